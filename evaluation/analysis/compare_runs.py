@@ -45,7 +45,7 @@ from evaluation.results.suite_pairs import (
     time_ratios,
 )
 from evaluation.results.suite_pairs import paired_times as paired_suite_times
-from evaluation.results.suite_rows import is_suite_run, scored_run
+from evaluation.results.suite_rows import scored_run
 from evaluation.results.suite_tables import pass_rates
 
 if TYPE_CHECKING:
@@ -168,21 +168,11 @@ class EngineOutcomes(NamedTuple):
     undecided: frozenset[CaseName] = frozenset()
 
 
-def engine_outcomes(
-    run: RecordedRun, engines: Sequence[ComparedEngine]
-) -> list[EngineOutcomes]:
-    """Return the outcomes of a run's cases, by the tasks' own criteria.
-
-    Args:
-        run: The run.
-        engines: Its engines, of every task; those of other runs are left out.
-    """
-    cases: dict[str, list[pl.DataFrame]] = defaultdict(list)
-    for side in engines:
-        if side.run is run:
-            cases[side.engine].append(firsts(side.attempts).with_columns(_KEY))
+def engine_outcomes(run: RecordedRun) -> list[EngineOutcomes]:
+    """Return the outcomes of a run's cases, by the tasks' own criteria."""
     found = []
-    for label, measured in cases.items():
+    cases = run.frame().with_columns(_KEY).sort("task", maintain_order=True)
+    for label in cases["engine"].unique(maintain_order=True):
         participant = run.header.participant(label)
         name = participant.name or label
         with_preset = f"{name} {participant.preset or ''}".strip()
@@ -194,7 +184,7 @@ def engine_outcomes(
                 outcome=Outcome.PASSED if case["passed"] else Outcome(case["outcome"]),
                 wrong={} if case["passed"] else wrong_texts(case["wrong"]),
             )
-            for case in pl.concat(measured).iter_rows(named=True)
+            for case in cases.filter(engine=label).iter_rows(named=True)
         }
         undecided = frozenset(
             (task, f"{config}/{case_id}")
@@ -213,8 +203,7 @@ def write_outcomes(run: RecordedRun, path: Path) -> list[Path]:
         BadData: two engines of the run differ in version or options alone.
         CannotCreate: it cannot be written.
     """
-    sides = [side for task in run.tasks for side in compared_engines([run], task)]
-    engines = engine_outcomes(run, sides)
+    engines = engine_outcomes(run)
     names = [engine.names[1] for engine in engines]
     for name in names:
         if names.count(name) > 1:
@@ -522,7 +511,7 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
 
 def is_of_suites(pairs: Sequence[PairedEngines]) -> bool:
     """Return whether all that is compared comes of runs of suites."""
-    return all(is_suite_run(side.run.raw_header) for side in _sides(pairs).values())
+    return all(side.run.suite for side in _sides(pairs).values())
 
 
 def _sides(pairs: Iterable[PairedEngines]) -> dict[str, ComparedEngine]:
@@ -540,8 +529,7 @@ def suite_comparison(pairs: Sequence[PairedEngines], suite: str) -> Iterator[Tab
     sides = _answers(pairs, suite)
     paired = pair_sides(sides, [(pair.a.label, pair.b.label) for pair in pairs])
     yield paired_rates(paired)
-    facts = pairs[0].a.run.raw_header["suite"]
-    yield pass_rates(ScoredRun(facts=facts, by_label=sides))
+    yield pass_rates(ScoredRun(facts=pairs[0].a.run.suite, by_label=sides))
     yield paired_suite_times(paired)
     yield changed_classes(paired)
 
@@ -614,8 +602,7 @@ def compare_runs(
         task: compared_engines(runs, task)
         for task in sorted({task for each in runs for task in each.tasks})
     }
-    engines = [side for sides in by_task.values() for side in sides]
-    compared = _held(run, baseline, engines, fails=bool(fail_on))
+    compared = _held(run, baseline, fails=bool(fail_on))
     pairs = {
         task: found
         for task, sides in by_task.items()
@@ -649,7 +636,6 @@ def compare_runs(
 def _held(
     run: RecordedRun,
     baseline: RecordedRun | Path | None,
-    engines: Sequence[ComparedEngine],
     *,
     fails: bool,
 ) -> list[BaselineComparison]:
@@ -659,11 +645,11 @@ def _held(
     """
     if baseline is None:
         return []
-    now = engine_outcomes(run, engines)
+    now = engine_outcomes(run)
     before = (
         read_outcomes(baseline)
         if isinstance(baseline, Path)
-        else engine_outcomes(baseline, engines)
+        else engine_outcomes(baseline)
     )
     matched = match_engines(before, now)
     if not matched and not fails and not isinstance(baseline, Path):

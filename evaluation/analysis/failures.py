@@ -17,7 +17,7 @@ from evaluation.results.outcomes import (
     outcome_of,
     text_class,
 )
-from evaluation.results.suite_rows import ask_again, is_suite_run
+from evaluation.results.suite_rows import ask_again
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -192,7 +192,7 @@ def failures_table(
             f"{failure.config}/{failure.id}",
             failure.detail + (f" ({failure.others:,} more)" if failure.others else ""),
             ask_again(run.raw_header, run.folder / RECORDS, failure.config, failure.id)
-            if is_suite_run(run.raw_header)
+            if run.suite
             else rerun_command(
                 run.header, failure.engine, failure.task, failure.config, failure.id
             ),

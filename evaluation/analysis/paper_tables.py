@@ -16,11 +16,11 @@ import msgspec
 import polars as pl
 
 from curation.system.errors import BadUsage, NoInput
-from evaluation.analysis.run_report import reports
+from evaluation.analysis.run_report import tables_by_task
 from evaluation.core.records import is_free
 from evaluation.reporting.tables import Cell, FixedFigure, MissingFigure, Table
 from evaluation.results.reader import run_names
-from evaluation.results.suite_rows import SUITE, scored_run
+from evaluation.results.suite_rows import scored_run
 from evaluation.suites.coverage.efficiency import (
     TextFigures,
     forced_tokens,
@@ -254,8 +254,8 @@ def _run_suite_rows(number: int, runs: Sequence[RecordedRun]) -> list[_Row]:
 
 def _quality_rows(runs: Sequence[RecordedRun]) -> Iterator[_Row]:
     for run in runs:
-        for name, report in reports(run).items():
-            for table in report.tables:
+        for name, tables in tables_by_task(run).items():
+            for table in tables:
                 if table.name != PAPER_FORM:
                     continue
                 scored = scored_run(run, name).by_label
@@ -311,7 +311,7 @@ def _absent(table: _PaperTable, sides: Mapping[str, _Side]) -> Iterator[str]:
 def _text_rows(number: int, sides: Mapping[str, _Side]) -> list[_Row]:
     table = _PAPER.tables[number]
     texts = {
-        name: [text for text in side.texts if text.config in table.configs]
+        name: [text for text in side.texts if text.scored.group in table.configs]
         for name, side in sides.items()
     }
     if number != _COVERAGE:
@@ -359,7 +359,7 @@ def _times(side: _Side, texts: Sequence[GeneratedText]) -> list[Cell]:
             (forced_tokens, 1.0),
         )
     ]
-    if is_unconstrained(texts[0].engine):
+    if is_unconstrained(texts[0].scored.label):
         cells[0] = MissingFigure("NA")
     return cells
 
@@ -455,10 +455,8 @@ def _quality_differences(
     loop = _OUR_LOOP if isinstance(entry.get("model"), dict) else "not known"
     loop = "the server's" if "server" in entry else loop
     differences["loop"] = f"{loop}, not {table.loop}"
-    facts = run.raw_header.get(SUITE)
-    origin = str(facts.get("origin")) if isinstance(facts, dict) else "not recorded"
-    if "generated" in origin:
-        differences["problems"] = f"{origin}, not the published ones"
+    if run.suite.get("generated"):
+        differences["problems"] = f"{run.suite['origin']}, not the published ones"
     return differences
 
 

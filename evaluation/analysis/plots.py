@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from curation.dataset.plots import PAGE, save, style
 from curation.system.atomic_files import atomic_write_bytes, writing
 from curation.system.file_names import safe_name
-from evaluation.analysis.run_report import reports
+from evaluation.analysis.run_report import plots
 from evaluation.results.description import partial_data
 from evaluation.results.reader import RecordedRun, gaps_of
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from evaluation.reporting.report import Plot
+    from evaluation.reporting.charts import Plot
 
 #: The file's name, beside what is exported.
 FILE: Final = "notice.txt"
@@ -53,15 +53,14 @@ def draw_plots(run: RecordedRun, folder: Path) -> list[Path]:
     Raises:
         CannotCreate: the folder cannot be written.
     """
-    plots = [plot for report in reports(run).values() for plot in report.plots]
-    return draw_all(plots, folder, "; ".join(notice_of(run)))
+    return draw_all(plots(run), folder, "; ".join(notice_of(run)))
 
 
-def draw_all(plots: Iterable[Plot], folder: Path, notice: str = "") -> list[Path]:
+def draw_all(pictures: Iterable[Plot], folder: Path, notice: str = "") -> list[Path]:
     """Draw plots into a folder, each as SVG and PNG; returns the files.
 
     Args:
-        plots: What is drawn.
+        pictures: What is drawn.
         folder: Where the files go.
         notice: Stands below each plot: a picture travels alone.
 
@@ -71,7 +70,7 @@ def draw_all(plots: Iterable[Plot], folder: Path, notice: str = "") -> list[Path
     paths: list[Path] = []
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for plot in plots:
+        for plot in pictures:
             with style():
                 paths += save(_figure(plot, notice), folder / safe_name(plot.name))
     return paths

@@ -45,7 +45,7 @@ from evaluation.results.edition import (
 from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
 from evaluation.results.fits import FITS_TABLE, FitRow, fits_table, read_fits
 from evaluation.results.headline import ALL, headline, outcomes_table, times_table
-from evaluation.results.suite_rows import is_suite_run, scored_run
+from evaluation.results.suite_rows import scored_run
 from evaluation.results.suite_tables import reading, standings
 from evaluation.tasks.official_suite.outcomes import SuiteFailure
 from evaluation.tasks.registry import task_named
@@ -81,7 +81,7 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
     """
     refuse_foreign(out, ROWS, SAMPLE)
     cards = [card for run in runs for card in _scorecards(run)]
-    runs = [run for run in runs if not is_suite_run(run.raw_header)]
+    runs = [run for run in runs if not run.suite]
     if not runs:
         raise BadConfiguration(
             "no run of an engine", str(out), "csbdata eval makes one"
@@ -226,7 +226,7 @@ def _records(rows: pl.DataFrame) -> int:
 
 def _scorecards(run: RecordedRun) -> Iterator[Scorecard]:
     """Yield the standings of a suite's run, a model each; of another run nothing."""
-    for suite in run.tasks if is_suite_run(run.raw_header) else ():
+    for suite in run.tasks if run.suite else ():
         scored = scored_run(run, suite)
         table = standings(scored)
         for row in table.rows:

@@ -1,23 +1,23 @@
-"""The report of a run: the tables of each task."""
+"""The tables and plots of a run, by task."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from curation.system.errors import CsbdataError, NoInput
 from evaluation.core.cases import Result, Row
 from evaluation.reporting.tables import Table, in_turns
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
-from evaluation.results.overview import overview
+from evaluation.results.overview import tables as tables_of_any
 from evaluation.results.refusal_messages import explain
-from evaluation.results.suite_rows import SUITE, is_suite_run, scored_run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from evaluation.core.suite import ScoredRun, Suite
     from evaluation.core.task import Task
-    from evaluation.reporting.report import Report
+    from evaluation.reporting.charts import Plot
     from evaluation.results.reader import RecordedRun
 
 #: The name of the table of `schema_matrix`.
@@ -26,13 +26,49 @@ BY_SCHEMA: Final = "by-schema"
 _MOST_SCHEMAS: Final = 20
 
 
-def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
-    """Return the reports of the named tasks, or of all in the run.
-
-    A task that is not installed here gets the overview of any task.
+def tables_by_task(
+    run: RecordedRun, names: Sequence[str] = ()
+) -> dict[str, list[Table]]:
+    """Return the tables of the named tasks, or of all in the run.
 
     Raises:
         NoInput: a wanted task has no row in the run.
+    """
+    by_task = {
+        name: [table for table in _tables(run, name, task) if table.rows]
+        for name, task in _tasks(run, names).items()
+    }
+    if not run.suite:
+        by_task = {name: _paired_first(run, name, by_task[name]) for name in by_task}
+    for name, tables in by_task.items():
+        if matrix := schema_matrix(run, name):
+            tables.append(matrix)
+    if len(by_task) == 1:
+        return by_task
+    return {
+        name: [replace(table, task=name) for table in tables]
+        for name, tables in by_task.items()
+    }
+
+
+def plots(run: RecordedRun) -> Iterator[Plot]:
+    """Yield every plot of a run."""
+    from evaluation.results.plots import plots as plots_of_any  # noqa: PLC0415 (draws)
+
+    for name, task in _tasks(run).items():
+        if suite := _suite(run):
+            yield from suite.plots(_scored(run, name))
+        elif task and not run.suite:
+            yield from task.plots(run)
+        else:
+            yield from plots_of_any(run.attempts(name), name)
+
+
+def _tasks(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Task | None]:
+    """Return the tasks of a run whose tables are wanted; None if not installed here.
+
+    Raises:
+        NoInput: as `tables_by_task` does.
     """
     from evaluation.tasks.registry import named_alike, tasks  # noqa: PLC0415 (late)
 
@@ -54,74 +90,66 @@ def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
             raise NoInput(
                 f"no row of task {name!r}", str(run.folder), f"it has {listing}"
             )
-    by_task = {
-        name: _suite_report(run, name)
-        if is_suite_run(run.raw_header)
-        else _paired_first(
-            run,
-            name,
-            known_tasks[name].report(run)
-            if name in known_tasks
-            else overview(run, name),
-        )
-        for name in names or available
-    }
-    for name, report in by_task.items():
-        if matrix := schema_matrix(run, name):
-            by_task[name] = replace(report, tables=(*report.tables, matrix))
-    if len(by_task) == 1:
-        return by_task
-    return {
-        name: replace(
-            report, tables=tuple(replace(table, task=name) for table in report.tables)
-        )
-        for name, report in by_task.items()
-    }
+    return {name: known_tasks.get(name) for name in names or available}
 
 
-def most_telling(reports: Mapping[str, Report]) -> list[Table]:
+def _tables(run: RecordedRun, name: str, task: Task | None) -> Iterable[Table]:
+    """Return the tables of a suite or task, or those of any task."""
+    if suite := _suite(run):
+        from evaluation.results.suite_tables import suite_tables  # noqa: PLC0415 (of suites)
+
+        return suite_tables(suite, _scored(run, name))
+    if task and not run.suite:
+        return task.tables(run)
+    return tables_of_any(run.attempts(name))
+
+
+def _suite(run: RecordedRun) -> Suite[Any] | None:
+    """Return the suite of a run; None if it is no suite's or not installed here."""
+    if not run.suite:
+        return None
+    from evaluation.suites.registry import recorded_suite  # noqa: PLC0415 (imports every suite)
+
+    try:
+        return recorded_suite(str(run.suite.get("spec")))
+    except CsbdataError:
+        return None
+
+
+def _scored(run: RecordedRun, suite: str) -> ScoredRun:
+    from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 (of suites)
+
+    return scored_run(run, suite)
+
+
+def most_telling(by_task: Mapping[str, Sequence[Table]]) -> list[Table]:
     """Return all tables in the order in which people want them on one screen.
 
     The first of every task come before the second ones. First is the outcome of each
     schema where these are few, then rates, then pairs and the rest.
     """
-    by_task = (
+    return in_turns(
         sorted(
-            reports[name].tables,
+            tables,
             key=lambda table: (table.slug != BY_SCHEMA, table.columns[:1] == ("a",)),
         )
-        for name in reports
+        for tables in by_task.values()
     )
-    return in_turns(by_task)
 
 
-def _paired_first(run: RecordedRun, task: str, report: Report) -> Report:
-    """Return a report that begins with the comparison of every two engines.
+def _paired_first(run: RecordedRun, task: str, tables: Sequence[Table]) -> list[Table]:
+    """Return tables that begin with the comparison of every two engines.
 
     It is made on what both were asked; after it come the rates, then the times of a
     task whose times are results.
     """
     if sum(name == task for _, name in run.row_counts) < 2:  # noqa: PLR2004 (a pair)
-        return report
+        return [*tables]
     from evaluation.analysis import compare_runs as compared  # noqa: PLC0415 (of pairs)
 
     pairs = compared.all_pairs(compared.compared_engines([run], task))
     times = compared.times_tables(pairs) if compared.is_timed(task) else ()
-    rates, rest = report.tables[:1], report.tables[1:]
-    return replace(
-        report, tables=(*compared.paired_shares(pairs), *rates, *times, *rest)
-    )
-
-
-def _suite_report(run: RecordedRun, name: str) -> Report:
-    from evaluation.results.suite_tables import suite_report  # noqa: PLC0415 (of suites)
-    from evaluation.suites.registry import recorded_suite  # noqa: PLC0415 (imports every suite)
-
-    try:
-        suite = recorded_suite(str(run.raw_header[SUITE].get("spec")))
-    except CsbdataError:
-        return overview(run, name)
-    return suite_report(suite, scored_run(run, name))
+    return [*compared.paired_shares(pairs), *tables[:1], *times, *tables[1:]]
 
 
 def schema_matrix(run: RecordedRun, task: str) -> Table | None:

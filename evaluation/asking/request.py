@@ -13,8 +13,8 @@ from curation.system.credentials import split_url
 from curation.system.errors import BadData, BadUsage
 from curation.system.registry import closest_names
 from curation.system.words import command
+from evaluation.core.records import OpenedData, RecordRequest
 from evaluation.core.run_header import TaskSettings
-from evaluation.core.suite import OpenedData, RecordRequest, Suite
 from evaluation.generation.text_generation import Adapt, LoopOptions, TokenPrices
 from evaluation.results.reader import RecordedRun, open_run
 from evaluation.walking.engine_worker import Bounds
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.records import Prompt, Record
+    from evaluation.core.suite import Suite
     from evaluation.walking.run import RunTotals
 
 #: Where a run's folder is made, unless the request names one.
@@ -311,7 +312,7 @@ class RunRequest:
             splits=tuple(self.splits),
             limit=self.limit,
             first=self.first,
-            only=frozenset(self.only),
+            ids=frozenset(self.only),
             vacuous=self.vacuous,
             seed=self.settings.seed,
             dataset=dataset,

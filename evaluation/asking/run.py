@@ -31,13 +31,11 @@ from evaluation.asking.request import (
     SuiteChoice,
     choose_suite,
 )
-from evaluation.core.records import encode_records
-from evaluation.core.run_header import MOVING_FACTS, Participant, RunHeader
-from evaluation.core.suite import RecordSet
+from evaluation.core.records import RecordSet, encode_records
+from evaluation.core.run_header import MOVING_FACTS, SUITE, Participant, RunHeader
 from evaluation.data.find_data import partial_data
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
-from evaluation.results.suite_rows import SUITE
 from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
 from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.tasks.registry import task_named
@@ -567,6 +565,7 @@ def suite_header(
             **suite,
             "data": records.name,
             "origin": records.origin,
+            "generated": records.generated,
             "records": count,
         },
     }

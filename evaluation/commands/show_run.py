@@ -117,16 +117,16 @@ def print_run(  # noqa: PLR0913 (what is printed, and how)
         options: Which tables are wanted.
         lines: What people get above them.
     """
-    from evaluation.analysis.run_report import most_telling, reports
+    from evaluation.analysis.run_report import most_telling, tables_by_task
 
-    found = reports(run, tasks)
+    found = tables_by_task(run, tasks)
     print_report(
         command,
         most_telling(found),
         options or TableOptions(),
         format_,
         head,
-        every=[table for report in found.values() for table in report.tables],
+        every=[table for tables in found.values() for table in tables],
         lines=lines,
     )
 
@@ -173,7 +173,6 @@ def show_failures(
         failures_table,
         shrinking_command,
     )
-    from evaluation.results.suite_rows import is_suite_run
 
     worst = failures(run, tasks, options.engine or ())
     table = failures_table(
@@ -183,7 +182,7 @@ def show_failures(
         control_apart=not options.engine,
     )
     print_tables([table], format_, head_of(run))
-    if worst and format_ is ReportFormat.AUTO and not is_suite_run(run.raw_header):
+    if worst and format_ is ReportFormat.AUTO and not run.suite:
         command = shrinking_command(run, worst[0])
         say_command("The smallest part of the first that still fails", command)
 
@@ -219,7 +218,6 @@ def say_unfinished(totals: RunTotals, noun: str) -> None:
 def print_scored(result: RunResult, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr the problems of responses."""
     from evaluation.results.description import partial_data
-    from evaluation.results.suite_rows import SUITE
     from evaluation.results.suite_tables import reading
 
     run = result.open()
@@ -232,7 +230,7 @@ def print_scored(result: RunResult, format_: ReportFormat) -> None:
             "header": run.raw_header,
             "problems": list(result.problems),
         },
-        lines=[reading(run.raw_header[SUITE]), *partial_data(run.header)],
+        lines=[reading(run.suite), *partial_data(run.header)],
     )
     for problem in result.problems[:10]:
         say(problem, style="yellow")

@@ -169,6 +169,32 @@ class InstanceResult:
     label: Label = field(default_factory=dict)
 
 
+class StoredText(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a run's line has of an `InstanceResult`, the times as they are written."""
+
+    verdict: WalkVerdict
+    valid: bool
+    tokens: Whole
+    at: Whole | None = None
+    forced: Whole | None = None
+    detail: str = ""
+    why: Why | None = None
+    label: Label = {}
+    mask_ns: msgspec.Raw = msgspec.Raw(b"[]")
+    commit_ns: msgspec.Raw = msgspec.Raw(b"[]")
+
+
+class StoredTexts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a run's line has of a `Row`: the case and its texts."""
+
+    engine: str
+    task: str
+    config: str
+    id: str
+    walks: tuple[StoredText, ...] = ()
+    label: Label = {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """What one engine made of one case; `results.attempts` makes a run's line of it."""

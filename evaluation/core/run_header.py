@@ -64,6 +64,8 @@ class Participant(Protocol):
         """Return its entry in the run's header; see `ParticipantHeader`."""
 
 
+#: Member of a run's header that says which suite was run, and how.
+SUITE: Final = "suite"
 _NS_PER_SECOND = 1_000_000_000
 #: What a header says of a model that moves by itself: the same command goes on where
 #: these have changed.

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Case, Row
     from evaluation.core.records import Record
     from evaluation.core.run_header import RunHeader, TaskSettings
-    from evaluation.reporting.report import Report
+    from evaluation.reporting.charts import Plot
+    from evaluation.reporting.tables import Table
 
 
 class RunRows(Protocol):
@@ -34,6 +35,10 @@ class RunRows(Protocol):
     def raw_header(self) -> Mapping[str, UntypedJson]:
         """Return the whole content of `run.json`."""
 
+    @property
+    def suite(self) -> Mapping[str, UntypedJson]:
+        """Return what the header says of the suite; empty if tasks were run."""
+
     def rows(self, task: str = "") -> Iterator[Row]:
         """Yield each case's first row, by engine, task, config and id."""
 
@@ -43,8 +48,8 @@ class RunRows(Protocol):
     def frame(self) -> pl.DataFrame:
         """Return the first attempt at each case."""
 
-    def walks(self) -> pl.DataFrame:
-        """Return one line a walk, its times as lists of nanoseconds."""
+    def walks(self, task: str = "", *, times: bool = True) -> pl.DataFrame:
+        """Return one line a walk, its times as lists of nanoseconds if wanted."""
 
 
 class TaskInput(StrEnum):
@@ -75,8 +80,8 @@ class Task:
     """A task for engines.
 
     Example:
-        A task that asks each engine to compile every schema, and shows what every
-        task's report can show:
+        A task that asks each engine to compile every schema, with the tables of any
+        task (`evaluation.results.overview`):
 
         >>> def cases(records, settings):
         ...     for record in records:
@@ -92,7 +97,7 @@ class Task:
         ...     timed=False,
         ...     input=TaskInput.SCHEMAS,
         ...     cases=cases,
-        ...     report=lambda run: overview(run, "compiles"),
+        ...     tables=lambda run: tables(run.attempts("compiles")),
         ... )
     """
 
@@ -103,8 +108,11 @@ class Task:
     #: Whether its times are results: one thread, one core, one worker by default.
     timed: bool
     input: TaskInput
-    #: Reads a whole run; of its rows only those of the task's own name count.
-    report: Callable[[RunRows], Report]
+    #: Yields its tables of a run, from the rows of its name; those without rows are
+    #: not shown.
+    tables: Callable[[RunRows], Iterable[Table]]
+    #: Yields its plots of a run.
+    plots: Callable[[RunRows], Iterable[Plot]] = lambda _run: ()
     #: Returns what is asked of every engine, in the same order every time.
     cases: Callable[[Iterable[Record], TaskSettings], Iterator[Case]] = (
         lambda _records, _settings: iter(())
@@ -118,7 +126,7 @@ class Task:
     prepare: Callable[[FetchSettings, Callable[[str], None]], Task] | None = None
     #: What it reads of `TaskSettings`, but for the seed.
     settings: tuple[AcceptedSetting, ...] = ()
-    #: The task whose rows the report reads; empty: its own.
+    #: The task whose rows the tables are of; empty: its own.
     reads: str = ""
     #: Whether `eval` runs it where no task is named, if it can.
     by_default: bool = True

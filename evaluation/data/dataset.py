@@ -9,57 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from curation.core.json_types import Json
 
 if TYPE_CHECKING:
-    from evaluation.core.records import Record
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordSelection:
-    """Which records of all; by default all of them.
-
-    Example:
-        >>> RecordSelection(configs=("Github_easy",), limit=50)
-    """
-
-    configs: tuple[str, ...] = ()
-    splits: tuple[str, ...] = ()
-    #: `ID` or `CONFIG/ID`.
-    ids: frozenset[str] = frozenset()
-    #: Whether vacuous records count that are not named in `ids`.
-    vacuous: bool = False
-    #: At most so many, each config by its share (`evaluation.data.sampling`).
-    limit: int | None = None
-    #: Decides which records are drawn if there is a limit.
-    seed: int = 0
-
-    def allows(self, name: RecordName | Record) -> bool:
-        """Return whether a record may be drawn."""
-        own = {name.id, f"{name.group}/{name.id}"}
-        return (
-            (not self.configs or name.group in self.configs)
-            and (not self.splits or name.split in self.splits)
-            and (not self.ids or not own.isdisjoint(self.ids))
-        )
-
-    def leaves_out(self, name: RecordName) -> bool:
-        """Return whether a record that may be drawn is vacuous, and does not count.
-
-        One that is named in `ids` does.
-        """
-        return name.vacuous and not self.vacuous and not self.ids
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordName:
-    """The name of one record, known before it is read."""
-
-    group: str
-    id: str
-    #: Empty where the data has no splits.
-    split: str = ""
-    #: Whether only the type of its root can fail.
-    vacuous: bool = False
-    #: Whether the data says which instances it has; False where some must be made.
-    complete: bool
+    from evaluation.core.records import Record, RecordName, RecordSelection
 
 
 class RecordReader(Protocol):

@@ -15,7 +15,8 @@ from curation.system.errors import BadData, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Progress, Quiet
 from curation.system.user_files import absolute
 from curation.system.words import counted
-from evaluation.data.dataset import Dataset, RecordName, RecordReader, RecordSelection
+from evaluation.core.records import RecordName, RecordSelection
+from evaluation.data.dataset import Dataset, RecordReader
 from evaluation.data.own_schemas import OwnSchemaReader
 
 if TYPE_CHECKING:

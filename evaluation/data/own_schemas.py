@@ -28,8 +28,7 @@ from curation.system.errors import BadData
 from curation.system.file_names import name_of
 from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import too_big
-from evaluation.core.records import Instance, Record
-from evaluation.data.dataset import RecordName
+from evaluation.core.records import Instance, Record, RecordName
 
 #: Config of a schema that is in no folder below the one that was named.
 FILES: Final = "files"

@@ -25,8 +25,7 @@ from curation.json.text import parse
 from curation.schema.dialects import ANY_DIALECT
 from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadData
-from evaluation.core.records import Instance, Record
-from evaluation.data.dataset import RecordName
+from evaluation.core.records import Instance, Record, RecordName
 
 #: Rows that are held at a time; a schema may have a megabyte.
 _BATCH: Final = 64

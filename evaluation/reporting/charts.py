@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from curation.system.escaping import shortened
-from evaluation.reporting.report import Plot
 from evaluation.reporting.tables import Duration, text_of
 
 if TYPE_CHECKING:
@@ -33,6 +33,16 @@ _STYLES = ("-", "--", "-.", ":")
 _NAME = 36
 # An axis that spans less than this factor has ticks between powers of ten.
 _FEW_DECADES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """One picture; drawn only where somebody wants the file."""
+
+    #: Name of the file, without its suffix.
+    name: str
+    #: Draws on the matplotlib Figure it is given.
+    draw: Callable[[Any], None]
 
 
 class Point(NamedTuple):

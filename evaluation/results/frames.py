@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import orjson
+import msgspec
 import polars as pl
 
 from curation.system.atomic_files import atomic_file
 from evaluation.results.outcomes import engine_is_right, is_judged_apart, number_in
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from evaluation.core.cases import Row
+    from evaluation.core.cases import StoredTexts
     from evaluation.core.task import RunRows
 
 # Cases of which texts are held in Python's own objects at a time.
@@ -54,34 +54,33 @@ WALK_COLUMNS: Final[dict[str, Any]] = {
 }
 
 
-def walk_frame(
-    rows: Iterable[Row], columns: dict[str, Any] = WALK_COLUMNS
-) -> pl.DataFrame:
-    """Return one line for each text of rows, with these columns."""
+def walk_frame(cases: Iterable[StoredTexts], *, times: bool = True) -> pl.DataFrame:
+    """Return one line for each text of cases: `WALK_COLUMNS`, or `TEXT_COLUMNS`."""
+    columns = WALK_COLUMNS if times else TEXT_COLUMNS
     parts = [pl.DataFrame(schema=columns)]
     batch: list[dict[str, Any]] = []
-    for count, row in enumerate(rows, start=1):
-        batch += _lines(row, columns)
+    for count, case in enumerate(cases, start=1):
+        batch += _lines(case, times=times)
         if count % _BATCH == 0:
             parts.append(pl.DataFrame(batch, schema=columns))
             batch = []
     return pl.concat([*parts, pl.DataFrame(batch, schema=columns)])
 
 
-def _lines(row: Row, columns: Collection[str]) -> Iterator[dict[str, Any]]:
-    for index, walk in enumerate(row.walks):
+def _lines(case: StoredTexts, *, times: bool) -> Iterator[dict[str, Any]]:
+    for index, walk in enumerate(case.walks):
         line = {
-            "engine": row.engine,
-            "task": row.task,
-            "config": row.config,
-            "id": row.id,
+            "engine": case.engine,
+            "task": case.task,
+            "config": case.config,
+            "id": case.id,
             "walk": index,
             "valid": walk.valid,
             "verdict": walk.verdict.value,
             "right": engine_is_right(walk),
             "apart": is_judged_apart(walk),
             "tokens": walk.tokens,
-            "masks": len(walk.mask_ns),
+            "masks": _count(walk.mask_ns),
             "at": walk.at,
             "forced": walk.forced,
             "keyword": str(walk.label.get("keyword") or ""),
@@ -89,16 +88,22 @@ def _lines(row: Row, columns: Collection[str]) -> Iterator[dict[str, Any]]:
             "governor": walk.why.keyword if walk.why else None,
             "setting": walk.why.setting if walk.why else None,
             "context": walk.why.context if walk.why else None,
-            "size": number_in(row, "size", 0),
+            "size": number_in(case, "size", 0),
         }
-        if "label" in columns:
+        if times:
             line |= {
                 "detail": walk.detail,
-                "label": orjson.dumps(walk.label).decode(),
-                "mask_ns": walk.mask_ns,
-                "commit_ns": walk.commit_ns,
+                "label": msgspec.json.encode(walk.label).decode(),
+                "mask_ns": msgspec.json.decode(walk.mask_ns, type=list[int]),
+                "commit_ns": msgspec.json.decode(walk.commit_ns, type=list[int]),
             }
         yield line
+
+
+def _count(array: msgspec.Raw) -> int:
+    """Return the number of integers in a JSON array of them."""
+    text = bytes(array)
+    return text.count(b",") + (text != b"[]")
 
 
 def write_parquet(run: RunRows, folder: Path) -> list[Path]:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from curation.core.documents import Explained
-from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
+from evaluation.core.cases import (
+    InstanceResult,
+    Result,
+    Row,
+    StoredText,
+    StoredTexts,
+    WalkVerdict,
+)
 
 #: Key of a walk's label: a walk with it is measured, but is no part of the outcome.
 APART = "apart"
@@ -74,7 +81,7 @@ RANKS: Final = (
 )
 
 
-def is_judged_apart(walked: InstanceResult) -> bool:
+def is_judged_apart(walked: InstanceResult | StoredText) -> bool:
     """Return whether a walk is measured beside the others and judged apart."""
     return bool(walked.label.get(APART))
 
@@ -90,7 +97,7 @@ def text_class(row: Row) -> str | None:
     return None if written is None else str(written)
 
 
-def engine_is_right(walked: InstanceResult) -> bool | None:
+def engine_is_right(walked: InstanceResult | StoredText) -> bool | None:
     """Return whether the engine was right about a text; None if unknown.
 
     A valid text must be written to its end, an invalid one blocked at a token or the
@@ -137,7 +144,7 @@ def outcome_of(row: Row) -> Outcome:
     return Outcome.UNTESTED
 
 
-def number_in(row: Row, name: str, default: int) -> int:
+def number_in(row: Row | StoredTexts, name: str, default: int) -> int:
     """Return a number in a row's label; the default where it is none."""
     value = row.label.get(name)
     return value if type(value) is int else default

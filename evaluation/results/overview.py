@@ -6,46 +6,19 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from evaluation.reporting.charts import stack, survival
 from evaluation.reporting.notes import BRACKETS, CLUSTERS
-from evaluation.reporting.report import Plot, Report
 from evaluation.reporting.tables import NOT_RUN, Cell, ClusterRate, Rate, Table
 from evaluation.results.headline import (
     ALL,
     headline,
     outcomes_table,
-    shared_schemas,
     times_table,
-    with_keys,
 )
-from evaluation.results.noise import noise_table
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.core.task import RunRows
-
-#: Green passes, grey was not asked or refused, warm colours are wrong, dark ones died.
-_COLOURS = {
-    Outcome.PASSED: "#009E73",
-    Outcome.UNTESTED: "#E5E5E5",
-    Outcome.COMPILE_ERROR: "#B3B3B3",
-    Outcome.OVER_CONSTRAINED: "#F0E442",
-    Outcome.MASK_GAP: "#F7F0A0",
-    Outcome.UNDER_CONSTRAINED: "#E69F00",
-    Outcome.WRONG_BOTH_WAYS: "#D55E00",
-    Outcome.NOT_COMPLIANT: "#F0B088",
-    Outcome.LIED: "#CC79A7",
-    Outcome.CONTRADICTED: "#E39ECB",
-    Outcome.ENGINE_ERROR: "#56B4E9",
-    Outcome.ERROR: "#A6D8F0",
-    Outcome.TOO_MUCH_OUTPUT: "#7A9CB8",
-    Outcome.PROTOCOL_ERROR: "#8FD0F0",
-    Outcome.TIMEOUT: "#0072B2",
-    Outcome.OUT_OF_MEMORY: "#5B2C6F",
-    Outcome.CRASH: "#000000",
-}
 _COVERAGE_NOTE: Final = (
     "declared: schemas that compile, of all. passed: schemas of which every valid "
     "instance can be written to its end and no invalid one can, of all that have "
@@ -53,15 +26,6 @@ _COVERAGE_NOTE: Final = (
     "Instances are those that were walked. orders accepted: valid instances with their "
     f"members in another order (--set orders=N). {CLUSTERS} {BRACKETS}"
 )
-
-
-def overview(run: RunRows, task: str) -> Report:
-    """Return the tables and plots of one task of a run."""
-    attempts = run.attempts(task)
-    return Report(
-        tables=tuple(found for found in tables(attempts) if found.rows),
-        plots=tuple(plots(firsts(attempts), task)),
-    )
 
 
 def firsts(attempts: pl.DataFrame) -> pl.DataFrame:
@@ -85,6 +49,8 @@ def tables(attempts: pl.DataFrame) -> Iterator[Table]:
     yield outcomes(cases)
     yield conditions(cases)
     if attempts.height > cases.height:
+        from evaluation.results.noise import noise_table  # noqa: PLC0415 - of repetitions
+
         yield noise_table(attempts)
 
 
@@ -174,30 +140,3 @@ def conditions(cases: pl.DataFrame) -> Table:
         "time-outs of cases that had processor time left and waited for something "
         "else than a core.",
     )
-
-
-def plots(cases: pl.DataFrame, task: str) -> Iterator[Plot]:
-    """Yield the outcomes, and each kind of time on the schemas that all compile."""
-    counts = {
-        str(engine): dict(own["outcome"].value_counts().iter_rows())
-        for (engine,), own in cases.group_by("engine", maintain_order=True)
-    }
-    yield stack(
-        f"{task}-outcomes",
-        "Outcomes",
-        {
-            engine: {it.replace("_", " "): own.get(it, 0) for it in Outcome}
-            for engine, own in counts.items()
-        },
-        x_label="schemas",
-        colours={it.replace("_", " "): colour for it, colour in _COLOURS.items()},
-    )
-    keyed = with_keys(cases)
-    shared = keyed.filter(pl.col("key").is_in(shared_schemas(keyed)[0]))
-    for column, title in (("compile_ns", "Compile"), ("between_ns", "Mask")):
-        times = {
-            str(engine): own[column].drop_nulls().to_numpy()
-            for (engine,), own in shared.group_by("engine", maintain_order=True)
-        }
-        if any(map(len, times.values())):
-            yield survival(f"{task}-{title.lower()}", title, times)

@@ -20,8 +20,8 @@ import orjson
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_large
 from curation.system.words import counted
-from evaluation.core.cases import Row
-from evaluation.core.run_header import RunHeader
+from evaluation.core.cases import Row, StoredTexts
+from evaluation.core.run_header import SUITE, RunHeader
 from evaluation.results.attempts import ATTEMPTS, Attempt
 
 if TYPE_CHECKING:
@@ -41,13 +41,6 @@ _BATCH: Final = 4096
 _KEY: Final = ("engine", "task", "config", "id", "repetition")
 #: A line's number in its file, and where it begins and ends.
 _LINE: Final = ("number", "begin", "end")
-#: The columns of attempts that are no integers.
-_TEXTS: Final = (
-    *("engine", "task", "config", "id", "outcome", "phase", "detail", "wrong", "why"),
-    *("verdicts", "label", "fingerprint"),
-)
-_TRUTHS: Final = ("compiled", "passed", "warned", "quiet", "ended_by_wall_clock")
-_MEANS: Final = ("weight", "between_ns")
 
 
 class NotAnAttempt(ValueError):  # noqa: N818 # it says what the line is
@@ -98,6 +91,12 @@ class RecordedRun:
         """The names of the tasks that have attempts, in alphabetical order."""
         return tuple(sorted({task for _, task in self.row_counts}))
 
+    @property
+    def suite(self) -> Mapping[str, UntypedJson]:
+        """What the header says of the suite; empty if tasks were run."""
+        facts = self.raw_header.get(SUITE)
+        return facts if isinstance(facts, dict) else {}
+
     def attempts(self, task: str) -> pl.DataFrame:
         """Return the attempts of a task, each case's repetitions one after the other.
 
@@ -117,6 +116,9 @@ class RecordedRun:
             NoInput: the file has gone since.
             BadData: a line's texts are damaged.
         """
+        return self._lines(task, Row)
+
+    def _lines(self, task: str, kind: type[_T]) -> Iterator[_T]:
         lines = _firsts(self._attempts)
         wanted = lines.filter(task=task) if task else lines
         path = self.folder / ATTEMPTS
@@ -127,7 +129,7 @@ class RecordedRun:
                 for number, begin, end in wanted.select(_LINE).iter_rows():
                     file.seek(begin)
                     try:
-                        yield parse_line(file.read(end - begin), Row)
+                        yield parse_line(file.read(end - begin), kind)
                     except NotAnAttempt as error:
                         raise BadData(str(error), f"{path}:{number}") from error
         except OSError as error:
@@ -140,11 +142,16 @@ class RecordedRun:
         """
         return _firsts(self._attempts).drop(_LINE)
 
-    def walks(self) -> pl.DataFrame:
-        """Return one line for each walk (`frames.WALK_COLUMNS`), with all its times."""
+    def walks(self, task: str = "", *, times: bool = True) -> pl.DataFrame:
+        """Return one line for each walk (`evaluation.results.frames`).
+
+        Args:
+            task: The task whose texts are read; empty for all.
+            times: Whether it has all its times, which take most of the reading.
+        """
         from evaluation.results.frames import walk_frame  # noqa: PLC0415 - loads polars
 
-        return walk_frame(self.rows())
+        return walk_frame(self._lines(task, StoredTexts), times=times)
 
 
 def _firsts(lines: pl.DataFrame) -> pl.DataFrame:
@@ -193,9 +200,7 @@ def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415 - loads polars
 
     names = Attempt.__struct_fields__
-    schema: dict[str, Any] = dict.fromkeys((*names, *_LINE), pl.Int64)
-    schema |= dict.fromkeys(_TEXTS, pl.String) | dict.fromkeys(_TRUTHS, pl.Boolean)
-    schema |= dict.fromkeys(_MEANS, pl.Float64) | {"warnings": pl.List(pl.String)}
+    schema = {**_attempt_columns(), **dict.fromkeys(_LINE, pl.Int64)}
     frames = [pl.DataFrame(schema=schema)]
     lines = _attempt_lines(path, problems)
     while batch := [*islice(lines, _BATCH)]:
@@ -208,6 +213,22 @@ def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
         frames.append(pl.DataFrame(columns, schema=schema))
     compile_ns = pl.when("compiled").then("compile_ns")
     return pl.concat(frames).with_columns(compile_ns=compile_ns)
+
+
+def _attempt_columns() -> dict[str, Any]:
+    """Return the type of each column of a frame of attempts."""
+    import polars as pl  # noqa: PLC0415 - loads polars
+
+    columns: dict[type, Any] = {
+        msgspec.inspect.IntType: pl.Int64,
+        msgspec.inspect.FloatType: pl.Float64,
+        msgspec.inspect.BoolType: pl.Boolean,
+        msgspec.inspect.VarTupleType: pl.List(pl.String),
+    }
+    fields = msgspec.inspect.type_info(Attempt).fields  # type: ignore[attr-defined] # of structs
+    # Of a type that may be None the other comes first.
+    kinds = {it.name: getattr(it.type, "types", (it.type,))[0] for it in fields}
+    return {name: columns.get(type(kind), pl.String) for name, kind in kinds.items()}
 
 
 def _attempt_lines(

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.core.task import RunRows
 
-#: Member of a run's header that says which suite was run, and how.
-SUITE: Final = "suite"
 #: Options of a command that choose records and the folder.
 _CHOOSING: Final = frozenset(
     {
@@ -101,11 +99,6 @@ def scored_from_row(row: Row) -> ScoredResponse:
     return msgspec.convert({**row.label, **own}, ScoredResponse)
 
 
-def is_suite_run(raw_header: Mapping[str, UntypedJson]) -> bool:
-    """Return whether a header is of a run of a suite."""
-    return isinstance(raw_header.get(SUITE), dict)
-
-
 def ask_again(
     raw_header: Mapping[str, UntypedJson], records: Path, group: str, row_id: str
 ) -> str:
@@ -152,9 +145,8 @@ def scored_run(run: RunRows, suite: str) -> ScoredRun:
             where = f"{row.engine}, {row.config}/{row.id}"
             raise BadData(f"no row of suite {suite} ({error})", where) from error
         by_label.setdefault(row.engine, []).append(scored)
-    facts = run.raw_header.get(SUITE)
     return ScoredRun(
-        facts=facts if isinstance(facts, dict) else {},
+        facts=run.suite,
         by_label={
             label: responses for label, responses in by_label.items() if responses
         },
@@ -169,8 +161,7 @@ def passing_less(run: RunRows, percent: float) -> list[str]:
         percent: The least share that must pass, of the responses that count.
     """
     under = []
-    name = str((run.raw_header.get(SUITE) or {}).get("name"))
-    for label, scored in scored_run(run, name).by_label.items():
+    for label, scored in scored_run(run, str(run.suite.get("name"))).by_label.items():
         counted = [one.verdict for one in scored if one.verdict.counted]
         passed = sum(verdict.passed for verdict in counted)
         if 100 * passed < percent * len(counted) or not counted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from curation.core.json_types import Json
 from evaluation.core.suite import COMMON_CLASSES, ScoredResponse, ScoredRun, Suite
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.quantiles import Quantiles
-from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import holm
 from evaluation.reporting.tables import (
     Cell,
@@ -37,19 +36,12 @@ _NS = 1e9
 CLUSTERED = "Answers about one schema, or one kind of thing, are a cluster."
 
 
-def suite_report(suite: Suite[Any], run: ScoredRun) -> Report:
-    """Return the standings, a suite's own tables, and those that every suite has."""
-    own = suite.report(run) if suite.report else Report(tables=(pass_rates(run),))
-    tables = (standings(run), *own.tables, *tables_of_all(run, suite.classes))
+def suite_tables(suite: Suite[Any], run: ScoredRun) -> Iterator[Table]:
+    """Yield the standings, a suite's own tables, and those that every suite has."""
+    own = suite.tables(run) if suite.tables else (pass_rates(run),)
     said = reading(run.facts)
-    return replace(
-        own,
-        tables=tuple(
-            replace(table, note=f"{said} {table.note}".strip())
-            for table in tables
-            if table.rows
-        ),
-    )
+    for table in (standings(run), *own, *tables_of_all(run, suite.classes)):
+        yield replace(table, note=f"{said} {table.note}".strip())
 
 
 def tables_of_all(run: ScoredRun, classes: Mapping[str, str]) -> tuple[Table, ...]:

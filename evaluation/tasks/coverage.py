@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from evaluation.core.task import RunRows, Task, TaskInput
-from evaluation.reporting.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evaluation.reporting.tables import Table
 
 
-def _report(run: RunRows) -> Report:
+def _tables(run: RunRows) -> Iterator[Table]:
     from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 - heavy
     from evaluation.results.suite_tables import tables_of_all  # noqa: PLC0415 - heavy
-    from evaluation.suites.coverage.report import report  # noqa: PLC0415 - heavy
+    from evaluation.suites.coverage.report import tables  # noqa: PLC0415 - heavy
     from evaluation.suites.coverage.suite import SUITE  # noqa: PLC0415 - heavy
 
     texts = scored_run(run, "coverage")
-    own = report(texts).tables
-    others = [table for table in tables_of_all(texts, SUITE.classes) if table.rows]
-    return Report(tables=(*own, *others))
+    yield from tables(texts)
+    yield from tables_of_all(texts, SUITE.classes)
 
 
 TASK = Task(
@@ -24,5 +29,5 @@ TASK = Task(
     timed=True,
     judges_texts=True,
     input=TaskInput.MODEL,
-    report=_report,
+    tables=_tables,
 )

@@ -206,7 +206,7 @@ def test_labels_of_strangers_end_no_report(
         for number, label in enumerate(LABELS)
     ]
     run = open_run(write_run(tmp_path, rows, {"engines": [{"engine": "alpha 1.0"}]}))
-    tables = task_named(task).report(run).tables
+    tables = [*task_named(task).tables(run)]
     text = "".join(as_markdown(each) for each in tables)
     # What a busy machine cut off is in no table.
     assert ("alpha" in text) is (result is not Result.UNDECIDED) or task == "probe"

@@ -1,4 +1,4 @@
-"""The report: the paper's tables 1 to 6 and Figure 1, then the tables beside them.
+"""The paper's tables 1 to 6 and Figure 1, then the tables beside them.
 
 Figures of Tables 1, 2, 5 and 6 are per cent without an interval, as in the paper; the
 tables of cells have their denominators and intervals.
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, Table
 from evaluation.suites.concodeeval import task_tables
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS
@@ -29,9 +28,10 @@ from evaluation.suites.concodeeval.task_tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from evaluation.core.suite import ScoredRun
+    from evaluation.reporting.charts import Plot
 
     #: A figure of the answers of one cell.
     Figure = Callable[[Sequence[Answer]], Cell]
@@ -51,8 +51,8 @@ _PUBLISHED: Final = {
 _MEASURES: Final = ("words", "characters", "lines")
 
 
-def report(run: ScoredRun) -> Report:
-    """Return the tables and the plot of a run.
+def tables(run: ScoredRun) -> Iterator[Table]:
+    """Yield the suite's own tables.
 
     Table 1, or 2 for a run with examples, to Table 6 and Figure 1 have the paper's
     forms; tables of a task without answers are left out.
@@ -60,27 +60,23 @@ def report(run: ScoredRun) -> Report:
     settings = msgspec.convert(run.facts.get("settings") or {}, ConcodeSettings)
     generation = task_tables.answers_of(run, TaskName.GENERATION)
     validation = task_tables.answers_of(run, TaskName.VALIDATION)
-    tables = [
-        _accuracy_table(generation, validation, settings),
-        _length_table(generation, validation),
-    ]
+    yield _accuracy_table(generation, validation, settings)
+    yield _length_table(generation, validation)
     if generation:
-        tables += [
-            task_tables.violation_table(generation),
-            _root_table(generation, settings),
-            task_tables.locality_table(generation, settings.locality),
-            task_tables.generation_cells(generation),
-        ]
+        yield task_tables.violation_table(generation)
+        yield _root_table(generation, settings)
+        yield task_tables.locality_table(generation, settings.locality)
+        yield task_tables.generation_cells(generation)
     if validation:
-        tables += [
-            _f1_table(validation),
-            task_tables.validation_cells(validation),
-            task_tables.representation_tests(validation),
-        ]
-    return Report(
-        tables=tuple(tables),
-        plots=(task_tables.locality_plot(generation),) if generation else (),
-    )
+        yield _f1_table(validation)
+        yield task_tables.validation_cells(validation)
+        yield task_tables.representation_tests(validation)
+
+
+def plots(run: ScoredRun) -> Iterator[Plot]:
+    """Yield Figure 1, where task 1 has answers."""
+    if generation := task_tables.answers_of(run, TaskName.GENERATION):
+        yield task_tables.locality_plot(generation)
 
 
 def _accuracy_table(

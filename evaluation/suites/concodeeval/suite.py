@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
+from evaluation.core.late_import import imported_late
 from evaluation.core.suite import KnownAnswer, Suite
-from evaluation.suites.common import first_witness, imported_late
+from evaluation.suites.common import first_witness
 from evaluation.suites.concodeeval.settings import (
     AnswerClass,
     ConcodeSettings,
@@ -109,11 +110,12 @@ SUITE = Suite(
     summary="Does a model understand a schema that is written five ways?",
     settings=ConcodeSettings,
     classes={kind.value: kind.explanation for kind in AnswerClass},
-    records=imported_late("concodeeval.records", "records"),
-    prompt=imported_late("concodeeval.prompts", "prompt"),
-    scorer=imported_late("concodeeval.scorer", "concode_scorer"),
-    report=imported_late("concodeeval.report", "report"),
+    records=imported_late("evaluation.suites.concodeeval.records", "records"),
+    prompt=imported_late("evaluation.suites.concodeeval.prompts", "prompt"),
+    scorer=imported_late("evaluation.suites.concodeeval.scorer", "concode_scorer"),
+    tables=imported_late("evaluation.suites.concodeeval.report", "tables"),
+    plots=imported_late("evaluation.suites.concodeeval.report", "plots"),
     known_answers=_known_answers,
-    generate=imported_late("concodeeval.records", "generate"),
+    generate=imported_late("evaluation.suites.concodeeval.records", "generate"),
     paper=as_published,
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.records import Verdict
     from evaluation.core.suite import ScoredResponse, ScoredRun
-    from evaluation.reporting.report import Plot
+    from evaluation.reporting.charts import Plot
 
 
 class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):

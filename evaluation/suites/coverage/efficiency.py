@@ -13,7 +13,6 @@ from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.reporting.bootstrap import PairedFigure, ratio_over
 from evaluation.reporting.quantiles import Quantile, Quantiles
-from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import holm
 from evaluation.reporting.tables import (
     Cell,
@@ -23,6 +22,7 @@ from evaluation.reporting.tables import (
     Table,
 )
 from evaluation.results.suite_pairs import matched
+from evaluation.results.suite_rows import scored_run
 from evaluation.suites.coverage.texts import (
     CommonTexts,
     GeneratedText,
@@ -35,10 +35,10 @@ from evaluation.suites.coverage.texts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from evaluation.core.run_header import LimitsHeader, RunHeader
-    from evaluation.core.suite import ScoredRun
+    from evaluation.core.run_header import LimitsHeader
+    from evaluation.core.task import RunRows
 
     #: Returns a figure of one text, or a lower bound; None if nothing is known.
     Figure: TypeAlias = Callable[[Generation], Quantile | None]
@@ -66,22 +66,14 @@ _PAIR_NOTE: Final = (
 )
 
 
-def report(run: ScoredRun, header: RunHeader) -> Report:
-    """Return the tables of task efficiency.
-
-    Args:
-        run: The texts.
-        header: The header of their run.
-    """
-    texts = texts_by_engine(run)
+def tables(run: RunRows) -> Iterator[Table]:
+    """Yield the tables of task efficiency."""
+    texts = texts_by_engine(scored_run(run, "coverage"))
     common = on_common_samples(texts)
-    limits = header.limits
-    tables = [
-        efficiency(common, limits),
-        steps(common.sides),
-        pairs(texts, limits),
-    ]
-    return Report(tables=tuple(table for table in tables if table.rows))
+    limits = run.header.limits
+    yield efficiency(common, limits)
+    yield steps(common.sides)
+    yield pairs(texts, limits)
 
 
 def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
-from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, ClusterRate, MissingFigure, Rate, Table
 from evaluation.results.suite_tables import NOT_TOLD, total_cost
 from evaluation.suites.coverage.efficiency import spread, tokens
@@ -20,7 +19,7 @@ from evaluation.suites.coverage.texts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from evaluation.core.suite import ScoredRun
 
@@ -52,11 +51,13 @@ _READINGS: Mapping[str, Callable[[GeneratedText], bool]] = {
 }
 
 
-def report(run: ScoredRun) -> Report:
-    """Return the tables of task coverage; what would be empty is left out."""
+def tables(run: ScoredRun) -> Iterator[Table]:
+    """Yield the suite's own tables."""
     sides = texts_by_engine(run)
-    tables = (coverage(sides), keywords(sides), outputs(sides), adapted(sides))
-    return Report(tables=tuple(table for table in tables if table.rows))
+    yield coverage(sides)
+    yield keywords(sides)
+    yield outputs(sides)
+    yield adapted(sides)
 
 
 def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
@@ -104,7 +105,7 @@ def _rates(engine: str, texts: Sequence[GeneratedText]) -> tuple[Cell, ...]:
         # Declared coverage, and what is divided by it.
         cells[::2] = [_NOTHING] * len(cells[::2])
     by_cluster = ClusterRate.of_answers(
-        (text.schema_key, text.compliant, text.weight) for text in texts
+        (text.schema_key, text.compliant, text.scored.weight) for text in texts
     )
     return *cells, by_cluster
 

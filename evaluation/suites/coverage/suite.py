@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evaluation.core.records import Prompt, Record
-from evaluation.core.suite import RecordRequest, RecordSet, Scorer, Suite
-from evaluation.suites.common import imported_late, schema_records
+from evaluation.core.late_import import imported_late
+from evaluation.core.records import Prompt, Record, RecordRequest, RecordSet
+from evaluation.core.suite import Scorer, Suite
+from evaluation.suites.common import schema_records
 from evaluation.suites.coverage.judgement import TextClass
 
 if TYPE_CHECKING:
@@ -100,8 +101,8 @@ SUITE = Suite(
     records=records,
     prompt=prompt,
     scorer=_scorer,
-    report=imported_late("coverage.report", "report"),
-    known_answers=imported_late("coverage.scorer", "known_answers"),
+    tables=imported_late("evaluation.suites.coverage.report", "tables"),
+    known_answers=imported_late("evaluation.suites.coverage.scorer", "known_answers"),
     paper=as_published,
     keeps_writing=True,
     scoring_seconds=40.0,

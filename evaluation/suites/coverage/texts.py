@@ -28,20 +28,13 @@ ALL: Final = "all"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedText:
-    """One generated text with its generation, judgement and class."""
+    """A scored response of suite coverage, with how its text was written."""
 
-    engine: str
-    #: The id of the record that it was written for, and its config.
-    subject: str
-    config: str
-    #: Which of the texts for this record it is, from 0.
-    sample: int
+    scored: ScoredResponse
     generation: Generation
     #: None if there is no text to judge.
     judgement: Judgement | None
     outcome: TextClass
-    #: That of the record.
-    weight: float = 1.0
 
     @property
     def declared(self) -> bool:
@@ -75,7 +68,7 @@ class GeneratedText:
     @property
     def schema_key(self) -> tuple[str, str]:
         """What texts for the same schema share: they are not independent."""
-        return self.config, self.subject
+        return self.scored.group, self.scored.record
 
     @property
     def timed(self) -> bool:
@@ -100,12 +93,8 @@ class GeneratedText:
         return judgement is not None and judgement.published is TextVerdict.VALID
 
 
-def text_of(engine: str, scored: ScoredResponse) -> GeneratedText:
+def text_of(scored: ScoredResponse) -> GeneratedText:
     """Return the text of a scored response of suite coverage.
-
-    Args:
-        engine: The participant's label.
-        scored: The response, with how it was written.
 
     Raises:
         TypeError, ValueError: it is of another suite.
@@ -114,14 +103,10 @@ def text_of(engine: str, scored: ScoredResponse) -> GeneratedText:
         raise TypeError(scored)
     verdict = scored.verdict
     return GeneratedText(
-        engine=engine,
-        subject=scored.record.removeprefix(f"{scored.group}/"),
-        config=scored.group,
-        sample=scored.repeat,
+        scored=scored,
         generation=generation_from_json(scored.writing),
         judgement=judgement_of(verdict),
         outcome=class_of(verdict),
-        weight=scored.weight,
     )
 
 
@@ -147,14 +132,13 @@ def class_of(verdict: Verdict) -> TextClass:
 def texts_by_engine(run: ScoredRun) -> dict[str, list[GeneratedText]]:
     """Return every participant's texts, in the order of the header."""
     return {
-        label: [text_of(label, scored) for scored in responses]
-        for label, responses in run.by_label.items()
+        label: [*map(text_of, responses)] for label, responses in run.by_label.items()
     }
 
 
 def configs_of_texts(sides: Mapping[str, Sequence[GeneratedText]]) -> list[str]:
     """Return the configs of all engines, in the benchmark's order, and `all`."""
-    names = {text.config for side in sides.values() for text in side}
+    names = {text.scored.group for side in sides.values() for text in side}
     ordered = list(in_benchmark_order(names))
     return [*ordered, ALL] if len(ordered) > 1 else ordered
 
@@ -198,11 +182,11 @@ def on_common_samples(sides: Mapping[str, Sequence[GeneratedText]]) -> CommonTex
 
 def text_key(text: GeneratedText) -> tuple[str, str, int]:
     """Return what texts of different participants for the same request share."""
-    return text.config, text.subject, text.sample
+    return *text.schema_key, text.scored.repeat
 
 
 def texts_of_config(
     texts: Iterable[GeneratedText], config: str
 ) -> Iterator[GeneratedText]:
     """Yield the texts of one config, or of all."""
-    return (text for text in texts if config in (ALL, text.config))
+    return (text for text in texts if config in (ALL, text.scored.group))

@@ -10,7 +10,6 @@ import msgspec
 from msgspec.structs import replace as with_fields
 
 from evaluation.reporting.notes import BRACKETS
-from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, MissingFigure, Rate, Table
 from evaluation.results.suite_pairs import pair_sides, paired_rates, pairs_with_free
 from evaluation.results.suite_tables import pass_rates
@@ -18,7 +17,7 @@ from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
 from evaluation.suites.ifstruct.settings import Requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
 
@@ -74,21 +73,18 @@ class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
 Responses: TypeAlias = "Mapping[str, Sequence[JudgedResponse]]"
 
 
-def report(run: ScoredRun) -> Report:
-    """Return the tables of a run."""
+def tables(run: ScoredRun) -> Iterator[Table]:
+    """Yield the suite's own tables."""
     responses = {
         label: [JudgedResponse.of(scored) for scored in side if scored.verdict.counted]
         for label, side in run.by_label.items()
     }
-    tables = (
-        pass_rates(run),
-        _readings(responses),
-        _free_or_constrained(run),
-        _requirement_costs(responses),
-        _by_choice(responses),
-        _published_classes(responses),
-    )
-    return Report(tables=tables)
+    yield pass_rates(run)
+    yield _readings(responses)
+    yield _free_or_constrained(run)
+    yield _requirement_costs(responses)
+    yield _by_choice(responses)
+    yield _published_classes(responses)
 
 
 def _readings(responses: Responses) -> Table:

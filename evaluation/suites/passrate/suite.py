@@ -9,16 +9,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from evaluation.core.suite import (
-    KnownAnswer,
-    RecordRequest,
-    RecordSet,
-    ScoredResponse,
-    ScoredRun,
-    Suite,
-)
+from evaluation.core.late_import import imported_late
+from evaluation.core.suite import KnownAnswer, ScoredResponse, ScoredRun, Suite
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
-from evaluation.suites.common import first_witness, imported_late, schema_records
+from evaluation.suites.common import first_witness, schema_records
 from evaluation.suites.passrate.prompts import prompt
 from evaluation.suites.passrate.settings import (
     FailureClass,
@@ -31,9 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.core.records import Record
-    from evaluation.reporting.report import Report
-    from evaluation.reporting.tables import Cell
+    from evaluation.core.records import Record, RecordRequest, RecordSet
+    from evaluation.reporting.tables import Cell, Table
 
 #: Share of responses without an answer above which a rate says little of the model.
 _DEGRADED: Final = 0.01
@@ -84,9 +77,8 @@ def _wrong_values(schema: Json, right: Json) -> Iterator[tuple[FailureClass, Jso
         yield FailureClass.HALLUCINATION, {**right, "undeclared_7f3a": "?"}
 
 
-def report(run: ScoredRun) -> Report:
-    """Return the tables of a run."""
-    from evaluation.reporting.report import Report  # noqa: PLC0415 - heavy
+def tables(run: ScoredRun) -> Iterator[Table]:
+    """Yield the suite's own table."""
     from evaluation.reporting.tables import Table  # noqa: PLC0415 - heavy
     from evaluation.results.suite_tables import groups_of, texts_of_group  # noqa: PLC0415 - heavy
 
@@ -102,7 +94,7 @@ def report(run: ScoredRun) -> Report:
         note=_NOTE,
         name="pass-rate",
     )
-    return Report(tables=(table.without_empty_columns(BY_CLUSTER),))
+    yield table.without_empty_columns(BY_CLUSTER)
 
 
 def _rates(responses: Sequence[ScoredResponse]) -> tuple[Cell, ...]:
@@ -132,8 +124,8 @@ SUITE = Suite(
     classes={kind.value: kind.explanation for kind in FailureClass},
     records=_records,
     prompt=prompt,
-    scorer=imported_late("passrate.scorer", "passrate_scorer"),
-    report=report,
+    scorer=imported_late("evaluation.suites.passrate.scorer", "passrate_scorer"),
+    tables=tables,
     known_answers=_known_answers,
     paper=as_published,
 )

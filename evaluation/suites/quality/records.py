@@ -12,8 +12,7 @@ from typing import Annotated, Final
 import msgspec
 
 from curation.system.errors import BadData, BadUsage, NoInput
-from evaluation.core.records import Record
-from evaluation.core.suite import RecordRequest, RecordSet
+from evaluation.core.records import Record, RecordRequest, RecordSet
 from evaluation.suites.common import SAMPLE, published_rows
 from evaluation.suites.quality.tasks import (
     ANSWER,
@@ -113,6 +112,7 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
         name=request.data or "quality-sample",
         origin="; ".join(origins),
         records=list(islice(_in_turns(groups, problems), request.limit)),
+        generated=request.data is None,
     )
 
 

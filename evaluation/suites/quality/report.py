@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from evaluation.reporting.report import Report
 from evaluation.reporting.tables import NOT_RUN, Cell, FixedFigure, Rate, Table
 from evaluation.results.suite_pairs import (
     PairedSides,
@@ -18,7 +17,7 @@ from evaluation.suites.quality.records import MEMBERS, Orders, group_name
 from evaluation.suites.quality.tasks import TASKS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
 
@@ -28,16 +27,13 @@ PAPER_FORM: Final = "paper-table-7"
 _Groups: TypeAlias = "dict[str, dict[str, list[ScoredResponse]]]"
 
 
-def quality_report(run: ScoredRun) -> Report:
-    """Return the tables of a run."""
+def tables(run: ScoredRun) -> Iterator[Table]:
+    """Yield the suite's own tables."""
     groups = _by_group(run.by_label)
-    tables = (
-        _accuracy(groups),
-        _paper_form(run.by_label, groups),
-        _constraint(groups),
-        _order(groups),
-    )
-    return Report(tables=tuple(table for table in tables if table.rows))
+    yield _accuracy(groups)
+    yield _paper_form(run.by_label, groups)
+    yield _constraint(groups)
+    yield _order(groups)
 
 
 def _by_group(labels: Mapping[str, Sequence[ScoredResponse]]) -> _Groups:

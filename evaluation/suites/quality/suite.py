@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from curation.core.json_types import Json
+from evaluation.core.late_import import imported_late
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import KnownAnswer, Suite
-from evaluation.suites.common import imported_late
 from evaluation.suites.quality.records import (
     MEMBERS,
     PUBLISHED,
@@ -90,7 +90,7 @@ SUITE: Final = Suite(
     records=quality_records,
     prompt=quality_prompt,
     scorer=quality_scorer,
-    report=imported_late("quality.report", "quality_report"),
+    tables=imported_late("evaluation.suites.quality.report", "tables"),
     known_answers=known_answers,
     published=PUBLISHED,
     paper=as_paper,

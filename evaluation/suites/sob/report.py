@@ -1,4 +1,4 @@
-"""The report of a run: the benchmark's tables, then mistakes by kind and place."""
+"""Tables of a run: the benchmark's, then mistakes by kind and place."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from curation.json.values import is_number
 from evaluation.reporting.bootstrap import mean_difference
-from evaluation.reporting.charts import Point, points
-from evaluation.reporting.report import Plot, Report
+from evaluation.reporting.charts import Plot, Point, points
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Shift, Table
 from evaluation.results.suite_pairs import pair_sides, pairs_with_free
-from evaluation.suites.common import SAMPLE
 from evaluation.suites.sob.leaderboard import (
     CATEGORIES,
     PUBLISHED_TOTALS,
@@ -56,57 +54,64 @@ _SHORT: Final = {
 }
 
 
-def report(run: ScoredRun) -> Report:
-    """Return the tables and plots of a scored run, of one model or of several."""
-    counted = {
+def tables(run: ScoredRun) -> Iterator[Table]:
+    """Yield the suite's own tables, of one model or of several."""
+    counted = _counted(run)
+    responses = [one for side in run.by_label.values() for one in side]
+    summaries = _summaries(run)
+    yield _leaderboard_table(run, responses, summaries)
+    yield _source_table(summaries)
+    yield _interval_table(summaries)
+    yield _category_table(summaries)
+    yield _paired_table(run)
+    yield _lenient_table(counted)
+    yield _leaf_table(counted)
+    yield _breakdown_table(counted)
+    yield _quality_table(responses)
+
+
+def _counted(run: ScoredRun) -> _Answers:
+    return {
         label: [one for one in responses if one.verdict.counted]
         for label, responses in run.by_label.items()
     }
-    responses = [one for side in run.by_label.values() for one in side]
-    weights = {
+
+
+def _weights(responses: Iterable[ScoredResponse]) -> dict[str, float]:
+    """Return the weight of each record that has one."""
+    return {
         one.record: float(weight)
         for one in responses
         if is_number(weight := one.verdict.details.get("weight"))
     }
-    summaries = [
+
+
+def _summaries(run: ScoredRun) -> list[SourceSummary]:
+    """Return the figures of each model, by source."""
+    weights = _weights(one for side in run.by_label.values() for one in side)
+    return [
         summarise(label, source, answers, weights)
-        for label, side in counted.items()
+        for label, side in _counted(run).items()
         for source in SOURCES
         if (answers := [one for one in side if one.group == source])
     ]
-    tables = (
-        _leaderboard_table(run, responses, weights, summaries),
-        _source_table(summaries),
-        _interval_table(summaries),
-        _category_table(summaries),
-        _paired_table(run),
-        _lenient_table(counted),
-        _leaf_table(counted),
-        _breakdown_table(counted),
-        _quality_table(responses),
-    )
-    return Report(
-        tables=tuple(table for table in tables if table.rows),
-        plots=tuple(_plots(summaries)),
-    )
 
 
 def _leaderboard_table(
     run: ScoredRun,
-    responses: Iterable[ScoredResponse],
-    weights: Mapping[str, float],
+    responses: Sequence[ScoredResponse],
     summaries: Iterable[SourceSummary],
 ) -> Table:
     """Return the board; the sample has none."""
     totals = PUBLISHED_TOTALS
     if not str(run.facts.get("data", "")).startswith(PUBLISHED):
-        groups = {one.record: one.group for one in responses}
+        groups, weights = {it.record: it.group for it in responses}, _weights(responses)
         totals = totals_of((groups[name], weights.get(name, 0.0)) for name in groups)
     settings = run.facts.get("settings")
     whole = isinstance(settings, dict) and settings.get("reading") == "paper"
     weighted = [one for one in summaries if one.weighted is not None]
     board = standings(weighted, totals, counted_coverage=not whole)
-    if str(run.facts.get("origin", "")).startswith(SAMPLE):
+    if run.facts.get("generated"):
         board = []
     sizes = ", ".join(f"{source} {of.records:,}" for source, of in totals.items())
     kind = "a source counts whole" if whole else "records answered"
@@ -188,8 +193,9 @@ def _ends(interval: Interval | None) -> tuple[float, float] | None:
     return None if interval is None else (interval.low, interval.high)
 
 
-def _plots(summaries: Sequence[SourceSummary]) -> Iterator[Plot]:
+def plots(run: ScoredRun) -> Iterator[Plot]:
     """Yield a plot a source: JSON pass against Value Accuracy (the paper's Fig. 2)."""
+    summaries = _summaries(run)
     for source in SOURCES:
         models = {
             summary.model: Point(

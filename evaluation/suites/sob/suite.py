@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from curation.core.json_types import Json
 from curation.json.pointer import replaced
 from curation.json.text import plain
-from evaluation.core.records import Message, Prompt, Record
-from evaluation.core.suite import KnownAnswer, RecordRequest, RecordSet, Suite
-from evaluation.suites.common import SAMPLE, imported_late
+from evaluation.core.late_import import imported_late
+from evaluation.core.records import Message, Prompt, Record, RecordRequest, RecordSet
+from evaluation.core.suite import KnownAnswer, Suite
+from evaluation.suites.common import SAMPLE
 from evaluation.suites.sob.metrics import (
     PUBLISHED,
     RECOMMENDED,
@@ -83,7 +84,9 @@ def suite_records(request: RecordRequest, settings: SobSettings) -> RecordSet:
         origin, read = read_records(request.data)
     any_object = settings.constraint == "object"
     records = [suite_record(record, any_object=any_object) for record in read]
-    return RecordSet(name=name, origin=origin, records=records)
+    return RecordSet(
+        name=name, origin=origin, records=records, generated=request.data is None
+    )
 
 
 _SYSTEM: Final = (
@@ -181,7 +184,8 @@ SUITE: Final = Suite(
     records=suite_records,
     prompt=prompt_of,
     scorer=lambda settings: sob_scorer(settings.rules),
-    report=imported_late("sob.report", "report"),
+    tables=imported_late("evaluation.suites.sob.report", "tables"),
+    plots=imported_late("evaluation.suites.sob.report", "plots"),
     known_answers=known_answers,
     published=PUBLISHED_DATA,
     paper=as_published,

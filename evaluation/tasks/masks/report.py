@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from evaluation.core.cases import WalkVerdict
-from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, Rate, Table, duration
-from evaluation.results.frames import TEXT_COLUMNS, walk_frame
+from evaluation.results import overview
 from evaluation.results.outcomes import FAULTS
-from evaluation.results.overview import firsts, plots, tables
+from evaluation.results.overview import firsts
 from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from evaluation.core.task import RunRows
 
@@ -28,27 +27,21 @@ _PLACES: Final = 2
 _SCHEMA: Final = pl.concat_str("config", "id", separator="/")
 
 
-def report_of(run: RunRows) -> Report:
-    """Return the tables and plots of a run."""
+def tables(run: RunRows) -> Iterator[Table]:
+    """Yield the tables of a run."""
     attempts = run.attempts(NAME)
     if not attempts.height:
-        return Report(tables=())
+        return
     cases = firsts(attempts)
-    texts = walk_frame(run.rows(NAME), TEXT_COLUMNS)
-    coverage, *more = tables(attempts)
-    found = (
-        coverage,
-        why_table(cases, texts.filter(~pl.col("apart"))),
-        *more[:2],
-        keywords(texts.filter(~pl.col("apart") & ~pl.col("valid"))),
-        instances(cases, texts),
-        *more[2:],
-        slowest_schemas(cases),
-    )
-    return Report(
-        tables=tuple(each for each in found if each.rows),
-        plots=tuple(plots(cases, NAME)),
-    )
+    texts = run.walks(NAME, times=False)
+    coverage, *others = overview.tables(attempts)
+    yield coverage
+    yield why_table(cases, texts.filter(~pl.col("apart")))
+    yield from others[:2]
+    yield keywords(texts.filter(~pl.col("apart") & ~pl.col("valid")))
+    yield instances(cases, texts)
+    yield from others[2:]
+    yield slowest_schemas(cases)
 
 
 def slowest_schemas(cases: pl.DataFrame) -> Table:

@@ -13,6 +13,7 @@ from curation.dataset.features import formats
 from curation.json.text import parse
 from curation.schema.dialects import BY_NAME
 from evaluation.core.cases import Case, InstanceWalk
+from evaluation.core.late_import import imported_late
 from evaluation.core.spelled_json import Spelled, read_spelled
 from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
 from evaluation.tasks.masks import NAME
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.records import Instance, Record
     from evaluation.core.run_header import TaskSettings
-    from evaluation.reporting.report import Report
+    from evaluation.reporting.charts import Plot
 
 
 def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]]:
@@ -107,11 +108,10 @@ def _walk(instance: Instance) -> InstanceWalk:
     return InstanceWalk(text=instance.text, valid=instance.valid, label=label)
 
 
-def report(run: RunRows) -> Report:
-    """Return the tables of this task's rows."""
-    from evaluation.tasks.masks.report import report_of  # noqa: PLC0415 - polars is not light
+def _plots(run: RunRows) -> Iterable[Plot]:
+    from evaluation.results.plots import plots  # noqa: PLC0415 - heavy
 
-    return report_of(run)
+    return plots(run.attempts(NAME), NAME)
 
 
 TASK: Final = Task(
@@ -121,7 +121,8 @@ TASK: Final = Task(
     timed=True,
     input=TaskInput.INSTANCES,
     cases=cases,
-    report=report,
+    tables=imported_late("evaluation.tasks.masks.report", "tables"),
+    plots=_plots,
     settings=(
         AcceptedSetting(
             name="orders", meaning="orders of each valid instance's members"

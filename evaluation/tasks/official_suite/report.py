@@ -9,14 +9,15 @@ import polars as pl
 from curation.download.pins import load_pins
 from curation.system.package_data import raw_folder
 from evaluation.core.cases import WalkVerdict
-from evaluation.reporting.charts import heat_map, label
-from evaluation.reporting.report import Plot, Report
+from evaluation.reporting.charts import Plot, heat_map, label
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
 from evaluation.results.outcomes import engine_is_right
 from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.outcomes import SuiteFailure, failures_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evaluation.core.task import RunRows
 
 #: The columns of the table of cases; instances are those that were walked.
@@ -62,11 +63,20 @@ def suite_cases(run: RunRows) -> pl.DataFrame:
         walked = [it for it in row.walks if it.verdict is not WalkVerdict.NOT_RUN]
         right = [it.valid for it in walked if engine_is_right(it)]
         valid = sum(it.valid for it in walked)
-        names = str(row.label.get("suite")), str(row.label.get("category"))
-        counts = valid, right.count(True), len(walked) - valid, right.count(False)
-        failures = sorted(failures_of(row))
-        lines.append((row.engine, row.config, *names, failures, *counts))
-    return pl.DataFrame(lines, schema=_CASES, orient="row")
+        lines.append(
+            {
+                "engine": row.engine,
+                "config": row.config,
+                "suite": str(row.label.get("suite")),
+                "category": str(row.label.get("category")),
+                "failures": sorted(failures_of(row)),
+                "valid": valid,
+                "valid_accepted": right.count(True),
+                "invalid": len(walked) - valid,
+                "invalid_blocked": right.count(False),
+            }
+        )
+    return pl.DataFrame(lines, schema=_CASES)
 
 
 def categories(cases: pl.DataFrame) -> pl.DataFrame:
@@ -105,38 +115,46 @@ def summary(cases: pl.DataFrame) -> pl.DataFrame:
     return reached.join(failing, on="engine", maintain_order="left")
 
 
-def report(run: RunRows) -> Report:
-    """Return the paper's tables of each draft, mandatory and optional tests apart."""
+def tables(run: RunRows) -> Iterator[Table]:
+    """Yield the paper's tables of each draft, mandatory and optional tests apart."""
     cases = suite_cases(run)
     suites = ", ".join(cases["suite"].unique(maintain_order=True))
-    tables: list[Table] = []
-    maps: list[Plot] = []
     for config in sorted({*cases["config"]}, reverse=True):
         own = cases.filter(config=config)
         engines = summary(own)
         title, name = f"JSON Schema Test Suite, {config}", f"suite {config}"
         columns = ["engine", "categories", *(failure.value for failure in SuiteFailure)]
         levels = ["engine", "categories", *LEVELS, "highest", "single"]
-        tables += [
-            _cases(own, title, name, suites),
-            Table(
-                title=f"{title}: categories with failures (Table 5)",
-                columns=tuple(column.replace("_", " ") for column in columns),
-                rows=tuple(engines.select(columns).iter_rows()),
-                note=_FAILURES_NOTE,
-                name=f"{name} failures",
-            ),
-            Table(
-                title=f"{title}: categories by coverage (Table 6)",
-                columns=(*levels[:-1], "single highest"),
-                rows=tuple(engines.select(levels).iter_rows()),
-                note=_LEVELS_NOTE,
-                name=f"{name} coverage",
-            ),
-            _category_table(own, title, name),
-        ]
-        maps.append(_heat_map(own, config))
-    return Report(tables=tuple(tables), plots=tuple(maps))
+        yield _cases(own, title, name, suites)
+        yield Table(
+            title=f"{title}: categories with failures (Table 5)",
+            columns=tuple(column.replace("_", " ") for column in columns),
+            rows=tuple(engines.select(columns).iter_rows()),
+            note=_FAILURES_NOTE,
+            name=f"{name} failures",
+        )
+        yield Table(
+            title=f"{title}: categories by coverage (Table 6)",
+            columns=(*levels[:-1], "single highest"),
+            rows=tuple(engines.select(levels).iter_rows()),
+            note=_LEVELS_NOTE,
+            name=f"{name} coverage",
+        )
+        yield _category_table(own, title, name)
+
+
+def plots(run: RunRows) -> Iterator[Plot]:
+    """Yield a map of the categories of each draft (the paper's Figure 6)."""
+    cases = suite_cases(run)
+    for config in sorted({*cases["config"]}, reverse=True):
+        own = cases.filter(config=config)
+        engines = sorted({*own["engine"]})
+        cells: dict[str, dict[str, float | None]] = {}
+        shares = categories(own).sort("category").select("category", "engine", _SHARE)
+        for category, engine, share in shares.iter_rows():
+            cells.setdefault(category, dict.fromkeys(engines))[engine] = share
+        title = f"JSON Schema Test Suite, {label(config)}: share of cases passed"
+        yield heat_map(f"suite-{config}", title, cells)
 
 
 def published_suite() -> str:
@@ -195,13 +213,3 @@ def _category_table(cases: pl.DataFrame, title: str, name: str) -> Table:
         note=_MAP_NOTE if len(engines) > 1 else "",
         name=f"{name} categories",
     )
-
-
-def _heat_map(cases: pl.DataFrame, config: str) -> Plot:
-    engines = sorted({*cases["engine"]})
-    cells: dict[str, dict[str, float | None]] = {}
-    shares = categories(cases).sort("category").select("category", "engine", _SHARE)
-    for category, engine, share in shares.iter_rows():
-        cells.setdefault(category, dict.fromkeys(engines))[engine] = share
-    title = f"JSON Schema Test Suite, {label(config)}: share of cases passed"
-    return heat_map(f"suite-{config}", title, cells)

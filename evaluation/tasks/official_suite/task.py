@@ -31,15 +31,15 @@ from curation.system.errors import (
 )
 from curation.system.package_data import raw_folder
 from evaluation.core.cases import Case, InstanceWalk
+from evaluation.core.late_import import imported_late
 from evaluation.core.run_header import TaskSettings
-from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
+from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.drafts import draft_named, drafts_of
 from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.outcomes import failures_of
 
 if TYPE_CHECKING:
     from evaluation.core.records import Record
-    from evaluation.reporting.report import Report
 
 #: Where the suite's own server would be; nothing is ever asked there.
 _REMOTES: Final = "http://localhost:1234/"
@@ -249,20 +249,14 @@ def case_of(draft: str, id_: str, case: SuiteCase, suite: str) -> Case:
     )
 
 
-def report(run: RunRows) -> Report:
-    """Return the tables of this task's rows."""
-    from evaluation.tasks.official_suite.report import report as report_of  # noqa: PLC0415 - polars is not light
-
-    return report_of(run)
-
-
 TASK: Final = Task(
     name=NAME,
     summary="The official JSON Schema Test Suite, by the paper's criteria.",
     timed=False,
     input=TaskInput.OWN,
     prepare=with_suite,
-    report=report,
+    tables=imported_late("evaluation.tasks.official_suite.report", "tables"),
+    plots=imported_late("evaluation.tasks.official_suite.report", "plots"),
     settings=(
         AcceptedSetting(name="drafts", meaning="drafts, separated by commas"),
         AcceptedSetting(name="optional", meaning="true: the optional tests too"),

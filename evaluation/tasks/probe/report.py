@@ -16,7 +16,6 @@ import msgspec
 
 from curation.core.documents import Explained
 from curation.schema.keywords import REFERENCE_KEYWORDS
-from evaluation.reporting.report import Report
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.outcomes import (
@@ -63,12 +62,12 @@ _SHOWN_BY: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-def theoretical_coverages(
+def theoretical_coverage(
     run: RunRows,
     by_engine: Mapping[str, Sequence[ProbeResult]],
     names: Mapping[str, str],
-) -> list[Table]:
-    """Return Table 11 of the run's schemas; nothing if it has none."""
+) -> Table:
+    """Return Table 11 of the run's schemas; without rows if it has none."""
     used: dict[tuple[str, str], list[str]] = {}
     compiled: dict[tuple[str, str, str], bool] = {}
     cases = run.frame().select("engine", "config", "id", "label", "compiled")
@@ -102,8 +101,7 @@ def theoretical_coverages(
                     }
                 )
     title = "Theoretical coverage (Table 11)"
-    table = Table.of_records(title, rows, _NOTE, "theoretical coverage")
-    return [table] if rows else []
+    return Table.of_records(title, rows, _NOTE, "theoretical coverage")
 
 
 def _used(label: Mapping[str, UntypedJson]) -> Iterator[str]:
@@ -166,8 +164,8 @@ _FIGURE_NOTE: Final = (
 )
 
 
-def report(run: RunRows) -> Report:
-    """Return outcomes, what is declared and what is proven, and every matrix."""
+def tables(run: RunRows) -> Iterator[Table]:
+    """Yield outcomes, what is declared and what is proven, and every matrix."""
     by_engine: dict[str, list[ProbeResult]] = defaultdict(list)
     of_pairs: dict[str, list[ProbeOutcome]] = defaultdict(list)
     for row in run.rows(NAME):
@@ -177,11 +175,13 @@ def report(run: RunRows) -> Report:
         else:
             by_engine[row.engine].append(result)
     names = run.header.names()
-    tables = [_outcomes(by_engine), _features(by_engine, names), _figure()]
-    tables += [_pairs(of_pairs)] if of_pairs else []
-    tables += theoretical_coverages(run, by_engine, names)
-    tables += [_matrix(engine, results) for engine, results in by_engine.items()]
-    return Report(tables=tuple(tables))
+    yield _outcomes(by_engine)
+    yield _features(by_engine, names)
+    yield _figure()
+    yield _pairs(of_pairs)
+    yield theoretical_coverage(run, by_engine, names)
+    for engine, results in by_engine.items():
+        yield _matrix(engine, results)
 
 
 def _outcomes(by_engine: Mapping[str, Sequence[ProbeResult]]) -> Table:

@@ -13,7 +13,7 @@ from evaluation.tasks.drafts import drafts_of
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.outcomes import GOOD, outcome
 from evaluation.tasks.probe.probe import KEYWORD_PROBES, PlacedProbe, pairs, place_probe
-from evaluation.tasks.probe.report import report
+from evaluation.tasks.probe.report import tables
 
 if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
@@ -82,7 +82,7 @@ TASK: Final = Task(
     timed=False,
     input=TaskInput.OWN,
     cases=cases,
-    report=report,
+    tables=tables,
     passes=lambda row: outcome(row) in GOOD,
     settings=(AcceptedSetting(name="drafts", meaning="drafts, separated by commas"),),
 )

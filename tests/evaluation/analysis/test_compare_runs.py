@@ -23,12 +23,12 @@ from evaluation.analysis.compare_runs import (
     slowdowns,
     write_outcomes,
 )
-from evaluation.analysis.run_report import reports
+from evaluation.analysis.run_report import tables_by_task
 from evaluation.core.cases import Result
 from evaluation.reporting.tables import Rate, Ratio, Shift, Table
+from evaluation.results import overview
 from evaluation.results.noise import TIMES
 from evaluation.results.outcomes import RANKS, Outcome
-from evaluation.results.overview import overview
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
 
@@ -92,7 +92,7 @@ def test_times_are_compared_on_what_all_compile_alone(tmp_path: Path) -> None:
     rows = [row(), row(id="o2"), lost, row(id="o2", engine="beta 2.0")]
     run = _run(tmp_path, rows, limits={"compile_seconds": 40})
     answer = compare_runs(run=run)
-    for tables in (answer.tables, reports(run)["masks"].tables):
+    for tables in (answer.tables, tables_by_task(run)["masks"]):
         (shared,) = (each for each in tables if each.slug == "times")
         assert shared.title == "Times, of the 1 schema that all compile"
         assert [each[2] for each in shared.rows] == [1] * 6
@@ -317,7 +317,7 @@ def test_the_nearest_engine_of_a_baseline_is_taken(tmp_path: Path) -> None:
         rows = [row(engine=each) for each in labels]
         head = {**HEAD, "engines": engines}
         run = open_run(write_run(tmp_path / folder, rows, head))
-        return engine_outcomes(run, compared_engines([run], "masks"))
+        return engine_outcomes(run)
 
     old = outcomes("old", "alpha 1 fast", "alpha 1 safe", "beta 1 safe")
     new = outcomes("new", "alpha 2 safe", "beta 2 fast", "gamma 2 fast")
@@ -532,7 +532,9 @@ def test_waiting_for_the_core_is_no_time_of_the_engine(tmp_path: Path) -> None:
         write_run(tmp_path / "calm", _rows("alpha 1.0") + _rows("beta 2.0"))
     )
     assert run.attempts("masks").equals(calm.attempts("masks"))
-    assert overview(run, "masks").tables == overview(calm, "masks").tables
+    assert [*overview.tables(run.attempts("masks"))] == [
+        *overview.tables(calm.attempts("masks"))
+    ]
     assert _ratios(run) == _ratios(calm)
 
 
@@ -562,9 +564,8 @@ def test_an_engine_stands_beside_itself(tmp_path: Path) -> None:
         for each in _rows("alpha 1.0", repetitions=2)
     ]
     run = open_run(write_run(tmp_path / "run", rows))
-    (table,) = (
-        each for each in overview(run, "masks").tables if each.slug == "repetitions"
-    )
+    tables = overview.tables(run.attempts("masks"))
+    (table,) = (each for each in tables if each.slug == "repetitions")
     ((name, count, compiled, _, _, unlike),) = table.rows
     assert (name, count, str(compiled), unlike) == ("alpha 1.0", 2, "2x", 1)
 

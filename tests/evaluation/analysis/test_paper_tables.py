@@ -24,7 +24,7 @@ from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.reporting.printing import as_csv, as_json, as_markdown
 from evaluation.reporting.tables import Table
 from evaluation.results.frames import write_parquet
-from evaluation.results.overview import overview
+from evaluation.results.plots import plots
 from evaluation.results.reader import HEADER, RecordedRun, open_run
 from evaluation.results.suite_rows import row_from_scored
 from evaluation.suites.coverage.judgement import Judgement, TextVerdict
@@ -345,7 +345,12 @@ def _quality_run(
             for answer in answers
         ],
         "tasks": ["quality"],
-        "suite": {"suite": "quality", "spec": "quality", "origin": origin},
+        "suite": {
+            "suite": "quality",
+            "spec": "quality",
+            "origin": origin,
+            "generated": origin != "hub",
+        },
     }
     rows = [row_from_scored(answer, "quality", "0") for answer in answers]
     return open_run(write_run(folder, rows, header))
@@ -409,8 +414,8 @@ def test_plots_are_drawn_as_files(tmp_path: Path) -> None:
     header = {**HEAD, "limits": {"compile_seconds": 40}}
     for name, rows in (("some", [row(), lost]), ("lost", [lost]), ("none", [])):
         run = open_run(write_run(tmp_path / name, rows, header))
-        plots = overview(run, "masks").plots
-        drawn = draw_all(plots[1:3] or plots, tmp_path / f"{name}-plots")
+        drawn_plots = [*plots(run.attempts("masks"), "masks")]
+        drawn = draw_all(drawn_plots[1:3] or drawn_plots, tmp_path / f"{name}-plots")
         assert drawn
         assert {each.suffix for each in drawn} == {".svg", ".png"}
 

@@ -89,7 +89,7 @@ def _texts(run: Path) -> list[GeneratedText]:
 
 def _said(texts: list[GeneratedText]) -> list[tuple[str, str, str, str]]:
     return [
-        (each.engine, each.subject, each.generation.text, each.outcome)
+        (each.scored.label, each.scored.record, each.generation.text, each.outcome)
         for each in texts
     ]
 
@@ -104,9 +104,9 @@ def test_a_model_writes_for_every_schema_under_every_engine(
     texts = _texts(run)
     assert len(texts) == 2 * len(_SCHEMAS)
     constrained = {
-        each.subject.partition(".")[0]: each
+        each.scored.record.rpartition("/")[2].partition(".")[0]: each
         for each in texts
-        if each.engine.startswith("llguidance")
+        if each.scored.label.startswith("llguidance")
     }
     assert constrained["ferry"].compliant
     assert constrained["tide"].compliant
@@ -132,10 +132,15 @@ def test_as_the_paper_but_for_what_is_said(
         model_folder, data, run, "--compat", "paper", "--set", "shots=0", "--split", ""
     )
     texts = _texts(run)
-    assert {text.engine.partition(" ")[0] for text in texts} == {"llguidance", "none"}
+    assert {text.scored.label.partition(" ")[0] for text in texts} == {
+        "llguidance",
+        "none",
+    }
     for text in texts:
         if text.generation.generated and len(text.generation.tokens) > 1:
-            assert (text.generation.forced > 0) is text.engine.startswith("llguidance")
+            assert (text.generation.forced > 0) is text.scored.label.startswith(
+                "llguidance"
+            )
     header = open_run(run).raw_header
     assert header["models"]["shots"] == []
     assert header["models"]["budget"] == 60

@@ -18,8 +18,14 @@ from evaluation.asking.response_files import (
 )
 from evaluation.asking.run import score_file
 from evaluation.asking.scoring import match_responses
-from evaluation.core.records import FREE, Instance, Record, Response, encode_records
-from evaluation.core.suite import RecordRequest
+from evaluation.core.records import (
+    FREE,
+    Instance,
+    Record,
+    RecordRequest,
+    Response,
+    encode_records,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,12 +13,11 @@ import csbdata
 from curation.download.acquire import FetchSettings
 from curation.system.errors import CannotCreate, Unavailable
 from curation.system.terminal import command_line_of
-from evaluation.analysis.run_report import reports
+from evaluation.analysis.run_report import tables_by_task
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.run import run, score_file, suite_header
-from evaluation.core.records import Record, encode_records
+from evaluation.core.records import Record, RecordSet, encode_records
 from evaluation.core.run_header import DataHeader
-from evaluation.core.suite import RecordSet
 from evaluation.data.find_data import SAMPLE_LINE
 from evaluation.generation.text_generation import TokenPrices
 from evaluation.reporting.tables import Rate
@@ -109,8 +108,8 @@ def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
     assert free.cost == pytest.approx(17e-6)
     assert free.seconds is not None
     assert held.condition == "strict"
-    (report,) = reports(recorded).values()
-    first, rates, *_ = report.tables
+    (tables,) = tables_by_task(recorded).values()
+    first, rates, *_ = tables
     assert [row[:2] for row in first.rows] == [
         ("small strict", Rate(3, 3)),
         ("small free", Rate(1, 3)),
@@ -186,8 +185,8 @@ def test_a_failed_answer_is_handed_back_with_its_reasons(tmp_path: Path) -> None
     handed_back = next(messages for messages in turns if len(messages) == 4)
     assert handed_back[2]["content"] == '{"n": "one"}'
     assert '/n: "one" is not of type "integer" [type]' in handed_back[3]["content"]
-    (report,) = reports(result.open()).values()
-    repaired = next(t for t in report.tables if t.slug == "repairs")
+    (tables,) = tables_by_task(result.open()).values()
+    repaired = next(t for t in tables if t.slug == "repairs")
     assert [[str(cell)[:6] for cell in row[1:]] for row in repaired.rows] == [
         ["33.3 %", "66.7 %", "66.7 %"]
     ]

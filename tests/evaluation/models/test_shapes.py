@@ -8,7 +8,7 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, BadUsage, NoInput
-from evaluation.analysis.run_report import reports
+from evaluation.analysis.run_report import tables_by_task
 from evaluation.models.shapes import (
     ModelShape,
     check_learnt,
@@ -125,7 +125,7 @@ def test_a_run_with_a_shape_has_no_coverage(tmp_path: Path) -> None:
     header = {**HEAD, "models": {"model": "a shape", "random_weights": True}}
     run = open_run(write_run(tmp_path / "run", [row(task="coverage")], header))
     with pytest.raises(NoInput, match=r"it has efficiency$"):
-        reports(run, ["coverage"])
+        tables_by_task(run, ["coverage"])
 
 
 def test_a_shape_is_a_model_like_any_other(

@@ -40,7 +40,7 @@ from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from evaluation.reporting.report import Plot
+    from evaluation.reporting.charts import Plot
     from evaluation.reporting.tables import Cell
 
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict, Why
 from evaluation.core.run_header import RunHeader
 from evaluation.results.attempts import Attempt, attempt_of, steps_ns
-from evaluation.results.frames import walk_frame
 from evaluation.results.outcomes import Outcome, engine_is_right, outcome_of
 from evaluation.results.reader import NotAnAttempt, open_run, parse_line
 from evaluation.tasks.masks.report import why_table
@@ -201,7 +200,8 @@ _ORDER = Why(stands="member out of order", keyword="properties")
 
 def _tables(folder: Path, *rows: Row) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return attempts and texts of rows."""
-    return open_run(write_run(folder, rows)).frame(), walk_frame(rows)
+    run = open_run(write_run(folder, rows))
+    return run.frame(), run.walks("masks", times=False)
 
 
 def test_wrong_walks_are_counted_by_class(tmp_path: Path) -> None:

@@ -84,7 +84,9 @@ def test_walks_have_all_their_times(tmp_path: Path) -> None:
     walks = run.walks()
     assert list(walks.columns) == list(WALK_COLUMNS)
     assert walks.height == sum(len(each.walks) for each in run.rows())
-    assert walks["mask_ns"][0].len() == 4
+    assert walks["mask_ns"][0].len() == walks["masks"][0] == 4
+    lean = run.walks("masks", times=False)
+    assert walks.select(lean.columns).equals(lean)
 
 
 def test_walks_apart_do_not_count(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def run(tmp_path: Path) -> _Run:
             more = {"run_dir": folder, "adapt": adapt}
             csbdata.run(texts_request(tmp_path, records, model, "strict", **more))
         texts = [text_from_row(row) for row in open_run(folder).rows()]
-        return {it.subject.rpartition("/")[2]: it for it in texts}, server.asked
+        return {it.scored.record.rpartition("/")[2]: it for it in texts}, server.asked
 
     return run_against
 

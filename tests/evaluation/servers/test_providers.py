@@ -93,9 +93,9 @@ def test_fifty_records_in_every_way_to_ask(tmp_path: Path, provider: str) -> Non
     texts, server = _run(tmp_path, provider, *contract.ways)
     assert len(texts) == 50 * len(contract.ways)
     for text in texts:
-        name = text.subject.rpartition("/")[2]
+        name = text.scored.record.rpartition("/")[2]
         assert text.compliant is _ANSWERS[name][2], (name, text.generation)
-    assert {text.engine for text in texts} == {
+    assert {text.scored.label for text in texts} == {
         f"{provider} {it} small" for it in contract.ways
     }
     assert set(server.paths) == {contract.path}
@@ -121,7 +121,10 @@ def test_the_same_answers_give_the_same_scores_through_any_provider(
         folder.mkdir()
         texts, _ = _run(folder, provider, "none", "strict")
         seen.append(
-            [(it.engine.split()[1], it.generation.text, it.outcome) for it in texts]
+            [
+                (it.scored.label.split()[1], it.generation.text, it.outcome)
+                for it in texts
+            ]
         )
     assert all(other == seen[0] for other in seen)
 
@@ -163,7 +166,7 @@ def test_levels_of_reasoning_are_conditions(tmp_path: Path, provider: str) -> No
     """Each is asked for where the vendor documents it, beside the way to ask."""
     specs = ("none@low", "strict@low", "strict@high")
     texts, server = _run(tmp_path, provider, *specs, only=("ferry1",))
-    assert {text.engine for text in texts} == {
+    assert {text.scored.label for text in texts} == {
         f"{provider} {spec} small" for spec in specs
     }
     assert all(text.compliant for text in texts)

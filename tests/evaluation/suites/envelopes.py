@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 from curation.download.acquire import FetchSettings
 from evaluation.answers.extraction import outer_fence, split_thinking
 from evaluation.asking.request import choose_suite
-from evaluation.core.records import Record, Response
-from evaluation.core.suite import RecordRequest
+from evaluation.core.records import Record, RecordRequest, Response
 from evaluation.suites.ifstruct.rows import FenceWish, read_record
 
 if TYPE_CHECKING:

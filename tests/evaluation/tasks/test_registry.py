@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import csbdata
 from curation.system.errors import BadConfiguration
-from evaluation.analysis.run_report import reports
+from evaluation.analysis.run_report import tables_by_task
 from evaluation.core.run_header import RefusalPattern
 from evaluation.results.refusal_messages import Refusal, _messages, explain
 from evaluation.setup.engine_files import engine_paths
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _THEIRS = """
 from evaluation.core.cases import Case, Result
 from evaluation.core.task import Task, TaskInput
-from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Table
 
 def cases(records, settings):
@@ -35,9 +34,9 @@ def cases(records, settings):
             task="compiles", id=record.id, config=record.group, schema=record.constraint
         )
 
-def report(run):
+def tables(run):
     rows = tuple((row.id, row.result.value) for row in run.rows())
-    return Report(tables=(Table(title="Theirs", columns=("id", "result"), rows=rows),))
+    yield Table(title="Theirs", columns=("id", "result"), rows=rows)
 
 TASK = Task(
     name={name!r},
@@ -45,7 +44,7 @@ TASK = Task(
     timed=False,
     input=TaskInput.SCHEMAS,
     cases=cases,
-    report=report,
+    tables=tables,
     passes=lambda row: row.result is Result.OK,
 )
 """
@@ -91,7 +90,7 @@ def test_a_file_adds_a_task_that_runs_and_reports(
         run_dir=tmp_path / "run",
     )
     run = csbdata.run(request).open()
-    table, by_schema = reports(run)["compiles"].tables
+    table, by_schema = tables_by_task(run)["compiles"]
     assert by_schema.slug == "by-schema"
     assert table.rows == (("one", "compile_error"), ("two", "compile_error"))
 

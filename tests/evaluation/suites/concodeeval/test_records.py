@@ -15,8 +15,7 @@ from curation.instances.values.words import split
 from curation.system.errors import BadConfiguration
 from curation.validation.metaschemas import RUST_VALIDATORS
 from evaluation.asking.request import choose_suite
-from evaluation.core.records import Instance, Record
-from evaluation.core.suite import RecordRequest
+from evaluation.core.records import Instance, Record, RecordRequest
 from evaluation.suites.concodeeval.prompts import prompt
 from evaluation.suites.concodeeval.records import (
     LabelledSample,

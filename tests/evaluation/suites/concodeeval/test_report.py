@@ -11,7 +11,7 @@ from evaluation.core.records import Response, Verdict
 from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
-from evaluation.suites.concodeeval.report import report
+from evaluation.suites.concodeeval.report import plots, tables
 from evaluation.suites.concodeeval.scorer import concode_scorer
 from evaluation.suites.concodeeval.settings import (
     ConcodeSettings,
@@ -86,7 +86,7 @@ def _validation(pairs: list[tuple[str, str]]) -> ScoredRun:
 
 
 def _tables(run: ScoredRun) -> dict[str, Table]:
-    return {table.slug: table for table in report(run).tables}
+    return {table.slug: table for table in tables(run)}
 
 
 def test_an_always_yes_has_the_macro_f1_of_the_paper() -> None:
@@ -131,7 +131,7 @@ def test_the_papers_forms_are_among_the_tables() -> None:
     assert {row[0] for row in tables["table-1"].rows} == {"json", "nl"}
     assert tables["table-3"].rows[0][:2] == ("json", 24)
     assert tables["representations"].rows[0][4:6] == (0, 0)
-    assert [plot.name for plot in report(run).plots] == ["figure-1"]
+    assert [plot.name for plot in plots(run)] == ["figure-1"]
     for table in tables.values():
         assert as_markdown(table)
 

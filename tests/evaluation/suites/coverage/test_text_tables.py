@@ -138,9 +138,12 @@ def _samples(good: Sequence[Sequence[bool]], engine: str) -> list[GeneratedText]
     """Return texts of which those that are good are compliant, a list a schema."""
     invalid = replace(VALID, own=TextVerdict.INVALID)
     return [
-        replace(
-            written(OK, VALID if is_good else invalid, subject=f"o{i}", engine=engine),
-            sample=repeat,
+        written(
+            OK,
+            VALID if is_good else invalid,
+            subject=f"o{i}",
+            engine=engine,
+            repeat=repeat,
         )
         for i, texts in enumerate(good)
         for repeat, is_good in enumerate(texts)

@@ -107,7 +107,7 @@ def row_of(  # noqa: PLR0913 (the parts of a row)
 
 def text_from_row(row: Row) -> GeneratedText:
     """Return the text of a row."""
-    return text_of(row.engine, scored_from_row(row))
+    return text_of(scored_from_row(row))
 
 
 def written(
@@ -116,11 +116,13 @@ def written(
     *,
     engine: str = "some 1.0 faithful",
     subject: str = "o1",
+    repeat: int = 0,
 ) -> GeneratedText:
     """Return a text out of the row that is written of it."""
     row = row_of(
         replace(generation, id=subject),
         judgement,
         engine=engine,
+        repeat=repeat,
     )
     return text_from_row(parse_line(line_of(row, RunHeader()), Row))

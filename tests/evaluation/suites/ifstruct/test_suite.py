@@ -17,10 +17,10 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import BadData, NoInput
 from evaluation.asking.records import records_of
 from evaluation.asking.request import choose_suite
-from evaluation.core.records import Record, Response, Verdict
-from evaluation.core.suite import RecordRequest, ScoredResponse, ScoredRun
+from evaluation.core.records import Record, RecordRequest, Response, Verdict
+from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import Rate
-from evaluation.results.suite_tables import suite_report
+from evaluation.results.suite_tables import suite_tables
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.generator import generate_rows
 from evaluation.suites.ifstruct.rows import SLICES, Fence, FenceWish, read_record
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from curation.core.json_types import Json
-    from evaluation.core.suite import RecordSet
+    from evaluation.core.records import RecordSet
     from evaluation.reporting.tables import Table
     from evaluation.suites.ifstruct.rows import IfstructRecord
     from evaluation.suites.ifstruct.scorer import StructureVerdict
@@ -216,7 +216,7 @@ def _scored(
 def _tables(*sides: list[ScoredResponse]) -> dict[str, Table]:
     by_label = {side[0].label: side for side in sides}
     run = ScoredRun(facts={}, by_label=by_label)
-    return {table.slug: table for table in suite_report(SUITE, run).tables}
+    return {table.slug: table for table in suite_tables(SUITE, run) if table.rows}
 
 
 def test_the_report_says_which_requirement_costs_what() -> None:

@@ -14,7 +14,7 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.asking.request import choose_suite
-from evaluation.core.suite import RecordRequest
+from evaluation.core.records import RecordRequest
 from evaluation.suites.quality.records import (
     MEMBERS,
     Orders,

@@ -13,7 +13,7 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
-from evaluation.core.suite import RecordRequest
+from evaluation.core.records import RecordRequest
 from evaluation.suites.sob.metrics import (
     PUBLISHED,
     RECOMMENDED,
@@ -32,7 +32,7 @@ from evaluation.suites.sob.suite import SobSettings, prompt_of, suite_records
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.core.suite import RecordSet
+    from evaluation.core.records import RecordSet
     from evaluation.suites.sob.records import SobRecord
 
 

@@ -29,7 +29,7 @@ from evaluation.suites.sob.leaderboard import (
 )
 from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED, SEVEN, Metric
 from evaluation.suites.sob.records import sample_records, suite_record, weight_of
-from evaluation.suites.sob.report import report
+from evaluation.suites.sob.report import tables
 from evaluation.suites.sob.scorer import Mistake, PreparedRecord, judge
 from evaluation.suites.sob.suite import SobSettings, known_answers
 from tests.evaluation.suites.sob.mutations import (
@@ -83,7 +83,7 @@ def _tables(
 ) -> dict[str, Table]:
     settings: Json = {"reading": "recommended"}
     run = ScoredRun(facts={"settings": settings, **facts}, by_label=dict(sides))
-    return {table.slug: table for table in report(run).tables}
+    return {table.slug: table for table in tables(run)}
 
 
 def _lines(table: Table) -> list[dict[str, Any]]:

@@ -26,8 +26,7 @@ from evaluation.results.attempts import attempt_of
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import open_run
 from evaluation.tasks.masks.maskbench_files import result_of, write_maskbench
-from evaluation.tasks.masks.report import report_of
-from evaluation.tasks.masks.task import cases, permuted_texts, report
+from evaluation.tasks.masks.task import TASK, cases, permuted_texts
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
 from tests.evaluation.measuring import measured, miniature, request_of
 
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Case, Row
-    from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Table
 
 
@@ -108,7 +106,7 @@ def test_what_is_accepted_wrongly_is_booked_under_its_keyword(tmp_path: Path) ->
     row = next(run.rows())
     assert {each.verdict for each in row.walks} == {WalkVerdict.ACCEPTED}
     assert outcome_of(row) is Outcome.UNDER_CONSTRAINED
-    tables = {each.slug: each for each in report(run).tables}
+    tables = {each.slug: each for each in TASK.tables(run)}
     told = json.dumps([as_json(each) for each in tables.values()])
     keywords = next(each for name, each in tables.items() if "keyword" in name)
     assert {line[0] for line in keywords.rows} >= {"type"}
@@ -205,12 +203,13 @@ def test_a_text_too_deep_for_python_has_none() -> None:
         assert list(permuted_texts(deep, 1, 0)) == []
 
 
-def _report(tmp_path: Path, rows: Sequence[Row]) -> Report:
-    return report_of(open_run(write_run(tmp_path, rows)))
+def _tables(tmp_path: Path, rows: Sequence[Row]) -> list[Table]:
+    run = open_run(write_run(tmp_path, rows))
+    return [each for each in TASK.tables(run) if each.rows]
 
 
-def _table(report: Report, slug: str) -> Table:
-    return next(each for each in report.tables if each.slug == slug)
+def _table(tables: Sequence[Table], slug: str) -> Table:
+    return next(each for each in tables if each.slug == slug)
 
 
 def test_a_wrong_mask_is_booked_under_its_keyword(tmp_path: Path) -> None:
@@ -223,7 +222,7 @@ def test_a_wrong_mask_is_booked_under_its_keyword(tmp_path: Path) -> None:
         replace(blocked(), label=length, verdict=WalkVerdict.NOT_RUN),
         replace(blocked(), label={}),
     )
-    table = _table(_report(tmp_path, [row(walks=walks)]), "masks-keywords")
+    table = _table(_tables(tmp_path, [row(walks=walks)]), "masks-keywords")
     assert set(table.rows) == {("enum", Rate(1, 2, 1.0)), ("(unknown)", Rate(1, 1))}
 
 
@@ -231,7 +230,7 @@ def test_forced_tokens_are_a_share_of_valid_ones(tmp_path: Path) -> None:
     """An engine that offers none of this has no share, rather than 0."""
     walks = (replace(accepted(tokens=4), forced=3), replace(blocked(), forced=2))
     rows = [row(walks=walks), row(engine="beta 2.0")]
-    table = _table(_report(tmp_path, rows), "masks-instances")
+    table = _table(_tables(tmp_path, rows), "masks-instances")
     assert [cells[-1] for cells in table.rows] == [Rate.total([Rate(3, 4)]), None]
 
 
@@ -240,11 +239,11 @@ def test_intervals_take_texts_of_a_schema_for_one(tmp_path: Path) -> None:
     near_miss = replace(blocked(), label={"keyword": "enum"})
     other = replace(accepted(), label={"apart": True, "order": 1})
     walks = (accepted(), near_miss, other) * 20
-    report = _report(tmp_path, [row(id=f"o{n}", walks=walks) for n in range(3)])
+    found = _tables(tmp_path, [row(id=f"o{n}", walks=walks) for n in range(3)])
     worths = {
         table.slug: [cell.interval.low for cells in table.rows for cell in cells
                      if isinstance(cell, Rate) and cell.of == 60 and cell.interval]
-        for table in report.tables
+        for table in found
     }  # fmt: skip
     low = Rate(3, 3).interval
     assert low is not None
@@ -255,11 +254,11 @@ def test_intervals_take_texts_of_a_schema_for_one(tmp_path: Path) -> None:
 
 def test_other_orders_stand_apart(tmp_path: Path) -> None:
     """They have a column, and change nothing else."""
-    plain = _report(tmp_path / "a", [row(walks=(accepted(),))])
+    plain = _tables(tmp_path / "a", [row(walks=(accepted(),))])
     other = replace(blocked(valid=True), label={"apart": True, "order": 1})
-    mixed = _report(tmp_path / "b", [row(walks=(accepted(), other))])
+    mixed = _tables(tmp_path / "b", [row(walks=(accepted(), other))])
     column = _table(plain, "coverage").columns.index("orders accepted")
-    for each in plain.tables:
+    for each in plain:
         rows = _table(mixed, each.slug).rows
         if each.slug == "coverage":
             assert [cells[column] for cells in each.rows] == [NOT_RUN]
@@ -273,7 +272,7 @@ def test_other_orders_stand_apart(tmp_path: Path) -> None:
 def test_every_unit_has_one_outcome(tmp_path: Path) -> None:
     """Outcomes add up to the cases, and what one engine was not asked is not run."""
     rows = many("alpha 1.0", 40) + many("beta 2.0", 25)
-    outcomes = _table(_report(tmp_path, rows), "outcomes")
+    outcomes = _table(_tables(tmp_path, rows), "outcomes")
     for cells in outcomes.rows:
         total, *counts, not_run = [each for each in cells if isinstance(each, int)]
         assert sum(counts) == total
@@ -287,33 +286,32 @@ def test_the_headline_is_told_by_config(tmp_path: Path) -> None:
         for config in ("Github_easy", "Snowplow")
         for engine in ("alpha 1.0", "beta 2.0")
     ]
-    report = _report(tmp_path / "a", rows)
+    found = _tables(tmp_path / "a", rows)
     lines = [
         ("Github_easy", "alpha 1.0"),
         ("Github_easy", "beta 2.0"),
         ("Snowplow", "alpha 1.0"),
         ("Snowplow", "beta 2.0"),
     ]
-    headline = _table(report, "headline-by-config").rows
+    headline = _table(found, "headline-by-config").rows
     assert [cells[:2] for cells in headline] == lines
-    times = _table(report, "times-by-config").rows
+    times = _table(found, "times-by-config").rows
     assert [cells[1:3] for cells in times] == lines * 3
-    alone = _report(tmp_path / "b", [row()])
-    assert not [each.slug for each in alone.tables if "config" in each.slug]
+    alone = _tables(tmp_path / "b", [row()])
+    assert not [each.slug for each in alone if "config" in each.slug]
 
 
 def test_other_tasks_rows_are_left_alone(tmp_path: Path) -> None:
     """A run of another task has no table here."""
     rows = [row(task="probe", result=Result.COMPILE_ERROR, walks=())]
-    assert _report(tmp_path, rows).tables == ()
+    assert _tables(tmp_path, rows) == []
 
 
 _MISS = {"kind": "near_miss", "keyword": "maxLength"}
 
 
 def _table_of(folder: Path, rows: list[Row], slug: str) -> Table:
-    report = report_of(open_run(write_run(folder, rows)))
-    return next(each for each in report.tables if each.slug == slug)
+    return _table(_tables(folder, rows), slug)
 
 
 def _long_miss(mask_ns: int = 10**6) -> Row:

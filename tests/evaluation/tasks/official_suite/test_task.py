@@ -31,9 +31,9 @@ from evaluation.tasks.official_suite.report import (
     LEVELS,
     categories,
     published_suite,
-    report,
     suite_cases,
     summary,
+    tables,
 )
 from evaluation.tasks.official_suite.task import (
     TASK,
@@ -236,7 +236,7 @@ def test_another_suite_than_the_published_is_said_in_the_table(tmp_path: Path) -
         label: UntypedJson = {"suite": suite, "category": "const", "valid": 1}
         rows = [row(task="test-suite", config="2020-12", label=label)]
         run = open_run(write_run(tmp_path / suite, rows))
-        table = report(run).tables[0]
+        table = next(tables(run))
         assert suite in table.note
         assert table.note.count("Another suite than the published figures'") == words
 
@@ -478,7 +478,7 @@ def test_the_tables_of_miniature_engines_are_exact(
 ) -> None:
     """Accepting all fails on what is invalid; refusing all passes only its absence."""
     run = open_run(write_run(tmp_path / "run", _rows(cases)))
-    _, failing, level, _ = TASK.report(run).tables
+    _, failing, level, _ = TASK.tables(run)
     assert failing.columns == (
         "engine",
         "categories",
@@ -511,14 +511,14 @@ def test_the_report_reads_as_it_did(
 ) -> None:
     """Cases, Table 5, Table 6 and Figure 6, as Markdown."""
     run = open_run(write_run(tmp_path / "run", _rows(cases)))
-    text = "\n".join(as_markdown(each) for each in TASK.report(run).tables)
+    text = "\n".join(as_markdown(each) for each in TASK.tables(run))
     compare_golden(GOLDEN / "test-suite.md", text)
 
 
 def test_figure_6_is_drawn_for_every_draft(cases: list[Case], tmp_path: Path) -> None:
     """One picture each, named after it."""
     run = open_run(write_run(tmp_path / "run", _rows(cases)))
-    (plot,) = TASK.report(run).plots
+    (plot,) = TASK.plots(run)
     assert plot.name == "suite-2020-12"
 
 
@@ -535,7 +535,7 @@ def test_miniature_engines_end_in_the_same_tables_through_the_driver(
     totals, run = measuring.measured(tmp_path, engines, request)
     assert totals.ran == 2 * 5
     assert run.raw_header["sources"] == {"test-suite": describe_suite(suite)}
-    _, failing, level, _ = TASK.report(run).tables
+    _, failing, level, _ = TASK.tables(run)
     assert [row[1:] for row in failing.rows] == [
         (3, 0, 0, 3, 0, 0, 0, 0),
         (3, 3, 0, 0, 0, 0, 0, 0),
