@@ -437,7 +437,15 @@ def pattern_text(document: Document, _context: Context) -> Document:
         return document
     name = pattern_text.name
     # Innermost first: a new name never stands above an edit.
-    for tokens, subschema in reversed([*objects(schema)]):
+    places = [*reversed([*objects(schema)])]
+    patterns = {
+        (*tokens, "pattern"): Put(after)
+        for tokens, subschema in places
+        if isinstance(before := subschema.get("pattern"), str)
+        and (after := _escaped(before)) != before
+    }
+    schema = rewritten(schema, patterns)
+    for tokens, subschema in places:
         for before in reversed(_object(subschema.get("patternProperties"))):
             after, place = _escaped(before), (*tokens, "patternProperties", before)
             if after != before:
@@ -446,11 +454,9 @@ def pattern_text(document: Document, _context: Context) -> Document:
                 new = (*place[:-1], after)
                 changes.append(change_at(name, place, value, ABSENT))
                 changes.append(change_at(name, new, ABSENT, value))
-        pattern = subschema.get("pattern")
-        if isinstance(pattern, str) and (after := _escaped(pattern)) != pattern:
-            place = (*tokens, "pattern")
-            schema = rewritten(schema, {place: Put(after)})
-            changes.append(change_at(name, place, pattern, after))
+        place = (*tokens, "pattern")
+        if edit := patterns.get(place):
+            changes.append(change_at(name, place, subschema["pattern"], edit.value))
     if not changes:
         return document
     mended = document.changed(schema, changes)

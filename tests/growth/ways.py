@@ -207,7 +207,7 @@ WAYS: Final[Mapping[str, Way]] = {
     "record columns": Way(prepare=_record_columns),
     "check": Way(prepare=_check, events_n=2),
     "fit, judged": Way(prepare=_judged, by_nature=_DEEP),
-    "fit, rewritten": Way(prepare=_rewritten, events_n=2, by_nature=_DEEP),
+    "fit, rewritten": Way(prepare=_rewritten, by_nature=_DEEP),
     "diff": Way(
         prepare=_diff,
         families={it: FAMILIES[it] for it in ("wide", "fan of $ref", "anyOf", "enum")},
