@@ -96,8 +96,6 @@ _TINY: Final = Sizes(
     records=2,
     vocabulary=640,
 )
-#: More are not kept.
-_MAX_WARNINGS: Final = 1000
 
 
 class _TimeUp(BaseException):
@@ -170,7 +168,7 @@ class Slot:
         # A CPU may take all the time that there is.
         seconds = min(self._until - begun, seconds * (10 if self._dry_run else 1))
         found: Found = {}
-        caught = BufferingHandler(_MAX_WARNINGS)
+        caught = BufferingHandler(1000)
         if seconds < _MINIMUM:
             found["not_run"] = "the time of the slot is up"
         else:

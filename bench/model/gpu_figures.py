@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -364,31 +365,35 @@ def coverage(  # noqa: PLR0913, PLR0917 - what, on what, for how long
 ) -> None:
     """Have `csbdata eval` write the texts of records on the device and on the CPU.
 
-    Their rows are kept beside the figures, and counted here:
-    the tables of `eval` need polars, whose wheel is too large to be carried.
+    Both at once, as neither is timed. Their rows are kept beside the figures, and
+    counted here: tables need polars, whose wheel is too large to be carried.
     """
-    texts: dict[str, dict[str, str]] = {}
-    for name, where in (("device", device.type), ("cpu", "cpu")):
-        run = model.parent / name
+
+    def run(name: str, where: str) -> dict[str, str]:
+        folder = model.parent / name
         command = [
             *(sys.executable, "-m", "curation", "eval", "--task", "coverage"),
             *("--engine", "llguidance", "--model", str(model), "--device", where),
             *("--data", str(SAMPLE), "--limit", str(sizes.records)),
-            *("--run-dir", str(run)),
+            *("--run-dir", str(folder)),
             *("--set", "dtype=fp32", "--set", f"budget={sizes.tokens // 2}"),
         ]
-        left = until - time.monotonic()
         ended = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=left
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=until - time.monotonic(),
         )
         if ended.returncode:
             LOG.warning("%s: exit %d: %s", name, ended.returncode, ended.stderr[-400:])
-        rows = (run / "attempts.jsonl").read_text("utf-8")
+        rows = (folder / "attempts.jsonl").read_text("utf-8")
         (out / f"coverage_{name}.jsonl").write_text(rows, "utf-8")
         attempts = [json.loads(row) for row in rows.splitlines()]
-        texts[name] = {
-            each["id"]: each["label"]["writing"]["text"] for each in attempts
-        }
         found[name] = Counter(each["outcome"] for each in attempts)
-    same = sum(texts["cpu"].get(key) == text for key, text in texts["device"].items())
-    found |= {"texts": len(texts["device"]), "equal_texts": same}
+        return {each["id"]: each["label"]["writing"]["text"] for each in attempts}
+
+    with ThreadPoolExecutor() as pool:
+        here, there = pool.map(run, ("cpu", "device"), ("cpu", device.type))
+    found["texts"] = len(there)
+    found["equal_texts"] = sum(here.get(key) == there[key] for key in there)

@@ -69,18 +69,18 @@ def no_network(event, _arguments):
 sys.meta_path[:] = [BuiltinImporter, FrozenImporter, Alone]
 sys.addaudithook(no_network)
 """
-#: Imports every package of some distributions; XGrammar's with a stand-in for torch.
+#: Imports what some distributions hold; XGrammar last, with a stand-in for torch.
 _IMPORTS: Final = """
 import importlib, sys
-from importlib.metadata import packages_distributions
+from importlib.metadata import files
 from evaluation.engines.xgrammar import StandIn
 
-wanted = {each.lower().replace("_", "-") for each in sys.argv[1:]}
-for package, owners in sorted(packages_distributions().items()):
-    if package == "xgrammar":
-        for name in ("torch", "torch.utils", "torch.utils.cpp_extension"):
-            sys.modules[name] = StandIn(name)
-    if wanted & {each.lower().replace("_", "-") for each in owners}:
+for name in sorted(sys.argv[1:], key="xgrammar".__eq__):
+    if name == "xgrammar":
+        for each in ("torch", "torch.utils", "torch.utils.cpp_extension"):
+            sys.modules[each] = StandIn(each)
+    modules = [file for file in files(name) if file.suffix == ".py"]
+    for package in {file.parts[0].partition(".")[0] for file in modules} - {""}:
         importlib.import_module(package)
 """
 
@@ -231,7 +231,7 @@ def main() -> None:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print(line, file=sys.stderr)
 
 
 if __name__ == "__main__":

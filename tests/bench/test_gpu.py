@@ -156,7 +156,7 @@ def test_a_figure_that_fails_costs_no_other_and_keeps_its_warnings(
     """Each is written at once; one that does not end is ended."""
 
     def fail(*_: object) -> None:
-        logging.getLogger("transformers.generation").warning("a slow path")
+        logging.getLogger("library").warning("a slow path")
         raise RuntimeError("no kernel")
 
     monkeypatch.setattr(gpu, "mask_cost", fail)
