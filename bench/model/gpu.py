@@ -72,15 +72,15 @@ if TYPE_CHECKING:
 SECONDS: Final = {
     "correct": 110,
     "bandwidth": 5,
-    "steps_8b": 45,
+    "steps_8b": 40,
     "compiled_8b": 75,
     "steps_1b": 25,
-    "compiled_1b": 40,
+    "compiled_1b": 30,
     "engines_1": 45,
     "engines_32": 60,
     "mask": 15,
-    "paper": 30,
-    "coverage": 70,
+    "paper": 25,
+    "coverage": 90,
 }
 #: Seconds that a figure needs at least, and that are kept for writing the last one.
 _MINIMUM: Final = 4

@@ -87,7 +87,8 @@ def load(name: str, device: str = "cpu", dtype: str = "auto") -> TransformersMod
     from evaluation.models.store import get_model  # noqa: PLC0415 - heavy
 
     loading = LoadOptions(device=device, dtype=dtype)
-    model: Any = get_model(name, loading, FetchSettings.from_environment(), LOG.info)
+    settings = FetchSettings.from_environment()
+    model: TransformersModel = get_model(name, loading, settings)  # type: ignore[assignment]  # all such names are
     # Loading silences what a figure is to carry.
     library.set_verbosity_warning()
     return model
@@ -376,7 +377,7 @@ def coverage(  # noqa: PLR0913, PLR0917 - what, on what, for how long
             *("--engine", "llguidance", "--model", str(model), "--device", where),
             *("--data", str(SAMPLE), "--limit", str(sizes.records)),
             *("--run-dir", str(folder)),
-            *("--set", "dtype=fp32", "--set", f"budget={sizes.tokens // 2}"),
+            *("--set", "dtype=fp32", "--set", f"budget={sizes.tokens // 4}"),
         ]
         ended = subprocess.run(
             command,

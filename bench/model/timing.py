@@ -38,7 +38,7 @@ def interleaved(
     return figures
 
 
-def ratio(a: Sequence[float], b: Sequence[float]) -> dict[str, float | None]:
+def ratio(a: Sequence[float], b: Sequence[float]) -> dict[str, Any]:
     """Return b / a over pairs as a geometric mean, with its 95 % interval."""
     figure = geometric_ratio(a, b)
     if figure is None or figure.interval is None:
@@ -93,7 +93,7 @@ def library_texts(
     if variant in ("static", "compiled"):
         compiling = CompileConfig()
         # Of a CPU it is skipped otherwise, with a warning alone.
-        compiling._compile_all_devices = True  # noqa: SLF001 - nothing public does it
+        compiling._compile_all_devices = True  # type: ignore[assignment]  # noqa: SLF001 - nothing public does it
         options = {
             "cache_implementation": "static",
             "disable_compile": variant == "static",

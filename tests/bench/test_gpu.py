@@ -14,7 +14,7 @@ import pytest
 import torch
 from transformers.cache_utils import StaticLayer
 
-from bench.model import gpu, gpu_correct, gpu_slot
+from bench.model import gpu, gpu_correct, gpu_figures, gpu_slot
 from evaluation.models.forward import ForwardPass, SharedRows
 from evaluation.models.hardware import make_current
 from evaluation.models.token_choice import TokenChooser
@@ -77,8 +77,8 @@ def _shift_a_cache(patch: pytest.MonkeyPatch) -> None:
 
     def shifted(self: SharedRows, rows: Any) -> torch.Tensor:  # noqa: ANN401
         logits = whole(self, rows)
-        assert self._cache is not None
-        for layer in self._cache.layers:
+        layers: Any = self._cache.layers if self._cache else []
+        for layer in layers:
             layer.keys = layer.keys.roll(1, dims=2)
         return logits
 
@@ -122,7 +122,7 @@ def test_a_fault_stops_the_slot_which_says_where(
     where: str,
 ) -> None:
     """A mask or a cache that is off by one: nothing is timed."""
-    load = gpu.load
+    load = gpu_figures.load
 
     def load_and_plant(*arguments: str) -> TransformersModel:
         # A fault that is there while a model is loaded is found by its trial.
@@ -199,10 +199,11 @@ def test_without_a_gpu_it_says_that_it_was_not_run(
 def test_attention_on_a_gpu_is_never_cudnns(monkeypatch: pytest.MonkeyPatch) -> None:
     """It may build a plan for every length of a text."""
     monkeypatch.setattr(torch.cuda, "set_device", lambda _index: None)
-    before = torch.backends.cuda.cudnn_sdp_enabled()
+    enabled: Any = torch.backends.cuda.cudnn_sdp_enabled
+    before = enabled()
     try:
         make_current(torch.device("cuda"))
-        assert not torch.backends.cuda.cudnn_sdp_enabled()
+        assert not enabled()
     finally:
         torch.backends.cuda.enable_cudnn_sdp(enabled=before)
 
