@@ -52,7 +52,7 @@ def _shift_a_row(patch: pytest.MonkeyPatch) -> None:
     """Shift one row of a mask by one byte."""
     whole = TokenChooser._on_device
 
-    def shifted(self: TokenChooser, masks: Any, width: int) -> torch.Tensor:  # noqa: ANN401
+    def shifted(self: TokenChooser, masks: Any, width: int) -> torch.Tensor:  # noqa: ANN401 - as the library has it
         packed = whole(self, masks, width).clone()
         packed[2] = packed[2].roll(1)
         return packed
@@ -64,7 +64,7 @@ def _shift_positions(patch: pytest.MonkeyPatch) -> None:
     """Put every token of a batch one position too far."""
     whole = ForwardPass.over_texts
 
-    def shifted(self: ForwardPass, *arguments: Any) -> torch.Tensor:  # noqa: ANN401
+    def shifted(self: ForwardPass, *arguments: Any) -> torch.Tensor:  # noqa: ANN401 - as the library has it
         tokens, cache, positions, visible = arguments
         return whole(self, tokens, cache, positions + 1, visible)
 
@@ -75,7 +75,7 @@ def _shift_a_cache(patch: pytest.MonkeyPatch) -> None:
     """Put keys one place beside where they are, after every pass of a batch."""
     whole = SharedRows.feed
 
-    def shifted(self: SharedRows, rows: Any) -> torch.Tensor:  # noqa: ANN401
+    def shifted(self: SharedRows, rows: Any) -> torch.Tensor:  # noqa: ANN401 - as the library has it
         logits = whole(self, rows)
         layers: Any = self._cache.layers if self._cache else []
         for layer in layers:
@@ -89,7 +89,7 @@ def _shift_a_static_cache(patch: pytest.MonkeyPatch) -> None:
     """Read the keys of a cache of fixed size one place beside where they are."""
     whole = StaticLayer.update
 
-    def shifted(self: StaticLayer, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401
+    def shifted(self: StaticLayer, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - as the library has it
         keys, values = whole(self, *arguments, **named)
         return keys.roll(1, dims=2), values
 
