@@ -143,7 +143,7 @@ class Slot:
         self._dry_run = options.dry_run
         self._sizes = _TINY if self._dry_run else Sizes()
         self._device = torch.device("cpu" if self._dry_run else "cuda")
-        self._bytes_per_second = 1.0
+        self._bytes_per_second = float("nan")
         self._model: tuple[object, TransformersModel] | None = None
         self._tiny = tiny_model(
             folder / "tiny", FetchSettings.from_environment(offline=True)

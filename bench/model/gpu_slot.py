@@ -38,6 +38,7 @@ CARRIED: Final = (
     *("typing-inspection", "pooch", "typer", "rich", "fastjsonschema", "google-re2"),
     *("jsonschema", "jsonschema_rs", "jsonschema-specifications", "referencing"),
     *("regress", "rpds-py", "attrs", "httpx2", "httpcore2", "truststore"),
+    "typing_extensions",
 )
 _TOKENIZER: Final = "llama3.1"
 _MAX_GATHERED: Final = 48_000_000
