@@ -1,260 +1,284 @@
-"""Measure a model on a GPU: the loop beside what the device and `generate` can do.
+"""Measure a model on a GPU: correct first, then how fast, in one slot of nine minutes.
 
-The figures, the most wanted first; each is written to `--figures FILE` at once, and one
-that fails costs no other. `--minutes` bounds them all: a figure for which too little is
-left is `not_run`.
+The figures, in this order; each is written to the folder `--out` as soon as it is
+measured, with its warnings and its memory, and one that fails costs no other but the
+first:
 
-- `bandwidth`: a copy of 8 GiB from the device to itself; all shares below are of it.
-- `steps`: a decoding step of the 8B shape with drawn weights, bf16, a prompt of 512
-  tokens, 128 new, without an engine, at batch 1 and 32, prefill apart: the share of the
-  bandwidth that the bytes it cannot do without take.
-- `engines_32`, `engines_1`: time per token under llguidance and XGrammar beside none,
-  in turn, none beside itself; what of a step is no pass, and the grammar's part of it.
-- `mask`: the masks of 32 texts over 128,000 tokens, from the processor's memory to the
-  device, applied.
-- `generate`: time per token beside `model.generate`, in turn.
-- `steps_small`, `generate_small`: the same of the 1B shape.
-- `same_texts`: greedy texts of SmolLM2 in fp32 on the processor and on the device; a
-  text that differs is a `numeric tie` where the two tokens were within the model's tie
-  on the processor, else `other`. Its weights must be in the cache.
+- `correct`: 20 greedy tokens of the loop, alone and in a batch, and of `generate` with
+  a growing cache, a static one, and compiled, beside a full forward pass without a
+  cache; and masks applied by the loop and the engines beside masks applied by hand. On
+  the 1B shape and on a tiny model in the shape of the embedded one, in fp32. If
+  anything differs, the slot stops and says where. In bf16, where sums in another order
+  give other tokens, half of them have to be equal.
+- `bandwidth`: a copy of 8 GiB from the device to itself; shares are of it.
+- `steps_8b`, `compiled_8b`, `steps_1b`, `compiled_1b`: a decoding step of drawn weights
+  in bf16, 512 tokens of prompt, at batch 1 and 32: the loop beside `generate`, and
+  `generate` compiled over a static cache beside `generate`.
+- `engines_1`, `engines_32`: llguidance and XGrammar beside none, in turn.
+- `mask`: masks of 32 texts over 128,000 tokens, transferred and applied.
+- `paper`: GCT, TTFT and TPOT by the paper's definition, on real schemas.
+- `coverage`: 50 records end to end by `csbdata eval`, on the device and on the CPU.
 
-Times per token are those after the first, the loop's own in them. Ratios have 95 %
-intervals over rounds. Not run, and said so, where torch sees no GPU; `--dry-run` goes
-through all of it in tiny on the processor, and its figures say nothing.
+Marks to compare with, which decide nothing: 75 % of the bandwidth for the 8B shape at
+batch 1, 12 times its tokens at batch 32, 1.02 and 1.05 times none under an engine, and
+95 % of the texts of `coverage` equal to the CPU's.
+
+Ratios have 95 % intervals over rounds. Without a GPU it is not run; `--dry-run` goes
+through all of it in tiny on the CPU, and its times say nothing.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import json
-import os
-import sys
+import logging
+import signal
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from logging.handlers import BufferingHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from bench.model.gpu_correct import (
+    VARIANTS,
+    Difference,
+    Found,
+    check_masks,
+    check_tokens,
+    not_run,
+)
 from bench.model.gpu_figures import (
+    LOG,
+    Sizes,
     bandwidth,
-    beside_generate,
+    cache_bytes,
+    check_memory,
+    coverage,
     decode_steps,
+    load,
     mask_cost,
+    paper_times,
     under_engines,
 )
-from bench.model.gpu_texts import same_texts
+from bench.model.gpu_tiny import tiny_model
 from curation.download.acquire import FetchSettings
 
 if TYPE_CHECKING:
     import argparse
 
-    import torch
-
     from evaluation.models.transformers import TransformersModel
 
-#: What the figures are to reach.
-TARGETS: Final = {
-    "bandwidth_share_8b": 0.75,
-    "bandwidth_share_1b": 0.50,
-    "beside_generate": 1.05,
-    "llguidance_batch_1": 1.02,
-    "llguidance_batch_32": 1.05,
-    "batch_32_beside_1": 15.0,
-    "mask_us": 40.0,
-    "same_texts": 0.95,
+#: The maximum seconds of each figure, in order.
+SECONDS: Final = {
+    "correct": 110,
+    "bandwidth": 5,
+    "steps_8b": 40,
+    "compiled_8b": 75,
+    "steps_1b": 25,
+    "compiled_1b": 30,
+    "engines_1": 45,
+    "engines_32": 60,
+    "mask": 15,
+    "paper": 25,
+    "coverage": 90,
 }
-_LARGE: Final = "shape:llama-3.1-8b"
-_SMALL: Final = "shape:llama-3.2-1b"
-#: Seconds of the time left that are kept for writing the last figure.
-_RESERVE: Final = 15
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sizes:
-    """The sizes of all measurements."""
-
-    copied: int = 8 * 2**30
-    prompt: int = 512
-    new: int = 128
-    batches: tuple[int, ...] = (1, 32)
-    rounds: int = 32
-    batch_rounds: int = 8
-    cases: int = 50
-    vocabulary: int = 128_000
-
-
-_TINY: Final = _Sizes(
+#: Seconds that a figure needs at least, and that are kept for writing the last one.
+_MINIMUM: Final = 4
+RESERVE: Final = 10
+_SHAPES: Final = {"8b": "shape:llama-3.1-8b", "1b": "shape:llama-3.2-1b"}
+_ENGINES: Final = ("llguidance", "xgrammar")
+_TINY: Final = Sizes(
     copied=2**20,
     prompt=6,
-    new=4,
+    tokens=4,
     batches=(1, 2),
-    rounds=3,
-    batch_rounds=3,
-    cases=1,
+    rounds=2,
+    records=2,
     vocabulary=640,
 )
 
 
+class _TimeUp(BaseException):
+    """The time of a figure is up; no `except Exception` on the way takes it."""
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this part."""
-    parser.add_argument("--gpu-engines", nargs="*", default=["llguidance", "xgrammar"])
-    parser.add_argument("--minutes", type=float, default=30.0, help="for all figures")
+    parser.add_argument("--minutes", type=float, default=9.0, help="for all figures")
     parser.add_argument(
-        "--figures", type=Path, default=Path("gpu-figures.jsonl"), help="a line each"
+        "--out", type=Path, default=Path("gpu-figures"), help="the folder for all files"
     )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="in tiny, on the processor"
-    )
+    parser.add_argument("--dry-run", action="store_true", help="in tiny, on the CPU")
 
 
-def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the figures of this part; without a GPU, that it was not run."""
+def measure(options: argparse.Namespace) -> Found:
+    """Return the figures of this part; without a GPU, that it was not run.
+
+    Raises:
+        SystemExit: tokens or masks are wrong.
+    """
     import torch  # noqa: PLC0415 - heavy
 
     if not options.dry_run and not torch.cuda.is_available():
-        return {"not_run": "no CUDA device", "targets": TARGETS}
-    with tempfile.TemporaryDirectory() as folder:
-        slot = _Slot(options, Path(folder))
-        found = {name: slot.figure(name, *what) for name, what in slot.figures.items()}
-    return {"dry_run": options.dry_run, "targets": TARGETS, **found}
+        return {"not_run": "no CUDA device"}
+    options.out.mkdir(parents=True, exist_ok=True)
+    # What hangs in a library past the end is ended from outside of Python.
+    faulthandler.dump_traceback_later(options.minutes * 60, exit=True)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return Slot(options, Path(folder)).run()
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
-class _Slot:
+class Slot:
     """The time on a device: figures in order, while there is time."""
 
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
-        self._options = options
-        self._folder = folder
-        self._sizes = _TINY if options.dry_run else _Sizes()
-        self._until = time.monotonic() + options.minutes * 60 - _RESERVE
-        self._settings = FetchSettings.from_environment()
-        self._speed = 0.0
-        self._model: tuple[str, TransformersModel] | None = None
-        #: Each with the seconds that it is thought to take, and that it may take.
-        self.figures: dict[str, tuple[float, float, Callable[[float], Any]]] = {
-            "bandwidth": (5, 30, self._bandwidth),
-            "steps": (40, 120, lambda until: self._steps(_LARGE, until)),
-            "engines_32": (40, 90, lambda until: self._engines(-1, until)),
-            "engines_1": (40, 110, lambda until: self._engines(0, until)),
-            "mask": (5, 20, lambda _until: self._mask()),
-            "generate": (60, 90, lambda until: self._generate(_LARGE, until)),
-            "steps_small": (20, 60, lambda until: self._steps(_SMALL, until)),
-            "generate_small": (40, 60, lambda until: self._generate(_SMALL, until)),
-            "same_texts": (60, 300, lambda _until: self._same_texts()),
-        }
+        """Begin; the folder is for what is not kept."""
+        import torch  # noqa: PLC0415 - heavy
 
-    def figure(
-        self, name: str, least: float, most: float, of: Callable[[float], Any]
-    ) -> Any:  # noqa: ANN401 - what is printed
-        """Return one figure, written to the file before anything else is done."""
+        self._until = time.monotonic() + options.minutes * 60 - RESERVE
+        self._out = options.out
+        self._dry_run = options.dry_run
+        self._sizes = _TINY if self._dry_run else Sizes()
+        self._device = torch.device("cpu" if self._dry_run else "cuda")
+        self._bytes_per_second = float("nan")
+        self._model: tuple[object, TransformersModel] | None = None
+        self._tiny = tiny_model(
+            folder / "tiny", FetchSettings.from_environment(offline=True)
+        )
+
+    def run(self) -> Found:
+        """Measure all figures.
+
+        Raises:
+            SystemExit: the first one is not there, or says that something is wrong.
+        """
+        figures: Found = {}
+        for name, seconds in SECONDS.items():
+            found = figures[name] = self.figure(name, seconds)
+            if name == "correct" and found.keys() & {"differs", "not_run"}:
+                raise SystemExit(f"the slot stops: {json.dumps(found)}")
+        return figures
+
+    def figure(self, name: str, seconds: float) -> Found:
+        """Measure one figure and write it; return it, or why it is not there."""
         begun = time.monotonic()
-        remaining = self._until - begun
-        if remaining < least and not self._options.dry_run:
-            found = {"not_run": f"{remaining:.0f} s are left, it needs about {least}"}
+        # A CPU may take all the time that there is.
+        seconds = min(self._until - begun, seconds * (10 if self._dry_run else 1))
+        found: Found = {}
+        caught = BufferingHandler(1000)
+        if seconds < _MINIMUM:
+            found["not_run"] = "the time of the slot is up"
         else:
-            try:
-                found = of(min(self._until, begun + most))
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - told, in its place
-                found = {"not_measured": f"{type(error).__name__}: {error}"}
+            self._bounded(name, found, seconds, caught)
         line = {
             "figure": name,
-            "dry_run": self._options.dry_run,
             "seconds": round(time.monotonic() - begun, 1),
+            "warnings": [
+                *dict.fromkeys(each.getMessage()[:500] for each in caught.buffer)
+            ],
             "found": found,
         }
-        print(json.dumps(line), file=sys.stderr, flush=True)
-        with self._options.figures.open("a", encoding="utf-8") as file:
+        with (self._out / "figures.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
         return found
 
-    @property
-    def _device(self) -> torch.device:
-        import torch  # noqa: PLC0415 - heavy
+    def _bounded(
+        self, name: str, found: Found, seconds: float, caught: BufferingHandler
+    ) -> None:
+        """Measure a figure within its seconds; note warnings, and what goes wrong."""
 
-        return torch.device("cpu" if self._options.dry_run else "cuda")
+        def end(*_: object) -> None:
+            raise _TimeUp(f"no more within {seconds:.0f} s")
 
-    def _loaded(self, name: str) -> TransformersModel:
-        """Return a model; the one before it is dropped."""
-        import torch  # noqa: PLC0415 - heavy
+        caught.setLevel(logging.WARNING)
+        loggers = [logging.getLogger(each) for each in ("", "torch", "transformers")]
+        logging.captureWarnings(capture=True)
+        for logger in loggers:
+            logger.addHandler(caught)
+        before = signal.signal(signal.SIGALRM, end)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            self._measure(name, found, time.monotonic() + 0.8 * seconds)
+        except Difference as error:
+            found["differs"] = str(error)
+        except (Exception, SystemExit, _TimeUp) as error:  # noqa: BLE001 - noted in its place
+            found |= not_run(error)
+            self._model = None
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+            for logger in loggers:
+                logger.removeHandler(caught)
+            logging.captureWarnings(capture=False)
 
-        from bench.model.gpu_tiny import tiny_model  # noqa: PLC0415 - heavy
-        from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
-        from evaluation.models.store import get_model  # noqa: PLC0415 - heavy
-        from evaluation.models.transformers import TransformersModel  # noqa: PLC0415 - heavy
-
-        if self._model is not None and self._model[0] == name:
-            return self._model[1]
-        if self._model is not None:
-            self._model[1].forget()
-        self._model = None
-        if self._device.type == "cuda":
-            torch.cuda.empty_cache()
-        dtype = "fp32" if self._options.dry_run else "bf16"
-        where = name
-        if self._options.dry_run:
-            where = str(tiny_model(self._folder, self._settings))
-        model = get_model(
-            where,
-            LoadOptions(device=self._device.type, dtype=dtype),
-            self._settings,
-            _say,
-        )
-        if not isinstance(model, TransformersModel):
-            raise TypeError(model)
-        self._model = (name, model)
-        return model
-
-    def _bandwidth(self, _until: float) -> dict[str, Any]:
-        found = bandwidth(self._device, self._sizes.copied)
-        self._speed = found["bytes_per_second"]
-        return found
-
-    def _steps(self, name: str, until: float) -> dict[str, Any]:
-        model, sizes = self._loaded(name), self._sizes
-        found = decode_steps(
-            model,
-            sizes.batches,
-            prompt=sizes.prompt,
-            new=sizes.new,
-            rounds=sizes.batch_rounds,
-            until=until,
-            bytes_per_second=self._speed,
-        )
-        return {"model": model.name, "facts": dict(model.facts()), **found}
-
-    def _engines(self, place: int, until: float) -> dict[str, Any]:
+    def _measure(self, name: str, found: Found, until: float) -> None:
+        figure, _, part = name.partition("_")
         sizes = self._sizes
-        batch = sizes.batches[place]
-        return under_engines(
-            self._loaded(_LARGE),
-            self._options.gpu_engines,
-            self._settings,
-            batch,
-            words=sizes.prompt,
-            new=sizes.new // 2,
-            rounds=sizes.rounds if batch == 1 else sizes.batch_rounds,
-            until=until,
-        )
+        if figure == "correct":
+            self._correct(found)
+        elif figure == "bandwidth":
+            bandwidth(found, self._device, sizes.copied)
+            self._bytes_per_second = found["bytes_per_second"]
+        elif figure == "compiled" and self._dry_run:
+            found["not_run"] = "a CPU compiles for minutes; `correct` has done so once"
+        elif figure in ("steps", "compiled"):
+            decode_steps(
+                found,
+                self._loaded(found, _SHAPES[part]),
+                sizes,
+                compiled=figure == "compiled",
+                until=until,
+                bytes_per_second=self._bytes_per_second,
+            )
+        elif figure == "engines":
+            model = self._loaded(found, _SHAPES["8b"])
+            batch = sizes.batches[part != "1"]
+            under_engines(found, model, _ENGINES, sizes, batch, until)
+        elif figure == "mask":
+            mask_cost(found, self._device, sizes.batches[-1], sizes.vocabulary)
+        elif figure == "paper":
+            model = self._loaded(found, _SHAPES["8b"])
+            paper_times(found, model, _ENGINES, sizes, until)
+        else:
+            self._model = None
+            coverage(found, self._device, self._tiny, sizes, self._out, until)
 
-    def _mask(self) -> dict[str, Any]:
-        return mask_cost(self._device, self._sizes.batches[-1], self._sizes.vocabulary)
+    def _correct(self, found: Found) -> None:
+        found["masks"] = check_masks(self._device, self._sizes.vocabulary)
+        tiny = self._loaded(found, str(self._tiny), "fp32")
+        found["tiny"] = check_tokens(tiny, VARIANTS)
+        # A CPU takes minutes: one compilation is proof enough there.
+        variants = VARIANTS[:-1] if self._dry_run else VARIANTS
+        small = self._loaded(found, _SHAPES["1b"], "fp32")
+        found["1b"] = check_tokens(small, variants)
+        half = self._loaded(found, _SHAPES["1b"])
+        found["1b_bf16"] = check_tokens(half, variants, share=0.5)
 
-    def _generate(self, name: str, until: float) -> dict[str, Any]:
-        return beside_generate(
-            self._loaded(name),
-            prompt=self._sizes.prompt,
-            new=self._sizes.new,
-            rounds=self._sizes.batch_rounds,
-            until=until,
-        )
+    def _loaded(
+        self, found: Found, name: str, dtype: str = "bf16"
+    ) -> TransformersModel:
+        """Return a model; loading checks that its weights fit before it asks for them.
 
-    def _same_texts(self) -> dict[str, Any]:
-        self._model = None
-        here = FetchSettings.from_environment(offline=True)
-        return same_texts(here, self._device, self._sizes.cases, self._sizes.new)
+        A cache that grows is there twice while it is copied, beside what is added.
 
+        Raises:
+            MemoryError: keys, values and logits of the texts do not fit beside it.
+        """
+        import torch  # noqa: PLC0415 - heavy
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)
+        where = str(self._tiny) if self._dry_run else name
+        if self._model is None or self._model[0] != (where, dtype):
+            self._model = None
+            torch.cuda.empty_cache()
+            self._model = ((where, dtype), load(where, self._device.type, dtype))
+        model, sizes = self._model[1], self._sizes
+        if model.limits:
+            LOG.warning(model.limits)
+        texts = sizes.batches[-1]
+        tokens = texts * (sizes.prompt + sizes.tokens)
+        growing = cache_bytes(model, tokens) + 4 * texts * model.vocab_size
+        check_memory(found, self._device, 3 * growing)
+        return model

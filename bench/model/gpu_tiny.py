@@ -1,4 +1,4 @@
-"""A model small enough for a dry run, over the vocabulary of the large ones."""
+"""A model small enough to be made on the spot, in the shape of the embedded one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ if TYPE_CHECKING:
 
     from curation.download.acquire import FetchSettings
 
+#: Standard deviation of the weights: attention is sharp, and no two tokens tie.
+_SPREAD = 0.1
 
-def tiny_model(folder: Path, settings: FetchSettings) -> Path:
-    """Write a Llama of two layers into a folder, and return it.
 
-    Its tokenizer is that of Llama 3.1 where that is in the cache, else single bytes.
+def tiny_model(folder: Path, settings: FetchSettings, seed: int = 7) -> Path:
+    """Write a Llama as SmolLM2 is one, of two layers, into a folder, and return it.
+
+    Three query heads share a key, and the embedding is the output's; the seed draws the
+    weights. Its tokenizer is Llama 3.1's if the cache has that, otherwise single bytes.
     """
     import torch  # noqa: PLC0415 - heavy
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast  # noqa: PLC0415 - heavy
@@ -25,22 +29,28 @@ def tiny_model(folder: Path, settings: FetchSettings) -> Path:
         files = get_tokenizer("llama3.1", settings)
     except CsbdataError:
         files = get_tokenizer("bytes", settings)
-    end = files.eos_id
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(files.tokenizer_json))
-    tokenizer.eos_token = tokenizer.convert_ids_to_tokens(end)
-    torch.manual_seed(7)
+    tokenizer.eos_token = tokenizer.convert_ids_to_tokens(files.eos_id)
     config = LlamaConfig(
         vocab_size=files.vocab_size,
-        hidden_size=32,
-        intermediate_size=48,
+        hidden_size=144,
+        intermediate_size=192,
         num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=2048,
-        eos_token_id=end,
+        num_attention_heads=9,
+        num_key_value_heads=3,
+        max_position_embeddings=32768,
+        tie_word_embeddings=True,
+        eos_token_id=files.eos_id,
         bos_token_id=None,
         pad_token_id=None,
     )
-    LlamaForCausalLM(config).save_pretrained(str(folder))
+    model = LlamaForCausalLM(config)
+    drawn = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        # Norms stay as they are: smaller ones would make all positions look alike.
+        for part in model.parameters():
+            if part.dim() > 1:
+                part.normal_(0.0, _SPREAD, generator=drawn)
+    model.save_pretrained(str(folder))
     tokenizer.save_pretrained(str(folder))
     return folder

@@ -228,6 +228,7 @@ def device_facts(device: torch.device) -> Mapping[str, Json]:
         facts["device_name"] = torch.cuda.get_device_name(device)
         facts["driver"] = nvidia_driver(_DRIVER)
         facts["cuda"] = torch.version.cuda or ""
+        facts["attention_kernels"] = "flash, memory-efficient or math, not cuDNN"
         unique = getattr(torch.cuda.get_device_properties(device), "uuid", "")
         facts["gpu_settings"] = {**gpu_settings(f"GPU-{unique}" if unique else "0")}
     return facts
@@ -236,10 +237,12 @@ def device_facts(device: torch.device) -> Mapping[str, Json]:
 def make_current(device: torch.device) -> None:
     """Make a GPU current: unnamed streams, events and graphs use it.
 
-    The default is the first GPU, even if the model is on another one.
+    The default is the first GPU, even if the model is on another one. cuDNN does not
+    compute attention there: it may build a plan for every length of a text.
     """
     if device.type == "cuda":
         torch.cuda.set_device(device.index or 0)
+        torch.backends.cuda.enable_cudnn_sdp(enabled=False)
 
 
 def nvidia_driver(file: Path) -> str:
