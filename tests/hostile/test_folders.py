@@ -55,6 +55,7 @@ def unread(folder: Path, checks: Sequence[FolderCheck] = QUICK) -> list[str]:
     return [str(each) for each in found.failures if each.check == "readable"]
 
 
+@pytest.mark.slow
 def test_a_truncated_table_is_one_line(folder: Path) -> None:
     """Half a parquet file, and an empty one: each named once, with the reason."""
     path = folder / TABLE

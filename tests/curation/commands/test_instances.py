@@ -46,6 +46,7 @@ def test_a_file_has_what_maskbench_reads(sample_build: Path, tmp_path: Path) -> 
     }
 
 
+@pytest.mark.slow
 def test_splits_add_up_to_the_whole(sample_build: Path, tmp_path: Path) -> None:
     """The files of the three splits are those of all, none twice."""
     counts = []

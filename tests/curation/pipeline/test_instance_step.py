@@ -182,6 +182,7 @@ def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
     assert json.loads(made["easy"].instances[0].text).keys() == {"a"}
 
 
+@pytest.mark.slow
 def test_a_search_without_end_leaves_the_others_their_instances(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,6 +110,7 @@ def test_a_command_that_cannot_be_run_is_not_run(line: str) -> None:
         read_mcp_server(line, print)
 
 
+@pytest.mark.slow
 def test_a_program_that_is_not_there_is_named() -> None:
     """With what the command must be."""
     with pytest.raises(Unavailable, match="no-such-program"):

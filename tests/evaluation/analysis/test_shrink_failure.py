@@ -150,6 +150,7 @@ def test_an_accepted_text_stays_invalid_for_the_same_reason(tmp_path: Path) -> N
     assert json.loads(found.case.schema).keys() == {"anyOf"}
 
 
+@pytest.mark.slow
 def test_a_failure_of_a_run_is_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,6 +120,7 @@ def test_a_model_writes_for_every_schema_under_every_engine(
     assert (run / "attempts.jsonl").read_bytes() == lines
 
 
+@pytest.mark.slow
 def test_as_the_paper_but_for_what_is_said(
     model_folder: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -171,6 +172,7 @@ def test_killed_anywhere_the_same_command_finishes(
     assert _said(killed) == _said(whole)
 
 
+@pytest.mark.slow
 def test_another_question_does_not_go_into_the_same_folder(
     model_folder: Path, data: Path, tmp_path: Path
 ) -> None:

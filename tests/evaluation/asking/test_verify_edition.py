@@ -147,6 +147,7 @@ def test_a_run_without_data_begins_no_edition(tmp_path: Path, schemas: Path) -> 
     assert index.dataset.rows == 2
 
 
+@pytest.mark.slow
 def test_a_publication_that_was_killed_is_finished_by_the_next(
     tmp_path: Path, schemas: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +196,7 @@ def test_runs_that_mean_nothing_together_are_not_published(
         publish_edition([first], tmp_path / "e")
 
 
+@pytest.mark.slow
 def test_each_run_is_held_against_each(tmp_path: Path, schemas: Path) -> None:
     """A run that read no data goes with both of two that read different data."""
     other = tmp_path / "other schemas"

@@ -191,6 +191,7 @@ print(len(names), *sorted(names), file=sys.stderr)
 """
 
 
+@pytest.mark.slow
 def test_a_run_of_given_texts_loads_few_modules() -> None:
     """No suite, server, model, generator of instances or other task is imported."""
     case = {

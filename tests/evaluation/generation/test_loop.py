@@ -560,6 +560,7 @@ _FRAGILE = _CRASHES.replace(
 )
 
 
+@pytest.mark.slow
 def test_a_crash_ends_one_text_of_a_batch(
     model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
 ) -> None:

@@ -74,6 +74,7 @@ def test_every_figure_is_computed_again_from_the_rows(folder: Path) -> None:
     assert {name: (folder / name).read_bytes() for name in files} == files
 
 
+@pytest.mark.slow
 def test_the_tables_of_targets_are_made_of_the_newest_edition(
     compare_golden: Callable[[Path, str], None],
 ) -> None:
@@ -86,6 +87,7 @@ def test_the_tables_of_targets_are_made_of_the_newest_edition(
     compare_golden(page, _FITS.sub(lambda match: f"{match[1]}{table}{match[2]}", text))
 
 
+@pytest.mark.slow
 def test_every_record_of_the_sample_is_fitted_to_every_target() -> None:
     """In its order, before all others, by its profile as it is; rows are valid."""
     folder = _EDITIONS[-1]

@@ -112,6 +112,7 @@ serve(start)
 """
 
 
+@pytest.mark.slow
 def test_a_schema_that_costs_too_much_has_witnesses_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
