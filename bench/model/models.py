@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this part."""
-    parser.add_argument("--texts", type=int, default=24, help="texts of each kind")
+    parser.add_argument("--texts", type=int, default=8, help="texts of each kind")
     parser.add_argument("--tokens", type=int, default=64, help="tokens of a text")
     parser.add_argument("--batch-size", type=int, default=8, help="texts a pass")
 
@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def measure(options: argparse.Namespace) -> Found:
     """Return the figures of this part."""
     sizes = Sizes(
-        prompt=256,
+        prompt=32,
         tokens=options.tokens,
         batches=(1, options.batch_size),
         rounds=options.texts,
