@@ -19,10 +19,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer, and note what was asked."""
-        self.close_connection = True
         self.server.asked.append(self.path)
         self.server.headers.append(dict(self.headers))
         self.server.next_answer(self.path)(self)
+
+    def end_headers(self) -> None:
+        """Say that the connection ends, so that no client asks again on it."""
+        self.send_header("Connection", "close")
+        super().end_headers()
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
