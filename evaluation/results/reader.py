@@ -25,7 +25,7 @@ from evaluation.core.run_header import SUITE, RunHeader
 from evaluation.results.attempts import ATTEMPTS, Attempt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -155,8 +155,19 @@ class RecordedRun:
 
 
 def _firsts(lines: pl.DataFrame) -> pl.DataFrame:
-    """Return the first attempt at each case."""
-    return lines.unique(_KEY[:4], keep="first", maintain_order=True)
+    """Return the first attempt at each case of attempts that are in order."""
+    return lines.filter(_differs_from(_KEY[:4], 1))
+
+
+def _differs_from(names: Sequence[str], step: int) -> pl.Expr:
+    """Return whether a line of a sorted frame differs from the one `step` before.
+
+    Of a large frame `unique` takes as much memory as the frame.
+    """
+    import polars as pl  # noqa: PLC0415 - loads polars
+
+    columns = [pl.col(name) for name in names]
+    return pl.any_horizontal(it.ne_missing(it.shift(step)) for it in columns)
 
 
 def open_run(folder: Path) -> RecordedRun:
@@ -171,18 +182,24 @@ def open_run(folder: Path) -> RecordedRun:
     header, raw_header = read_header(folder / HEADER)
     problems: list[str] = []
     asked = _read_attempts(folder / ATTEMPTS, problems)
-    last = asked.unique(_KEY, keep="last")
-    is_decided = pl.col("outcome").is_not_null()
-    attempts = last.filter(is_decided).sort(_KEY)
+    # Of the keys alone, since the whole of a large run is in memory but once.
+    keys = asked.select(*_KEY, is_decided=pl.col("outcome").is_not_null())
+    in_order = keys.with_row_index().sort(_KEY, maintain_order=True)
+    last = in_order.filter(_differs_from(_KEY, -1))
+    undecided = last.filter(~pl.col("is_decided")).select(_KEY[:4]).rows()
+    replaced = keys["is_decided"].sum() - last["is_decided"].sum()
+    order = last.filter("is_decided")["index"]
+    columns = [asked.drop_in_place(name).gather(order) for name in asked.columns]
+    attempts = pl.DataFrame(columns)
     counts = attempts.group_by("engine", "task", maintain_order=True).len()
     return RecordedRun(
         folder=folder,
         header=header,
         raw_header=raw_header,
         problems=tuple(problems),
-        replaced=asked.filter(is_decided).height - attempts.height,
+        replaced=replaced,
         row_counts={(engine, task): count for engine, task, count in counts.rows()},
-        undecided=frozenset(last.filter(~is_decided).select(_KEY[:4]).rows()),
+        undecided=frozenset(undecided),
         _attempts=attempts,
     )
 
@@ -206,7 +223,8 @@ def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
     while batch := [*islice(lines, _BATCH)]:
         attempts, *places = zip(*batch, strict=True)
         columns: dict[str, Any] = dict(zip(_LINE, places, strict=True))
-        columns |= {name: [getattr(it, name) for it in attempts] for name in names}
+        values = zip(*map(msgspec.structs.astuple, attempts), strict=True)
+        columns |= dict(zip(names, values, strict=True))
         columns["label"] = [
             bytes(it.label).decode("utf-8", "replace") for it in attempts
         ]
@@ -228,7 +246,9 @@ def _attempt_columns() -> dict[str, Any]:
     fields = msgspec.inspect.type_info(Attempt).fields  # type: ignore[attr-defined] # of structs
     # Of a type that may be None the other comes first.
     kinds = {it.name: getattr(it.type, "types", (it.type,))[0] for it in fields}
-    return {name: columns.get(type(kind), pl.String) for name, kind in kinds.items()}
+    types = {name: columns.get(type(kind), pl.String) for name, kind in kinds.items()}
+    # Long texts that are the same for many attempts are held once.
+    return types | dict.fromkeys(("label", "verdicts"), pl.Categorical)
 
 
 def _attempt_lines(
