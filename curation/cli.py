@@ -98,6 +98,24 @@ _EVALUATION: Final = {
 }
 
 
+#: What `csbdata` alone prints.
+_FIRST_SCREEN: Final = """\
+JSONSchemaBench: curate real JSON Schemas, tell which providers and engines
+accept a schema, and measure constrained-decoding engines and models.
+
+First commands:
+  csbdata check schema.json                    what is wrong with it
+  csbdata fit schema.json                      which providers accept it
+  csbdata instances schema.json                values it accepts, and near misses
+  csbdata build --sample                       a small build of the benchmark
+  csbdata eval --engine llguidance --limit 20  what an engine enforces
+
+Next:
+  csbdata --help                               all commands
+  csbdata fit --help                           options of a command, with examples
+  README.md, docs/tutorials.md                 four tutorials, a minute each"""
+
+
 def _print_version(enabled: bool) -> None:
     if enabled:
         from importlib.metadata import version  # noqa: PLC0415 - takes time
@@ -107,6 +125,7 @@ def _print_version(enabled: bool) -> None:
 
 
 def _options(
+    context: typer.Context,
     _version: Annotated[
         bool,
         typer.Option(
@@ -117,7 +136,9 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    """Attach the options of `csbdata` itself."""
+    """Print the first screen if no command is named."""
+    if context.invoked_subcommand is None:
+        show(_FIRST_SCREEN)
 
 
 def application(arguments: Sequence[str] = ()) -> typer.Typer:
@@ -134,7 +155,7 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
         cls=_Commands,
         help="Curate JSON Schemas into JSONSchemaBench; measure engines and models on "
         "it.",
-        no_args_is_help=True,
+        invoke_without_command=True,
         add_completion=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

@@ -184,10 +184,10 @@ def open_run(folder: Path) -> RecordedRun:
     asked = _read_attempts(folder / ATTEMPTS, problems)
     # Of the keys alone, since the whole of a large run is in memory but once.
     keys = asked.select(*_KEY, is_decided=pl.col("outcome").is_not_null())
+    decided = keys.filter("is_decided").height
     in_order = keys.with_row_index().sort(_KEY, maintain_order=True)
     last = in_order.filter(_differs_from(_KEY, -1))
     undecided = last.filter(~pl.col("is_decided")).select(_KEY[:4]).rows()
-    replaced = keys["is_decided"].sum() - last["is_decided"].sum()
     order = last.filter("is_decided")["index"]
     columns = [asked.drop_in_place(name).gather(order) for name in asked.columns]
     attempts = pl.DataFrame(columns)
@@ -197,7 +197,7 @@ def open_run(folder: Path) -> RecordedRun:
         header=header,
         raw_header=raw_header,
         problems=tuple(problems),
-        replaced=replaced,
+        replaced=decided - len(order),
         row_counts={(engine, task): count for engine, task, count in counts.rows()},
         undecided=frozenset(undecided),
         _attempts=attempts,

@@ -46,6 +46,17 @@ def help_of(path: tuple[str, ...], option: str = "--help") -> str:
     return out.getvalue()
 
 
+def test_first_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a command: at most 20 lines, of commands that exist."""
+    get_command(application()).main([], prog_name="csbdata", standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 20
+    assert max(map(len, lines)) <= _COLUMNS
+    named = [line.split()[1] for line in lines if line.startswith("  csbdata ")]
+    assert len(named) == 7
+    assert {(name,) for name in named} - {("--help",)} <= PATHS.keys()
+
+
 @pytest.mark.parametrize("path", PATHS, ids=" ".join)
 def test_help_fits(path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """At most 60 lines of 80 columns, and no sentence is cut off."""
