@@ -106,13 +106,13 @@ accept a schema, and measure constrained-decoding engines and models.
 First commands:
   csbdata check schema.json                    what is wrong with it
   csbdata fit schema.json                      which providers accept it
-  csbdata instances schema.json                values it accepts, and near misses
+  csbdata instances schema.json                valid values, and near misses
   csbdata build --sample                       a small build of the benchmark
   csbdata eval --engine llguidance --limit 20  what an engine enforces
 
 Next:
   csbdata --help                               all commands
-  csbdata fit --help                           options of a command, with examples
+  csbdata fit --help                           options, with examples
   README.md, docs/tutorials.md                 four tutorials, a minute each"""
 
 
