@@ -60,6 +60,8 @@ _END_TOKENS: Final = (
 #: Beginnings of answers, which may quote tags.
 _ANSWER: Final = re.compile(r'\s*(?:\{|\[(?!/?THINK\])|"|```|- )', re.IGNORECASE)
 _MARK: Final = "\ufeff"
+#: A byte order mark, a space without width.
+_INVISIBLE: Final = f"{_MARK}\u200b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +88,7 @@ def split_thinking(text: str) -> AnswerParts:
         >>> split_thinking("<think>Two?").unclosed
         True
     """
-    text = _without_end_tokens(text.removeprefix(_MARK))
+    text = _without_end_tokens(text.strip(_INVISIBLE))
     if not _ANSWER.match(text) and (harmony := _split_harmony(text)):
         return harmony
     thoughts: list[str] = []
@@ -136,7 +138,7 @@ def _split_harmony(text: str) -> AnswerParts | None:
 
 _FENCE: Final = "```"
 #: A fence and the name of a language; an answer on the same line is none.
-_OPENING: Final = re.compile(r'\A```[ \t]*+(?:([^\s`{\["]*+)(?!`))?[ \t]*+\r?\n?')
+_OPENING: Final = re.compile(r'\A```+[ \t]*+(?:([^\s`{\["]*+)(?!`))?[ \t]*+\r?\n?')
 _PAIR: Final = re.compile(r"```(.*?)```", re.DOTALL)
 #: A first line with the name of a language alone.
 _LANGUAGE: Final = re.compile(r"\A[ \t]*\.?([A-Za-z][\w+#-]*)[ \t]*\r?\n")
@@ -181,7 +183,7 @@ def outer_fence(text: str) -> Extraction:
     body = text[opening.end() :]
     closed = body.endswith(_FENCE)
     return Extraction(
-        text=(body[: -len(_FENCE)] if closed else body).strip(),
+        text=(body.rstrip("`") if closed else body).strip(),
         fenced=True,
         language=opening[1] or "",
         problem="" if closed else "unclosed_fence",

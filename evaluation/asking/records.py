@@ -103,9 +103,6 @@ def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
         # The run has selected them while it opened the data.
         return _of_suite(choice, request)
     own = _own_file(request.data)
-    if own and request.splits:
-        kept = [record for record in own.records if record.split in request.splits]
-        own = replace(own, records=kept)
     for record in own.records if own else ():
         choice.prompt(record)
     records = own or _of_suite(choice, request)
@@ -191,10 +188,18 @@ def _own_file(data: str | None) -> RecordSet | None:
 
 
 def _select(records: Sequence[Record], request: RecordRequest) -> Sequence[Record]:
+    splits = {record.split for record in records}
+    if request.splits and splits.isdisjoint(request.splits):
+        present = f"choose from {', '.join(sorted(splits))}" if any(splits) else ""
+        raise NoInput(
+            f"no record of --split {' or '.join(request.splits)}",
+            then=present or "leave --split out: these data have no splits",
+        )
     selected = [
         record
         for record in records
-        if (not request.ids or {record.id, record.key} & request.ids)
+        if (not request.splits or record.split in request.splits)
+        and (not request.ids or {record.id, record.key} & request.ids)
         and (not request.configs or record.group in request.configs)
     ]
     if not selected:

@@ -148,6 +148,7 @@ def schema_records(
             Record(
                 id=record.id,
                 group=record.group,
+                split=record.split,
                 schema=record.schema,
                 dialect=dialect or record.dialect,
                 weight=record.weight,

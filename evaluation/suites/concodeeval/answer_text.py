@@ -21,6 +21,7 @@ from curation.json.yaml_reader import (
     read_yaml,
     yaml_1_1_scalar,
 )
+from evaluation.answers.envelopes import code_blocks
 from evaluation.answers.extraction import (
     MissingAnswer,
     NoAnswer,
@@ -60,13 +61,19 @@ _YAML_FAULTS: Final[Mapping[YamlFault, AnswerClass]] = MappingProxyType(
 )
 
 
-def fenced_answer(answer: str | MissingAnswer, *, continues: bool) -> str | NotRead:
-    r"""Return the content of the first fenced block.
+def fenced_answer(
+    answer: str | MissingAnswer, *, continues: bool, output: Output | None = None
+) -> str | NotRead:
+    r"""Return the content of the block that holds the sample.
+
+    That is the last closed block that names the format or no language, as code to check
+    a sample with may follow it.
 
     Args:
         answer: The text without thinking.
         continues: Whether the prompt ended with an open fence, which the text
             continues. A text that opens a fence of its own is read from there.
+        output: The format; None for the first block, as in the published scripts.
 
     Example:
         >>> fenced_answer("Here it is:\n```json\n[1]\n```", continues=False)
@@ -74,11 +81,15 @@ def fenced_answer(answer: str | MissingAnswer, *, continues: bool) -> str | NotR
         >>> fenced_answer("[1]\n```\nThat is all.", continues=True)
         '[1]'
     """
+    languages = ("", output, "yml" if output is Output.YAML else "")
     if isinstance(answer, MissingAnswer):
         return not_read(answer)
     if continues and not answer.lstrip().startswith(_FENCE):
         answer = f"{_FENCE}\n{answer}"
     block = first_fence(answer)
+    for other in code_blocks(answer) if output is not None else ():
+        if other.language in languages:
+            block = replace(block, text=other.content)
     if block.text is None:
         return NotRead(AnswerClass.NO_FENCE, block.problem.replace("_", " "))
     return block.text or NotRead(AnswerClass.NO_ANSWER, "the fenced block is empty")

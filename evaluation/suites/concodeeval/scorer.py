@@ -18,6 +18,7 @@ import msgspec
 
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.system.escaping import shortened
+from evaluation.answers.envelopes import code_blocks
 from evaluation.answers.extraction import MissingAnswer, NoAnswer, first_fence, triage
 from evaluation.answers.json_answers import compiled_schema
 from evaluation.core.records import Record, Response, Verdict, is_free
@@ -74,18 +75,42 @@ _CHECKED: Final = frozenset(
 )
 #: The end of the first part and the beginning of the last, as shares of all places.
 _CUTS: Final = {"thirds": (1 / 3, 2 / 3), "20/60/20": (0.2, 0.8)}
-_WORD: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
-#: A line that holds one of the words and punctuation alone.
-_LINE: Final = re.compile(
-    r"^(?:[^\w\n]|_)*(yes|no)(?:[^\w\n]|_)*$", re.IGNORECASE | re.MULTILINE
+#: One of the words. `no` before a word is a determiner ("no violations"), unless a
+#: reason follows.
+_WORD: Final = (
+    r"\b(yes|no(?!\s+(?!because\b|since\b|as\b|it\b|this\b|that\b|the\b)\w))\b"
 )
-#: The beginning of an answer: one word, unless the two are all there is, or `or` or
-#: `and` joins them.
-_START: Final = re.compile(
-    r"\A[\W_]*(?:answer[\W_]+)?(yes|no)\b(?!(?:[\W_]*\b(?:yes|no)\b)+[\W_]*\Z)"
-    r"(?!\s*(?:/|&|or\b|and\b)\s*(?:yes|no)\b)",
+#: How answers say their verdict, the most explicit way first; of several such the last
+#: one counts.
+_EXPLICIT: Final = tuple(
+    re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+    for pattern in (
+        rf"\b(?:answer|verdict|response|conclusion)\b[^.\n]{{0,30}}?{_WORD}",
+        r"^[^\w\n]*(yes|no)[^\w\n]*$",
+        rf"\A\W*{_WORD}",
+        rf"{_WORD}\W*\Z",
+    )
+)
+#: Both words as equals: "yes or no", "Yes? No?".
+_PAIR: Final = re.compile(
+    r"\b(?:yes\s*(?:or|and|/)\s*no|no\s*(?:or|and|/)\s*yes)\W*\Z"
+    r"|\A\W*(?:(?:yes\W+)+no|(?:no\W+)+yes)(?:\W+(?:yes|no))*\W*\Z"
+    r"|\b(?:perhaps|maybe|either|(?:may|might|could) be)\W+(?:yes|no)\W*\Z",
     re.IGNORECASE,
 )
+#: Verdicts in other words.
+_IN_PROSE: Final = {
+    "yes": re.compile(
+        r"\bno (?:violation|error|issue|problem)|\bno constraints? (?:is|are) violated"
+        r"|(?<!not )\b(?:adheres to|conforms to|satisfies) (?:all|every|the schema)",
+        re.IGNORECASE,
+    ),
+    "no": re.compile(
+        r"\bviolates\b|\b(?:does not|doesn't) (?:adhere|conform|satisfy)"
+        r"|\b(?:not valid|invalid)\b",
+        re.IGNORECASE,
+    ),
+}
 
 
 def concode_scorer(settings: ConcodeSettings) -> Scorer:
@@ -135,6 +160,8 @@ def _verdict(
     # Under an engine the text is the sample alone, without a fence.
     fenced = is_free(response.condition) or fields.output is not Output.JSON
     rules = FREE_RULES if fenced or compiled is None else ENGINE_RULES
+    if settings.reading is SuiteReading.PAPER:
+        rules = ENGINE_RULES
     answer = triage(response, rules)
     if isinstance(answer, MissingAnswer) and answer.kind is NoAnswer.FAILED:
         return _failed(AnswerClass.API_ERROR, answer.reason)
@@ -144,7 +171,11 @@ def _verdict(
         return _failed(AnswerClass.SCHEMA_ERROR, compiled, counted=False)
     text: str | NotRead
     if fenced:
-        text = fenced_answer(answer, continues=settings.form == "base")
+        text = fenced_answer(
+            answer,
+            continues=settings.form == "base",
+            output=None if settings.reading is SuiteReading.PAPER else fields.output,
+        )
     elif isinstance(answer, MissingAnswer):
         text = not_read(answer)
     else:
@@ -380,9 +411,10 @@ def reply_of(
 ) -> Reply:
     """Return the reply of an answer: yes, no, or why it is neither.
 
-    An answer counts if it has one of the two words and not the other, or has one on a
-    line of its own or at its beginning before it explains. Both as equals, such as "yes
-    or no", are no answer.
+    The most explicit way to say it counts: after "answer:" and the like, on a line of
+    its own, at the beginning, at the end; otherwise a verdict in other words. Both
+    words as equals, such as "yes or no", are no answer, and neither is a determiner:
+    "There is no upper bound."
 
     Args:
         answer: The text without thinking.
@@ -391,7 +423,7 @@ def reply_of(
             there is no reply.
 
     Example:
-        >>> reply_of("**Yes**, there is no violation.", continues=False)
+        >>> reply_of("There are no violations.", continues=False)
         <Reply.YES: 'yes'>
         >>> reply_of("yes or no", continues=False)
         <Reply.BOTH: 'both'>
@@ -408,13 +440,18 @@ def reply_of(
     if continues and not opens:
         answer = answer.partition(_FENCE)[0].strip() or answer
     else:
-        fenced = first_fence(answer).text
-        answer = fenced if fenced and _WORD.search(fenced) else answer
-    for pattern in (_LINE, _START, _WORD):
-        words = {word.lower() for word in pattern.findall(answer)}
-        if words:
-            return Reply(words.pop()) if len(words) == 1 else Reply.BOTH
-    return Reply.NEITHER
+        blocks = [block.content for block in code_blocks(answer)]
+        fenced = [each for each in blocks if re.search(r"(?i)\b(yes|no)\b", each)]
+        answer = fenced[-1] if fenced else answer
+    if _PAIR.search(answer):
+        return Reply.BOTH
+    for pattern in _EXPLICIT:
+        if words := pattern.findall(answer):
+            return Reply(words[-1].lower())
+    found = [word for word, pattern in _IN_PROSE.items() if pattern.search(answer)]
+    if not found:
+        return Reply.NEITHER
+    return Reply(found[0]) if len(found) == 1 else Reply.BOTH
 
 
 def _published_reply(answer: str) -> Reply:

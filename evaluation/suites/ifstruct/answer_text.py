@@ -20,6 +20,7 @@ from curation.json.yaml_reader import (
     yaml_1_1_scalar,
 )
 from curation.system.escaping import shortened
+from evaluation.answers.envelopes import json_texts
 from evaluation.answers.extraction import MissingAnswer, NoAnswer, strict_fence
 from evaluation.suites.ifstruct.rows import AnswerFormat, Fence, FenceWish, Requirements
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
@@ -225,10 +226,8 @@ def _check_around_json(text: str, *, decoded: bool) -> Iterator[Flaw]:
     end = max(text.rfind("]"), text.rfind("}"))
     if opening is None or end < 0:
         return
-    before, after = (
-        text[: opening.start()].strip("\ufeff \t\r\n"),
-        text[end + 1 :].strip(),
-    )
+    before = text[: opening.start()].strip().strip(_MARK)
+    after = text[end + 1 :].strip()
     if before:
         yield Flaw(Failure.COMMENTARY, shortened(before, _SHOWN))
     if after:
@@ -298,7 +297,7 @@ def _read_json(text: str, *, fenced: bool, lenient: bool) -> AnswerValue | Flaw:
     Args:
         text: The content of the code block, or the whole answer.
         fenced: Whether it is the content of a code block.
-        lenient: Read the first JSON value wherever it begins, and ignore the text
+        lenient: Read the last JSON value wherever it begins, and ignore the text
             around.
     """
     text = text.strip()
@@ -306,6 +305,8 @@ def _read_json(text: str, *, fenced: bool, lenient: bool) -> AnswerValue | Flaw:
     if not fenced and lenient:
         bracket = _BRACKET.search(text)
         start = bracket.start() if bracket else 0
+        for found in json_texts(text):
+            start = text.rindex(found)
     elif not fenced and not text.startswith(_BRACKETS):
         return _wrong_beginning(text)
     try:

@@ -60,6 +60,7 @@ def suite_record(row: IfstructRecord) -> Record:
     return Record(
         id=row.id,
         group=str(row.output_format),
+        split="test" if row.entity_type.startswith("test__") else "",
         schema=schema,
         fields=msgspec.to_builtins(row),
     )

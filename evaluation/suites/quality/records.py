@@ -111,7 +111,11 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
     return RecordSet(
         name=request.data or "quality-sample",
         origin="; ".join(origins),
-        records=list(islice(_in_turns(groups, problems), request.limit)),
+        # The files of the published problems are those of their test splits.
+        records=[
+            msgspec.structs.replace(record, split="test" if request.data else "")
+            for record in islice(_in_turns(groups, problems), request.limit)
+        ],
         generated=request.data is None,
     )
 

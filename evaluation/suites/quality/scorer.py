@@ -10,21 +10,14 @@ import msgspec
 
 from curation.core.json_types import Json
 from curation.system.escaping import shortened
+from evaluation.answers.envelopes import find_json
 from evaluation.answers.extraction import (
     MissingAnswer,
     NoAnswer,
     TriageRules,
-    first_fence,
-    outer_braces,
-    outer_fence,
     triage,
 )
-from evaluation.answers.json_answers import (
-    JsonAnswer,
-    JsonProblem,
-    compiled_schema,
-    read_json_answer,
-)
+from evaluation.answers.json_answers import JsonAnswer, compiled_schema
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.quality.records import (
     MEMBERS,
@@ -73,7 +66,7 @@ def quality_scorer(settings: QualitySettings) -> Scorer:
             elif is_published:
                 verdict = _by_published_code(record, text, is_cut=is_cut)
             else:
-                verdict = _by_value(record, schema, _json_in(text), is_cut=is_cut)
+                verdict = _by_value(record, schema, find_json(text), is_cut=is_cut)
             # What the published code reads need not be valid; clusters are stories.
             scores = verdict.scores
             if is_published:
@@ -113,16 +106,6 @@ def _by_value(
         reason = f"the answer has another form: {_shown(members[ANSWER])}"
         return _failure("form_error", reason, scores)
     return _compared(value, str(fields["answer"]), scores)
-
-
-def _json_in(text: str) -> JsonAnswer:
-    """Read a text as JSON, else what is in a fence or between its braces."""
-    answer = read_json_answer(text)
-    for policy in (outer_fence, first_fence, outer_braces):
-        extracted = policy(text).text
-        if answer.problem is JsonProblem.SYNTAX and extracted is not None:
-            answer = read_json_answer(extracted)
-    return answer
 
 
 def _by_published_code(record: Record, text: str, *, is_cut: bool) -> Verdict:

@@ -124,12 +124,14 @@ def _read_letters(row: Mapping[str, Json]) -> Problem:
 
 
 def _four_letters(value: Json) -> str | None:
-    fits = isinstance(value, str) and re.fullmatch("[a-z]{4}", value)
-    return str(value) if fits else None
+    fits = isinstance(value, str) and re.fullmatch("[A-Za-z]{4}", value)
+    return str(value).lower() if fits else None
 
 
 def _option(value: Json) -> str | None:
-    match = re.fullmatch(r"\(?([A-E])\)?", value) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    match = re.fullmatch(r"\(?([A-E])\)?", value.upper())
     return match[1] if match else None
 
 
@@ -152,8 +154,13 @@ def _read_sums(row: Mapping[str, Json]) -> Problem:
 def canonical_number(value: Json | Decimal) -> str | None:
     """Return a number in its shortest decimal form; None for what is no number.
 
-    `18`, `18.0` and `1.8e1` are one number; a text or a Boolean is none.
+    `18`, `18.0`, `1.8e1` and the texts "18" and "1,800" are numbers, as only the side
+    without a constraint can write a text; a Boolean is none.
     """
+    if isinstance(value, str):
+        if not re.fullmatch(r"-?[\d,]+(\.\d+)?", value):
+            return None
+        value = Decimal(value.replace(",", "") or "NaN")
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     if not isinstance(value, int) and not isfinite(value):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from types import MappingProxyType
@@ -32,6 +32,7 @@ Source: TypeAlias = Literal["text", "image", "audio"]
 Complexity: TypeAlias = Literal["easy", "medium", "hard"]
 #: The published data: 5,000 texts, 209 images and 115 meetings.
 PUBLISHED: Final = "interfaze-ai/sob"
+PUBLISHED_COUNTS: Final = MappingProxyType({"text": 5_000, "image": 209, "audio": 115})
 _SAMPLE_FILE: Final = Path(__file__).with_name("sample.jsonl")
 #: The weight of a record of each complexity (the paper's section 4.4).
 COMPLEXITY_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
@@ -46,6 +47,8 @@ _COLUMNS: Final[Mapping[str, Source]] = {
     "source_pdf": "image",
     "source_category": "image",
 }
+# A published file is called by its split: `data/test-00000-of-00001.parquet`.
+_SPLIT: Final = re.compile(r"(?:^|[/\\])(train|validation|test)\b[^/\\]*\Z")
 _THEN: Final = (
     "name a .jsonl or .parquet file, a folder of them, or owner/name[@revision]"
 )
@@ -65,6 +68,8 @@ class SobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     question_difficulty: str = ""
     #: The form of a record of the sample; empty for published ones.
     family: str = ""
+    #: Of the published data: `train`, `validation` or `test`; empty for others.
+    split: str = ""
 
 
 def weight_of(complexity: str, difficulty: str = "") -> float:
@@ -111,6 +116,7 @@ def suite_record(record: SobRecord, *, any_object: bool = False) -> Record:
     return Record(
         id=record.record_id,
         group=record.source,
+        split=record.split,
         schema=_ANY_OBJECT if any_object else write(schema),
         dialect=dialect_of(schema),
         fields=msgspec.to_builtins(record),
@@ -136,10 +142,12 @@ def sample_records() -> list[SobRecord]:
     return [msgspec.json.decode(line, type=SobRecord) for line in lines]
 
 
-def read_records(data: str) -> tuple[str, list[SobRecord]]:
-    """Return the origin of the data, and its records.
+def read_records(data: str, splits: Sequence[str] = ()) -> tuple[str, list[SobRecord]]:
+    """Return the origin of the data, and its records of the splits.
 
     Args:
+        splits: Names of splits; empty for those that the authors score: of each source
+            the test split, otherwise all there is.
         data: A file, a folder or a dataset on the Hub; `interfaze-ai/sob[@revision]`
             are the published ones.
 
@@ -149,7 +157,24 @@ def read_records(data: str) -> tuple[str, list[SobRecord]]:
         Unavailable: the Hub cannot be reached.
     """
     origin, files = published_files(data, (".parquet", ".jsonl"), _THEN)
-    return origin, [record for file in files for record in _read(file)]
+    records = [record for file in files for record in _read(file)]
+    if not splits:
+        tested = {record.source for record in records if record.split == "test"}
+        records = [
+            record
+            for record in records
+            if record.source not in tested or record.split == "test"
+        ]
+    return origin, records
+
+
+def differing_counts(counts: Mapping[str, int]) -> str:
+    """Return how the counts of records differ from the published ones, if they do."""
+    return "".join(
+        f", {counts.get(source, 0):,} {source} for {published:,} published"
+        for source, published in PUBLISHED_COUNTS.items()
+        if counts.get(source, 0) != published
+    )
 
 
 def _read(file: Path) -> Iterator[SobRecord]:
@@ -182,6 +207,7 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
     )
     return SobRecord(
         record_id=_text(row, "record_id", where),
+        split=split[1] if (split := _SPLIT.search(where)) else "",
         source=_source_of(row, where),
         context=_text(row, "context", where),
         question=_text(row, "question", where),

@@ -25,7 +25,7 @@ from evaluation.suites.sob.leaderboard import (
 )
 from evaluation.suites.sob.metrics import Metric
 from evaluation.suites.sob.records import PUBLISHED
-from evaluation.suites.sob.scorer import LEAF_MISTAKES, LENIENT
+from evaluation.suites.sob.scorer import LEAF_MISTAKES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 #: Upper ends of the classes of breadth: how many leaves a truth has.
 _BREADTHS: Final = (5, 10, 15, 20, 40)
 _WEIGHTS: Final = "weighted by the schema's complexity (medium 2, hard 3)"
-#: Metrics of answers read strictly and leniently.
-_READ: Final = (Metric.JSON_PARSE, Metric.JSON_PASS, Metric.VALUE_ACCURACY)
 #: The seven metrics as columns.
 _SHORT: Final = {
     Metric.VALUE_ACCURACY: "value",
@@ -64,7 +62,6 @@ def tables(run: ScoredRun) -> Iterator[Table]:
     yield _interval_table(summaries)
     yield _category_table(summaries)
     yield _paired_table(run)
-    yield _lenient_table(counted)
     yield _leaf_table(counted)
     yield _breakdown_table(counted)
     yield _quality_table(responses)
@@ -255,23 +252,6 @@ def _shift(
         [before.cluster for before, _ in pairs],
     )
     return Shift.of(difference)
-
-
-def _lenient_table(counted: _Answers) -> Table:
-    metrics = {name: _SHORT.get(name, "parse") for name in _READ}
-    rows: list[dict[str, Cell]] = []
-    for label, responses in counted.items():
-        row: dict[str, Cell] = {"model": label, "records": len(responses)}
-        for metric, short in metrics.items():
-            row[short] = _mean(responses, metric)
-            row[f"lenient {short}"] = _mean(responses, f"{LENIENT}{metric}")
-        rows.append(row)
-    note = (
-        "Strictly the answer is JSON and nothing else, as the paper counts. Leniently "
-        "thinking, a fence and words around the braces are taken away. Plain means "
-        "over all sources."
-    )
-    return Table.of_records("Read strictly and leniently", rows, note, "lenient")
 
 
 def _mean(responses: Sequence[ScoredResponse], name: str) -> float | None:

@@ -1,14 +1,12 @@
-"""Score one response: parse it, compute the metrics, classify its mistakes.
-
-A response is one JSON value and nothing else. Figures named `lenient_...` are of the
-same text without thinking, a fence and words around the braces.
-"""
+"""Score one response: parse it, compute the metrics, classify its mistakes."""
 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Explained
@@ -16,20 +14,16 @@ from curation.core.json_types import Json
 from curation.json.pointer import pointer
 from curation.json.text import plain
 from curation.json.values import is_number, type_of
-from evaluation.answers.extraction import outer_braces, outer_fence, split_thinking
+from evaluation.answers.envelopes import find_json
 from evaluation.answers.json_answers import (
-    MOST_CHARACTERS,
-    MOST_LEVELS,
     JsonAnswer,
     JsonProblem,
     read_json_answer,
 )
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.sob.metrics import (
-    SEVEN,
     ZERO,
     Expectation,
-    Metric,
     Path,
     RecordScores,
     ScoringRules,
@@ -43,10 +37,10 @@ from evaluation.suites.sob.records import SobRecord, sob_record, weight_of
 from evaluation.suites.sob.schemas import ANY_INDEX
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evaluation.core.suite import Judge, Scorer
 
-#: Before the name of a figure of the text read leniently.
-LENIENT: Final = "lenient_"
 # Wrong leaves that the reasons name, and that the details list.
 _NAMED, _LISTED = 3, 40
 
@@ -121,14 +115,12 @@ def judge(prepared: PreparedRecord, response: Response) -> Verdict:
     """Return the verdict on one response; it depends on nothing else."""
     if response.text is None:
         error = response.error or "the model gave no answer"
-        return _verdict(prepared, None, Mistake.NO_ANSWER, (error,))
+        return _verdict(prepared, ZERO, Mistake.NO_ANSWER, (error,))
     expected = prepared.expected
-    answer = parse_strictly(response.text, expected.rules)
+    answer = read_answer(response.text, expected.rules)
     if answer.problem is not None:
-        lenient = parse_leniently(response.text, expected.rules)
-        scores = score_answer(lenient.value, expected)
         reason = f"not parsed: {answer.detail or answer.problem}"
-        return _verdict(prepared, scores, Mistake.PARSE, (reason,))
+        return _verdict(prepared, ZERO, Mistake.PARSE, (reason,))
     leaves = all_leaves(answer.value)
     scores = score_answer(answer.value, expected, leaves)
     wrong = leaf_mistakes(expected.leaves, leaves, expected.rules)
@@ -137,35 +129,14 @@ def judge(prepared: PreparedRecord, response: Response) -> Verdict:
     return _verdict(prepared, scores, mistake, reasons, wrong)
 
 
-def parse_strictly(text: str, rules: ScoringRules) -> JsonAnswer:
-    """Return the candidate that the benchmark's metrics are of.
+def read_answer(text: str, rules: ScoringRules) -> JsonAnswer:
+    """Return the candidate that the metrics are of: an object or an array.
 
-    Only an object or an array counts. A string that holds JSON is not parsed again.
-    Thinking is never judged; the published code has none taken off.
+    The published pipeline takes what Python's parser reads as a whole, otherwise what
+    stands between the first opening and the last closing brace (`extract_json` of its
+    providers). By the recommended reading no envelope counts (`find_json`).
     """
-    answer = read_json_answer(
-        split_thinking(text).answer if rules.strict_numbers else text
-    )
-    if answer.problem is JsonProblem.NOT_A_NUMBER and not rules.strict_numbers:
-        answer = _as_python_reads(text, answer)
-    return _with_root(answer)
-
-
-def parse_leniently(text: str, rules: ScoringRules) -> JsonAnswer:
-    """Return the candidate of a text with thinking, fence or words around it."""
-    inner_text = split_thinking(text).answer
-    answer = _with_root(read_json_answer(inner_text))
-    for policy in (outer_fence, outer_braces):
-        if answer.problem is None:
-            return answer
-        part = policy(inner_text).text
-        inner_text = inner_text if part is None else part
-        answer = parse_strictly(inner_text, rules)
-    if answer.problem is not None:
-        inner = read_json_answer(text).value
-        if isinstance(inner, str):
-            return parse_strictly(inner, rules)
-    return answer
+    return _with_root(find_json(text) if rules.strict_numbers else _extract_json(text))
 
 
 def _with_root(answer: JsonAnswer) -> JsonAnswer:
@@ -176,14 +147,17 @@ def _with_root(answer: JsonAnswer) -> JsonAnswer:
     return JsonAnswer(problem=JsonProblem.SYNTAX, detail=detail)
 
 
-def _as_python_reads(text: str, refused: JsonAnswer) -> JsonAnswer:
-    """Parse NaN and infinities as Python's parser does, and so the authors'."""
-    if len(text) > MOST_CHARACTERS or text.count("{") + text.count("[") > MOST_LEVELS:
-        return refused
-    try:
-        return JsonAnswer(value=json.loads(text))
-    except ValueError:
-        return refused
+def _extract_json(text: str) -> JsonAnswer:
+    """Parse a text as the authors' code does, NaN and infinities included."""
+    answer = JsonAnswer()
+    for candidate in (text, text[text.find("{") : text.rfind("}") + 1]):
+        answer = read_json_answer(candidate)
+        if answer.problem is JsonProblem.NOT_A_NUMBER:
+            with suppress(ValueError):
+                return JsonAnswer(value=json.loads(candidate))
+        elif answer.problem is not JsonProblem.SYNTAX:
+            break
+    return answer
 
 
 def leaf_mistakes(
@@ -260,35 +234,29 @@ def _reasons(
 
 def _verdict(
     prepared: PreparedRecord,
-    scores: RecordScores | None,
+    scores: RecordScores,
     mistake: Mistake | None,
     reasons: tuple[str, ...],
-    wrong: dict[Path, Mistake] | None = None,
+    wrong: Mapping[Path, Mistake] = MappingProxyType({}),
 ) -> Verdict:
     """Return a verdict with the details by which reports are sliced.
 
     Args:
         prepared: The record.
-        scores: Of the text read leniently; None without a text.
+        scores: Of the answer.
         mistake: The class of the answer; None if it is right.
         reasons: In words.
-        wrong: The wrong leaves of a text that was read strictly, to the same scores;
-            None if it could not be.
+        wrong: The wrong leaves of an answer that could be read.
     """
     record, expected = prepared.record, prepared.expected
-    strict = ZERO if scores is None or wrong is None else scores
-    figures = {str(metric): value for metric, value in strict.values.items()}
-    if scores is not None:
-        for metric in (Metric.JSON_PARSE, *SEVEN):
-            figures[f"{LENIENT}{metric}"] = scores.values[metric]
     places: dict[str, list[Json]] = {}
-    for path, kind in (wrong or {}).items():
+    for path, kind in wrong.items():
         places.setdefault(kind, []).append(_place(path))
     return Verdict(
         passed=mistake is None,
         failure_class=mistake or "",
         reasons=reasons,
-        scores=figures,
+        scores={str(metric): value for metric, value in scores.values.items()},
         details={
             "source": record.source,
             "complexity": record.schema_complexity,

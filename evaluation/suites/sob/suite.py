@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace as with_fields
 from typing import Annotated, Final, Literal
@@ -28,6 +29,7 @@ from evaluation.suites.sob.metrics import (
 from evaluation.suites.sob.records import PUBLISHED as PUBLISHED_DATA
 from evaluation.suites.sob.records import (
     SobRecord,
+    differing_counts,
     read_records,
     response_of_line,
     sample_records,
@@ -81,7 +83,9 @@ def suite_records(request: RecordRequest, settings: SobSettings) -> RecordSet:
         name, origin, read = "sob-sample", SAMPLE, sample_records()
     else:
         name = request.data
-        origin, read = read_records(request.data)
+        origin, read = read_records(request.data, request.splits)
+        if request.data.startswith(PUBLISHED_DATA) and not request.splits:
+            origin += differing_counts(Counter(record.source for record in read))
     any_object = settings.constraint == "object"
     records = [suite_record(record, any_object=any_object) for record in read]
     return RecordSet(
@@ -127,14 +131,10 @@ def known_answers(record: Record, _settings: SobSettings) -> Iterator[KnownAnswe
     text = json.dumps(truth, ensure_ascii=False)
     yield KnownAnswer(kind="reference", text=text)
     yield KnownAnswer(kind="indented", text=json.dumps(truth, indent=2))
+    yield KnownAnswer(kind="text before", text=f"Here it is: {text}")
+    yield KnownAnswer(kind="code fence", text=f"```json\n{text}\n```")
     yield KnownAnswer(kind="no answer", text=None, expected=Mistake.NO_ANSWER)
-    unparsed = {
-        "truncated": text[:-1],
-        "text before": f"Here it is: {text}",
-        "code fence": f"```json\n{text}\n```",
-        "scalar root": "42",
-    }
-    for kind, answer in unparsed.items():
+    for kind, answer in {"truncated": text[:-1], "scalar root": "42"}.items():
         yield KnownAnswer(kind=kind, text=answer, expected=Mistake.PARSE)
     target = compile_schema(own.json_schema, None)
     for kind, value, mistake, because in _wrong_values(own):

@@ -170,7 +170,7 @@ _BLOCKS: Final = ("json", "")
 #: Of each suite: languages of a code block, and whether words may stand around.
 _FORMS: Final = {
     "passrate": (_BLOCKS, False),
-    "sob": ((), False),
+    "sob": (_BLOCKS, True),
     "coverage": ((), False),
     "quality": (_BLOCKS, True),
     "concodeeval": (_BLOCKS, True),

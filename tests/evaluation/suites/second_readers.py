@@ -1,4 +1,4 @@
-"""Second readers of answers: what three published scorers decide, written again.
+"""Second readers of texts: what five published scorers decide, written again.
 
 They follow the published behaviour step by step, with Python's own readers, and share
 no code with the suites. None where the published code itself would raise.
@@ -15,6 +15,7 @@ import jsonschema
 import yaml
 
 if TYPE_CHECKING:
+    from evaluation.suites.concodeeval.settings import RecordFields
     from evaluation.suites.ifstruct.rows import Requirements
 
 
@@ -168,15 +169,71 @@ def passrate_passes(text: str, schema: Any) -> bool | None:  # noqa: ANN401 (any
 
 
 def sob_metrics(
-    answer: Any,  # noqa: ANN401 (any JSON)
+    text: str,
     truth: Any,  # noqa: ANN401 (any JSON)
     schema: Any,  # noqa: ANN401 (any schema)
     source: str,
 ) -> dict[str, float] | None:
-    """Return SOB's figures of a parsed answer, as the published script has them."""
+    """Return SOB's figures of a text, as the published pipeline has them."""
     try:
-        return _sob_metrics(answer, truth, schema, source)
+        return _sob_metrics(_extract_json(text), truth, schema, source)
     except (ValueError, AttributeError, TypeError, RecursionError):
+        return None
+
+
+def _extract_json(text: str) -> Any:  # noqa: ANN401 (any JSON)
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    try:
+        return json.loads(text[text.index("{") : text.rindex("}") + 1])
+    except ValueError:
+        return text
+
+
+def quality_passes(text: str, task: str, truth: str) -> bool:
+    """Return whether the published expressions find the right answer in a text."""
+    if task == "last-letter":
+        found = re.search(r'"answer":\s*"([a-z]{4})"', text, re.IGNORECASE)
+        return bool(found) and found[1].lower() == truth
+    if task == "gsm8k":
+        found = re.search(r'"answer":\s*([1-9][0-9]{0,9})', text)
+        return bool(found) and found[1] == truth
+    found = re.search(r'"answer":\s*"([A-Ea-e])"', text)
+    return bool(found) and found[1].upper() == truth
+
+
+def concodeeval_passes(text: str, fields: RecordFields) -> bool | None:
+    """Return what ConCodeEval's notebooks decide; None for XML, and where they raise.
+
+    The prompt ends with an open fence, which the text goes on with.
+    """
+    text = text.strip()
+    if not text.startswith("```"):
+        text = f"```\n{text}"
+    parts = text.split("```")
+    content = parts[1] if len(parts) > 2 else None
+    if content is None:
+        return False
+    first, newline, rest = content.partition("\n")
+    if newline and re.fullmatch(r"\.?[A-Za-z][\w+#-]*", first.strip(" \t\r")):
+        content = rest
+    if fields.task == "validation":
+        return content.strip().lower().startswith(fields.label)
+    if fields.output == "xml":
+        return None
+    try:
+        value = (
+            json.loads(content.strip())
+            if fields.output == "json"
+            else json.loads(json.dumps(yaml.load(content, _Loader), default=str))  # noqa: S506 (a safe loader)
+        )
+        schema = json.loads(fields.schema)
+        return bool(jsonschema.Draft7Validator(schema).is_valid(value))
+    except (ValueError, yaml.YAMLError):
+        return False
+    except (TypeError, AttributeError, RecursionError, OverflowError):
         return None
 
 

@@ -180,10 +180,12 @@ def _right_ones(
     text = write_sample(fullest, fields.output)
     named = f"{_before(settings)}```{fields.output}\n{text}\n```\nIt is valid."
     yield KnownAnswer(kind="fence_with_language", text=named)
-    yield KnownAnswer(
-        kind="after_thinking", text=f"<think>A ```fence```?</think>\n{_fenced(text)}"
-    )
-    yield KnownAnswer(kind="first_of_two", text=f"{_fenced(text)}\n{_fenced('!')}")
+    if settings.reading is not SuiteReading.PAPER:
+        thought = f"<think>A ```fence```?</think>\n{_fenced(text)}"
+        yield KnownAnswer(kind="after_thinking", text=thought)
+        yield KnownAnswer(kind="last_of_two", text=f"{_fenced('!')}\n{_fenced(text)}")
+    else:
+        yield KnownAnswer(kind="first_of_two", text=f"{_fenced(text)}\n{_fenced('!')}")
 
 
 def _wrong_values(
@@ -256,7 +258,9 @@ def _wrong_texts(text: str, settings: ConcodeSettings) -> Iterator[KnownAnswer]:
     yield _wrong("empty_fence", "```\n\n```", AnswerClass.NO_ANSWER)
     yield _wrong("white_space", " \n\t", AnswerClass.NO_ANSWER)
     yield _wrong("null", None, AnswerClass.NO_ANSWER)
-    yield _wrong("thinking_alone", f"<think>{_fenced(text)}", AnswerClass.NO_ANSWER)
+    if settings.reading is not SuiteReading.PAPER:
+        unclosed = f"<think>{_fenced(text)}"
+        yield _wrong("thinking_alone", unclosed, AnswerClass.NO_ANSWER)
     yield KnownAnswer(
         kind="server_error",
         text=None,

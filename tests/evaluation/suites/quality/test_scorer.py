@@ -82,7 +82,7 @@ def _wrong_forms(members: dict[str, Json]) -> Iterator[KnownAnswer]:
         "answer in an object": {"value": answer},
         "answer of another type": other_type,
         "empty answer": "",
-        "answer twice in a row": f"{answer}{answer}",
+        "answer twice in a row": f"{answer} {answer}",
         "answer in other letters": str(answer).swapcase() + "!",
     }
     for kind, value in values.items():
@@ -240,10 +240,10 @@ def test_a_letter_is_right_with_and_without_parentheses(letter: str) -> None:
     assert _verdict(told, "shuffled-objects", "C").passed
 
 
-def test_letters_are_compared_case_and_all() -> None:
-    """Table 14 says so of Last Letter; upper case is not the form asked for."""
+def test_letters_are_compared_whatever_their_case() -> None:
+    """As the published code does: no reading is worse than that."""
     told = '{"reasoning": "", "answer": "NRDN"}'
-    assert _verdict(told, "last-letter", "nrdn").failure_class == "form_error"
+    assert _verdict(told, "last-letter", "nrdn").passed
     assert _verdict(told, "last-letter", "nrdn", as_paper(SETTINGS)).passed
 
 

@@ -422,13 +422,9 @@ def _with_fractions(_record: SobRecord, truth: Json, _draw: Random) -> Mutated:
 
 _UNPARSED: Final[dict[str, Spoil]] = {
     "cut": _cut,
-    "words before": _written(lambda text: f"Here is the JSON:\n{text}"),
-    "words after": _written(lambda text: f"{text}\nI hope this helps."),
-    "fence": _written(lambda text: f"```json\n{text}\n```"),
     "trailing comma": _written(lambda text: f"{text[:-1]},}}"),
     "single quotes": _written(lambda text: text.replace('"', "'")),
     "comment": _written(lambda text: f"{{ // done\n{text[1:]}"),
-    "two values": _written(lambda text: f"{text}\n{text}"),
     "keys without quotes": _written(lambda text: text.replace('"', "")),
     "string that holds JSON": _written(json.dumps),
     "Python's words": _written(

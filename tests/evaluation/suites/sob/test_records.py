@@ -13,6 +13,8 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
+from evaluation.asking.records import records_of
+from evaluation.asking.request import choose_suite
 from evaluation.core.records import RecordRequest
 from evaluation.suites.sob.metrics import (
     PUBLISHED,
@@ -70,6 +72,29 @@ def test_without_data_they_are_the_sample(tmp_path: Path) -> None:
     assert len({record.id for record in found.records}) == 27
     groups = Counter(record.group for record in found.records)
     assert groups == {"text": 9, "image": 9, "audio": 9}
+
+
+@pytest.mark.parametrize(
+    ("splits", "expected"),
+    [((), 4), (("test",), 2), (("train", "validation"), 6), (("dev",), None)],
+)
+def test_splits_of_the_published_layout_are_selected_or_refused(
+    splits: tuple[str, ...], expected: int | None, tmp_path: Path
+) -> None:
+    """By default the test split of a source that has one, otherwise all of it."""
+    files = {"data/test-0": 2, "data/train-0": 3, "data/validation-0": 1}
+    for name, count in {**files, "image/train-0": 2}.items():
+        rows = [_row(_one(), record_id=f"{name}{it}") for it in range(count)]
+        path = tmp_path / f"{name}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    fetch = FetchSettings(cache=tmp_path / "cache")
+    request = RecordRequest(data=str(tmp_path), fetch=fetch, splits=splits)
+    if expected is None:
+        with pytest.raises(NoInput, match="no record of --split dev"):
+            records_of(choose_suite("sob"), request)
+    else:
+        assert len(records_of(choose_suite("sob"), request).records) == expected
 
 
 def test_json_mode_is_held_to_an_object(tmp_path: Path) -> None:

@@ -128,12 +128,6 @@ def test_wrong_leaves_are_counted_by_class() -> None:
     assert (leaves["value"], leaves["missing_path"], leaves["type"]) == (18, 0, 0)
 
 
-def test_lenient_figures_stand_apart() -> None:
-    """A fence costs the strict figures and no lenient one."""
-    (fenced,) = _tables(_answers("free", "fence"))["lenient"].rows
-    assert fenced == ("m free", 18, 0, 1, 0, 1, 0, 1)
-
-
 def test_the_breakdown_has_every_record_in_each_of_its_slices() -> None:
     """Complexity, breadth and depth each sum up to all records."""
     lines = _lines(_tables(_answers("free", "reference"))["breakdown"])
@@ -174,7 +168,7 @@ def test_a_run_of_nothing_but_failed_scoring_is_reported() -> None:
 
 def test_no_table_has_two_columns_of_one_name() -> None:
     """Programs read rows by the names of their columns."""
-    for table in _tables(_answers("free", "cut"), _answers("E", "fence")).values():
+    for table in _tables(_answers("free", "cut"), _answers("E", "cut")).values():
         assert len(set(table.columns)) == len(table.columns), table.title
 
 

@@ -190,29 +190,6 @@ def test_schemas_of_every_kind_of_trouble(schema: Json, rules: ScoringRules) -> 
         assert verdict.failure_class
 
 
-@pytest.mark.parametrize(
-    ("text", "strict", "lenient"),
-    [
-        ('{"a": 1}', 1, 1),
-        ('```json\n{"a": 1}\n```', 0, 1),
-        ('<think>one?</think>{"a": 1}', 1, 1),
-        ('Here: {"a": 1}. Done.', 0, 1),
-        ('"{\\"a\\": 1}"', 0, 1),
-        ("nothing", 0, 0),
-        ('{"a": ', 0, 0),
-        ('<think>{"a": 1}', 0, 0),
-    ],
-)
-def test_lenient_figures_stand_beside_strict_ones(
-    text: str, strict: float, lenient: float
-) -> None:
-    """Only the lenient figures forgive a fence and words around."""
-    verdict = _judge(text, {"a": 1})
-    for name in ("json_parse", "value_accuracy", "perfect"):
-        assert verdict.scores[name] == strict
-        assert verdict.scores[f"lenient_{name}"] == lenient
-
-
 @pytest.mark.parametrize("schema", [[1], 5, "x", None])
 def test_a_schema_that_is_none_is_named_as_such(schema: Json) -> None:
     """Any JSON may stand there; no answer is valid under it."""

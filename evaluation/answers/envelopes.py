@@ -1,0 +1,124 @@
+"""Envelopes: what models put around an answer, the same for every suite.
+
+| envelope | the text, without thinking and end tokens |
+|---|---|
+| `bare` | the answer alone |
+| `fence` | one code block and nothing else |
+| `words` | words around the answer, with or without a code block |
+| `thinking` | one of the above, after thinking |
+| `none` | no text, or thinking alone |
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evaluation.answers.extraction import split_thinking
+from evaluation.answers.json_answers import (
+    JsonAnswer,
+    JsonProblem,
+    read_json_answer,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: A code block: three backticks or more, closed by as many.
+_BLOCK: Final = re.compile(r"(`{3,})(.*?)\1", re.DOTALL)
+#: Characters before a value that tell whether broken JSON holds it.
+_SPACE: Final = 40
+_LANGUAGE: Final = re.compile(r"\A[ \t]*([\w+#.-]*)[ \t]*\r?\n")
+_BRACKET: Final = re.compile(r"[{\[]")
+#: JSON behind words; YAML and prose have brackets too.
+_JSON_INSIDE: Final = re.compile(r'\{\s*"|\[\s*\{')
+#: What comes before a value inside of broken JSON.
+_INSIDE_JSON: Final = re.compile(r"(?:[\"']\s*:|[{\[]|[}\]]\s*,)\s*\Z")
+_CLOSING: Final = re.compile(r"\s*[}\]]")
+
+
+class CodeBlock(NamedTuple):
+    """A closed code block."""
+
+    #: In lower case; empty if none is named.
+    language: str
+    content: str
+
+
+def code_blocks(text: str) -> list[CodeBlock]:
+    r"""Return the closed code blocks of a text.
+
+    Example:
+        >>> code_blocks("Here:\n```json\n[1]\n```")
+        [CodeBlock(language='json', content='[1]')]
+    """
+    blocks = []
+    for match in _BLOCK.finditer(text):
+        language = _LANGUAGE.match(match[2])
+        content = match[2][language.end() :] if language else match[2]
+        name = language[1].lower() if language else ""
+        blocks.append(CodeBlock(name, content.strip()))
+    return blocks
+
+
+def envelope_of(text: str) -> str:
+    r"""Return the name of a text's envelope.
+
+    Example:
+        >>> envelope_of("```json\n{}\n```"), envelope_of("Here you are: {}")
+        ('fence', 'words')
+    """
+    parts = split_thinking(text)
+    answer = parts.answer.strip()
+    if not answer:
+        return "none"
+    if parts.thinking:
+        return "thinking"
+    block = _BLOCK.search(answer)
+    if block is not None:
+        return "fence" if block[0] == answer else "words"
+    if answer.startswith(("{", "[")):
+        return "bare" if answer.endswith(("}", "]")) else "words"
+    return "words" if _JSON_INSIDE.search(answer) else "bare"
+
+
+def find_json(text: str) -> JsonAnswer:
+    """Return the JSON of an answer: all of the text, otherwise the last value in it.
+
+    Thinking and end tokens are no part of it. In a text with words around, an object
+    or array counts; of several the last one does, and objects come before arrays, which
+    words have too ("see [1]"). One that is cut or broken does not count.
+
+    Example:
+        >>> find_json('First {"a": 1}, no: {"a": 2}.').value
+        {'a': 2}
+        >>> find_json('{"a": 1').problem
+        <JsonProblem.SYNTAX: 'syntax'>
+    """
+    text = split_thinking(text).answer.strip()
+    whole = read_json_answer(text)
+    if whole.problem is not JsonProblem.SYNTAX:
+        return whole
+    found = list(json_texts(text))
+    objects = [each for each in found if each.startswith("{")]
+    last = (objects or found)[-1:]
+    return read_json_answer(last[0]) if last else whole
+
+
+def json_texts(text: str) -> Iterator[str]:
+    """Yield the objects and arrays in a text that are whole."""
+    decoder = json.JSONDecoder()
+    index = 0
+    while bracket := _BRACKET.search(text, index):
+        start = bracket.start()
+        try:
+            _, index = decoder.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            index = max(error.pos, start + 1)
+            continue
+        except (RecursionError, ValueError):
+            return
+        nested = _INSIDE_JSON.search(text, max(0, start - _SPACE), start)
+        if not nested and not _CLOSING.match(text, index):
+            yield text[start:index]
