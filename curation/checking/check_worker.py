@@ -118,7 +118,7 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
             for it in report.problems
             if not (part.holder and it.code == UNUSED)
         ]
-    if len(parts) != 1:
+    if len(parts) != 1 or parts[0].holder:
         return SchemaReport(problems=tuple(problems))
     return replace(report, problems=tuple(problems))
 
@@ -174,8 +174,7 @@ def _why_instance(value: Json) -> str:
     if not isinstance(value, dict) or not value:
         return ""
     uri = value.get("$schema")
-    declares = isinstance(uri, str) and statement(value).kind
-    if declares and declares is not StatementKind.UNKNOWN:
+    if isinstance(uri, str) and statement(value).kind is not StatementKind.UNKNOWN:
         return ""
     keywords = KNOWN_KEYWORDS - ANNOTATIONS - {"id"}
     if any(valid_under({it: value[it]}) for it in keywords & value.keys()):
@@ -186,7 +185,7 @@ def _why_instance(value: Json) -> str:
     if all(isinstance(value[it], dict) and constrains(value[it]) for it in words):
         return f"no schema, but its properties: put `{words[0]}` below `properties`"
     named = ", ".join(f"`{cut(it, 30)}`" for it in words[:3])
-    follows = f"; the schema that it follows is {cut(uri, 200)}" if declares else ""
+    follows = f"; it follows {cut(uri, 200)}" if isinstance(uri, str) else ""
     return f"an instance, not a schema: no keyword among {named}{follows}"
 
 

@@ -127,22 +127,22 @@ def _problem(tokens: Tokens, code: str, message: str) -> SchemaProblem:
     )
 
 
-def _walk(value: Json, tokens: Tokens = ()) -> Iterator[tuple[Tokens, Json, bool]]:
+def _walk(value: Json, tokens: Tokens = ()) -> Iterator[tuple[Tokens, Json, str]]:
     """Yield the schemas of a description, and the objects around them that refer.
 
-    The flag says which of both.
+    Only the latter come with a reference.
     """
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _walk(item, (*tokens, str(index)))
     if not isinstance(value, dict):
         return
-    if isinstance(value.get("$ref"), str):
-        yield tokens, value, False
+    if isinstance(reference := value.get("$ref"), str):
+        yield tokens, value, reference
     holds = tokens in (("components", "schemas"), ("definitions",))
     for name, inner in value.items():
         if (holds or name == "schema") and isinstance(inner, dict | bool):
-            yield (*tokens, name), inner, True
+            yield (*tokens, name), inner, ""
         elif name not in _DATA and not name.startswith("x-"):
             yield from _walk(inner, (*tokens, name))
 
@@ -155,15 +155,15 @@ def _description(document: dict[str, Json]) -> tuple[list[Part], list[SchemaProb
     holder = dialect.definitions_keyword
     found = list(_walk(document))
     references = _References(
-        document, holder, {tokens for tokens, _, is_schema in found if is_schema}
+        document, holder, {tokens for tokens, _, reference in found if not reference}
     )
     library: dict[str, Json] = {}
-    for start, inner, is_schema in found:
-        if is_schema:
+    for start, inner, reference in found:
+        if not reference:
             move = partial(_moved, references, start, is_old=is_old)
             library[pointer(start)] = edited(inner, dialect, move)
-        elif (text := str(inner["$ref"])).startswith("#"):
-            references.moved(start, text, to_schema=False)
+        elif reference.startswith("#"):
+            references.moved(start, reference, to_schema=False)
     part = Part((), {"$schema": dialect.uri, holder: library}, holder)
     return [part], references.problems
 

@@ -19,8 +19,8 @@ from curation.workers.outcomes import Ending
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 
-#: Seconds for one question.
-DEADLINE = 10.0
+#: Seconds for one question, and for each byte of it.
+DEADLINE, _EACH = 10.0, 1e-6
 #: The code of a question that takes longer; no build knows it.
 TIMED_OUT = "timed_out"
 SLOW = "a question to the schema was not answered within 10 seconds"
@@ -103,7 +103,8 @@ class SchemaChecker:
         """
         text = content.decode("latin-1")
         base_uri = None if place is None else base_uri_of(place)
-        result = self._worker.ask(CheckQuestion(content=text, base_uri=base_uri))
+        question = CheckQuestion(content=text, base_uri=base_uri)
+        result = self._worker.ask(question, DEADLINE + _EACH * len(content))
         if result.ending is not Ending.OK:
             code, meaning = _REASONS.get(result.ending, _CRASHED)
             message = f"{meaning}: {result.detail}" if result.detail else meaning

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -20,6 +20,11 @@ from curation.system.escaping import safe, shortened
 from curation.system.progress import progress_of
 from curation.system.terminal import print_json, say, show
 from curation.system.words import counted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.checking.schema_files import SchemaFile
 
 
 def check(
@@ -70,18 +75,19 @@ def _check(
     from curation.checking.schema_files import place_of, read_schema_files, root_of
     from curation.sources.neighbours import neighbours_of
 
-    found, lost = {}, []
+    found: dict[Path | str, SchemaFile] = {}
+    lost: list[NoInput] = []
     for name in names:
         # A file of these forms is read as what it is anyway.
-        prefix, _, file = name.partition(":")
-        own = file if file and prefix in ("openapi", "tools") else name
+        prefix, _, path = name.partition(":")
+        own = path if path and prefix in ("openapi", "tools") else name
         try:
             found |= {it.path or it.name: it for it in read_schema_files([own], say)}
         except NoInput as error:
             lost.append(error)
     files = list(found.values())
-    for error in lost[1:] if files else ():
-        say(str(error))
+    for fault in lost[1:] if files else ():
+        say(str(fault))
     if not files:
         raise lost[0]
     root = root_of(files)

@@ -14,6 +14,8 @@ from curation.json.text import MAX_DEPTH
 
 #: What a text consists of.
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:]+', re.DOTALL)
+#: A string that means what stands between its quotes.
+_PLAIN = re.compile(r'"[^"\\]*"', re.DOTALL)
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -73,6 +75,9 @@ def offsets(text: str) -> Iterator[tuple[Tokens, int]]:
         elif mark != ":":
             if path and path[-1][1] and keys[-1] is None:
                 name_at, keys[-1] = start, mark
+                if _PLAIN.fullmatch(mark):
+                    keys[-1] = mark[1:-1]
+                    continue
                 with suppress(ValueError):
                     keys[-1] = str(json.loads(mark, strict=False))
                 continue
