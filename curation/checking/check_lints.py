@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 
 import jsonschema_rs
 
+from curation.checking import parts, unknown_words
 from curation.core.documents import Lint
 from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json import text as jsontext
@@ -28,6 +29,8 @@ UNUSED: Final = "unused-definition"
 REFUSED: Final = "refused-default", "refused-example"
 #: Every code, with its meaning.
 CODES: Final[Mapping[str, str]] = {
+    unknown_words.CODE: unknown_words.MEANING,
+    **parts.CODES,
     REFUSED[0]: "the schema refuses its own default",
     REFUSED[1]: "the schema refuses its own example",
     UNUSED: "no reference leads to the definition from the root of this file",

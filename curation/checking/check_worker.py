@@ -5,17 +5,22 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import msgspec
 
-from curation.checking.check_lints import refused_values, unused_definitions
+from curation.checking.check_lints import UNUSED, refused_values, unused_definitions
+from curation.checking.parts import parts_of
 from curation.checking.report import (
     NOTE,
     CheckQuestion,
     SchemaProblem,
     SchemaReport,
 )
+from curation.checking.syntax import syntax_fault
+from curation.checking.unknown_words import CODE as UNKNOWN
+from curation.checking.unknown_words import slip_of, unknown_words
 from curation.core.documents import (
     ABSENT,
     NOWHERE,
@@ -28,54 +33,113 @@ from curation.core.documents import (
 )
 from curation.core.json_types import Json
 from curation.core.rule import Context, Library, Rule
-from curation.json.pointer import Tokens, at, tokens_of
+from curation.json.pointer import (
+    Tokens,
+    at,
+    fragment_of,
+    tokens_of,
+    tokens_of_fragment,
+)
 from curation.lint.contradictions import FORMATS, UNKNOWN_FORMAT
-from curation.lint.idle_keywords import MISSPELT, nearest
-from curation.lint.lint import NON_OBJECT_ROOT
+from curation.lint.idle_keywords import MISSPELT
+from curation.lint.lint import NON_OBJECT_ROOT, OUTSIDE
 from curation.pipeline.process_document import read
+from curation.references.closure import lost_references
 from curation.references.schema import Schema
-from curation.rules.clean import empty, references, wrap
+from curation.rules.clean import (
+    bad_patterns,
+    empty,
+    references,
+    validators_agree,
+    wrap,
+)
 from curation.rules.sets import rule_set
-from curation.schema.dialects import BY_NAME
-from curation.schema.roots import asks_nothing, looks_like_a_schema
+from curation.schema.dialects import ANY_DIALECT, BY_NAME, DRAFT_03
+from curation.schema.drafts import StatementKind, statement
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
+from curation.schema.roots import asks_nothing, constrains, looks_like_a_schema
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
 from curation.system.escaping import shortened
-from curation.validation.metaschemas import is_valid, valid_under
+from curation.validation.dialect_decision import dialect_of
+from curation.validation.metaschemas import (
+    cut,
+    every_complaint,
+    is_valid,
+    valid_under,
+)
 
 #: How the detail begins of a reference to the web.
 _WEB = re.compile(r"'https?://", re.IGNORECASE)
 _SHOWN = 60
-
-
-#: What a reference that leads nowhere is rejected for.
-_LOST_REFERENCE = (Reason.REMOTE_REFERENCE, Reason.UNRESOLVED_REFERENCE)
+#: Problems of one kind that one schema is told of.
+_MOST = 100
+#: Reasons that the detail says better than their own words.
+_PLAIN = frozenset(
+    {
+        *(Reason.UNRESOLVED_REFERENCE, Reason.REMOTE_REFERENCE, Reason.BAD_PATTERN),
+        *(Reason.NOT_A_SCHEMA, Reason.INVALID_SCHEMA, Reason.EMPTY),
+    }
+)
+#: Rules of a build that a check does not apply: a library of definitions is legal, and
+#: every reference that leads nowhere is named.
+_SKIPPED = frozenset({wrap.name, "dead-references"})
+#: Lints that `unknown_words` reports in its own way.
+_WORDS = frozenset({MISSPELT, OUTSIDE})
 
 
 def _check(question: CheckQuestion, library: Library) -> SchemaReport:
-    """Apply the rule set `clean` to a text, and report what it finds."""
-    rules = rule_set("clean")
+    """Check every schema of a text, and report at which places of the text."""
+    content = question.content.encode("latin-1")
     raw = RawDocument(
         config="local",
         unique_id="checked",
         provenance=NOWHERE,
-        content=question.content.encode("latin-1"),
+        content=content,
         base_uri=question.base_uri,
     )
-    document = read(raw, rules)
+    document = read(raw, rule_set("clean"))
     if isinstance(document, Rejected):
-        return SchemaReport(problems=(_rejection(document),))
+        message, line, column = syntax_fault(content, document)
+        problem = SchemaProblem(
+            level="error",
+            pointer="",
+            line=line,
+            column=column,
+            code=document.reason,
+            message=message,
+        )
+        return SchemaReport(problems=(problem,))
+    parts, problems = parts_of(document.schema)
+    report = SchemaReport()
+    for part in parts:
+        report = _check_schema(replace(document, schema=part.schema), library)
+        problems += [
+            replace(it, pointer=part.pointer_in_file(it.pointer))
+            for it in report.problems
+            if not (part.holder and it.code == UNUSED)
+        ]
+    if len(parts) != 1 or parts[0].holder:
+        return SchemaReport(problems=tuple(problems))
+    return replace(report, problems=tuple(problems))
+
+
+def _check_schema(document: Document, library: Library) -> SchemaReport:
+    """Apply the rule set `clean` to a schema, and report what it finds."""
     # Of the file as it is: the rules mend some of what the drafts refuse.
-    given = document.schema
-    valid = valid_under(given)
+    given, valid = document.schema, valid_under(document.schema)
     if isinstance(given, bool):
         return SchemaReport(valid_under=valid)
-    document, rejected = _through(rules.rules, document, Context(library=library))
-    summaries = {rule.name: rule.summary for rule in rules.rules}
-    meanings = {code: text for rule in rules.rules for code, text in rule.lints.items()}
+    if why := _why_instance(given):
+        rejected = Rejected(reason=Reason.NOT_A_SCHEMA, detail=why)
+        return SchemaReport(problems=(_rejection(rejected),))
+    rules = rule_set("clean").rules
+    document, rejected_by = _through(rules, document, Context(library=library))
+    summaries = {rule.name: rule.summary for rule in rules}
+    meanings = {code: text for rule in rules for code, text in rule.lints.items()}
     # To bundle a reference, or to spell it otherwise, is no fault of the author's.
     edits = [it for it in document.changes if it.rule != references.name]
     problems = [
-        *map(_rejection, rejected),
+        *map(_rejection, rejected_by),
         *(_edit(it, summaries) for it in edits),
         *_to_mend(document, meanings),
     ]
@@ -86,8 +150,14 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
         if change.rule == references.name and change.before == ABSENT
     )
     problems = [it for it in problems if not f"{it.pointer}/".startswith(brought_in)]
+    is_old = document.dialect_found == "upgraded"
+    dialect = DRAFT_03 if is_old else BY_NAME.get(document.dialect or "", ANY_DIALECT)
+    as_read = Schema(given, dialect)
+    problems += [
+        _lint(Lint(code=UNKNOWN, pointer=it.pointer), it.message, it.level)
+        for it in unknown_words(as_read)
+    ]
     if document.dialect in valid:
-        as_read = Schema(given, BY_NAME[document.dialect])
         problems += [_lint(*it) for it in refused_values(as_read)]
         problems += [_lint(*it, level=NOTE) for it in unused_definitions(as_read)]
     return SchemaReport(
@@ -99,25 +169,46 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
     )
 
 
+def _why_instance(value: Json) -> str:
+    """Return why a value is an instance and no schema; empty if it may be one."""
+    if not isinstance(value, dict) or not value:
+        return ""
+    uri = value.get("$schema")
+    if isinstance(uri, str) and statement(value).kind is not StatementKind.UNKNOWN:
+        return ""
+    keywords = KNOWN_KEYWORDS - ANNOTATIONS - {"id"}
+    if any(valid_under({it: value[it]}) for it in keywords & value.keys()):
+        return ""
+    words = [it for it in value if it not in KNOWN_KEYWORDS]
+    if not words or any(map(slip_of, words)):
+        return ""
+    if all(isinstance(value[it], dict) and constrains(value[it]) for it in words):
+        return f"no schema, but its properties: put `{words[0]}` below `properties`"
+    named = ", ".join(f"`{cut(it, 30)}`" for it in words[:3])
+    follows = f"; it follows {cut(uri, 200)}" if isinstance(uri, str) else ""
+    return f"an instance, not a schema: no keyword among {named}{follows}"
+
+
 def _rejection(rejected: Rejected) -> SchemaProblem:
     reason = rejected.reason
     detail = rejected.detail.removeprefix(f"{rejected.pointer or '(root)'}: ")
     is_remote = reason is Reason.REMOTE_REFERENCE and _WEB.match(detail)
+    message = f"{reason.explanation}: {detail}" if detail else reason.explanation
     return SchemaProblem(
         level=NOTE if is_remote else "error",
         pointer=rejected.pointer,
         code=reason,
-        message=f"{reason.explanation}: {detail}" if detail else reason.explanation,
+        message=detail if detail and reason in _PLAIN else message,
     )
 
 
 def _edit(change: Change, summaries: Mapping[str, str]) -> SchemaProblem:
     before, after = (shortened(it, _SHOWN) for it in (change.before, change.after))
-    edit = f"would turn {before} into {after}"
+    edit = f"{before} should be {after}"
     if change.before == ABSENT:
-        edit = f"would add {after}"
+        edit = f"add {after}"
     elif change.after == ABSENT:
-        edit = f"would drop {before}"
+        edit = f"remove {before}"
     why = change.note or summaries.get(change.rule, "")
     return SchemaProblem(
         level="warning",
@@ -138,23 +229,27 @@ def _through(
 ) -> tuple[Document, list[Rejected]]:
     """Return a document after the rules, and why they reject it.
 
-    Unlike in a build, later rules still look at a document that an earlier one rejects.
+    Unlike in a build, later rules still look at a document that an earlier one rejects,
+    and of references, patterns and the metaschema every fault is named.
     """
     rejected: list[Rejected] = []
     for rule in rules:
         schema = document.schema
         # A library of definitions and an empty object are legal schemas.
         is_legal = schema == {} or looks_like_a_schema(schema)
-        if rule.name == wrap.name or (rule.name == empty.name and is_legal):
+        if (
+            rule.name in _SKIPPED
+            or (rule.name == empty.name and is_legal)
+            or (rule.name == validators_agree.name and rejected)
+        ):
             continue
         result = rule.apply(document, context)
         if not isinstance(result, Rejected):
             document = result
-        # One that is lost may have been named by an earlier rule.
-        elif result.reason is not Reason.UNRESOLVED_REFERENCE or not any(
-            it.reason in _LOST_REFERENCE for it in rejected
-        ):
-            rejected.append(replace(result, rule=rule.name))
+        else:
+            result = replace(result, rule=rule.name)
+            if not _is_text(result):
+                rejected += _all_such(result, document, context) or [result]
         # The rules that come later rely on a legal schema, and on nothing else.
         schema, dialect = document.schema, BY_NAME.get(document.dialect or "")
         if not isinstance(schema, dict) or (
@@ -163,6 +258,51 @@ def _through(
         ):
             break
     return document, rejected
+
+
+def _is_text(rejected: Rejected) -> bool:
+    """Return whether a mark of a template stands in a value that may hold any text."""
+    in_data = {"enum", "const"} & {*tokens_of(rejected.pointer)}
+    return rejected.reason is Reason.TEMPLATE and bool(in_data)
+
+
+def _all_such(
+    rejected: Rejected, document: Document, context: Context
+) -> list[Rejected]:
+    """Return all faults of the kind for which a rule has rejected a document."""
+    schema, dialect = document.schema, dialect_of(document)
+    read_as = Schema(schema, dialect, document.base_uri or "")
+    found: list[Rejected] = []
+    if rejected.rule == references.name:
+        found = [
+            replace(it, detail=it.detail + _near_target(it, schema))
+            for it in lost_references(read_as, context.library)
+        ]
+    elif rejected.reason is Reason.INVALID_SCHEMA:
+        found = [
+            replace(rejected, detail=f"{dialect.name}: {text}", pointer=place)
+            for place, text in every_complaint(schema, dialect)
+        ]
+    elif rejected.reason is Reason.BAD_PATTERN:
+        found = bad_patterns(schema, dialect)
+    return found[:_MOST]
+
+
+def _near_target(lost: Rejected, schema: Json) -> str:
+    """Return a proposal for a reference that leads nowhere in its own document."""
+    with suppress(LookupError):
+        reference = str(at(schema, tokens_of(lost.pointer)))
+        tokens = tokens_of_fragment(reference) if reference[:2] == "#/" else ()
+        for end, token in enumerate(tokens):
+            holder = at(schema, tokens[:end])
+            if isinstance(holder, dict) and token not in holder:
+                near = difflib.get_close_matches(token, [*holder], n=1)
+                for name in (*CONTAINERS, *near):
+                    meant = (*tokens[:end], name, *tokens[end + 1 :])
+                    with suppress(LookupError):
+                        at(schema, meant)
+                        return f"; did you mean {fragment_of(meant)!r}?"
+    return ""
 
 
 def _to_mend(
@@ -178,19 +318,21 @@ def _to_mend(
     pointers: set[str] = set()
     for lint in document.lints:
         tokens = tokens_of(lint.pointer)
-        if schema is not None and (
-            lint.pointer in pointers
-            or (lint.code == NON_OBJECT_ROOT and asks_nothing(schema.value))
-            or (tokens and _is_harmless(lint.code, tokens, schema))
+        if lint.code in _WORDS or (
+            schema is not None
+            and (
+                lint.pointer in pointers
+                or (lint.code == NON_OBJECT_ROOT and asks_nothing(schema.value))
+                or (tokens and _is_harmless(lint.code, tokens, schema))
+            )
         ):
             continue
         if tokens:
             pointers.add(lint.pointer)
         meaning = meanings.get(lint.code, "")
-        if lint.code == MISSPELT:
-            meaning += f": `{nearest(tokens[-1])}`"
-        elif lint.code == UNKNOWN_FORMAT:
-            meaning += ": probably misspelt"
+        if lint.code == UNKNOWN_FORMAT and schema is not None:
+            near = _near_format(str(at(schema.value, tokens)))
+            meaning = f"unknown format; did you mean `{near}`?"
         yield _lint(lint, meaning)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Self
@@ -20,8 +19,8 @@ from curation.workers.outcomes import Ending
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 
-#: Seconds for one question.
-DEADLINE = 10.0
+#: Seconds for one question, and for each byte of it.
+DEADLINE, _EACH = 10.0, 1e-6
 #: The code of a question that takes longer; no build knows it.
 TIMED_OUT = "timed_out"
 SLOW = "a question to the schema was not answered within 10 seconds"
@@ -30,7 +29,6 @@ _REASONS = {
     Ending.OUT_OF_MEMORY: (Reason.OUT_OF_MEMORY, Reason.OUT_OF_MEMORY.explanation),
 }
 _CRASHED = Reason.CRASHED, Reason.CRASHED.explanation
-_LINE_AND_COLUMN = re.compile(r"line (\d+),? column (\d+)")
 
 
 def check(schema: Mapping[str, Json] | bool | str | bytes) -> SchemaReport:  # noqa: FBT001 (a boolean is a schema)
@@ -105,7 +103,8 @@ class SchemaChecker:
         """
         text = content.decode("latin-1")
         base_uri = None if place is None else base_uri_of(place)
-        result = self._worker.ask(CheckQuestion(content=text, base_uri=base_uri))
+        question = CheckQuestion(content=text, base_uri=base_uri)
+        result = self._worker.ask(question, DEADLINE + _EACH * len(content))
         if result.ending is not Ending.OK:
             code, meaning = _REASONS.get(result.ending, _CRASHED)
             message = f"{meaning}: {result.detail}" if result.detail else meaning
@@ -120,17 +119,12 @@ class SchemaChecker:
 def _placed(
     problems: Sequence[SchemaProblem], content: bytes
 ) -> tuple[SchemaProblem, ...]:
-    """Return problems with their lines and columns."""
-    places = {"": (1, 1)}
-    if any(problem.pointer for problem in problems):
-        positions = TextPositions(content.decode("utf-8-sig", "replace"))
-        places = {it.pointer: positions.of(it.pointer) for it in problems}
+    """Return problems with their lines and columns, where they have a pointer."""
+    if not any(problem.pointer for problem in problems):
+        return tuple(problems)
+    positions = TextPositions(content.decode("utf-8-sig", "replace"))
+    placed = []
     for problem in problems:
-        match = _LINE_AND_COLUMN.search(problem.message)
-        if problem.code == Reason.NOT_JSON and match is not None:
-            places[problem.pointer] = int(match[1]), int(match[2])
-    return tuple(
-        replace(problem, line=line, column=column)
-        for problem in problems
-        for line, column in [places[problem.pointer]]
-    )
+        line, column = positions.of(problem.pointer)
+        placed.append(replace(problem, line=line, column=column))
+    return tuple(placed)

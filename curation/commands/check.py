@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
 from curation.checking.problems import print_annotations
+from curation.checking.report import NOTE, SchemaReport
 from curation.commands.options import (
     ProblemFormat,
     ProblemFormatOption,
     SourcesArgument,
 )
-from curation.system.errors import CsbdataError
+from curation.system.errors import CsbdataError, NoInput
 from curation.system.escaping import safe, shortened
 from curation.system.progress import progress_of
-from curation.system.terminal import print_json, say, say_command, show
-from curation.system.words import command, counted
+from curation.system.terminal import print_json, say, show
+from curation.system.words import counted
 
 if TYPE_CHECKING:
-    from curation.checking.report import SchemaReport
+    from pathlib import Path
+
+    from curation.checking.schema_files import SchemaFile
 
 
 def check(
@@ -35,13 +38,16 @@ def check(
       csbdata check person.schema.json
       csbdata check schemas/ --format github
 
-    A line is `file:line:column: pointer: code: message`; docs/codes.md explains the
-    codes. A file that is not JSON is a problem too, and the others are checked.
-    References to the web and unused definitions are notes and no problems.
+    A file is a schema, an OpenAPI description, a list of tools or a request, in JSON or
+    YAML; of each, all schemas are checked where they are written. A line is
+    `file:line:column: pointer: code: message`; docs/codes.md explains the codes. A file
+    that is not JSON is a problem too, and the others are checked. References to the
+    web, unused definitions and words that no validator reads are notes and no problems.
     Relative references lead to the files beside it, as in `csbdata build --with
-    FOLDER`. Nothing is ever fetched.
+    FOLDER`. Nothing is ever fetched. `--format json` adds each file's dialect and the
+    drafts that it is valid under.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    reports = _check(files)
+    reports, lost = _check(files)
     if format_ is ProblemFormat.JSON:
         entries = [{"file": name, **asdict(report)} for name, report in reports]
         print_json({"files": entries})
@@ -49,27 +55,41 @@ def check(
         print_annotations([(name, report.problems) for name, report in reports])
     else:
         _print(reports)
+    if lost:
+        raise lost[0]
     if any(report.crashed for _, report in reports):
         raise CsbdataError("a rule raised an exception, see the code `crashed` above")
     if any(report.faults for _, report in reports):
         raise typer.Exit(1)
 
 
-def _check(names: Sequence[str]) -> list[tuple[str, SchemaReport]]:
-    """Return the name of each file with its report; print what else to check."""
-    from curation.checking.schema_check import SchemaChecker
-    from curation.checking.schema_files import (
-        STDIN,
-        form_of,
-        place_of,
-        read_schema_files,
-        root_of,
-    )
-    from curation.json.named_text import parse_named
-    from curation.sources.neighbours import neighbours_of
-    from curation.sources.tools import request_of
+def _check(
+    names: Sequence[str],
+) -> tuple[list[tuple[str, SchemaReport]], list[NoInput]]:
+    """Return the name of each file with its report, and what cannot be read.
 
-    files = read_schema_files(names, say)
+    Raises:
+        NoInput: nothing can be read.
+    """
+    from curation.checking.schema_check import SchemaChecker
+    from curation.checking.schema_files import place_of, read_schema_files, root_of
+    from curation.sources.neighbours import neighbours_of
+
+    found: dict[Path | str, SchemaFile] = {}
+    lost: list[NoInput] = []
+    for name in names:
+        # A file of these forms is read as what it is anyway.
+        prefix, _, path = name.partition(":")
+        own = path if path and prefix in ("openapi", "tools") else name
+        try:
+            found |= {it.path or it.name: it for it in read_schema_files([own], say)}
+        except NoInput as error:
+            lost.append(error)
+    files = list(found.values())
+    for fault in lost[1:] if files else ():
+        say(str(fault))
+    if not files:
+        raise lost[0]
     root = root_of(files)
     places = [place_of(file, root) for file in files]
     contents = {
@@ -88,29 +108,34 @@ def _check(names: Sequence[str]) -> list[tuple[str, SchemaReport]]:
             placed = replace(report, problems=file.placed(report.problems))
             reports.append((file.name, placed))
             advance(1)
-    for file, (name, report) in zip(files, reports, strict=True):
-        if report.problems and (file.path or name == STDIN):
-            value = parse_named(name, file.content)
-            if form := form_of(value):
-                say_command("What it holds", command("check", form + name))
-            elif held := request_of(value):
-                say(f"{name}: {held}")
-    return reports
+    return reports, lost
+
+
+#: What `dialect_found` is in the words of a reader.
+_EVIDENCE: Final = {
+    "prior": "assumed",
+    "words": "by its keywords",
+    "mixed": "mixed drafts",
+    "upgraded": "converted from draft-03",
+    "fitting": "the declared draft does not fit",
+}
 
 
 def _print(reports: Sequence[tuple[str, SchemaReport]]) -> None:
+    count = sum(len(report.faults) for _, report in reports)
+    bad = sum(bool(report.faults) for _, report in reports)
+    answer = counted(count, "problem") if count else "no problems"
+    if len(reports) > 1:
+        among = f"{bad:,} of {len(reports):,}" if count else f"{len(reports):,}"
+        answer += f" in {among} files"
+    elif dialect := reports[0][1].dialect:
+        found = str(reports[0][1].dialect_found)
+        answer += f"; read as {dialect} ({_EVIDENCE.get(found, found)})"
+    show(answer)
     for name, report in reports:
-        if len(reports) == 1 and report.dialect:
-            valid = ", ".join(report.valid_under) or "none"
-            evidence = ", ".join([report.dialect_found or "", *report.dialect_words])
-            show(f"{name}: {report.dialect} ({evidence}); valid under {valid}")
         for problem in report.problems:
             place = f"{safe(name)}:{problem.line}:{problem.column}"
             pointer = safe(problem.pointer or "(root)")
+            note = "note: " if problem.level == NOTE else ""
             message = shortened(problem.message, 400)
-            line = f"{place}: {pointer}: {problem.code}: {message}"
-            show(line)
-    count = sum(len(report.faults) for _, report in reports)
-    bad = sum(bool(report.faults) for _, report in reports)
-    among = f" in {bad:,} of {len(reports):,} files" if len(reports) > 1 else ""
-    say(f"{counted(count, 'problem')}{among}")
+            show(f"{place}: {pointer}: {problem.code}: {note}{message}")

@@ -14,6 +14,8 @@ from curation.json.text import MAX_DEPTH
 
 #: What a text consists of.
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:]+', re.DOTALL)
+#: A string that means what stands between its quotes.
+_PLAIN = re.compile(r'"[^"\\]*"', re.DOTALL)
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -39,7 +41,7 @@ class TextPositions:
         """Read a text; one that begins with a byte order mark counts without it."""
         text = text.removeprefix(_BYTE_ORDER_MARK)
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
-        self._offsets: dict[Tokens, int] = dict(_offsets(text))
+        self._offsets: dict[Tokens, int] = dict(offsets(text))
 
     def of(self, pointer: str) -> TextPosition:
         """Return the place of a pointer, or of the innermost value on the way there."""
@@ -54,7 +56,8 @@ class TextPositions:
         return TextPosition(line, offset - self._lines[line - 1] + 1)
 
 
-def _offsets(text: str) -> Iterator[tuple[Tokens, int]]:
+def offsets(text: str) -> Iterator[tuple[Tokens, int]]:
+    """Yield the tokens of each value of a text and where it begins, in its order."""
     #: The containers around a place: the tokens of each, and whether it is an object.
     path: list[tuple[Tokens, bool]] = []
     #: In the innermost: the name of the next member, or the number of the next item.
@@ -72,6 +75,9 @@ def _offsets(text: str) -> Iterator[tuple[Tokens, int]]:
         elif mark != ":":
             if path and path[-1][1] and keys[-1] is None:
                 name_at, keys[-1] = start, mark
+                if _PLAIN.fullmatch(mark):
+                    keys[-1] = mark[1:-1]
+                    continue
                 with suppress(ValueError):
                     keys[-1] = str(json.loads(mark, strict=False))
                 continue

@@ -175,7 +175,7 @@ def _misspelt_keyword(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[
             keyword is not None
             and keyword in dialect.effective
             and keyword not in schema
-            and _plausible(keyword, schema[name])
+            and plausible(keyword, schema[name])
         ):
             yield (name,)
 
@@ -202,7 +202,7 @@ def _slips() -> Mapping[str, str]:
     return neighbours
 
 
-def _plausible(keyword: str, value: Json) -> bool:
+def plausible(keyword: str, value: Json) -> bool:
     """Return whether a value may be the one of a keyword."""
     shape = ANY_DIALECT.applicators.get(keyword)
     if keyword in ("required", "enum"):

@@ -56,13 +56,13 @@ def _members_outside_properties(root: Json) -> Iterator[str]:
 CHECKS = (*idle_keywords.CHECKS, *contradictions.CHECKS)
 #: Code of the lint of a root that accepts every value that is no object.
 NON_OBJECT_ROOT = "non-object-root"
-_OUTSIDE = "content-outside-properties"
+#: Code of the lint of a root whose properties stand beside its keywords.
+OUTSIDE = "content-outside-properties"
 #: Every code that `lints` can give, with its meaning.
 CODES: Mapping[str, str] = {
     **{check.code: check.meaning for check in CHECKS},
     NON_OBJECT_ROOT: "the root accepts every value that is no object",
-    _OUTSIDE: "a root without `properties` has a schema in a member that no draft "
-    "knows",
+    OUTSIDE: "a root without `properties` has a schema in a member that no draft knows",
 }
 
 
@@ -80,7 +80,7 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
         [Lint(code='crossed-bounds', pointer='/minimum')]
     """
     defects = {
-        Lint(code=_OUTSIDE, pointer=pointer((name,)))
+        Lint(code=OUTSIDE, pointer=pointer((name,)))
         for name in _members_outside_properties(schema)
     }
     with suppress(RecursionError):

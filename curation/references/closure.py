@@ -116,17 +116,22 @@ class Closure:
         record: The schema itself.
     """
 
-    def __init__(self, record: Schema, library: Library) -> None:
+    def __init__(
+        self, record: Schema, library: Library, lost: list[Rejected] | None = None
+    ) -> None:
         """Follow every reference of a schema.
 
         Args:
             record: The schema. What it refers to is brought to its dialect.
             library: The other documents of its source. Metaschemas need not be there.
+            lost: Collects why references are not resolved; the others are followed.
 
         Raises:
-            _NotResolvedError: one of the references cannot be resolved.
+            _NotResolvedError: one of the references cannot be resolved, and `lost` is
+                None.
         """
         self.record = record
+        self._lost = lost
         self._library = library
         #: By the id of the value that the library gave: it lives as long.
         self._documents: dict[int, tuple[Json, Schema]] = {}
@@ -182,7 +187,14 @@ class Closure:
             text = (reference.base, type(reference.value), reference.text)
             earlier = by_text.get(text)
             if earlier is None:
-                earlier = by_text[text] = self._resolve(reference, reached.document)
+                try:
+                    earlier = self._resolve(reference, reached.document)
+                except _NotResolvedError as error:
+                    if self._lost is None:
+                        raise
+                    self._lost.append(error.rejected)
+                    continue
+                by_text[text] = earlier
             document, location = earlier.document, earlier.location
             reached.references.append(ResolvedReference(reference, document, location))
             is_inside = document is self.record and location.is_subschema
@@ -264,6 +276,16 @@ def closure_of(schema: Schema, library: Library = NO_LIBRARY) -> Closure | Rejec
         library: The other documents of its source; by default metaschemas alone.
     """
     return _remembered_closure(schema, library)
+
+
+def lost_references(schema: Schema, library: Library) -> list[Rejected]:
+    """Return why each reference that leads nowhere is not resolved."""
+    lost: list[Rejected] = []
+    try:
+        Closure(schema, library, lost)
+    except _NotResolvedError as error:
+        lost.append(error.rejected)
+    return lost
 
 
 @remembered

@@ -109,6 +109,8 @@ def array_root(document: Document, _context: Context) -> Document | Rejected:
 _MARK = "${"
 #: Words whose value is text: nothing in there counts.
 _TEXT = ANNOTATIONS - {"$schema"} | {"example"}
+#: A `$` means the end there.
+_PATTERNS = frozenset({"pattern", "patternProperties"})
 #: Keywords whose value is data that the meaning hangs on: everything in it counts.
 _DATA = frozenset({"enum", "const"})
 _KEYWORDS = ANY_DIALECT.effective | {"$schema"}
@@ -136,7 +138,7 @@ def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
         tokens = (*location.tokens, keyword)
         if _MARK in keyword:
             yield tokens
-        elif keyword in _TEXT:
+        elif keyword in _TEXT | _PATTERNS:
             continue
         elif keyword in _DATA or keyword not in _KEYWORDS:
             yield from _marks(value, tokens, strings=keyword in _DATA)
@@ -158,7 +160,7 @@ def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
 @rule(
     "template",
     summary="Drop files in which `${` stands in a key, a reference or identifier, a "
-    "type, enum, const or pattern, or where a schema is expected.",
+    "type, enum or const, or where a schema is expected.",
     source="JSONSchemaBench, appendix A.1, which drops every file that holds `${`; "
     "most of those only mention it in a description",
     reasons=(Reason.TEMPLATE,),
@@ -617,8 +619,7 @@ def patterns(document: Document, _context: Context) -> Document | Rejected:
             verdict = pattern_verdict(pattern)
             place, after = location.tokens + path, verdict.pattern
             if after is None:
-                problem = f"{pattern[:_SHOWN]!r} is no ECMA-262 pattern: {verdict.note}"
-                return _rejected(Reason.BAD_PATTERN, place, problem)
+                return bad_patterns(schema, dialect)[0]
             if after == pattern:
                 continue
             changes.append(
@@ -647,6 +648,19 @@ def patterns(document: Document, _context: Context) -> Document | Rejected:
         problem = f"a reference names a pattern: {closure.detail}"
         return _rejected(Reason.BAD_PATTERN, (), problem)
     return document.changed(schema, changes)
+
+
+def bad_patterns(schema: Json, dialect: Dialect) -> list[Rejected]:
+    """Return a rejection for each pattern that is not ECMA-262 and has no repair."""
+    found = []
+    for location in taking_part(schema, dialect):
+        for path, pattern in _patterns(location.schema):
+            verdict = pattern_verdict(pattern)
+            if verdict.pattern is None:
+                problem = f"{pattern[:_SHOWN]!r} is no ECMA-262 pattern: {verdict.note}"
+                tokens = location.tokens + path
+                found.append(_rejected(Reason.BAD_PATTERN, tokens, problem))
+    return found
 
 
 def _patterns(schema: dict[str, Json]) -> Iterator[tuple[Tokens, str]]:

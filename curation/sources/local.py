@@ -44,6 +44,7 @@ from curation.sources.readers import (
     plain_id,
 )
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
+from curation.system.registry import closest_names
 from curation.system.user_files import existing_path, reading_parquet, refuse_large
 from curation.system.words import counted
 from curation.workers.limits import DOCUMENT_BYTES
@@ -182,13 +183,10 @@ def open_source(
     if column is not None:
         schemas = read_hub_column(**column.groupdict(), say=say)
         return _of_schemas(expression, column["name"], schemas, column["name"])
-    hub = dataset_name(expression)
+    is_file = Path(expression).suffix in (*_READ, *_TABLES)
+    hub = None if is_file else dataset_name(expression)
     if hub is None:
-        raise NoInput(
-            "no such file or folder",
-            expression,
-            "csbdata build makes a build; OWNER/NAME is a dataset on the Hub",
-        )
+        raise _not_there(expression, is_file=is_file)
     from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
 
     folder = hub_snapshot(hub.name, hub.revision)
@@ -205,6 +203,21 @@ def open_source(
         origin="hub",
         read=partial(_rows_of_tables, folder),
     )
+
+
+def _not_there(expression: str, *, is_file: bool) -> NoInput:
+    """Return the fault of a path that leads nowhere, with what may be meant."""
+    path = Path(expression)
+    if path.is_symlink():
+        return NoInput("a link that leads nowhere, or in a circle", expression)
+    hint = "csbdata build makes a build; OWNER/NAME is a dataset on the Hub"
+    if is_file:
+        hint = ""
+        with suppress(OSError):
+            names = {entry.stem: entry for entry in path.parent.iterdir()}
+            for near in closest_names(path.stem, names, most=1):
+                hint = f"did you mean {names[near]}?"
+    return NoInput("no such file or folder", expression, hint)
 
 
 def _from_form(prefix: str, argument: str, say: Callable[[str], None]) -> OwnSchemas:

@@ -32,7 +32,7 @@ _COMPONENTS = "#/components/schemas/"
 #: Where a body holds its components, if OpenAPI is 3.0.
 _HOLDER_3_0 = "definitions"
 #: Members of a schema that OpenAPI alone knows; none of them restricts a value.
-_OPENAPI_ONLY = frozenset({"discriminator", "example", "externalDocs", "xml"})
+OPENAPI_ONLY = frozenset({"discriminator", "example", "externalDocs", "xml"})
 
 
 def read_openapi(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
@@ -238,7 +238,7 @@ class Description:
         plain = {
             name: value
             for name, value in schema.items()
-            if name not in _OPENAPI_ONLY and not name.startswith("x-")
+            if name not in OPENAPI_ONLY and not name.startswith("x-")
         }
         reference = plain.get("$ref")
         if isinstance(reference, str):

@@ -34,7 +34,7 @@ from curation.system.extras import install_extra
 from curation.system.words import counted
 
 #: Where a definition has its schema, and what is put behind the tool's name.
-_SCHEMAS = {
+SCHEMA_MEMBERS = {
     "parameters": "",
     "parametersJsonSchema": "",
     "parameters_json_schema": "",
@@ -54,7 +54,7 @@ WRAPPERS: Final = (
     *("responseSchema", "response_schema", "responseJsonSchema"),
     *("response_json_schema", "config", "structured_outputs", "json", "guided_json"),
     *("extra_body", "value", "grammar", "sampling_params"),
-    *(*_TOOL_WRAPPERS, *LISTS, *_SCHEMAS),
+    *(*_TOOL_WRAPPERS, *LISTS, *SCHEMA_MEMBERS),
 )
 #: Members of which one leads to the next, at most.
 MOST_LEVELS: Final = 8
@@ -115,7 +115,7 @@ def _definitions(value: Json) -> Iterator[dict[str, Json]]:
 def tool_schemas(definition: dict[str, Json]) -> Iterator[NamedSchema]:
     """Yield the schemas of one tool: of what it is given, and of what it returns."""
     name = definition.get("name")
-    for member, suffix in _SCHEMAS.items():
+    for member, suffix in SCHEMA_MEMBERS.items():
         # What is no schema is refused where it is read, and not passed over here.
         if definition.get(member) is not None:
             title = name if isinstance(name, str) else "unnamed"
@@ -136,7 +136,7 @@ def is_tool(value: dict[str, Json]) -> bool:
     own = unwrapped(value)
     return (
         isinstance(own.get("name"), str)
-        and any(isinstance(own.get(member), dict) for member in _SCHEMAS)
+        and any(isinstance(own.get(member), dict) for member in SCHEMA_MEMBERS)
         and not _may_be_schema(own)
     )
 

@@ -148,6 +148,14 @@ def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
     return Complaint(pointer=pointer(min(whole(tokens))), message=message)
 
 
+def every_complaint(schema: Json, dialect: Dialect) -> list[Complaint]:
+    """Return all errors under a dialect's metaschema, sorted as by `complaint`."""
+    validator, value = _quick(dialect.name), plain(schema)
+    whole = whole_places(validator, value)
+    causes = map(cause, validator.iter_errors(value))
+    return sorted({Complaint(pointer(min(whole(at))), text) for at, text in causes})
+
+
 def complaints(schema: Json, dialect: Dialect) -> tuple[Tokens, ...]:
     """Return every place of which a dialect's metaschema complains, sorted.
 

@@ -103,7 +103,7 @@ def test_what_is_valid_differs_by_draft(checker: SchemaChecker) -> None:
         (b'{"a": 1, "a": 2}', "duplicate_keys"),
         (b"[" * 100_000, "too_deep"),
         (b'{"type": 1}', "invalid_schema"),
-        (b'{"a": 1}', "empty"),
+        (b'{"a": 1}', "not_a_schema"),
         (
             b'{"properties":{"a":{"$ref":"#/x"}},"type":"object"}',
             "unresolved_reference",
@@ -227,7 +227,7 @@ def test_legal_schemas_that_nobody_would_mend_have_no_problem(
 @pytest.mark.parametrize(
     ("schema", "code"),
     [
-        ({"name": "crate", "version": "1.0"}, "empty"),
+        ({"name": "crate", "version": "1.0"}, "not_a_schema"),
         ({"type": "string", "format": "datetime"}, "unknown-format"),
         (
             {
@@ -285,7 +285,7 @@ def test_files_and_folders_are_checked_together(tmp_path: Path) -> None:
         for each in problems
         if each["code"] != "dialect"
     ]
-    assert told == [(str(tmp_path / "sub" / "b.json"), "misspelt-keyword")]
+    assert told == [(str(tmp_path / "sub" / "b.json"), "unknown-keyword")]
 
 
 def test_a_file_that_is_not_json_is_a_problem_of_its_line(tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_a_file_that_is_not_json_is_a_problem_of_its_line(tmp_path: Path) -> Non
     ]
     assert code == 1
     assert ("a.json", "not_json", 3) in told
-    assert ("b.json", "misspelt-keyword", 1) in told
+    assert ("b.json", "unknown-keyword", 1) in told
 
 
 def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_a_reference_out_of_the_folder_leads_nowhere(tmp_path: Path) -> None:
     ("text", "place", "words"),
     [
         ('{\n  "type": "string",\n  "minLenght": 2}', (3, 3), "`minLength`"),
-        ('\ufeff{\n "a": 1,]', (2, 9), "not JSON"),
+        ('\ufeff{\n "a": 1,]', (2, 9), "a comma before"),
         ('{"type": "object", "properties": {"a": {"pattern": "["}}}', (1, 41), ""),
     ],
 )
@@ -363,7 +363,7 @@ def test_github_reads_one_command_a_problem(tmp_path: Path) -> None:
     file.write_text('{"type": "string", "minLenght": 2}')
     _, out = run(str(file), "--format", "github")
     lines = out.splitlines()
-    (misspelt,) = [line for line in lines if "title=misspelt-keyword::" in line]
+    (misspelt,) = [line for line in lines if "title=unknown-keyword::" in line]
     assert misspelt.startswith("::warning file=")
     assert "a%2Cb%3A%0A%3A%3Aerror%3A%3Ax.json,line=1,col=20,title=" in misspelt
     assert all(line.startswith(("::warning file=", "::error file=")) for line in lines)
@@ -408,39 +408,197 @@ def test_values_that_their_schema_refuses_are_problems(checker: SchemaChecker) -
     }
 
 
-#: The command that is named, and a text that only holds schemas.
-_HOLDERS = [
-    ("openapi:{}", '{"openapi": "3.1.0", "paths": {}}'),
-    ("tools:{}", '{"tools": [{"name": "t", "inputSchema": {"$ref": "#"}}]}'),
-    ("tools:{}", '{"name": "t", "input_schema": {"type": "object"}}'),
-    ("tools:{}", '{"function": {"name": "t", "parameters": {}}, "type": "x"}'),
-    ("tools:{}", '{"result": {"tools": [{"name": "t", "inputSchema": {}}]}}'),
-    ("/text/format may", '{"text": {"format": {"$ref": "#"}}}'),
+_SLIP: Json = {"type": "object", "minProperites": 1}
+_MEDIA: Json = {"content": {"application/json": {"schema": _SLIP}}}
+#: A text that holds schemas, and the places of its problems.
+_HOLDERS: list[tuple[Json, list[str]]] = [
     (
-        "/json_schema/schema may",
-        '{"type": "json_schema", "json_schema": {"schema": {"$ref": "#"}}}',
+        {
+            "openapi": "3.0.3",
+            "paths": {"/a": {"get": {"responses": {"200": _MEDIA}}}},
+            "components": {
+                "schemas": {
+                    "A": {
+                        "type": "string",
+                        "nullable": True,
+                        "x-order": 1,
+                        "example": "b",
+                    },
+                    "B": {"$ref": "#/components/schemas/A"},
+                    "C": {"$ref": "#/components/schemas/D"},
+                },
+                "parameters": {"p": {"$ref": "#/components/parameters/q"}},
+            },
+        },
+        [
+            "/paths/~1a/get/responses/200/content/application~1json/schema/minProperites",
+            "/components/schemas/C/$ref",
+            "/components/parameters/p/$ref",
+        ],
+    ),
+    (
+        {
+            "openapi": "3.1.0",
+            "paths": {},
+            "webhooks": {"w": {"post": {"requestBody": _MEDIA}}},
+            "components": {"schemas": {"A": {"type": "string", "nullable": True}}},
+        },
+        [
+            "/components/schemas/A/nullable",
+            "/webhooks/w/post/requestBody/content/application~1json/schema/minProperites",
+        ],
+    ),
+    ({"tools": [{"name": "t", "inputSchema": _SLIP}]}, ["/inputSchema/minProperites"]),
+    ({"name": "t", "input_schema": _SLIP}, ["/input_schema/minProperites"]),
+    (
+        {"type": "function", "function": {"name": "t", "parameters": _SLIP}},
+        ["/function/parameters/minProperites"],
+    ),
+    (
+        {"result": {"tools": [{"name": "a b", "outputSchema": {"type": "array"}}] * 2}},
+        [
+            "/result/tools/0/name",
+            "/result/tools/0/outputSchema/type",
+            "/result/tools/1/name",
+            "/result/tools/1/outputSchema/type",
+        ],
+    ),
+    ({"text": {"format": _SLIP}}, ["/text/format/minProperites"]),
+    (
+        {"type": "json_schema", "json_schema": {"schema": _SLIP}},
+        ["/json_schema/schema/minProperites"],
     ),
 ]
 
 
-def test_of_what_only_holds_schemas_the_next_command_checks_those(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("value", "pointers"), _HOLDERS)
+def test_what_holds_schemas_is_checked_where_they_are_written(
+    value: Json, pointers: list[str], tmp_path: Path
 ) -> None:
-    """JSON or YAML, of standard input too: bodies, a tool's or a request's schema."""
-    monkeypatch.chdir(tmp_path)
-    wanted = []
-    for number, (said, text) in enumerate(_HOLDERS):
-        for name in (f"{number}.json", f"{number}.yaml"):
-            Path(name).write_text(text)
-            wanted.append(said.format(name))
-    result = CliRunner().invoke(APP, [each.name for each in Path().iterdir()])
-    assert result.exit_code == 1
-    missing = [it for it in wanted if result.stderr.count(it) < wanted.count(it)]
-    assert missing == []
-    said, text = _HOLDERS[0]
-    result = CliRunner().invoke(APP, ["-"], input=text)
-    assert result.exit_code == 1
-    assert said.format("/dev/stdin") in result.stderr
+    """APIs, tools and requests, JSON or YAML, at lines of the user's file."""
+    (tmp_path / "a.json").write_text(json.dumps(value, indent=1))
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump(value))
+    for file in tmp_path.iterdir():
+        _, out = run(str(file), "--format", "json")
+        problems = json.loads(out)["files"][0]["problems"]
+        found = sorted(each["pointer"] for each in problems)
+        assert len(found) == len(pointers)
+        assert all(
+            it.endswith(end) for it, end in zip(found, sorted(pointers), strict=True)
+        )
+        lines = file.read_text().splitlines()
+        for each in problems:
+            name = each["pointer"].rpartition("/")[2]
+            assert name in lines[each["line"] - 1]
+
+
+def test_every_fault_of_one_kind_is_named(checker: SchemaChecker) -> None:
+    """References, patterns and what the metaschema refuses, not the first of each."""
+    for schema, code in (
+        ({"a": {"$ref": "#/x"}, "b": {"$ref": "#/x"}}, "unresolved_reference"),
+        ({"a": {"pattern": "["}, "b": {"pattern": "(?<"}}, "bad_pattern"),
+        ({"a": {"maxLength": "x"}, "b": {"maxLength": "y"}}, "invalid_schema"),
+    ):
+        value = {"type": "object", "properties": schema}
+        problems = checker.check(json.dumps(value).encode()).problems
+        assert [each.code for each in problems] == [code, code]
+
+
+#: A text that is not read, and words of its message.
+_UNREADABLE = [
+    (b"", "the file is empty"),
+    (b" \n", "the file is empty"),
+    (b'{"type": "obj', "cut off"),
+    (b'{"type": [', "cut off"),
+    (b"\x89PNG\x00\x01", "a binary file"),
+    ('{"a": 1}'.encode("utf-16"), "save it as UTF-8"),
+    (b'{"a": {{ .Values.b }}}', "a template"),
+    (b"{% if a %}{}{% endif %}", "a template"),
+    (b"{}\n{}\n", "several values"),
+    (b"{} // no", "several values"),
+    (b"// no\n{}", "comments are not allowed"),
+    (b'{"a": 1,}', "a comma before"),
+    (b'{"a": NaN}', "NaN"),
+    (b"{'a': 1}", "double quotes"),
+    (b"{a: 1}", "a name needs double quotes"),
+    (b'{"a": True}', "true, false and null"),
+]
+
+
+@pytest.mark.parametrize(("content", "words"), _UNREADABLE)
+def test_a_text_that_is_not_read_is_one_line(
+    content: bytes, words: str, checker: SchemaChecker
+) -> None:
+    """It says what is wrong as its author would."""
+    (problem,) = checker.check(content).problems
+    assert words in problem.message
+
+
+def test_a_fault_of_the_text_has_its_line(checker: SchemaChecker) -> None:
+    """Also where the reader tells no place."""
+    for text in ('{\n "a": 1,\n "a": 2}', '{\n "a": 1,\n "b": NaN}'):
+        (problem,) = checker.check(text.encode()).problems
+        assert (problem.line, problem.column) in ((3, 2), (3, 7))
+
+
+#: A schema, and what is said of its words.
+_WORDS: list[tuple[Json, str]] = [
+    ({"type": "integer", "min": 1}, "`minimum`"),
+    ({"type": "string", "max_length": 1}, "`maxLength`"),
+    ({"type": "string", "maxlength": 1}, "`maxLength`"),
+    ({"type": "string", "regex": "a"}, "`pattern`"),
+    ({"type": "string", "nullable": True}, '"null" to `type`'),
+    ({"type": "string", "choices": ["a"]}, "`enum`"),
+    ({"any_of": [{"type": "string"}]}, "`anyOf`"),
+    ({"type": "object", "props": {"a": {}}}, "`properties`"),
+    ({"type": "array", "elements": {"type": "string"}}, "`items`"),
+    ({"type": "object", "address": {"type": "object", "required": ["a"]}}, "below"),
+    ({"type": "string", "foo": 1}, "note"),
+    ({"type": "string", "example": "a"}, "note"),
+    ({"type": "string", "x-foo": 1, "markdownDescription": "a", "x_y": 1}, ""),
+    ({"$ref": "#/types/a", "types": {"a": {"type": "string"}}}, ""),
+    (
+        {
+            "type": "object",
+            "properties": {"a": {"$ref": "#/definitions/g/b"}},
+            "definitions": {"g": {"b": {"type": "string"}, "c": {"type": "null"}}},
+        },
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "words"), _WORDS)
+def test_a_word_that_is_no_keyword_is_named_with_the_one_that_was_meant(
+    schema: Json, words: str, checker: SchemaChecker
+) -> None:
+    """Extensions and what references lead through are none."""
+    problems = checker.check(json.dumps(schema).encode()).problems
+    found = [it for it in problems if it.code == "unknown-keyword"]
+    assert [words in (it.level, it.message) or words in it.message for it in found] == (
+        [True] if words else []
+    )
+
+
+def test_a_dollar_in_a_pattern_is_no_template(checker: SchemaChecker) -> None:
+    """Nor in a value that an instance may have."""
+    for member in (
+        {"pattern": r"^\\${[A-Z]+}$"},
+        {"enum": ["${workspaceFolder}"]},
+        {"const": "${a}"},
+    ):
+        schema = {"type": "object", "properties": {"a": {"type": "string", **member}}}
+        codes = {it.code for it in checker.check(json.dumps(schema).encode()).problems}
+        assert "template" not in codes
+
+
+def test_the_answer_is_the_first_line(tmp_path: Path) -> None:
+    """How many problems, in how many files."""
+    (tmp_path / "a.json").write_text(json.dumps(_SLIP))
+    assert run(str(tmp_path))[1].startswith("1 problem; read as 2020-12 (assumed)\n")
+    (tmp_path / "b.json").write_text("true")
+    assert run(str(tmp_path))[1].startswith("1 problem in 1 of 2 files\n")
+    assert run(str(tmp_path / "b.json"))[1] == "no problems\n"
 
 
 def test_a_pipe_is_read_by_its_name() -> None:
@@ -552,4 +710,4 @@ def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) ->
     code, out = run(str(tmp_path / "a.yaml"), "--format", "json")
     (problem,) = json.loads(out)["files"][0]["problems"]
     assert (code, problem["code"], problem["line"]) == (1, "not_json", 3)
-    assert "not JSON as YAML: did not find expected ',' or ']' (line 3" in str(problem)
+    assert "not valid YAML: did not find expected ',' or ']'" in str(problem)

@@ -24,7 +24,7 @@ from curation.json.pointer import (
     tokens_of,
     tokens_of_fragment,
 )
-from curation.json.positions import TextPositions, _offsets
+from curation.json.positions import TextPositions, offsets
 from curation.json.text import MAX_DEPTH, SpelledFloat, parse
 from curation.json.values import (
     identity,
@@ -311,7 +311,7 @@ def test_any_text_has_a_root(text: str) -> None:
 
 def test_a_text_that_nests_without_end_takes_no_memory() -> None:
     """No text that is read nests deeper than the limit."""
-    assert sum(1 for _ in _offsets("[" * 100_000)) == MAX_DEPTH + 1
+    assert sum(1 for _ in offsets("[" * 100_000)) == MAX_DEPTH + 1
 
 
 # PyYAML follows YAML 1.1 and writes a text such as 0E0 without quotes, which is a

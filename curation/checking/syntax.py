@@ -1,0 +1,78 @@
+"""Why a text is no JSON, in the words of who wrote it, and where."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from curation.core.documents import Reason, Rejected
+from curation.json.positions import TextPositions, offsets
+from curation.workers.limits import DOCUMENT_BYTES
+
+_PLACE: Final = re.compile(r" ?\(line (\d+),? column (\d+)\)")
+_NOT_FINITE: Final = re.compile(r"[:,\[]\s*(-?(?:NaN|Infinity))")
+_NO_NUMBER: Final = " is not JSON"
+_TEMPLATE: Final = re.compile(r"\{\{|\{%|<%")
+#: What stands where the reader stopped, to what is wrong.
+_STOPS: Final = (
+    (r"//|/\*|#", "comments are not allowed"),
+    (r"[}\]]", "a comma before `]` or `}` is not allowed"),
+    (r"'", "a string needs double quotes"),
+    (r"[-+]?(NaN|Infinity|nan|inf)", "NaN and infinities are not allowed"),
+    (r"True|False|None", "write true, false and null"),
+    (r"[A-Za-z_$]\w*\s*:", "a name needs double quotes"),
+)
+
+
+def syntax_fault(content: bytes, rejected: Rejected) -> tuple[str, int, int]:
+    """Return what is wrong with a text that is not read, its line and its column."""
+    text = content.decode("utf-8", "replace").removeprefix("\ufeff")
+    match = _PLACE.search(rejected.detail)
+    line, column = map(int, match.groups()) if match else (1, 1)
+    detail = _PLACE.sub("", rejected.detail)
+    if rejected.reason is Reason.DUPLICATE_KEYS:
+        seen = set()
+        for tokens, offset in offsets(text):
+            if tokens in seen:
+                line, column = TextPositions(text).at(offset)
+                break
+            seen.add(tokens)
+    elif rejected.reason is Reason.BAD_ENCODING:
+        if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            detail += "; save it as UTF-8"
+        elif b"\0" in content[:1_000]:
+            detail += "; a binary file"
+    elif rejected.reason is Reason.NOT_JSON:
+        infinite = _NOT_FINITE.search(text) if detail.endswith(_NO_NUMBER) else None
+        if infinite:
+            line, column = TextPositions(text).at(infinite.start(1))
+        detail = _not_json(text, detail, line, column)
+    elif len(content) > DOCUMENT_BYTES:
+        detail = f"over the limit of {DOCUMENT_BYTES:,} bytes"
+    return detail, line, column
+
+
+def _not_json(text: str, detail: str, line: int, column: int) -> str:
+    if not text.strip():
+        return "the file is empty"
+    if _TEMPLATE.search(text):
+        return f"not valid: a template is rendered first ({detail})"
+    if "as YAML" in detail:
+        return f"not valid YAML: {detail.partition(': ')[2]}"
+    if detail.endswith(_NO_NUMBER):
+        return f"not valid JSON: {detail.removesuffix(_NO_NUMBER)}"
+    return f"not valid JSON: {_cause(text, detail, line, column)}"
+
+
+def _cause(text: str, detail: str, line: int, column: int) -> str:
+    lines = text.splitlines(keepends=True)
+    after = "".join(lines[line - 1 :])[column - 1 :].lstrip()
+    if detail == "Extra data":
+        return "several values in one file; schemas, one a line, are a .jsonl file"
+    if not after or detail.startswith("Unterminated"):
+        return "the text is cut off"
+    if detail.startswith(("Expecting value", "Expecting property")) or after[0] in "/#":
+        for pattern, cause in _STOPS:
+            if re.match(pattern, after):
+                return cause
+    return detail[0].lower() + detail[1:]
