@@ -102,7 +102,7 @@ check: $(DEV)
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
 	$(BIN)/csbdata build --sample --replace --format json > /dev/null
-	diff -u tests/golden/sample-card.md build/sample/README.md
+	cat build/sample/README.md build/sample/DETAILS.md | diff -u tests/golden/sample-card.md -
 
 format: $(DEV)
 	$(BIN)/ruff check --fix .

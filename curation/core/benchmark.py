@@ -37,11 +37,6 @@ OTHER_FOLDERS = (CORE, INSTANCES, "LICENSES", NOTICES, LEDGER, "plots")
 #: Where the Hub keeps the files of a dataset's unnamed config, which repeats the rows
 #: of the others.
 UNNAMED = "data"
-#: What the names of tables of schemas end with.
-SCHEMA_TABLE = ".parquet"
-#: What the names of instances' and the ledger's tables end with: parquet too, but who
-#: takes `**/*.parquet` wants schemas.
-OTHER_TABLE = ".pq"
 #: The splits, in the order in which they are listed.
 SPLITS = ("train", "val", "test")
 # Sixty, ten and thirty of a hundred parts of the keys, whose number is 2^64.
@@ -110,7 +105,7 @@ def records_config(folder: str) -> str:
 
 def is_table(name: str) -> bool:
     """Return whether a file, by its name, is a table."""
-    return name.endswith((SCHEMA_TABLE, OTHER_TABLE))
+    return name.endswith(".parquet")
 
 
 def in_benchmark_order(configs: Iterable[str]) -> list[str]:

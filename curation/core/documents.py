@@ -155,10 +155,15 @@ class Provenance:
     commit: str
     #: SPDX expression of the single file; `NOASSERTION` where it is not stated.
     licence: str
+    #: SPDX expression of the archive as a whole.
+    collection_licence: str = "NOASSERTION"
     origin: Origin
     #: `https://github.com/OWNER/NAME`, the origin of a file of a collection; None if
     #: the collection is its home, or the origin is unknown.
     original_repository: str | None = None
+    #: Its path there, and the commit, tag or branch; None if its address lacks them.
+    original_path: str | None = None
+    original_revision: str | None = None
 
 
 #: Of a text of the user's, which stands in no archive.

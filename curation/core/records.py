@@ -25,9 +25,15 @@ class BenchmarkRecord:
     commit: str
     #: SPDX expression of the single file.
     licence: str
-    #: Address of the repository from which the GitHub corpus has the file, as its list
-    #: or the address in the file's own `$id` says; null where neither does.
+    #: SPDX expression of the archive as a whole: of what its editors added.
+    collection_licence: str = "NOASSERTION"
+    #: Address of the repository from which the GitHub corpus has the file, as the
+    #: address in the file's own `$id` says; null where it does not.
     original_repository: str | None = None
+    #: Path of the file there, as that address says; null where it does not.
+    original_path: str | None = None
+    #: Commit, tag or branch there, as that address says; null where it does not.
+    original_revision: str | None = None
     #: `upstream`, `index`, `sample` or `local`.
     origin: str
     #: `draft-04`, `draft-06`, `draft-07`, `2019-09` or `2020-12`.
@@ -81,6 +87,10 @@ class BenchmarkRecord:
     #: One over the number of records of its config in its cluster: in a mean with these
     #: weights every cluster counts once.
     weight: float = 1.0
+    #: `satisfiable`: a witness is in `instances`; `unsatisfiable`: there is a proof;
+    #: `unknown`: neither was found, and default results leave the record out. Null
+    #: where no instances were made.
+    answer: str | None = None
     #: `compiles`, or in which way fastjsonschema failed; null where it was not tried.
     fastjsonschema: str | None = None
     #: The providers, servers and engines that take it as it stands (`csbdata fit`),

@@ -12,7 +12,7 @@ import polars as pl
 
 from curation.core.benchmark import RAW_IN_TABLE_9
 from curation.core.documents import Origin
-from curation.dataset.ledger import CHANGES, DOCUMENTS, open_ledger
+from curation.dataset.ledger import DOCUMENTS, open_ledger
 from curation.dataset.paper_tables import (
     SchemaMeasures,
     Spread,
@@ -110,7 +110,7 @@ def _measure_raw_files(folder: Path) -> list[SchemaMeasures]:
     Raises:
         BadData: the ledger is damaged, or not of this version.
     """
-    if not all((folder / name).is_file() for name in (DOCUMENTS, CHANGES)):
+    if not (folder / DOCUMENTS).is_file():
         return []
     rows = (
         open_ledger(folder)

@@ -1,8 +1,7 @@
 """Open an edition of the benchmark as one table of rows.
 
 An edition is a build folder, a folder of `<config>/*.parquet`, a folder of
-`<config>/*.json` with one schema a file, or a dataset on the Hub. Instances and ledger
-have another ending, so that the pattern `**/*.parquet` matches schemas alone.
+`<config>/*.json` with one schema a file, or a dataset on the Hub.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from curation.core.benchmark import (
     CONFIGS,
     DEFAULT,
     OTHER_FOLDERS,
-    OTHER_TABLE,
     UNNAMED,
     in_benchmark_order,
     instances_folder,
@@ -43,9 +41,7 @@ DEFAULT_BUILD = BUILDS / "JSONSchemaBench"
 #: Where a build of the embedded sample is if no folder is named.
 SAMPLE_BUILD = BUILDS / "sample"
 _NO_CONFIGS = frozenset({*OTHER_FOLDERS, UNNAMED, DEFAULT})
-_SPLIT = re.compile(
-    r"(?P<split>\w+(?:\.\w+)*?)(?:-\d+-of-\d+)?\.(?:parquet|pq)", re.ASCII
-)
+_SPLIT = re.compile(r"(?P<split>\w+(?:\.\w+)*?)(?:-\d+-of-\d+)?\.parquet", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,4 +160,4 @@ def _rows_of_config(folder: Path, config: str) -> Iterator[pl.DataFrame]:
 
 def instance_tables(folder: Path, config: str) -> list[Path]:
     """Return the tables of a config's instances in order."""
-    return sorted((folder / instances_folder(config)).glob(f"*{OTHER_TABLE}"))
+    return sorted((folder / instances_folder(config)).glob("*.parquet"))

@@ -1,8 +1,9 @@
 """Write and read the ledger: every raw document with its outcome, every edit.
 
-`ledger/documents.pq` has one row for each raw document; `ledger/changes.pq` one row for
-each edit of a rule, with the values before and after. A change points to its document
-by the document's row number.
+`ledger/documents.parquet` has one row for each raw document, and
+`ledger/changes.parquet` one for each edit of a rule, with the values before and after.
+A change points to its document by the document's row number. Without a change the
+second table is not there: `datasets` opens none without rows.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 
 
 #: Paths inside a build folder.
-DOCUMENTS = "ledger/documents.pq"
-CHANGES = "ledger/changes.pq"
+DOCUMENTS = "ledger/documents.parquet"
+CHANGES = "ledger/changes.parquet"
 # Rows, and characters of change text, held in memory before they are written.
 _BATCH_ROWS = 4_096
 _BATCH_LENGTH = 8_000_000
@@ -55,8 +56,11 @@ class LedgerRow:
     path: str
     commit: str
     licence: str
-    #: As the column of a record.
+    #: These as the columns of a record.
+    collection_licence: str = "NOASSERTION"
     original_repository: str | None = None
+    original_path: str | None = None
+    original_revision: str | None = None
     origin: Origin
     #: sha256 of the bytes as read.
     raw_sha256: str
@@ -144,6 +148,7 @@ def write_ledger(entries: Iterable[LedgerRow], folder: Path) -> None:
         parquet_writer(folder / path, form.columns, distinct=form.distinct)
         for path, form in FORMS.items()
     )
+    changed = False
     with documents, changes:
         for batch in in_batches(
             enumerate(entries),
@@ -158,7 +163,10 @@ def write_ledger(entries: Iterable[LedgerRow], folder: Path) -> None:
                 for change in entry.changes
             ]
             if edits:
+                changed = True
                 changes.write_table(_table(CHANGE_COLUMNS, edits))
+    if not changed:
+        (folder / CHANGES).unlink()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +181,8 @@ class Ledger:
 
     def changes(self) -> pl.LazyFrame:
         """Return the table of changes, in the order in which they were made."""
+        if not (self.folder / CHANGES).is_file():
+            return pl.DataFrame(CHANGE_COLUMNS.empty_table()).lazy()
         return pl.scan_parquet(self.folder / CHANGES, glob=False)
 
     def entries(self, **values: str) -> list[LedgerRow]:
@@ -217,10 +227,11 @@ def open_ledger(folder: Path) -> Ledger:
         BadData: one is damaged, lacks a value, or has other columns than this
             version's.
     """
+    if not (folder / DOCUMENTS).is_file():
+        raise NoInput(
+            f"no ledger here ({DOCUMENTS})", str(folder), "csbdata build writes one"
+        )
     for name, form in FORMS.items():
-        if not (folder / name).is_file():
-            raise NoInput(
-                f"no ledger here ({name})", str(folder), "csbdata build writes one"
-            )
-        refuse_columns(folder / name, form)
+        if (folder / name).is_file():
+            refuse_columns(folder / name, form)
     return Ledger(folder)

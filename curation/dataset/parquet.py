@@ -23,10 +23,7 @@ import pyarrow.parquet as pq
 from curation.core.benchmark import (
     CANARY,
     METADATA_KEY,
-    OTHER_TABLE,
-    SCHEMA_TABLE,
     SPLITS,
-    holds_instances,
     split_of,
 )
 from curation.core.records import BenchmarkRecord
@@ -268,8 +265,7 @@ def file_name(folder: str, split: str, number: int = 0, files: int = 1) -> str:
         number: Which of its files, from 0.
         files: How many it has.
     """
-    ending = OTHER_TABLE if holds_instances(folder) else SCHEMA_TABLE
-    return f"{folder}/{split}-{number:05d}-of-{files:05d}{ending}"
+    return f"{folder}/{split}-{number:05d}-of-{files:05d}.parquet"
 
 
 def split_files(folder: Path, inside: str, split: str) -> list[str]:
@@ -283,16 +279,15 @@ def split_files(folder: Path, inside: str, split: str) -> list[str]:
     Returns:
         Paths inside the dataset folder, with `/`.
     """
-    ending = OTHER_TABLE if holds_instances(inside) else SCHEMA_TABLE
-    names = (path.name for path in (folder / inside).glob(f"{split}-*{ending}"))
+    names = (path.name for path in (folder / inside).glob(f"{split}-*.parquet"))
     return [f"{inside}/{name}" for name in sorted(names) if _COUNTED.search(name)]
 
 
 class SplitFiles:
     """A writer of the files of one split; rows come in their order.
 
-    At most one row group is in memory. A split without rows is one file without rows.
-    Files get the names that count them in the end.
+    At most one row group is in memory. A split without rows has no file, since
+    `datasets` cannot open one. Files get the names that count them in the end.
 
     Example:
         >>> with SplitFiles(Path("build"), "Snowplow", "train", RECORDS) as files:
@@ -300,23 +295,20 @@ class SplitFiles:
     """
 
     def __init__(self, folder: Path, inside: str, split: str, form: TableForm) -> None:
-        """Open the first file.
+        """Note where the files go.
 
         Args:
             folder: The dataset folder.
             inside: The folder in it, as for `file_name`; it is there.
             split: The split.
             form: What its rows are.
-
-        Raises:
-            OSError: it cannot be written.
         """
         self._folder, self._inside, self._split = folder, inside, split
         self._form = form
         self._group: list[object] = []
         self._length = 0
         self._files = 0
-        self._writer = self._opened()
+        self._writer: pq.ParquetWriter | None = None
 
     def _opened(self) -> pq.ParquetWriter:
         """Open the next file."""
@@ -332,7 +324,8 @@ class SplitFiles:
         """Write the last row group and name the files, unless something has failed."""
         if kind is None:
             self._write_group()
-        self._writer.close()
+        if self._writer is not None:
+            self._writer.close()
         if kind is None and self._files > 1:
             for number in range(self._files):
                 old, new = (
@@ -356,7 +349,9 @@ class SplitFiles:
 
     def _write_group(self) -> None:
         if self._group:
-            if self._writer.file_handle.tell() >= FULL_FILE:
+            if self._writer is None:
+                self._writer = self._opened()
+            elif self._writer.file_handle.tell() >= FULL_FILE:
                 self._writer.close()
                 self._writer = self._opened()
             table = table_of(self._group, self._form.columns)
@@ -367,8 +362,7 @@ class SplitFiles:
 def write_sorted(folder: Path, config: str, records: Iterable[BenchmarkRecord]) -> None:
     """Write the files of a config, whose records come in natural order of their ids.
 
-    One row group of each file is in memory. A split without records gets a file without
-    rows.
+    One row group of each file is in memory.
 
     Args:
         folder: The dataset folder.

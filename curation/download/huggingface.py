@@ -290,7 +290,7 @@ def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _
 
 
 #: The files of a dataset that are downloaded by default.
-_TABLES = ("*.parquet", "*.pq", "README.md")
+_TABLES = ("*.parquet", "README.md")
 
 
 def hub_snapshot(

@@ -1,8 +1,7 @@
-"""Write the dataset card, README.md, and LICENSE.
+"""Write the dataset card README.md, the page DETAILS.md behind it, and LICENSE.
 
-The YAML is that of `huggingface_hub.DatasetCardData`. All figures in the body are
-counted; its words are those of the templates in `cards/`, of `Reason`, of
-`BenchmarkRecord` and of the rules.
+All figures are counted; the words are those of the templates in `cards/`, of `Reason`,
+of `BenchmarkRecord` and of the rules.
 """
 
 from __future__ import annotations
@@ -23,11 +22,9 @@ from curation.core.benchmark import (
     CORE,
     DEFAULT,
     METADATA_KEY,
-    OTHER_TABLE,
+    SIZES,
     SPLITS,
-    instances_folder,
 )
-from curation.core.benchmark import INSTANCES as INSTANCE_FOLDER
 from curation.core.documents import Change, Origin, Reason
 from curation.core.records import BenchmarkRecord
 from curation.dataset.ledger import (
@@ -44,25 +41,22 @@ from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRo
 from curation.instances.model import InstanceRow
 from curation.lint.lint import CODES
 from curation.packaging import licences
-from curation.packaging.markdown import render_template
+from curation.packaging.markdown import python, render_template
 from curation.packaging.tables import CORE_TABLE, CoreRecord
-from curation.system.escaping import safe
 from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from huggingface_hub import DatasetCardData
 
+    from curation.core.json_types import UntypedJson
     from curation.dataset.edition_statistics import EditionStatistics
     from curation.packaging.counts import DataFiles, Values
     from curation.packaging.manifest import BuildFacts, ConfigFigures
 
-#: The file's name in a build folder, and that of its template.
+#: The files' names in a build folder; their templates end in `.j2`.
 FILE = "README.md"
-_TEMPLATE = "README.md.j2"
-_LICENCE_TEMPLATE = "LICENSE.j2"
+DETAILS = "DETAILS.md"
 _NOTE = re.compile(r"((?:^ *#: .*\n)*)^ *(\w+): ", re.MULTILINE)
-_HUB = "https://huggingface.co/datasets/"
 # Upper bounds of the Hub's closed list of size categories.
 _SIZES = (
     (1_000, "n<1K"),
@@ -75,16 +69,15 @@ _SIZES = (
 PLOTS_FOLDER = "plots"
 RESULTS_PICTURE = f"{PLOTS_FOLDER}/results.svg"
 FITS_PICTURE = f"{PLOTS_FOLDER}/fits.svg"
-#: What the card folds, below its first screen: the line to click, and the template.
-_FOLDED = {
+#: The parts of the page that the card leads to: the title, and the template.
+_DETAILS = {
     "This edition": "card/summary.md.j2",
     "Results": "card/results.md.j2",
-    "Authors and citation": "card/citation.md.j2",
     "Rows and splits": "card/rows.md.j2",
     "What changed against the published edition, and why": "card/published.md.j2",
     "Statistics": "card/statistics.md.j2",
     "Instances": "card/instances.md.j2",
-    "Known limits": "card/limits.md.j2",
+    "Lints": "card/lints.md.j2",
     "Sources and licences": "card/licences.md.j2",
     "Asking for removal": "card/removal.md.j2",
     "Columns of records, instances and ledger": "card/columns.md.j2",
@@ -121,7 +114,7 @@ class CardContents:
     counts: Values
     #: Config to split to instances; empty where none were made.
     instances: Mapping[str, Mapping[str, int]]
-    #: The files of each config, of `default` and `core` too.
+    #: The files of each config: of records, instances and ledger.
     files: DataFiles
     #: The tables of `csbdata stats`.
     statistics: EditionStatistics
@@ -174,50 +167,19 @@ def _notes(row_type: type) -> dict[str, str]:
     return {name: note for name, note in notes.items() if note}
 
 
-def hub_metadata(contents: CardContents) -> DatasetCardData:
-    """Return the card's metadata."""
-    from huggingface_hub import DatasetCardData  # noqa: PLC0415 - a tenth of a second
-
-    annotated = "machine-generated" if contents.instances else "no-annotation"
-    # The Hub's names of datasets, or our names of archives.
-    sources = {
-        "original"
-        if pin.origin in {Origin.SAMPLE, Origin.LOCAL}
-        else pin.url.removeprefix(_HUB)
-        if pin.url.startswith(_HUB)
-        else f"extended|other-{safe(pin.archive)}"
-        for pin in contents.facts.pins
-    }
-    configs = [
+def hub_configs(files: DataFiles) -> list[dict[str, UntypedJson]]:
+    """Return the configs as the card's head lists them."""
+    return [
         {
             "config_name": name,
-            "data_files": [
-                {"split": split, "path": list(paths)} for split, paths in splits.items()
-            ],
             **({"default": True} if name == DEFAULT else {}),
+            "data_files": [
+                {"split": split, "path": paths[0] if len(paths) == 1 else paths}
+                for split, paths in splits.items()
+            ],
         }
-        for name, splits in contents.files.items()
+        for name, splits in files.items()
     ]
-    return DatasetCardData(
-        annotations_creators=[annotated],
-        language_creators=["found"],
-        language=["en"],
-        license="other",
-        license_name="per-record",
-        license_link=licences.FILE,
-        size_categories=[next(name for limit, name in _SIZES if contents.rows < limit)],
-        source_datasets=sorted(sources) or ["original"],
-        task_categories=["text-generation"],
-        pretty_name=contents.facts.name,
-        tags=[
-            "json-schema",
-            "structured-output",
-            "constrained-decoding",
-            "function-calling",
-            "benchmark",
-        ],
-        configs=configs,
-    )
 
 
 def _total(configs: Mapping[str, ConfigFigures]) -> Values:
@@ -250,7 +212,7 @@ def _template_values(contents: CardContents) -> Values:
     files = {
         name: [*splits]
         for name, splits in contents.files.items()
-        if name not in {DEFAULT, CORE}
+        if name in contents.configs
     }
     real = [name for name in files if contents.configs[name].origin != Origin.SAMPLE]
     config = next(iter([*real, *files]), DEFAULT)
@@ -265,7 +227,6 @@ def _template_values(contents: CardContents) -> Values:
     columns = dict(card_columns())
     core = columns.pop("Core")[len(COLUMNS) :]
     top = (islice(numbers.items(), _TOP) for numbers in tables.figure_2.values())
-    place = f"hf://datasets/{facts.repository}/" if facts.repository else ""
     return {
         "facts": facts,
         "configs": contents.configs,
@@ -278,15 +239,16 @@ def _template_values(contents: CardContents) -> Values:
         "total": _total(contents.configs),
         "has_default": DEFAULT in contents.files,
         "example": (config, split),
-        "place": facts.repository or ".",
+        "place": python(facts.repository) if facts.repository else "os.getcwd()",
         "columns": columns,
-        "folded_parts": _FOLDED,
+        "detail_parts": _DETAILS,
+        "hub_configs": hub_configs(contents.files),
+        "size_category": next(name for limit, name in _SIZES if contents.rows < limit),
+        "sizes": SIZES,
         "picture": picture,
         "reasons": tuple(Reason),
         "instances": contents.instances,
-        "instance_folder": INSTANCE_FOLDER,
-        "instance_ending": OTHER_TABLE,
-        "instance_files": f"{place}{instances_folder(config)}/{split}-*{OTHER_TABLE}",
+        "licence_file": licences.FILE,
         "terms": terms,
         "texts": {name: licences.text_name(name) for name in names},
         "own_licence": licences.OWN,
@@ -309,24 +271,20 @@ def _template_values(contents: CardContents) -> Values:
     }
 
 
-def card_text(contents: CardContents) -> str:
-    """Return the text of README.md."""
-    head = hub_metadata(contents).to_yaml(line_break="\n")
-    return (
-        f"---\n{head}\n---\n\n{render_template(_TEMPLATE, _template_values(contents))}"
-    )
+def card_text(contents: CardContents, file: str = FILE) -> str:
+    """Return the text of README.md, or of DETAILS.md."""
+    return render_template(f"{file}.j2", _template_values(contents))
 
 
 def write_card(contents: CardContents, folder: Path) -> list[str]:
-    """Write README.md, LICENSE and the licence texts; return their paths.
+    """Write both pages, LICENSE and the licence texts; return their paths.
 
     Raises:
         OSError: a file cannot be written.
     """
     values = _template_values(contents)
-    for name, text in (
-        (FILE, card_text(contents)),
-        (licences.FILE, render_template(_LICENCE_TEMPLATE, values)),
-    ):
+    written = [FILE, DETAILS, licences.FILE]
+    for name in written:
+        text = render_template(f"{name}.j2", values)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    return [FILE, licences.FILE, *licences.write_texts(list(values["texts"]), folder)]
+    return [*written, *licences.write_texts(list(values["texts"]), folder)]

@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 
 from curation.core.benchmark import (
     DEFAULT,
+    INSTANCES,
+    LEDGER,
     SIZES,
     SPLITS,
     in_benchmark_order,
@@ -21,10 +23,12 @@ from curation.core.benchmark import (
 )
 from curation.core.documents import KEPT, Origin, Reason
 from curation.dataset.edition_statistics import effective_sizes, without_sample
+from curation.dataset.ledger import DOCUMENTS
 from curation.dataset.parquet import file_name, split_files
 from curation.fit.records import RecordFit, target_counts
-from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
+from curation.instances.dataset.parquet import INSTANCE_LEDGER
 from curation.lint.lint import CODES
+from curation.lint.satisfiability import Satisfiability
 from curation.packaging.manifest import ConfigFigures
 from curation.system.errors import BadData, NoInput
 
@@ -32,17 +36,15 @@ if TYPE_CHECKING:
     from curation.dataset.ledger import Ledger
 
 #: Characters of the schema in the row that the card shows, and columns of the row and
-#: of its instances, and how many of them.
+#: of its instances.
 _EXAMPLE = (200, 600)
 _ROW = ("unique_id", "json_schema", "source", "path", "licence", "dialect", "live_size")
 _INSTANCE = ("text", "valid", "kind", "keyword", "instance_pointer")
-_INSTANCES = 6
 _IS_SAMPLE = pl.col("origin") == Origin.SAMPLE.value
 
 #: Values of the card's templates, by name.
 Values: TypeAlias = "dict[str, Any]"
-#: Config to split to the paths of its tables; a split without rows is left out, because
-#: `datasets` cannot open it.
+#: Config to split to patterns of its tables; a split without rows has none.
 DataFiles: TypeAlias = Mapping[str, Mapping[str, list[str]]]
 
 
@@ -74,7 +76,9 @@ def config_figures(ledger: Ledger) -> dict[str, ConfigFigures]:
 def data_files(
     folder: Path, configs: Mapping[str, ConfigFigures], extras: list[str]
 ) -> DataFiles:
-    """Return the tables of each config that has records, of `default` first.
+    """Return the tables of every config: records, then instances, then ledger.
+
+    `default` and `instances` hold the rows of all configs but the extras'.
 
     Raises:
         NoInput: a split of which the ledger keeps records has no table.
@@ -92,11 +96,39 @@ def data_files(
                 what = "not there, and the ledger has records in it"
                 place = str(folder / file_name(name, split))
                 raise NoInput(what, place, "csbdata build writes it")
-            files.setdefault(name, {})[split] = paths
-    ten = [tables for name, tables in files.items() if name not in extras]
-    whole = {split: [p for own in ten for p in own.get(split, ())] for split in SPLITS}
-    default = {split: paths for split, paths in whole.items() if paths}
-    return ({DEFAULT: default} if default else {}) | files
+            files.setdefault(name, {})[split] = [f"{name}/{split}-*.parquet"]
+    instances = {
+        f"{INSTANCES}-{name}": {
+            split: [f"{instances_folder(name)}/{split}-*.parquet"]
+            for split in SPLITS
+            if split_files(folder, instances_folder(name), split)
+        }
+        for name in files
+        if (folder / instances_folder(name)).is_dir()
+    }
+    ledger = {
+        path.stem: {SPLITS[0]: [f"{LEDGER}/{path.name}"]}
+        for path in sorted((folder / LEDGER).glob("*.parquet"))
+    }
+    return {
+        **_together(DEFAULT, files, extras),
+        **files,
+        **_together(INSTANCES, instances, [f"{INSTANCES}-{name}" for name in extras]),
+        **instances,
+        LEDGER: ledger.pop(Path(DOCUMENTS).stem),
+        **{f"{LEDGER}-{name}": tables for name, tables in ledger.items()},
+    }
+
+
+def _together(name: str, files: DataFiles, extras: list[str]) -> DataFiles:
+    """Return a config with the tables of all others but the extras, if any."""
+    parts = [tables for config, tables in files.items() if config not in extras]
+    whole = {
+        split: [path for tables in parts for path in tables.get(split, ())]
+        for split in SPLITS
+    }
+    named = {split: paths for split, paths in whole.items() if paths}
+    return {name: named} if named else {}
 
 
 def instance_rows(folder: Path, configs: list[str]) -> dict[str, dict[str, int]]:
@@ -162,6 +194,9 @@ def count_rows(
         rows.group_by("source", "commit", "licence").len().rows()
     ):
         licences.setdefault((source, commit), {})[licence] = count
+    live_sizes: dict[str, dict[str, int]] = {}
+    for config, size, count in rows.group_by("config", "live_size").len().rows():
+        live_sizes.setdefault(config, {})[size] = count
     repositories = (
         rows.drop_nulls("original_repository")
         .group_by(repository="original_repository", licence="licence")
@@ -173,6 +208,7 @@ def count_rows(
         # Config to rule to reason; a rule named "" is reading itself.
         "rejected": rejected,
         "licences": licences,
+        "by_licence": _counts(rows, "licence"),
         "repositories": repositories.to_dicts(),
         "lints": {code: count for code, count in codes.items() if code in CODES},
         "flagged": rows.filter(pl.col("lints").list.len() > 0).height,
@@ -186,6 +222,9 @@ def count_rows(
         "example": example,
         "example_instances": instances,
         "effective": effective_sizes(rows),
+        "live_sizes": live_sizes,
+        "twins": rows.height - rows["skeleton_sha256"].n_unique(),
+        "unknown": rows.filter(answer=Satisfiability.UNKNOWN.value).height,
         "vacuous": _counts(rows.filter("vacuous"), "config"),
         "clusters": shared["cluster"].n_unique(),
         "near_duplicates": shared.height,
@@ -221,11 +260,13 @@ def _example(folder: Path, rows: pl.DataFrame, configs: list[str]) -> tuple[str,
         paths = [folder / name for name in split_files(folder, inside, SPLITS[-1])]
         if not paths:
             return shown, ""
-        # A witness of each kind and near misses of several keywords.
         instances = pl.scan_parquet(paths, glob=False)
         instances = instances.filter(unique_id=row["unique_id"])
-        kinds = instances.unique(("kind", "keyword"), keep="first", maintain_order=True)
-        listed = kinds.select(_INSTANCE).head(_INSTANCES).collect().to_dicts()
+        # Every engine refuses a wrong type.
+        is_type = pl.col("keyword") == "type"
+        telling = instances.sort(is_type, maintain_order=True)
+        both = telling.unique("valid", keep="first", maintain_order=True)
+        listed = both.select(_INSTANCE).collect().to_dicts()
         return shown, "\n".join(map(_foreign, listed))
     return "", ""
 
@@ -240,13 +281,14 @@ def _instances(folder: Path) -> Values | None:
     if not (folder / INSTANCE_LEDGER).is_file():
         return None
     rows = pl.read_parquet(folder / INSTANCE_LEDGER, glob=False)
-    names = ("witnesses", "near_misses", "judged_by_both", "unrefused", "given")
+    names = (
+        *("witnesses", "near_misses", "judged_by_both", "unrefused", "given"),
+        "disputed",
+    )
     sums = rows.select(names).sum().row(0, named=True)
     refused = rows["examples_refused"].drop_nulls()
-    disputed = pl.scan_parquet(folder / DISAGREEMENTS, glob=False).select(pl.len())
     return {
         **sums,
         "records": _counts(rows, "answer"),
         "examples_refused": sum(sum(json.loads(text).values()) for text in refused),
-        "disputed": disputed.collect().item(),
     }

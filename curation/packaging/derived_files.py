@@ -23,7 +23,7 @@ from curation.dataset.content_digest import content_digest, content_rows
 from curation.dataset.edition_statistics import statistics_of
 from curation.dataset.editions import Edition, open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
-from curation.dataset.parquet import COLUMNS, write_sorted
+from curation.dataset.parquet import COLUMNS, file_name, write_sorted
 from curation.instances.dataset.parquet import write_instances
 from curation.packaging import card, licences, manifest
 from curation.packaging.card import (
@@ -52,10 +52,9 @@ from curation.workers.run_folder import locked, run_folder_of
 if TYPE_CHECKING:
     from curation.core.records import BenchmarkRecord
     from curation.dataset.decisions import DecidedDocument
-    from curation.fit.records import RecordFit
     from curation.instances.dataset.make_instances import RecordInstances
 
-_SINGLE = frozenset({card.FILE, licences.FILE, *manifest.UNLISTED})
+_SINGLE = frozenset({card.FILE, card.DETAILS, licences.FILE, *manifest.UNLISTED})
 _FOLDERS = (f"{CORE}/", f"{PLOTS_FOLDER}/", f"{licences.FOLDER}/")
 
 #: Pictures of an edition of results, and their places in a dataset folder.
@@ -99,7 +98,7 @@ def write_derived(
         columns = strings | dict(pl.DataFrame(COLUMNS.empty_table()).schema)
         rows = pl.DataFrame(schema=columns)
         edition = Edition(name=str(folder), folder=folder, rows=rows)
-    written = [path for paths in core.values() for path in paths[SPLITS[-1]]]
+    written = [file_name(name, SPLITS[-1]) for name in core]
     contents = CardContents(
         facts=facts,
         configs=configs,
@@ -240,7 +239,7 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
     documents: Sequence[DecidedDocument],
     *,
     compiled: Mapping[str, str],
-    fits: Mapping[str, RecordFit],
+    columns: Mapping[str, Mapping[str, str | tuple[str, ...]]],
     products: Iterable[RecordInstances],
 ) -> Manifest:
     """Write a build into a folder that is empty but for carried-over files.
@@ -250,7 +249,8 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
         facts: The facts of the build.
         documents: Every raw document with its decision, in benchmark order.
         compiled: Digest of a schema to the verdict of fastjsonschema, if it ran.
-        fits: Digest of a schema to the targets that take it, if any was asked.
+        columns: Digest of a schema to what was found beside its instances: its answer
+            and the targets that take it.
         products: The instances, if any were made.
 
     Returns:
@@ -263,11 +263,11 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
 
     def judged(document: DecidedDocument) -> BenchmarkRecord:
         sha256 = document.result.sha256
-        columns = fits[sha256]._asdict() if sha256 in fits else {}
+        found = columns.get(sha256, {})
         return document.record(
             fastjsonschema=compiled.get(sha256),
-            **columns,
-            fits_rewritten=rewritten_fit(sha256) if columns else None,
+            **found,
+            fits_rewritten=rewritten_fit(sha256) if found else None,
         )
 
     kept = (document for document in documents if document.kept)

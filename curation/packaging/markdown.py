@@ -65,9 +65,14 @@ def link(address: str) -> str:
     return f"<{address}>"
 
 
-def python(value: str) -> str:
-    """Return a Python literal of a string."""
+def python(value: UntypedJson) -> str:
+    """Return a value as JSON: of a string also a literal of Python, and valid YAML."""
     return json.dumps(value, ensure_ascii=False)
+
+
+def anchor(title: str) -> str:
+    """Return the fragment that the Hub and GitHub give a heading."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
 _FILTERS: dict[str, Callable[..., str]] = {
@@ -78,6 +83,8 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "code": code,
     "link": link,
     "python": python,
+    "json": python,
+    "anchor": anchor,
     "share": lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "-",
 }
 

@@ -26,7 +26,6 @@ from curation.dataset.parquet import (
     SplitFiles,
     TableForm,
     columns_of,
-    file_name,
     refuse_columns,
     required_of,
 )
@@ -119,4 +118,4 @@ def write_core(folder: Path, edition: Path, into: Path) -> DataFiles:
     with SplitFiles(into, CORE, split, CORE_TABLE) as files:
         for row in own.iter_rows(named=True):
             files.add(SimpleNamespace(**row))
-    return {CORE: {split: [file_name(CORE, split)]}}
+    return {CORE: {split: [f"{CORE}/{split}-*.parquet"]}}

@@ -572,8 +572,11 @@ class _Steps:
                 step.work(jobs=request.workers, progress=advance)
         clock.lap("instances")
         kept = (it.result.sha256 for it in documents if it.kept)
-        fits = (stored.fit for _, stored in step.records())
-        fits_by_digest = dict(zip(kept, fits, strict=request.instances))
+        columns = (
+            {**stored.fit._asdict(), "answer": stored.instances.answer.value}
+            for _, stored in step.records()
+        )
+        columns_by_digest = dict(zip(kept, columns, strict=request.instances))
         self.progress.begin(f"Writing {out}")
         with atomic_folder(out) as folder:
             documents = in_clusters(documents)
@@ -583,7 +586,7 @@ class _Steps:
                 facts,
                 documents,
                 compiled=compiled,
-                fits=fits_by_digest,
+                columns=columns_by_digest,
                 products=(
                     RecordInstances(task=task, result=stored.instances)
                     for task, stored in step.records()

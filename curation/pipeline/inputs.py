@@ -275,6 +275,7 @@ def _input(
         archive=pin.archive,
         commit=pin.commit,
         licence=pin.licence,
+        collection_licence=pin.licence,
         origin=pin.origin,
         rules=rules,
         lists=raw_folder() / "lists",

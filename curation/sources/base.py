@@ -34,6 +34,8 @@ class Reading:
     commit: str
     #: SPDX expression for the single files.
     licence: str
+    #: SPDX expression of the archive as a whole.
+    collection_licence: str = "NOASSERTION"
     origin: Origin
     #: Name of the rule set that asks.
     rules: str

@@ -30,9 +30,10 @@ LICENCES = "repository_licences.tsv"
 ADDRESSES = "repository_addresses.tsv"
 # Only letters that GitHub takes in names, so that no text of a stranger's gets further.
 _ADDRESS = re.compile(
-    r"https?://(?:(?:www\.|raw\.)?github\.com|raw\.githubusercontent\.com"
+    r"https?://(?P<host>(?:www\.|raw\.)?github\.com|raw\.githubusercontent\.com"
     r"|(?:cdn\.)?rawgit\.com|rawgithub\.com|cdn\.jsdelivr\.net/gh)"
-    r"/(?P<owner>[a-z0-9](?:-?[a-z0-9])*)/(?P<name>[\w.-]+)(?:[/?#@]|$)",
+    r"/(?P<owner>[a-z0-9](?:-?[a-z0-9])*)/(?P<name>[\w.-]+)(?:@(?P<tag>[^/?#]*))?"
+    r"(?:/(?P<rest>[^?#]*))?(?:[?#]|$)",
     re.IGNORECASE | re.ASCII,
 )
 
@@ -50,8 +51,32 @@ def repository_at(address: str) -> str | None:
     return f"https://github.com/{match['owner']}/{name}" if name.strip(".") else None
 
 
-def claimed_repository(content: bytes, addresses: Mapping[str, str]) -> str | None:
+def file_at(address: str) -> tuple[str, str] | None:
+    """Return the revision and the path of a file at GitHub; None for other addresses.
+
+    Example:
+        >>> file_at("https://github.com/o/n/blob/v2/a/b.json")
+        ('v2', 'a/b.json')
+    """
+    match = _ADDRESS.match(address)
+    if match is None:
+        return None
+    revision, rest = match["tag"], match["rest"] or ""
+    if match["host"].lower() in {"github.com", "www.github.com"}:
+        view, _, rest = rest.partition("/")
+        if view not in {"blob", "raw"}:
+            return None
+    if revision is None:
+        revision, _, rest = rest.removeprefix("refs/heads/").partition("/")
+    return (revision, rest) if revision and rest else None
+
+
+def claimed_origin(
+    content: bytes, addresses: Mapping[str, str]
+) -> dict[str, str | None]:
     """Return the repository that a schema's own `$id` or `id` leads to.
+
+    Path and revision come with it where the identifier is an address of the file.
 
     Args:
         content: The schema's text.
@@ -59,10 +84,20 @@ def claimed_repository(content: bytes, addresses: Mapping[str, str]) -> str | No
     """
     uri = claimed_uri(content)
     if uri is None:
-        return None
-    place = uri.partition("://")[2]
-    published = (addresses[prefix] for prefix in addresses if place.startswith(prefix))
-    return repository_at(uri) or next(published, None)
+        return {}
+    repository = repository_at(uri)
+    if repository is None:
+        place = uri.partition("://")[2]
+        published = (
+            addresses[prefix] for prefix in addresses if place.startswith(prefix)
+        )
+        return {"original_repository": next(published, None)}
+    revision, path = file_at(uri) or (None, None)
+    return {
+        "original_repository": repository,
+        "original_path": path,
+        "original_revision": revision,
+    }
 
 
 def listed(lists: Path, name: str) -> dict[str, str]:
@@ -100,7 +135,8 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     by_folded_name = {name.casefold(): own for name, own in licences.items()}
     for unique_id, path in _files(reading):
         content = reading.files.read(path)
-        repository = None if is_sample else claimed_repository(content, addresses)
+        original = {} if is_sample else claimed_origin(content, addresses)
+        repository = original.get("original_repository") or ""
         yield document(
             reading,
             source=_NAME,
@@ -109,8 +145,8 @@ def read(reading: Reading) -> Iterator[RawDocument]:
             unique_id=unique_id,
             path=path,
             content=content,
-            licence=by_folded_name.get((repository or "").casefold()),
-            original_repository=repository,
+            licence=by_folded_name.get(repository.casefold()),
+            original=original,
         )
 
 

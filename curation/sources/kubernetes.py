@@ -7,6 +7,7 @@ v1.37.0 in the plain variant, its files under their own names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from curation.core.documents import RawDocument
 from curation.sources.base import Reading, Source
@@ -15,6 +16,8 @@ from curation.sources.readers import EDITED, claimed_uris, documents, files_in
 _NAME = "kubernetes"
 _CONFIG = "Kubernetes"
 _WHEEL = "kubernetes-validate"
+#: Of the texts. The collection's licence is that of its edits, which `clean` undoes.
+_LICENCE = "Apache-2.0"
 _FOLDER = "kubernetes_validate/kubernetes-json-schema/v1.37.0-local"
 #: Where the `$id` of the wheel's files says that they stand.
 _ADDRESS = "https://kubernetes.io/api/"
@@ -31,6 +34,8 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield `kb_<N>_Normalized`, or a file of v1.37.0 under its own name."""
     if reading.archive != _WHEEL:
         files = files_in(reading, f"{EDITED}/kubernetes/sat", r"kb_[0-9]+_Normalized")
+        if reading.rules == "clean":
+            reading = replace(reading, licence=_LICENCE)
         return documents(reading, _NAME, _CONFIG, files)
     files = files_in(reading, _FOLDER, _TYPES)
     return documents(reading, _NAME, _CONFIG, files, lambda name, _: _uri(name))

@@ -248,9 +248,8 @@ def _parquet_files(folder: Path) -> list[Path]:
     """Return the tables of records in a build's layout: `<config>/*.parquet`."""
     return sorted(
         path
-        for path in folder.glob("*/*")
-        if path.suffix in {".parquet", ".pq"}
-        and path.parent.name not in {*OTHER_FOLDERS, DEFAULT}
+        for path in folder.glob("*/*.parquet")
+        if path.parent.name not in {*OTHER_FOLDERS, DEFAULT}
         and path.parent.name[0] != "."
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -90,12 +90,12 @@ def document(  # noqa: PLR0913 (one argument for each thing that a source knows)
     base_uri: str | None = None,
     content: bytes | None = None,
     licence: str | None = None,
-    original_repository: str | None = None,
+    original: Mapping[str, str | None] | None = None,
 ) -> RawDocument:
     """Return the raw document of one file, or of `content`, a part of that file.
 
     `licence` stands for the archive's where the file has one of its own, and
-    `original_repository` is known of few (`Provenance.original_repository`).
+    `original` holds the fields `original_...` of `Provenance`, known of few.
 
     Raises:
         KeyError: the archive has no such path.
@@ -108,8 +108,9 @@ def document(  # noqa: PLR0913 (one argument for each thing that a source knows)
             path=path,
             commit=reading.commit,
             licence=licence or reading.licence,
+            collection_licence=reading.collection_licence,
             origin=reading.origin,
-            original_repository=original_repository,
+            **original or {},
         ),
         content=reading.files.read(path) if content is None else content,
         base_uri=base_uri,

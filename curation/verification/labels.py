@@ -207,6 +207,9 @@ def _make_again(
     if instances:
         sources = {path: [folder / path] for path in tables.LEDGER_COLUMNS}
         for path, files in (sources | {inside: instances}).items():
+            by_table[path] = _by_record([])
+            if not files[0].exists():
+                continue
             rows = pl.scan_parquet(files, glob=False)
             rows = rows.filter(pl.col("unique_id").is_in(ids))
             if path != inside:

@@ -18,7 +18,7 @@ from curation.core.benchmark import (
 from curation.core.benchmark import LEDGER as FOLDER
 from curation.core.documents import KEPT, Origin, Reason
 from curation.core.rule import RepairKind
-from curation.dataset.ledger import CHANGES, DOCUMENTS
+from curation.dataset.ledger import CHANGE_COLUMNS, CHANGES, DOCUMENTS
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, LEDGER_COLUMNS
 from curation.instances.model import InstanceKind
 from curation.packaging.manifest import FILE as MANIFEST
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 _MAX_LISTED = 20
 _KEY = ["config", "unique_id"]
 #: The columns of a record that its document has too.
-_SHARED = ("source", "path", "commit", "licence", "original_repository", "origin")
+_SHARED = (
+    *("source", "path", "commit", "licence", "collection_licence", "origin"),
+    *("original_repository", "original_path", "original_revision"),
+)
 #: Names in the column `rule` of documents that no rule rejected: reading did, a limit
 #: of size or time, or the whole benchmark.
 _NO_RULES = ["parse", "limits", ""]
@@ -48,20 +51,20 @@ def ledger_faults(contents: FolderContents) -> Iterator[_Fault]:
     """Yield what of the ledger, the manifest's facts or the instances contradicts."""
     tables, reports = {DOCUMENTS, CHANGES}, LEDGER_COLUMNS.keys()
     there = contents.tables.keys()
-    for path in sorted(tables - there):
-        yield path, "missing"
-    if contents.manifest and tables <= there:
-        documents, changes = (
-            pl.read_parquet(contents.files[path], glob=False)
-            for path in (DOCUMENTS, CHANGES)
-        )
+    if DOCUMENTS not in there:
+        yield DOCUMENTS, "missing"
+    elif contents.manifest:
+        documents = pl.read_parquet(contents.files[DOCUMENTS], glob=False)
+        changes = pl.DataFrame(CHANGE_COLUMNS.empty_table())
+        if CHANGES in there:  # a table without rows is not written
+            changes = pl.read_parquet(contents.files[CHANGES], glob=False)
         yield from _documents(documents, changes, contents.manifest)
         yield from _facts(documents, contents.manifest)
         yield from _records(contents, documents, changes, contents.manifest.rules)
     has_instances = any(
         holds_instances(table.folder) for table in contents.tables.values()
     )
-    if has_instances and reports <= there:
+    if has_instances and INSTANCE_LEDGER in there:
         yield from _instances(contents)
     elif has_instances or reports & there:
         yield FOLDER, "instances without their ledger, or a ledger without instances"

@@ -48,27 +48,35 @@ if TYPE_CHECKING:
 
 
 def config_batches(contents: FolderContents) -> Iterator[CheckBatch]:
-    """Yield the configs with records, in one batch: `datasets` is imported once."""
-    configs = {
-        table.folder: CheckItem(where=table.folder)
-        for table in contents.records()
+    """Yield the configs, in one batch: `datasets` is imported once."""
+    configs = dict.fromkeys(
+        table.path if table.folder == LEDGER else table.folder
+        for table in contents.tables.values()
         if table.metadata.num_rows
-    }
+    )
     if configs and find_spec("datasets"):
-        yield [*configs.values()]
+        yield [CheckItem(where=where) for where in configs]
 
 
 def open_config(folder: Path, item: CheckItem) -> CheckResult:
-    """Open the tables of one config with `datasets`, and count their rows."""
+    """Open the tables of one config with `datasets`, and count their rows.
+
+    Args:
+        folder: The dataset folder.
+        item: The config's folder, or the path of a table of the ledger.
+    """
     import datasets  # noqa: PLC0415 - an extra, and slow to import
 
     datasets.disable_progress_bars()
+    tables = {split: split_files(folder, item.where, split) for split in SPLITS}
+    if (folder / item.where).is_file():
+        tables = {SPLITS[0]: [item.where]}
     rows = {
         split: {
             str(folder.resolve() / path): pq.read_metadata(folder / path).num_rows
-            for path in split_files(folder, item.where, split)
+            for path in paths
         }
-        for split in SPLITS
+        for split, paths in tables.items()
     }
     files = {
         split: [path for path, number in paths.items() if number]

@@ -32,7 +32,7 @@ _BATCH: Final = 64
 #: Row groups of instances have at most so many rows, of 1.5 million characters.
 _BATCH_OF_INSTANCES: Final = 4_000
 _WANTED: Final = ("unique_id", "json_schema", "dialect", "features", "weight")
-_NAMES: Final = ("unique_id", "vacuous")
+_NAMES: Final = ("unique_id", "vacuous", "answer")
 _OF_INSTANCES: Final = (
     "unique_id",
     "text",
@@ -86,7 +86,9 @@ class ParquetTables:
                         group=part.config,
                         id=row["unique_id"],
                         split=part.split,
-                        vacuous=bool(row.get("vacuous")),
+                        # Default results leave out what no answer may meet, too.
+                        vacuous=bool(row.get("vacuous"))
+                        or row.get("answer") == "unknown",
                         complete=complete,
                     )
 

@@ -155,9 +155,9 @@ def _read(path: Path) -> pl.DataFrame:
 def _edits(ledger: Path) -> defaultdict[tuple[str, str], list[dict[str, str]]]:
     """Return the edits of each record, by its config and id."""
     edits: defaultdict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
-    if (ledger / "changes.pq").is_file():
-        kept = _read(ledger / "documents.pq").filter(outcome="kept")
-        changes = _read(ledger / "changes.pq").join(
+    if (ledger / "changes.parquet").is_file():
+        kept = _read(ledger / "documents.parquet").filter(outcome="kept")
+        changes = _read(ledger / "changes.parquet").join(
             kept.select("document", "config", "unique_id"), on="document"
         )
         shown = pl.col(_EDIT).fill_null("").str.head(_LONGEST)

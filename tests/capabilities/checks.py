@@ -55,7 +55,7 @@ def _parquet(folder: Path, pattern: str) -> pl.DataFrame:
 def _records(output: Output) -> dict[str, pl.DataFrame]:
     """Return the records of the build by their config."""
     folder = output.folders.get("card-dataset", output.folder) / "sample"
-    found = {path.parent for path in folder.glob("*/*.parquet")}
+    found = {path.parent for path in folder.glob("*/*.parquet")} - {folder / "ledger"}
     assert {path.name for path in found} == _CONFIGS
     return {path.name: _parquet(path, "*.parquet") for path in found}
 
@@ -64,7 +64,7 @@ def ten_configs_with_instances(output: Output) -> None:
     """Every raw document is in the ledger, every record has instances."""
     folder = output.folder / "sample"
     records = pl.concat(_records(output).values(), how="vertical_relaxed")
-    ledger = pl.read_parquet(folder / "ledger" / "documents.pq")
+    ledger = pl.read_parquet(folder / "ledger" / "documents.parquet")
     by_source = Counter(ledger["source"].to_list())
     assert by_source["schemastore"] == len(
         list(_RAW.glob("schemastore/src/schemas/**/*.json"))
@@ -72,7 +72,7 @@ def ten_configs_with_instances(output: Output) -> None:
     kept = ledger.filter(pl.col("outcome") == "kept")
     assert kept.height == records.height
     assert set(kept["sha256"]) == set(records["sha256"])
-    instances = _parquet(folder, "instances/*/*.pq")
+    instances = _parquet(folder, "instances/*/*.parquet")
     assert set(instances["unique_id"]) == set(records["unique_id"])
 
 
@@ -167,7 +167,7 @@ def instances_are_what_their_labels_say(output: Output) -> None:
     folder = output.folders["card-dataset"] / "sample"
     kinds: Counter[str] = Counter()
     for config, records in _records(output).items():
-        instances = _parquet(folder, f"instances/{config}/*.pq")
+        instances = _parquet(folder, f"instances/{config}/*.parquet")
         for record in records.iter_rows(named=True):
             schema = json.loads(record["json_schema"])
             fast = jsonschema_rs.validator_for(schema, validate_formats=True)
@@ -211,10 +211,21 @@ def strict_mode_takes_what_was_sent(output: Output) -> None:
 
 
 def every_config_loads(output: Output) -> None:
-    """`datasets` finds ten configs on the Hub, with the records of the build."""
+    """`datasets` finds every table of the build on the Hub, by its config's name."""
+    folder = output.folders.get("card-dataset", output.folder) / "sample"
     counts = {name: each.height for name, each in _records(output).items()}
-    found = dict(line.split() for line in output.stdout.splitlines()[-10:])
-    assert {name: int(count) for name, count in found.items()} == counts
+    counts |= {
+        f"instances-{name}": _parquet(folder, f"instances/{name}/*.parquet").height
+        for name in _CONFIGS
+    }
+    for path in (folder / "ledger").glob("*.parquet"):
+        name = f"ledger-{path.stem}".removesuffix("-documents")
+        counts[name] = pl.read_parquet(path).height
+    for whole in ("default", "instances"):
+        parts = _CONFIGS if whole == "default" else {f"instances-{n}" for n in _CONFIGS}
+        counts[whole] = sum(counts[part] for part in parts)
+    lines = (line.split() for line in output.stdout.splitlines()[-len(counts) :])
+    assert {name: int(count) for name, count in lines} == counts
 
 
 def published_files_are_replaced(output: Output) -> None:
@@ -297,7 +308,7 @@ def templates_are_dropped(output: Output) -> None:
         if "${" in path.read_text("utf-8", errors="replace")
     }
     assert held == {"o101", "o102", "o103"}
-    ledger = pl.read_parquet(output.folder / "paper" / "ledger" / "documents.pq")
+    ledger = pl.read_parquet(output.folder / "paper" / "ledger" / "documents.parquet")
     outcomes = dict(ledger.select("unique_id", "outcome").iter_rows())
     assert {outcomes[name] for name in held} == {"template"}
     assert Counter(outcomes.values())["kept"] > 200

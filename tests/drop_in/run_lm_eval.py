@@ -60,7 +60,7 @@ class Witnesses(LM):  # type: ignore[misc] # lm_eval ships no types
         self.unknown = 0
         for config in TASKS.values():
             rows = datasets.load_dataset(str(folder), config, split="test")
-            files = {"test": f"{folder}/instances/{config}/test-*.pq"}
+            files = {"test": f"{folder}/instances/{config}/test-*.parquet"}
             made = datasets.load_dataset("parquet", data_files=files, split="test")
             minimal = {
                 each["unique_id"]: each["text"] for each in made if each["number"] == 0

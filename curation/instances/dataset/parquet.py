@@ -1,8 +1,8 @@
 """Write instances as parquet: a config beside each of schemas, and three ledgers.
 
-`<config>_instances` has the splits of its schemas. `ledger/instances.pq` has a row for
-every record, `ledger/missing_near_misses.pq` for each keyword that no near miss fails,
-and `ledger/disagreements.pq` for each instance on which the two validators differ.
+`instances/<config>` has the splits of its schemas. Of the ledger's tables `instances`
+has a row for every record, `missing_near_misses` for each keyword that no near miss
+fails, and `disagreements` for each instance on which the two validators differ.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from curation.instances.dataset.make_instances import RecordInstances
 
 #: Paths inside a build folder.
-INSTANCE_LEDGER = "ledger/instances.pq"
-DISAGREEMENTS = "ledger/disagreements.pq"
-MISSING = "ledger/missing_near_misses.pq"
+INSTANCE_LEDGER = "ledger/instances.parquet"
+DISAGREEMENTS = "ledger/disagreements.parquet"
+MISSING = "ledger/missing_near_misses.parquet"
 #: Characters of instance text, and rows, after which a row group ends.
 ROW_GROUP_LENGTH = 1_500_000
 ROW_GROUP_ROWS = 4_000
@@ -241,6 +241,8 @@ def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
 
 
 def _write(path: Path, row_type: type, rows: Iterable[object]) -> None:
-    columns = columns_of(row_type)
-    with parquet_writer(path, columns, distinct=LEDGER_DISTINCT) as writer:
-        writer.write_table(table_of(rows, columns))
+    """Write a table, unless it has no rows: `datasets` cannot open one without."""
+    table = table_of(rows, columns_of(row_type))
+    if len(table):
+        with parquet_writer(path, table.schema, distinct=LEDGER_DISTINCT) as writer:
+            writer.write_table(table)

@@ -231,7 +231,7 @@ def test_a_record_is_found_by_its_id(sample_build: Path) -> None:
     """What is made is what the build has packaged."""
     import polars as pl  # noqa: PLC0415 (slow to import)
 
-    rows = pl.read_parquet(sample_build / "instances/Snowplow/train-*.pq")
+    rows = pl.read_parquet(sample_build / "instances/Snowplow/train-*.parquet")
     name = rows["unique_id"][0]
     code, text = run(
         "instances", f"Snowplow/{name}", "--in", str(sample_build), "--format", "json"

@@ -82,13 +82,11 @@ def test_bytes_do_not_depend_on_the_order_of_the_input(tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_every_split_gets_a_file(tmp_path: Path) -> None:
-    """A split without records is a file of the same columns without rows."""
-    written = write_config(tmp_path, "Snowplow", {"test": [in_split("test")]})
-    assert written == tuple(file_name("Snowplow", split) for split in SPLITS)
-    empty = pq.read_table(tmp_path / file_name("Snowplow", "val"))
-    assert empty.num_rows == 0
-    assert empty.schema.names == COLUMNS.names
+def test_a_split_without_records_has_no_file(tmp_path: Path) -> None:
+    """`datasets` opens no table without rows."""
+    write_config(tmp_path, "Snowplow", {"test": [in_split("test")]})
+    (written,) = (tmp_path / "Snowplow").iterdir()
+    assert written == tmp_path / file_name("Snowplow", "test")
 
 
 def test_row_groups_are_small(tmp_path: Path) -> None:
@@ -301,8 +299,10 @@ def test_the_same_entries_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_no_entries_give_columns_without_rows(tmp_path: Path) -> None:
-    """An empty build has a ledger too."""
+    """An empty build has a ledger too, and no table of changes."""
     write_ledger([], tmp_path)
+    assert not (tmp_path / CHANGES).exists()
+    assert open_ledger(tmp_path).changes().collect().height == 0
     assert open_ledger(tmp_path).documents().collect().height == 0
     assert open_ledger(tmp_path).entries(unique_id="o1") == []
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
 import pytest
-from huggingface_hub import DatasetCard, DatasetCardData
+from huggingface_hub import DatasetCard
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -25,11 +28,12 @@ from curation.dataset.parquet import COLUMNS
 from curation.download.acquire import load_pins
 from curation.packaging import derived_files as module
 from curation.packaging.card import (
+    DETAILS,
     FITS_PICTURE,
     CardContents,
     card_columns,
     card_text,
-    hub_metadata,
+    hub_configs,
     write_card,
 )
 from curation.packaging.counts import count_rows, data_files
@@ -43,7 +47,14 @@ from curation.packaging.licences import (
     write_texts,
 )
 from curation.packaging.manifest import NAME, PARTIAL_NAME, Pin
-from curation.packaging.markdown import code, escape_markdown, link, sentence
+from curation.packaging.markdown import (
+    anchor,
+    code,
+    escape_markdown,
+    link,
+    sentence,
+)
+from curation.system.errors import NoInput
 from tests.builds import write_config
 from tests.made import (
     change,
@@ -99,7 +110,10 @@ def contents(
                 splits[one.split].append(record(one.unique_id, licence=one.licence))
         write_config(folder, config, splits)
     write_ledger(listed, folder)
-    rows = open_edition(str(folder)).rows
+    columns = pl.DataFrame(COLUMNS.empty_table()).schema
+    rows = pl.DataFrame(schema={"config": pl.String, "split": pl.String, **columns})
+    with suppress(NoInput):  # none is kept
+        rows = open_edition(str(folder)).rows
     return CardContents(
         facts=known,
         configs=configs,
@@ -115,27 +129,33 @@ def body(text: str) -> str:
     return text.split("\n---\n", 1)[1]
 
 
+def details(made: CardContents) -> str:
+    """Return the page behind the card."""
+    return card_text(made, DETAILS)
+
+
 def test_the_hub_reads_the_metadata_as_meant(tmp_path: Path) -> None:
-    """huggingface_hub's own model of a card takes the metadata and gives it back."""
+    """huggingface_hub's own model of a card reads the head, configs included."""
     made = contents(tmp_path)
     read = DatasetCard(card_text(made)).data
-    assert isinstance(read, DatasetCardData)
-    assert read.to_yaml() == hub_metadata(made).to_yaml()
+    assert read.get("configs") == hub_configs(made.files)
     assert read.get("license_link") == "LICENSE"
+    assert read.get("size_categories") == ["n<1K"]
 
 
 def test_extras_are_outside_the_default_config(tmp_path: Path) -> None:
     """`default` holds every config's files but the extras'."""
-    configs = hub_metadata(contents(tmp_path))["configs"]
+    configs = hub_configs(contents(tmp_path).files)
     names = [each["config_name"] for each in configs]
-    assert names == ["default", "Github_easy", "Kubernetes", "mine"]
+    records = ["default", "Github_easy", "Kubernetes", "mine"]
+    assert names == [*records, "ledger", "ledger-changes"]
     assert "mine" not in str(configs[0])
     assert [each for each in configs if each.get("default")] == configs[:1]
 
 
 def test_splits_without_rows_are_not_announced(tmp_path: Path) -> None:
     """`datasets` cannot open an empty split, so the metadata does not name one."""
-    configs = hub_metadata(contents(tmp_path))["configs"]
+    configs: UntypedJson = hub_configs(contents(tmp_path).files)
     splits = [each["split"] for each in configs[2]["data_files"]]
     assert splits == ["test"]
 
@@ -143,8 +163,8 @@ def test_splits_without_rows_are_not_announced(tmp_path: Path) -> None:
 def test_a_config_without_records_is_not_announced(tmp_path: Path) -> None:
     """A config all of whose documents were rejected is in the table only."""
     made = contents(tmp_path, [rejected("o1", "Snowplow", Reason.EMPTY)])
-    assert hub_metadata(made)["configs"] == []
-    assert "| `Snowplow` | upstream | 1 | 0 |" in card_text(made)
+    assert made.files.keys() == {"ledger"}
+    assert "| `Snowplow` | upstream | 1 | 0 |" in details(made)
 
 
 def test_a_record_of_its_own_kind_is_and_several_are(tmp_path: Path) -> None:
@@ -154,7 +174,7 @@ def test_a_record_of_its_own_kind_is_and_several_are(tmp_path: Path) -> None:
     numbers |= {"witnesses": 8, "unrefused": 8, "near_misses": 30, "judged_by_both": 38}
     counts = {"records": {"satisfiable": 2, "unknown": 1}, **numbers}
     made = replace(made, counts={**made.counts, "instances": counts})
-    text = card_text(replace(made, instances={"Github_easy": {"test": 38}}))
+    text = details(replace(made, instances={"Github_easy": {"test": 38}}))
     assert "Of 3 records 2 are `satisfiable`, 1 is `unknown`:" in text
 
 
@@ -164,22 +184,22 @@ def test_a_partial_build_says_so(tmp_path: Path) -> None:
     assert f"# {PARTIAL_NAME}\n\nThis build is partial: Kubernetes is" in card_text(
         made
     )
-    assert hub_metadata(made)["pretty_name"] == PARTIAL_NAME
+    assert DatasetCard(card_text(made)).data.get("pretty_name") == PARTIAL_NAME
     whole = contents(tmp_path / "whole")
     assert "partial" not in card_text(whole)
-    assert hub_metadata(whole)["pretty_name"] == NAME
+    assert DatasetCard(card_text(whole)).data.get("pretty_name") == NAME
 
 
 def test_totals_leave_sample_rows_out(tmp_path: Path) -> None:
     """The last row of the table counts no row of the embedded sample."""
     sample = entry(record("kb_7"), "Kubernetes", origin=Origin.SAMPLE)
-    text = card_text(contents(tmp_path, [*_entries()[:3], sample]))
+    text = details(contents(tmp_path, [*_entries()[:3], sample]))
     assert "| all but the sample's | | 3 | 3 | | | 1 | 1 | 1 |" in text
 
 
 def test_every_reason_is_explained(tmp_path: Path) -> None:
     """The glossary is that of the enum."""
-    text = card_text(contents(tmp_path))
+    text = details(contents(tmp_path))
     assert all(f"| `{reason.value}` |" in text for reason in Reason)
     assert "| `template` | a template" in text
 
@@ -194,14 +214,14 @@ def test_every_column_has_a_meaning() -> None:
 
 def test_each_subset_tells_how_it_was_made(tmp_path: Path) -> None:
     """A subset's rules stand with what they changed and rejected in it."""
-    text = card_text(contents(tmp_path))
+    text = details(contents(tmp_path))
     part = text.split("### `Kubernetes`")[1].split("###")[0]
     assert "| `pattern` | 1 | `template` 1 |" in part
 
 
 def test_the_canary_is_in_the_card_and_not_in_a_schema(tmp_path: Path) -> None:
-    """The card has the GUID once; the prompt gives a part of it only."""
-    text = card_text(contents(tmp_path))
+    """The page has the GUID once; the prompt gives a part of it only."""
+    text = details(contents(tmp_path))
     assert text.count(CANARY) == 1
     assert CANARY[:9] in text.replace(CANARY, "")
 
@@ -209,14 +229,14 @@ def test_the_canary_is_in_the_card_and_not_in_a_schema(tmp_path: Path) -> None:
 def test_a_card_without_records_and_sources_can_be_written(tmp_path: Path) -> None:
     """Nothing kept, nothing pinned: the card still says what became of what."""
     gone = [rejected("o1", "Snowplow", Reason.EMPTY)]
-    text = card_text(contents(tmp_path, gone, pins=[]))
+    text = details(contents(tmp_path, gone, pins=[]))
     assert "There is no record to count." in text
 
 
 @pytest.mark.parametrize("rules", ["clean", "paper"])
 def test_each_rule_set_tells_how_it_differs(tmp_path: Path, rules: str) -> None:
     """Both compare with the published sizes; only `clean` departs from its rules."""
-    text = card_text(contents(tmp_path, rules=rules))
+    text = details(contents(tmp_path, rules=rules))
     assert "| `Github_easy` | 1,943 | 3 | 3 |" in text
     assert ("The rule set `paper` of csbdata follows" in text) == (rules == "clean")
 
@@ -247,7 +267,7 @@ def test_licence_texts_come_with_the_records(tmp_path: Path) -> None:
     assert "attribution: Someone (some-where)\n" in terms
     assert "\\" not in terms
     assert "\\(MIT OR NotKnown-1.0\\) 1, NOASSERTION 4" in (
-        (tmp_path / "README.md").read_text()
+        (tmp_path / DETAILS).read_text()
     )
 
 
@@ -269,7 +289,7 @@ def test_hostile_formats_stay_in_their_cell(tmp_path: Path, name: str) -> None:
     """The most frequent `format` may be anything a schema's author wrote."""
     figure: UntypedJson = {"features": {"type": 3}, "formats": {name: 2}}
     tables = EditionStatistics(table_1={"Snowplow": 3}, figure_2=figure)
-    text = card_text(replace(contents(tmp_path), statistics=tables))
+    text = details(replace(contents(tmp_path), statistics=tables))
     (row,) = [each for each in text.splitlines() if each.startswith("| `type` | 3 |")]
     assert row.replace("\\|", "").count("|") == 6
     assert not any(character in text for character in "\x1b\u202e")
@@ -289,66 +309,79 @@ def test_hostile_names_stay_in_their_cell(tmp_path: Path, name: str) -> None:
         url=name,
     )
     entries = [entry(record("o1"), "Snowplow", commit=name, licence=name)]
-    text = card_text(contents(tmp_path, entries, partial=[name], pins=[pin]))
-    (row,) = [line for line in body(text).splitlines() if line.startswith("| github")]
+    made = contents(tmp_path, entries, partial=[name], pins=[pin])
+    head, text = card_text(made), details(made)
+    (row,) = [line for line in text.splitlines() if line.startswith("| github")]
     assert row.replace("\\|", "").count("|") == 9
     code = "`<script>alert(1)</script>`"
-    assert "<script>" not in body(text).replace(code, "")
-    assert not any(character in text for character in "\x1b\u202e")
-    plain = body(text).replace(f"`{name}`", "")
-    assert "https://evil" not in plain
-    assert "www.evil" not in plain
-    assert DatasetCard(text).data.get("pretty_name") == PARTIAL_NAME
+    for page in (text, body(head)):
+        assert "<script>" not in page.replace(code, "")
+        assert not any(character in page for character in "\x1b\u202e")
+        plain = page.replace(f"`{name}`", "")
+        assert "https://evil" not in plain
+        assert "www.evil" not in plain
+    assert DatasetCard(head).data.get("pretty_name") == PARTIAL_NAME
 
 
 def test_the_snippet_names_the_place_where_it_is_published(tmp_path: Path) -> None:
     """Without one it is the folder."""
     known = contents(tmp_path)
-    assert 'load_dataset(".", "Github_easy"' in card_text(known)
+    assert 'load_dataset(os.getcwd(), "Github_easy"' in card_text(known)
     published = msgspec.structs.replace(known.facts, repository="some/where")
     text = card_text(replace(known, facts=published))
     assert 'load_dataset("some/where", "Github_easy"' in text
 
 
-def test_the_first_screen_ends_with_a_row_and_its_instances(
+#: A stranger's questions, and what answers each.
+QUESTIONS = {
+    "How do I load it?": "rows = load_dataset(",
+    "Which config do I want?": "| config | train | val | test | effective |",
+    "What is a row?": '"json_schema": ',
+    "What changed?": 'revision="v1"',
+    "May I use it?": "the column `licence` names",
+}
+
+
+def test_the_card_answers_a_strangers_questions_in_a_hundred_lines(
     sample_build: Path,
 ) -> None:
-    """Sentence, picture, snippet, row, what it accepts and refuses; the rest is folded.
-
-    The head has at most 200 lines, and every fold is closed again.
-    """
+    """At most 200 lines, with a row, a witness and a near miss; links lead on."""
     card = (sample_build / "README.md").read_text()
-    head, text = card.split("\n---\n", 1)
-    assert head.count("\n") < 200
-    first, folds = text.split("<details>", 1)
-    (picture,) = re.findall(r"!\[.*\]\((.*)\)", first)
+    lines = card.splitlines()
+    assert len(lines) <= 200
+    first = "\n".join(lines[:100])
+    for question, answer in QUESTIONS.items():
+        assert answer in first.partition(f"## {question}")[2]
+    (picture,) = re.findall(r"!\[.*\]\((.*)\)", card)
     assert (sample_build / picture).is_file()
-    snippet, row, lines = re.findall(r"```(?:python|json)\n(.*?)```", first, re.DOTALL)
-    assert first.index(picture) < first.index(snippet)
-    schema = json.loads(row)["json_schema"]
-    instances = [json.loads(line) for line in lines.splitlines()]
-    assert {each["valid"] for each in instances} == {True, False}
-    for each in instances:
-        accepted = csbdata.judge(each["text"], json.loads(schema)).valid
-        assert accepted == each["valid"]
-    assert folds.count("<details>") + 1 == folds.count("</details>") == 15
+    row, listed = re.findall(r"```json\n(.*?)```", first, re.DOTALL)
+    schema = json.loads(json.loads(row)["json_schema"])
+    witness, near_miss = (json.loads(line) for line in listed.splitlines())
+    assert csbdata.judge(witness["text"], schema).valid
+    assert not csbdata.judge(near_miss["text"], schema).valid
+    assert near_miss["keyword"] != "type"
+    titles = re.findall("^## (.*)$", (sample_build / DETAILS).read_text(), re.MULTILINE)
+    anchors = set(re.findall(r"\(DETAILS\.md#([^)]*)\)", card))
+    assert anchors == {anchor(title) for title in titles}
 
 
-def test_what_it_is_made_of_is_named(tmp_path: Path) -> None:
-    """A dataset of the Hub by its name, an archive by ours, our sample as original."""
-    (pin,) = facts().pins
-    hub = "https://huggingface.co/datasets/some/functions"
-    pins = [
-        pin,
-        msgspec.structs.replace(pin, archive="functions", url=hub),
-        msgspec.structs.replace(pin, archive="other", origin=Origin.SAMPLE),
-    ]
-    made = contents(tmp_path, pins=pins)
-    assert hub_metadata(made)["source_datasets"] == [
-        "extended|other-corpus",
-        "original",
-        "some/functions",
-    ]
+def test_the_snippet_of_the_card_runs(sample_build: Path, tmp_path: Path) -> None:
+    """As it is typed, in the folder, without a network."""
+    (snippet,) = re.findall(
+        r"```python\n(import.*?)```",
+        (sample_build / "README.md").read_text(),
+        re.DOTALL,
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", snippet],
+        cwd=sample_build,
+        env={"HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert '"properties"' in done.stdout
+    assert done.stdout.rstrip().endswith("True")
 
 
 def test_the_row_shown_cannot_end_its_fence(tmp_path: Path) -> None:
@@ -473,7 +506,7 @@ def _dataset(
     """Write a dataset of one record and one instance; return its digest."""
     for name, row in (
         ("Github_easy/train-0.parquet", {**_RECORD, **record}),
-        ("instances/Github_easy/train-0.pq", {**_INSTANCE, **instance}),
+        ("instances/Github_easy/train-0.parquet", {**_INSTANCE, **instance}),
     ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         pl.DataFrame([row]).write_parquet(folder / name)

@@ -30,6 +30,7 @@ from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
 from curation.dataset.parquet import COLUMNS
 from curation.download.acquire import FetchSettings
 from curation.fit.profile import load_profile, profile_names
+from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.instances.dataset.parquet import LEDGER_COLUMNS
 from curation.packaging import rewritten_fits
 from curation.packaging.counts import count_rows, data_files
@@ -45,7 +46,7 @@ from curation.packaging.manifest import (
     write_manifest,
 )
 from curation.packaging.rewritten_fits import FITS, rewritten_fit
-from curation.packaging.tables import refuse_foreign_columns
+from curation.packaging.tables import LEDGER_FORMS, refuse_foreign_columns
 from curation.pipeline.build import BuildRequest, build
 from curation.system.checksums import Sum, read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
@@ -58,6 +59,7 @@ from tests.made import count_entries, entry, facts, in_split, record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from curation.core.json_types import UntypedJson
     from curation.core.records import BenchmarkRecord
     from curation.packaging.manifest import Manifest
 
@@ -101,8 +103,8 @@ def test_the_card_of_the_sample_is_as_it_was(
     """Without instances it is the checked-in one; `make check` compares them too."""
     fetch = FetchSettings(cache=tmp_path / "cache", offline=True)
     build(BuildRequest(out=tmp_path / "built", sample=True, fetch=fetch), Quiet())
-    card = tmp_path / "built" / "README.md"
-    compare_golden(GOLDEN, card.read_text(encoding="utf-8"))
+    pages = (tmp_path / "built" / name for name in ("README.md", "DETAILS.md"))
+    compare_golden(GOLDEN, "".join(page.read_text(encoding="utf-8") for page in pages))
 
 
 @pytest.mark.slow
@@ -300,7 +302,7 @@ def test_a_broken_manifest_leaves_the_folder_as_it_was(folder: Path) -> None:
     ("table", "fault"),
     [
         ("Snowplow/test-00000-of-00001.parquet", "lacks the column lints"),
-        ("ledger/documents.pq", "lacks the column outcome"),
+        ("ledger/documents.parquet", "lacks the column outcome"),
     ],
 )
 def test_a_table_without_a_column_is_refused(
@@ -367,7 +369,7 @@ def test_features_are_counted_once(sample_build: Path) -> None:
     counted = rows.select(pl.col("features").explode()).group_by("features").len()
     shown = statistics_of(open_edition(str(sample_build))).figure_2["features"]
     assert shown == dict(counted.drop_nulls().iter_rows())
-    text = (sample_build / "README.md").read_text(encoding="utf-8")
+    text = (sample_build / "DETAILS.md").read_text(encoding="utf-8")
     assert f"| `required` | {shown['required']} |" in text
 
 
@@ -670,30 +672,48 @@ def test_a_config_with_an_empty_split_loads_whole(
     assert list(loaded) == ["test"]
 
 
-def test_the_head_is_short_and_datasets_loads_what_it_names(
+def _kind(config: str) -> UntypedJson:
+    """Return the columns of a config, by its name."""
+    name = config.removeprefix("ledger-")
+    if config.startswith("ledger"):
+        path = f"ledger/{'documents' if config == 'ledger' else name}.parquet"
+        return LEDGER_FORMS[path].columns.names
+    return (INSTANCES if config.startswith("instances") else COLUMNS).names
+
+
+def test_every_table_is_in_a_config_that_loads(
     sample_build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At most 200 lines; every config has its rows and columns, `default` all rows."""
+    """Records, instances and ledger, by name; `default` and `instances` hold all."""
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
-    head = (sample_build / "README.md").read_text(encoding="utf-8").split("\n---\n")[0]
-    assert head.count("\n") < 200
-    data = DatasetCard.load(sample_build / "README.md").data
-    names = [config["config_name"] for config in data["configs"]]
-    assert names[:2] == ["default", "Glaiveai2K"]
-    rows = {}
-    for name in names:
-        loaded = datasets.load_dataset(str(sample_build), name, cache_dir=str(tmp_path))
-        rows[name] = sum(loaded[split].num_rows for split in loaded)
-        assert {tuple(loaded[split].features) for split in loaded} == {
-            tuple(COLUMNS.names)
+    named: dict[str, set[Path]] = {}
+    for config in DatasetCard.load(sample_build / "README.md").data["configs"]:
+        patterns = [
+            pattern
+            for files in config["data_files"]
+            for pattern in (
+                [files["path"]] if isinstance(files["path"], str) else files["path"]
+            )
+        ]
+        name = config["config_name"]
+        named[name] = {
+            path for pattern in patterns for path in sample_build.glob(pattern)
         }
-    tables = [sample_build / name for name in names if name != "default"]
-    files = {path.name: list(path.glob("*.parquet")) for path in tables}
-    assert {name: rows[name] for name in files} == {
-        name: sum(pq.read_metadata(path).num_rows for path in paths)
-        for name, paths in files.items()
-    }
-    assert rows["default"] == sum(rows[name] for name in files)
+        loaded = datasets.load_dataset(str(sample_build), name, cache_dir=str(tmp_path))
+        assert sum(map(len, loaded.values())) == sum(
+            pq.read_metadata(path).num_rows for path in named[name]
+        )
+        assert all([*table.features] == _kind(name) for table in loaded.values())
+    assert list(named)[:2] == ["default", "Glaiveai2K"]
+    assert {"instances", "instances-Github_easy", "ledger"} <= named.keys()
+    assert set().union(*named.values()) == set(sample_build.rglob("*.parquet"))
+    for whole in ("default", "instances"):
+        parts = [
+            paths
+            for name, paths in named.items()
+            if name != whole and _kind(name) == _kind(whole)
+        ]
+        assert named[whole] == set().union(*parts)
 
 
 def test_records_without_a_split_are_said(tmp_path: Path) -> None:

@@ -92,42 +92,6 @@ def test_instances_stand_in_the_split_of_their_schema(built: BuildResult) -> Non
             assert rows.columns == COLUMNS.names
 
 
-@pytest.mark.slow
-def test_instances_load(
-    built: BuildResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`datasets` opens them as parquet, offline; no config holds their rows."""
-    datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
-    folder, cache = str(built.request.out), str(tmp_path / "cache")
-    files = f"{folder}/instances/Github_easy/train-*.pq"
-    loaded = datasets.load_dataset(
-        "parquet", data_files={"train": files}, split="train", cache_dir=cache
-    )
-    assert len(loaded) > 0
-    assert all(json.loads(each["text"]) is not ... for each in loaded)
-    names = datasets.get_dataset_config_names(folder)
-    filled = [name for name, of in built.manifest.configs.items() if of.kept]
-    assert names == ["default", *filled]
-    for config in names:
-        whole = datasets.load_dataset(folder, config, cache_dir=cache)
-        for rows in whole.values():
-            assert rows.column_names[:2] == ["json_schema", "unique_id"]
-
-
-@pytest.mark.parametrize("pattern", ["**/*.parquet", "*/*.parquet", "Github_*/*"])
-def test_patterns_of_tables_meet_schemas_alone(
-    built: BuildResult, pattern: str
-) -> None:
-    """As in the published edition: every table met has a record's columns."""
-    found = list(built.request.out.glob(pattern))
-    configs = {path.parent.name for path in found}
-    assert configs <= built.manifest.configs.keys()
-    rows = pl.read_parquet(f"{built.request.out}/{pattern}")
-    assert {"json_schema", "unique_id"} <= {*rows.columns}
-    assert pl.scan_parquet(found).select(pl.len()).collect().item() == rows.height
-
-
 def test_every_record_is_in_the_ledger(built: BuildResult) -> None:
     """The ledger tells of each record whether it has a witness, or why not."""
     rows = pl.read_parquet(built.request.out / INSTANCE_LEDGER)

@@ -27,7 +27,8 @@ from curation.sources import (
 from curation.sources.github import (
     ADDRESSES,
     LICENCES,
-    claimed_repository,
+    claimed_origin,
+    file_at,
     listed,
     repository_at,
 )
@@ -243,6 +244,7 @@ def _corpus(tmp_path: Path) -> Reading:
 
 def _told(given: Reading) -> list[tuple[str | None, str]]:
     def pair(one: Provenance) -> tuple[str | None, str]:
+        assert (one.original_path is None) == (one.original_revision is None)
         return one.original_repository, one.licence
 
     return [pair(document.provenance) for document in github.SOURCE.read(given)]
@@ -282,8 +284,30 @@ def test_known_licences_are_those_of_the_pins_and_ask_nothing_unkept() -> None:
 
 def test_a_broken_schema_claims_nothing() -> None:
     """Neither bytes that are no JSON nor an id that is no text."""
-    assert claimed_repository(b'{"id": "https://github.com/a/b", git', {}) is None
-    assert claimed_repository(b'{"id": ["https://github.com/a/b"]}', {}) is None
+    assert claimed_origin(b'{"id": "https://github.com/a/b", git', {}) == {}
+    assert claimed_origin(b'{"id": ["https://github.com/a/b"]}', {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("https://raw.githubusercontent.com/o/n/main/a/b.json", ("main", "a/b.json")),
+        ("https://raw.githubusercontent.com/o/n/refs/heads/x/b.json", ("x", "b.json")),
+        ("https://github.com/o/n/blob/v1.2/b.json?raw=true", ("v1.2", "b.json")),
+        ("https://cdn.jsdelivr.net/gh/o/n@1.0/a/b.json", ("1.0", "a/b.json")),
+        ("https://cdn.rawgit.com/o/n/0a1b/b.json", ("0a1b", "b.json")),
+        ("https://github.com/o/n", None),
+        ("https://github.com/o/n/wiki/b.json", None),
+        ("https://github.com/o/n/blob/main", None),
+        ("https://raw.githubusercontent.com/o/n/main/", None),
+        ("https://example.org/o/n/blob/main/b.json", None),
+    ],
+)
+def test_an_address_of_a_file_names_revision_and_path(
+    address: str, expected: tuple[str, str] | None
+) -> None:
+    """Only where both are there; the root of a repository is no file."""
+    assert file_at(address) == expected
 
 
 def test_an_address_that_a_repository_publishes_below_leads_to_it() -> None:
@@ -291,9 +315,9 @@ def test_an_address_that_a_repository_publishes_below_leads_to_it() -> None:
     addresses = {"schemas.example.org/a/": HOME}
     for scheme in ("http", "https"):
         text = f'{{"id": "{scheme}://schemas.example.org/a/b.json#"}}'
-        assert claimed_repository(text.encode(), addresses) == HOME
+        assert claimed_origin(text.encode(), addresses) == {"original_repository": HOME}
     other = b'{"id": "http://schemas.example.org/b/a/c.json"}'
-    assert claimed_repository(other, addresses) is None
+    assert claimed_origin(other, addresses) == {"original_repository": None}
 
 
 def test_listed_addresses_are_folders_of_one_host_with_a_repository() -> None:

@@ -86,7 +86,7 @@ def said_by(check: FolderCheck, folder: Path) -> list[str]:
 
 
 RECORDS = "Github_easy/train-00000-of-00001.parquet"
-INSTANCES = "instances/Github_easy/train-00000-of-00001.pq"
+INSTANCES = "instances/Github_easy/train-00000-of-00001.parquet"
 #: Rows of the ledger that are kept, and those that are copies of another.
 KEPT = pl.col("outcome") == "kept"
 COPIES = pl.col("rule") == "duplicates"

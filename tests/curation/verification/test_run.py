@@ -310,7 +310,7 @@ def test_a_check_without_its_program_is_not_run(
     assert Verification(findings=(finding, failed)).exit_code == 1
 
 
-_TABLE = "instances/Github_easy/train-00000-of-00001.pq"
+_TABLE = "instances/Github_easy/train-00000-of-00001.parquet"
 
 
 def _spoil(folder: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
@@ -338,7 +338,7 @@ def _wrong(folder: Path, *, whole: bool = True, nonce: str = "") -> list[Finding
 @pytest.mark.slow
 def test_every_instance_of_a_build_is_as_labelled(sample_build: Path) -> None:
     """All are judged and made again, and none differs; a sample is some of each."""
-    paths = list(sample_build.glob("instances/*/*.pq"))
+    paths = list(sample_build.glob("instances/*/*.parquet"))
     rows = sum(len(pl.read_parquet(path)) for path in paths)
     found = verify_folder(sample_build, checks=[LABELS], whole=True)
     assert found.failures == ()

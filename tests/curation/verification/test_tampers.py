@@ -275,7 +275,7 @@ LEDGER_TAMPERS = list(
             (
                 "disagreements",
                 _listed(DISAGREEMENTS, jsonschema_rs=True, jsonschema=False),
-                "disagreements.pq",
+                "disagreements.parquet",
             ),
         ),
         # Few records lack a near miss: a sample of the sample may miss them all.
@@ -479,11 +479,6 @@ FILE_TAMPERS = list(
             (
                 "table below a config",
                 copy_of(RECORDS, RECORDS.replace("/", "/more/")),
-                "no build",
-            ),
-            (
-                "instances that a pattern meets",
-                copy_of(INSTANCES, INSTANCES.replace(".pq", ".parquet")),
                 "no build",
             ),
             (

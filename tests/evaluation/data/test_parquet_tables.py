@@ -135,19 +135,21 @@ def test_a_build_is_read_in_its_order_as_often_as_asked(build: Path) -> None:
 
 
 def test_vacuous_records_count_if_they_are_asked_for(tmp_path: Path) -> None:
-    """They are left out and counted, unless a setting or an id names them."""
+    """They, and unknown ones, are left out unless a setting or an id names them."""
+    known = {"vacuous": False, "answer": "satisfiable"}
     rows = [
-        {**record("a"), "vacuous": True, "weight": 0.5},
-        {**record("b"), "vacuous": False, "weight": 0.25},
+        {**record("a"), **known, "vacuous": True, "weight": 0.5},
+        {**record("b"), **known, "weight": 0.25},
+        {**record("c"), **known, "answer": "unknown", "weight": 0.25},
     ]
-    build = write_tables(tmp_path / "build", {"Snowplow": {"test": ["a", "b"]}})
+    build = write_tables(tmp_path / "build", {"Snowplow": {"test": ["a", "b", "c"]}})
     write(build / "Snowplow/test-00000-of-00001.parquet", rows)
     default = _open(build)
-    assert (_ids(default), default.vacuous) == (["b"], 1)
-    assert default.header()["vacuous"] == 1
+    assert (_ids(default), default.vacuous) == (["b"], 2)
+    assert default.header()["vacuous"] == 2
     assert [each.weight for each in default.records()] == [0.25]
     every = _open(build, RecordSelection(vacuous=True))
-    assert (_ids(every), every.vacuous) == (["a", "b"], 0)
+    assert (_ids(every), every.vacuous) == (["a", "b", "c"], 0)
     assert _ids(_open(build, RecordSelection(ids=frozenset({"a"})))) == ["a"]
     write(build / "Snowplow/test-00000-of-00001.parquet", rows[:1])
     with pytest.raises(NoInput, match="but for 1 vacuous"):
@@ -217,7 +219,7 @@ def test_instances_in_another_order_are_refused(build: Path) -> None:
         | {"keyword": "", "schema_pointer": ""}
         for name in ("bare2", "s1")
     ]
-    write(build / "instances/Snowplow/train-00000-of-00001.pq", rows)
+    write(build / "instances/Snowplow/train-00000-of-00001.parquet", rows)
     with pytest.raises(BadData, match="'s1' stand where it does not"):
         list(_open(build).records())
 

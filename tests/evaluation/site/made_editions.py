@@ -87,7 +87,7 @@ def write_dataset(folder: Path) -> Path:
     }
     for place, columns in {
         "Github_easy/test-00000-of-00001.parquet": rows,
-        "instances/Github_easy/test-00000-of-00001.pq": texts,
+        "instances/Github_easy/test-00000-of-00001.parquet": texts,
     }.items():
         (folder / place).parent.mkdir(parents=True)
         pl.DataFrame(columns).write_parquet(folder / place)
