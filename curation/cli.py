@@ -93,6 +93,7 @@ _EVALUATION: Final = {
     "eval": "eval:evaluate",
     "probe": "probe:probe",
     "results": "results:app",
+    "score": "score:score",
     "site": "site:site",
     "suite": "suite:app",
 }

@@ -108,6 +108,11 @@ def standings(run: ScoredRun) -> Table:
         failed = Counter(one.verdict.failure_class for one in counted)
         del failed[""]
         most = [f"{name} {count:,}" for name, count in failed.most_common(2)]
+        envelopes = Counter(
+            str(name)
+            for one in responses
+            if (name := one.verdict.details.get("envelope")) not in (None, "bare")
+        )
         times = Quantiles.of([one.seconds * _NS for one in responses if one.seconds])
         rows.append(
             {
@@ -117,15 +122,17 @@ def standings(run: ScoredRun) -> Table:
                 "cost": total_cost(one.cost for one in responses),
                 "p50": quantile_cell(times, 50.0),
                 "fails most": ", ".join(most),
+                "in": ", ".join(f"{n} {it:,}" for n, it in envelopes.most_common()),
             }
         )
     return Table.of_records(
         "Standings",
         rows,
         note=f"{apart}{BRACKETS} {CLUSTERED} p: the exact test of the pair by "
-        "clusters, adjusted by Holm. p50: half of the answers took less.",
+        "clusters, adjusted by Holm. p50: half of the answers took less. in: answers "
+        "in a fence, among words, after thinking; the others are bare.",
         name="standings",
-    )
+    ).without_empty_columns("in")
 
 
 def _answered_by_all(
