@@ -69,7 +69,7 @@ def score(  # noqa: PLR0913 (options of one command)
     \b
     Examples:
       csbdata score --schema s.json --gold gold.jsonl --answers answers.jsonl
-      csbdata score --schema s.json --gold g.jsonl --answers a.jsonl --page page.html
+      csbdata score --schema s.json --gold g.jsonl --answers a.jsonl --page p.html
 
     A line is {"id": ..., "gold": {...}} or {"id": ..., "text": "..."}; any other object
     with an id is the document itself. `x-eval` in the schema names how a field is
