@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from inspect_ai import Task, task
@@ -166,6 +167,8 @@ def _register(name: str) -> None:
     task(name=name)(make)
 
 
+# Inspect looks the package up among the modules that are imported.
+import_module("csbdata")
 for _name in suites():
     if _name not in _OF_ENGINES:
         _register(_name)
