@@ -75,7 +75,7 @@ def _sample(opened: OpenedSuite, record: Record, *, structured: bool) -> Sample:
     )
 
 
-@solver
+@solver  # type: ignore[untyped-decorator]  # not installed with csbdata
 def ask(schemas: dict[str, str | None]) -> Any:  # noqa: ANN401 - Inspect's protocol
     """Ask with the suite's budget, at temperature 0.
 
@@ -95,7 +95,9 @@ def ask(schemas: dict[str, str | None]) -> Any:  # noqa: ANN401 - Inspect's prot
     return solve
 
 
-@scorer(metrics=[accuracy(), stderr(cluster="cluster"), ci(cluster="cluster")])
+@scorer(  # type: ignore[untyped-decorator]  # not installed with csbdata
+    metrics=[accuracy(), stderr(cluster="cluster"), ci(cluster="cluster")]
+)
 def judged(opened: OpenedSuite) -> Any:  # noqa: ANN401 - Inspect's protocol
     """Give the verdict of the suite's judge; what it does not count is unscored."""
     records = {record.key: record for record in opened.records}
