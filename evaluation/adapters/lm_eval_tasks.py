@@ -1,7 +1,7 @@
 """A suite as a task of lm-evaluation-harness: a folder of YAML, data and one function.
 
 The harness asks `generate_until` of each prompt; `process_results` is the suite's
-judge, so the environment of the harness needs csbdata beside it.
+judge, so the environment of the harness needs this package too.
 """
 
 from __future__ import annotations
