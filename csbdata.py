@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from evaluation.core.records import Instance, Record
     from evaluation.core.run_header import TaskSettings
     from evaluation.results.reader import RecordedRun, open_run
+    from evaluation.suites.score import ExtractionScore, score
     from evaluation.walking.engine_worker import Bounds
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "BuildResult",
     "CsbdataError",
     "ExtraSource",
+    "ExtractionScore",
     "FetchSettings",
     "Fit",
     "Instance",
@@ -86,6 +88,7 @@ __all__ = [
     "push",
     "reward",
     "run",
+    "score",
     "verify",
     "witnesses",
 ]
@@ -98,6 +101,7 @@ _MODULES: Final = {
     "CsbdataError": "curation.system.errors",
     "ExtraSource": "curation.pipeline.inputs",
     "FetchSettings": "curation.download.acquire",
+    "ExtractionScore": "evaluation.suites.score",
     "Fit": "curation.fit.rewriting",
     "Instance": "evaluation.core.records",
     "ModelOptions": "evaluation.asking.request",
@@ -123,6 +127,7 @@ _MODULES: Final = {
     "push": "curation.publish.push",
     "reward": "evaluation.answers.judge",
     "run": "evaluation.asking.run",
+    "score": "evaluation.suites.score",
     "verify": "curation.publish.verify",
     "witnesses": "curation.instances.dataset.worker",
 }

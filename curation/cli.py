@@ -81,7 +81,7 @@ _GOES_ON = "what is finished is kept; the same command goes on from there"
 #: `curation.commands` and of what it offers.
 _COMMANDS: Final = (
     *("build", "sources", "explain", "stats", "diff", "check", "fit", "instances"),
-    *("card", "verify", "push", "export"),
+    *("card", "verify", "push"),
 )
 
 
@@ -91,8 +91,10 @@ _EVALUATION: Final = {
     "demo": "demo:demo",
     "engines": "engines:app",
     "eval": "eval:evaluate",
+    "export": "export:export",
     "probe": "probe:probe",
     "results": "results:app",
+    "score": "score:score",
     "site": "site:site",
     "suite": "suite:app",
 }

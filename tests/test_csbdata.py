@@ -99,6 +99,7 @@ PUBLIC = [
     "BuildResult",
     "CsbdataError",
     "ExtraSource",
+    "ExtractionScore",
     "FetchSettings",
     "Fit",
     "Instance",
@@ -126,6 +127,7 @@ PUBLIC = [
     "push",
     "reward",
     "run",
+    "score",
     "verify",
     "witnesses",
 ]

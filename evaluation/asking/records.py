@@ -162,7 +162,8 @@ def read_records(path: Path) -> list[Record]:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     try:
-                        records.append(msgspec.json.decode(line, type=Record))
+                        content = line.removeprefix(b"\xef\xbb\xbf")
+                        records.append(msgspec.json.decode(content, type=Record))
                     except (ValueError, RecursionError) as error:
                         what = f"no record: {error}"
                         raise BadData(what, f"{path}:{number}") from error

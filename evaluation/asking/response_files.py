@@ -161,7 +161,7 @@ def _lines(path: Path, published: PublishedResponse | None) -> Iterator[Response
             if not line.strip():
                 continue
             try:
-                value = _value(line)
+                value = _value(line.removeprefix(b"\xef\xbb\xbf"))
                 response = (
                     published(value) if published and isinstance(value, dict) else None
                 )

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from curation.workers.protocol import serve
+from evaluation.answers.envelopes import envelope_of
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import ENGINE_ERROR, Judge
 from evaluation.suites.registry import suite_named
@@ -47,6 +48,9 @@ def start(message: dict[str, Any]) -> Callable[[Any], Verdict]:
                 judges.clear()
             judges[key] = scorer(case.record)
         verdict = judges[key](case.response)
+        if case.response.text and not case.response.writing:
+            details = {**verdict.details, "envelope": envelope_of(case.response.text)}
+            verdict = msgspec.structs.replace(verdict, details=details)
         fails = verdict.counted and not verdict.passed
         # A text of task `coverage` has classes of its own for what the engine did.
         by_engine = case.response.finish == ENGINE_ERROR and not case.response.writing

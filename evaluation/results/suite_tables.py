@@ -96,6 +96,10 @@ def standings(run: ScoredRun) -> Table:
     Of the records that every model answered, where there are any.
     """
     by_label, apart = _answered_by_all(run.by_label)
+    answered = len({one.record for side in run.by_label.values() for one in side})
+    records = run.facts.get("records")
+    if isinstance(records, int) and answered < records:
+        apart += f"{answered:,} of {records:,} records were answered. "
     rates = {label: passed(responses) for label, responses in by_label.items()}
     order = sorted(rates, key=lambda label: -(rates[label].share or 0.0))
     pairs = pair_sides(by_label, [(label, order[0]) for label in order[1:]])
@@ -108,6 +112,11 @@ def standings(run: ScoredRun) -> Table:
         failed = Counter(one.verdict.failure_class for one in counted)
         del failed[""]
         most = [f"{name} {count:,}" for name, count in failed.most_common(2)]
+        envelopes = Counter(
+            str(name)
+            for one in responses
+            if (name := one.verdict.details.get("envelope")) not in (None, "bare")
+        )
         times = Quantiles.of([one.seconds * _NS for one in responses if one.seconds])
         rows.append(
             {
@@ -117,15 +126,20 @@ def standings(run: ScoredRun) -> Table:
                 "cost": total_cost(one.cost for one in responses),
                 "p50": quantile_cell(times, 50.0),
                 "fails most": ", ".join(most),
+                "envelope": ", ".join(
+                    f"{name} {count:,}" for name, count in envelopes.most_common()
+                )
+                or None,
             }
         )
     return Table.of_records(
         "Standings",
         rows,
         note=f"{apart}{BRACKETS} {CLUSTERED} p: the exact test of the pair by "
-        "clusters, adjusted by Holm. p50: half of the answers took less.",
+        "clusters, adjusted by Holm. p50: half of the answers took less. "
+        "envelope: answers in a fence, among words, after thinking; others are bare.",
         name="standings",
-    )
+    ).without_empty_columns("envelope")
 
 
 def _answered_by_all(

@@ -53,6 +53,8 @@ _MISTAKES = {
         eval --engine none --task test-suite --set drafts=nosuch
         eval --engine none --task probe --set drafts=nosuch
         eval --engine none --compat nosuch --data good.json
+        export lm-eval nosuch o
+        score --schema good.json --gold bad.jsonl --answers bad.jsonl --preset nosuch
         suite run nosuch
         suite run passrate --set nosuch=1
         suite run passrate --set mode=nosuch

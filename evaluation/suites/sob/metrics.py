@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -291,16 +291,21 @@ class Expectation:
         cls, truth: Json, schema: Json, source: str, rules: ScoringRules
     ) -> Expectation:
         """Read a truth and compile its schema under one reading."""
-        leaves = all_leaves(truth)
         return cls(
             rules=rules,
             source=source,
-            truth=truth,
+            truth=None,
             target=compile_schema(schema, rules.dialect),
-            leaves=leaves,
-            compared=_compared(leaves, rules),
+            leaves={},
+            compared={},
             types=PublishedTypes(schema),
-        )
+        ).with_truth(truth)
+
+    def with_truth(self, truth: Json) -> Expectation:
+        """Return the expectation of another truth under the same schema."""
+        leaves = all_leaves(truth)
+        compared = _compared(leaves, self.rules)
+        return replace(self, truth=truth, leaves=leaves, compared=compared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

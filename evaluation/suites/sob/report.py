@@ -108,7 +108,8 @@ def _leaderboard_table(
     whole = isinstance(settings, dict) and settings.get("reading") == "paper"
     weighted = [one for one in summaries if one.weighted is not None]
     board = standings(weighted, totals, counted_coverage=not whole)
-    if run.facts.get("generated"):
+    is_sample = any(one.verdict.details.get("cluster") for one in responses)
+    if run.facts.get("generated") or is_sample:
         board = []
     sizes = ", ".join(f"{source} {of.records:,}" for source, of in totals.items())
     kind = "a source counts whole" if whole else "records answered"

@@ -194,14 +194,15 @@ def _extract_json(text: str) -> Any:  # noqa: ANN401 (any JSON)
 
 def quality_passes(text: str, task: str, truth: str) -> bool:
     """Return whether the published expressions find the right answer in a text."""
+    pattern = {
+        "last-letter": r'"answer":\s*"([a-zA-Z]{4})"',
+        "gsm8k": r'"answer":\s*([1-9][0-9]{0,9})',
+        "shuffled-objects": r'"answer":\s*"([A-Ea-e])"',
+    }[task]
     if task == "last-letter":
-        found = re.search(r'"answer":\s*"([a-z]{4})"', text, re.IGNORECASE)
-        return bool(found) and found[1].lower() == truth
-    if task == "gsm8k":
-        found = re.search(r'"answer":\s*([1-9][0-9]{0,9})', text)
-        return bool(found) and found[1] == truth
-    found = re.search(r'"answer":\s*"([A-Ea-e])"', text)
-    return bool(found) and found[1].upper() == truth
+        pattern = pattern.replace("answer", "(?i:answer)")
+    found = re.search(pattern, text)
+    return found is not None and found[1].lower() == truth.lower()
 
 
 def concodeeval_passes(text: str, fields: RecordFields) -> bool | None:

@@ -346,6 +346,8 @@ _KNOWN: Final[dict[tuple[str, str], int]] = {
     ("passrate", "passes True, syntax_error lone_surrogate"): 20,
     ("passrate", "passes True, syntax_error not_a_number"): 20,
     ("sob", "half of a surrogate pair"): 20,
+    # A carriage return alone is no end of the line with a block's language.
+    ("concodeeval", "passes False,"): 1,
 }
 
 

@@ -1,0 +1,1 @@
+"""Every suite as a task of the harnesses that people run: Inspect, lm-evaluation."""

@@ -1,0 +1,169 @@
+"""`csbdata score`: one's own extractions against gold documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from curation.commands.options import local_path, with_option_groups
+from curation.system.errors import BadData, BadUsage, NoInput
+from curation.system.terminal import say
+from evaluation.reporting.printing import (
+    ReportFormat,
+    ReportFormatOption,
+    as_markdown,
+    print_tables,
+)
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+    from evaluation.suites.score import ExtractionScore
+
+#: Members that name a document, and that hold it; otherwise all the others do.
+_NAMES: Final = ("id", "record_id", "record")
+_VALUES: Final = ("gold", "ground_truth", "answer", "text", "value")
+_MAX_MISTAKES: Final = 2_000
+_SHOWN: Final = 200
+#: Lines of a file that are named as none.
+_MAX_LINES: Final = 5
+
+
+@with_option_groups
+def score(  # noqa: PLR0913 (options of one command)
+    *,
+    schema: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="The JSON Schema.", parser=local_path),
+    ],
+    gold: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", help="The right documents, a line each.", parser=local_path
+        ),
+    ],
+    answers: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", help="The answers, a line each.", parser=local_path
+        ),
+    ],
+    preset: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="sob adds the seven metrics of SOB."),
+    ] = "",
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a page with both sides.", parser=local_path
+        ),
+    ] = None,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Score extractions against gold documents, field by field.
+
+    \b
+    Examples:
+      csbdata score --schema s.json --gold gold.jsonl --answers answers.jsonl
+      csbdata score --schema s.json --gold g.jsonl --answers a.jsonl --page p.html
+
+    A line is {"id": ..., "gold": {...}} or {"id": ..., "text": "..."}; any other object
+    with an id is the document itself. `x-eval` in the schema names how a field is
+    compared (docs/suites.md).
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.system.atomic_files import atomic_write_bytes
+    from evaluation.suites.score import score as score_documents
+
+    if preset not in ("", "sob"):
+        raise BadUsage(f"there is no preset {preset!r}", then="--preset sob")
+    problems: list[str] = []
+    result = score_documents(
+        _schema(schema),
+        _documents(gold, problems),
+        _documents(answers, problems),
+        preset=preset,
+    )
+    problems += result.problems
+    tables = result.tables()
+    print_tables(tables, format_, {"problems": [*problems]})
+    for problem in problems:
+        say(problem, style="yellow")
+    if page is not None:
+        atomic_write_bytes(page, _page(result, problems).encode())
+        say(f"Both sides in {page}")
+
+
+def _schema(path: Path) -> Json:
+    try:
+        schema: Json = json.loads(_content(path))
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"no JSON: {error}", str(path)) from error
+    if not isinstance(schema, dict):
+        raise BadData("no JSON Schema: the file holds no object", str(path))
+    return schema
+
+
+def _content(path: Path) -> str:
+    from curation.system.user_files import refuse_large
+
+    try:
+        return refuse_large(path).read_bytes().decode("utf-8-sig", "replace")
+    except OSError as error:
+        raise NoInput(error.strerror or "cannot be read", str(path)) from error
+
+
+def _documents(path: Path, problems: list[str]) -> Iterator[tuple[str, Json]]:
+    """Yield the documents of JSON lines by id; note the lines that are none."""
+    others: list[str] = []
+    for number, line in enumerate(_content(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{path.name}:{number}"
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            others.append(f"{where}: no JSON: {str(error)[:_SHOWN]}")
+            continue
+        names = [it for it in _NAMES if isinstance(row, dict) and it in row]
+        if not names:
+            others.append(f"{where}: no object with a member {' or '.join(_NAMES)}")
+            continue
+        held = [it for it in _VALUES if it in row]
+        rest = {it: value for it, value in row.items() if it != names[0]}
+        yield str(row[names[0]]), row[held[0]] if held else rest
+    problems += others[:_MAX_LINES]
+    if len(others) > _MAX_LINES:
+        more = len(others) - _MAX_LINES
+        problems.append(f"{path.name}: {more:,} more lines that are no documents")
+
+
+def _page(result: ExtractionScore, problems: Sequence[str]) -> str:
+    """Return a page with the tables and both sides of every mistake."""
+    rows = "\n".join(
+        f"<tr class={it.outcome}><td>{escape(it.document)}<td>{escape(it.field)}"
+        f"<td>{it.outcome}<td>{_side(it.gold)}<td>{_side(it.answer)}"
+        for it in result.mistakes[:_MAX_MISTAKES]
+    )
+    shown = min(len(result.mistakes), _MAX_MISTAKES)
+    tables = "\n".join(map(as_markdown, result.tables()))
+    return f"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Extraction</title>
+<style>body{{font:15px sans-serif;margin:2em}}td{{border:1px solid #ccc;padding:.3em;
+vertical-align:top}}.wrong{{background:#fee}}.omitted{{background:#ffd}}
+.invented{{background:#eef}}</style>
+<h1>Extraction</h1>
+<pre>{escape(tables)}</pre>
+<p>{"<br>".join(map(escape, problems))}</p>
+<h2>{shown:,} of {len(result.mistakes):,} mistakes</h2>
+<table><tr><th>document<th>field<th>outcome<th>gold<th>answer
+{rows}
+</table>
+"""
+
+
+def _side(value: Json) -> str:
+    return "" if value is None else escape(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,646 @@
+"""Score extractions: answers against gold documents, field by field.
+
+Each field has a rule, which the keyword `x-eval` of its schema names, and otherwise its
+type decides:
+
+| rule | right if | default of |
+|---|---|---|
+| `exact` | the JSON values are equal | Booleans, `enum`, `const` |
+| `text` | equal without case, width and spacing | strings |
+| `number` | within `tolerance` or `relative` (both 0) | numbers |
+| `date` | the same day or moment, however written | `format: date`, `date-time` |
+| `list` | items are aligned in order, as a diff does | arrays |
+| `set` | items are aligned in any order, for the most right fields | |
+| `index` | items are compared index by index | |
+| `ignore` | never compared | |
+
+`{"x-eval": {"rule": "number", "relative": 0.01}}` gives a rule its figures. Null says
+as much as leaving a member out. An object or array with `exact` is one value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+from curation.json.pointer import at, pointer, tokens_of_fragment
+from curation.json.values import identity, is_number
+from curation.system.errors import BadData
+from evaluation.answers.envelopes import envelope_of, find_json
+from evaluation.answers.json_answers import compiled_schema
+from evaluation.reporting.statistics import Interval
+from evaluation.reporting.tables import Cell, Estimate, Rate, Table
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json, UntypedJson
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+
+#: A path of names, with `*` for every index.
+_Path: TypeAlias = tuple[str, ...]
+Outcome: TypeAlias = Literal["right", "wrong", "omitted", "invented"]
+_RULES: Final = ("exact", "text", "number", "date", "list", "set", "index", "ignore")
+_OF_ARRAYS: Final = ("list", "set", "index")
+#: How dates are written, ISO 8601 apart.
+_DATES: Final = (
+    *("%d.%m.%Y", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%Y/%m/%d"),
+)
+#: Keywords whose schemas apply to the same value.
+_BRANCHES: Final = ("allOf", "anyOf", "oneOf")
+#: Items of an array that are aligned; longer arrays are compared index by index.
+_MAX_ALIGNED: Final = 200
+_RESAMPLES: Final = 1_000
+#: Figures of a bootstrap that are held at a time.
+_MAX_FIGURES: Final = 20_000_000
+_NAMED: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How one field is compared."""
+
+    name: str
+    tolerance: float = 0.0
+    relative: float = 0.0
+
+
+_EXACT, _TEXT, _DATE = Rule("exact"), Rule("text"), Rule("date")
+_NUMBER, _LIST = Rule("number"), Rule("list")
+
+
+class Leaf(NamedTuple):
+    """The result of one leaf."""
+
+    path: _Path
+    outcome: Outcome
+    gold: Json
+    answer: Json
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mistake:
+    """A leaf that is not right, with both sides."""
+
+    document: str
+    field: str
+    outcome: Outcome
+    gold: Json
+    answer: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionScore:
+    """The score of a set of answers."""
+
+    #: The counts of outcomes, of each field in each document.
+    documents: Mapping[str, Mapping[str, Counter[str]]]
+    #: The rule of each field.
+    rules: Mapping[str, str]
+    mistakes: Sequence[Mistake]
+    #: One line for each kind of problem of the input: documents are never dropped
+    #: silently.
+    problems: Sequence[str]
+    #: What the answers stood in (`evaluation.answers.envelopes`).
+    envelopes: Counter[str] = field(default_factory=Counter)
+    #: Tables of a preset.
+    more: Sequence[Table] = ()
+
+    def tables(self) -> list[Table]:
+        """Return the tables: the whole, then the fields with the worst first."""
+        totals: dict[str, Counter[str]] = defaultdict(Counter)
+        for fields in self.documents.values():
+            for name, counts in fields.items():
+                totals[name] += counts
+        worst = sorted(totals, key=lambda name: (_f1(totals[name]), name))
+        fields_table = Table.of_records(
+            "Fields, the worst first",
+            [self._row(name, totals[name]) for name in worst],
+            "right: of the gold values, with the interval by documents; exact: equal "
+            "as written; omitted: gold values without an answer; invented: "
+            "answers without a gold value.",
+            "fields",
+        )
+        return [self._summary(worst), *self.more, fields_table]
+
+    def _row(self, name: str, counts: Counter[str]) -> dict[str, Cell]:
+        return {
+            "field": name or "(root)",
+            "rule": self.rules.get(name, ""),
+            "F1": Estimate(_f1(counts)),
+            "right": self._rate("right", name),
+            "exact": counts["exact"],
+            "wrong": counts["wrong"],
+            "omitted": counts["omitted"],
+            "invented": counts["invented"],
+        }
+
+    def _rate(
+        self, outcome: str, field_name: str | None = None, against: str = "omitted"
+    ) -> Rate:
+        """Return the share of an outcome, of the gold values or of the answers."""
+        rates = []
+        for fields in self.documents.values():
+            chosen = [*fields.values()]
+            if field_name is not None:
+                chosen = [fields.get(field_name, Counter())]
+            of = sum(it["right"] + it["wrong"] + it[against] for it in chosen)
+            rates.append(Rate(sum(it[outcome] for it in chosen), of))
+        return Rate.total(rates)
+
+    def _summary(self, fields: Sequence[str]) -> Table:
+        micro, macro = _intervals(self.documents, fields)
+        perfect = sum(
+            all(set(+counts) <= {"right", "exact"} for counts in each.values())
+            for each in self.documents.values()
+        )
+        row: dict[str, Cell] = {
+            "all right": Rate(perfect, len(self.documents)),
+            "recall": self._rate("right"),
+            "precision": self._rate("right", against="invented"),
+            "F1 micro": micro,
+            "F1 macro": macro,
+        }
+        inside = ", ".join(
+            f"{count:,} in {name}" if name == "fence" else f"{count:,} {name}"
+            for name, count in self.envelopes.most_common()
+        )
+        note = (
+            "all right: documents without a mistake; micro: over all values; macro: "
+            "the mean of the fields. Intervals take documents for independent. "
+            f"Answers: {inside or 'values'}."
+        )
+        return Table.of_records("Extraction", [row], note, "extraction")
+
+
+def _f1(counts: Mapping[str, int]) -> float:
+    right = 2 * counts["right"]
+    wrong = 2 * counts["wrong"] + counts["omitted"] + counts["invented"]
+    return right / (right + wrong) if right + wrong else 1.0
+
+
+def _intervals(
+    documents: Mapping[str, Mapping[str, Counter[str]]], fields: Sequence[str]
+) -> tuple[Estimate, Estimate]:
+    """Return F1 over all leaves, and its mean over fields, by a bootstrap."""
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    index = {name: place for place, name in enumerate(fields)}
+    shape = (len(documents), len(fields))
+    right, total = np.zeros(shape), np.zeros(shape)
+    for row, counts_by_field in enumerate(documents.values()):
+        for name, counts in counts_by_field.items():
+            column = index[name]
+            right[row, column] = 2 * counts["right"]
+            total[row, column] = (
+                right[row, column]
+                + 2 * counts["wrong"]
+                + counts["omitted"]
+                + counts["invented"]
+            )
+
+    def figures(weights: Any) -> tuple[Any, Any]:  # noqa: ANN401 - arrays
+        rights, totals = weights @ right, weights @ total
+        shares = np.divide(rights, totals, out=np.ones_like(rights), where=totals > 0)
+        sums = totals.sum(axis=1)
+        micro = np.divide(
+            rights.sum(axis=1), sums, out=np.ones_like(sums), where=sums > 0
+        )
+        return micro, shares.mean(axis=1)
+
+    if not fields:
+        return Estimate(float("nan")), Estimate(float("nan"))
+    points = figures(np.ones((1, len(documents))))
+    estimates = [Estimate(float(point[0])) for point in points]
+    if len(documents) > 1 and right.size <= _MAX_FIGURES:
+        draw = np.random.default_rng(0)
+        even = np.full(len(documents), 1 / len(documents))
+        drawn = [
+            figures(draw.multinomial(len(documents), even, 50).astype(float))
+            for _ in range(_RESAMPLES // 50)
+        ]
+        for place, estimate in enumerate(estimates):
+            values = np.concatenate([each[place] for each in drawn])
+            low, high = np.quantile(values, (0.025, 0.975))
+            estimates[place] = replace(
+                estimate, interval=Interval(float(low), float(high))
+            )
+    return estimates[0], estimates[1]
+
+
+def score(
+    schema: UntypedJson,
+    gold: Mapping[str, UntypedJson] | Iterable[tuple[str, UntypedJson]],
+    answers: Mapping[str, UntypedJson] | Iterable[tuple[str, UntypedJson]],
+    *,
+    preset: str = "",
+) -> ExtractionScore:
+    """Score answers against gold documents by the rules of a schema.
+
+    Args:
+        schema: A JSON Schema; `x-eval` in it names rules.
+        gold: The right document of each id.
+        answers: The answer of each id; a text is read as models write, fences and
+            words around it included.
+        preset: `sob` adds the seven metrics of the Structured Output Benchmark.
+
+    Raises:
+        BadData: the schema cannot be used, or there is no gold document.
+
+    Example:
+        >>> schema = {"properties": {"total": {"type": "number"}}}
+        >>> result = score(schema, {"a": {"total": 12.5}}, {"a": "Total: 12.5"})
+        >>> result.documents["a"]["/total"]["omitted"]
+        1
+    """
+    try:
+        compiled = compiled_schema(json.dumps(schema), "")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadData(f"this schema is no JSON value: {error}") from error
+    if isinstance(compiled, str):
+        raise BadData(f"this schema cannot be used: {compiled}")
+    comparison = _Comparison(compiled.value)
+    problems = _Problems()
+    right = problems.unique(gold, "gold documents of an id that was there already")
+    given = problems.unique(answers, "answers of an id that was there already")
+    if not right:
+        raise BadData("no gold document")
+    problems.note([it for it in given if it not in right], "answers without gold")
+    problems.note(
+        [it for it in right if it not in given],
+        "gold documents without an answer, which count as omitted",
+    )
+    accepts = compiled.validator_without_formats.is_valid
+    problems.note(
+        [it for it, value in right.items() if not accepts(value)],
+        "gold documents that their own schema refuses, which count like others",
+    )
+    values, unread, envelopes = _values(given, right)
+    problems.note(unread, "answers without JSON, which count as omitted")
+    problems.note(
+        [it for it, value in values.items() if not accepts(value)],
+        "answers that the schema refuses, which are compared all the same",
+    )
+    documents: dict[str, dict[str, Counter[str]]] = {}
+    mistakes: list[Mistake] = []
+    for name, value in right.items():
+        fields: dict[str, Counter[str]] = defaultdict(Counter)
+        for leaf in comparison.leaves(value, values.get(name)):
+            where = pointer(leaf.path)
+            fields[where][leaf.outcome] += 1
+            fields[where]["exact"] += leaf.exact
+            if leaf.outcome != "right":
+                mistakes.append(
+                    Mistake(
+                        document=name,
+                        field=where,
+                        outcome=leaf.outcome,
+                        gold=leaf.gold,
+                        answer=leaf.answer,
+                    )
+                )
+        documents[name] = dict(fields)
+    more = _sob_tables(compiled, right, values) if preset == "sob" else ()
+    return ExtractionScore(
+        documents=documents,
+        rules={pointer(path): rule for path, rule in comparison.rules.items()},
+        mistakes=mistakes,
+        problems=problems.lines,
+        envelopes=envelopes,
+        more=more,
+    )
+
+
+def _values(
+    given: Mapping[str, Json], gold: Mapping[str, Json]
+) -> tuple[dict[str, Json], list[str], Counter[str]]:
+    """Return the values of answers to gold documents, and those without one."""
+    values: dict[str, Json] = {}
+    unread: list[str] = []
+    envelopes: Counter[str] = Counter()
+    for name, value in given.items():
+        if name not in gold:
+            continue
+        if not isinstance(value, str):
+            values[name] = value
+            continue
+        answer = find_json(value)
+        envelopes[envelope_of(value)] += 1
+        if answer.problem is None and isinstance(answer.value, dict | list):
+            values[name] = answer.value
+        else:
+            unread.append(name)
+    return values, unread, envelopes
+
+
+class _Problems:
+    """Problems of the input, a line for each kind."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def note(self, names: Sequence[str], description: str) -> None:
+        """Add a line if there are any."""
+        if names:
+            more = f" and {len(names) - _NAMED:,} more" * (len(names) > _NAMED)
+            shown = ", ".join(map(str, names[:_NAMED]))
+            self.lines.append(f"{description} ({len(names):,}): {shown}{more}")
+
+    def unique(
+        self,
+        pairs: Mapping[str, Json] | Iterable[tuple[str, Json]],
+        description: str,
+    ) -> dict[str, Json]:
+        """Return values by id; of several the first one counts."""
+        values: dict[str, Json] = {}
+        repeated: list[str] = []
+        for name, value in pairs.items() if isinstance(pairs, Mapping) else pairs:
+            if name in values:
+                repeated.append(name)
+            else:
+                values[name] = value
+        self.note(repeated, f"{description}; the first one counts")
+        return values
+
+
+class _Field:
+    """The schemas of one field, references and branches followed."""
+
+    def __init__(self, root: Json, schemas: Iterable[Json], path: _Path = ()) -> None:
+        self.root = root
+        self.path = path
+        self.schemas: list[dict[str, Any]] = []
+        self.members: dict[str, _Field] = {}
+        waiting = list(schemas)
+        while waiting:
+            schema = waiting.pop(0)
+            if not isinstance(schema, dict) or any(schema is it for it in self.schemas):
+                continue
+            self.schemas.append(schema)
+            reference = schema.get("$ref")
+            if isinstance(reference, str) and reference.startswith("#"):
+                with suppress(LookupError, ValueError):
+                    waiting.append(at(root, tokens_of_fragment(reference[1:])))
+            for keyword in _BRANCHES:
+                branches = schema.get(keyword)
+                waiting += branches if isinstance(branches, list) else []
+        self.declared = _declared_rule(self.schemas)
+        self.is_listed = any({"enum", "const"} & it.keys() for it in self.schemas)
+        formats = {str(it.get("format")) for it in self.schemas}
+        self.is_date = bool(formats & {"date", "date-time"})
+
+    def member(self, name: str) -> _Field:
+        """Return the field of a member, or of items for `*`."""
+        if name not in self.members:
+            if name == "*":
+                inner = [it.get("items") for it in self.schemas]
+            else:
+                properties = [it.get("properties") for it in self.schemas]
+                inner = [it.get(name) for it in properties if isinstance(it, dict)]
+                if not any(inner):
+                    inner = [it.get("additionalProperties") for it in self.schemas]
+            self.members[name] = _Field(self.root, inner, (*self.path, name))
+        return self.members[name]
+
+    def rule(self, value: Json) -> Rule:
+        """Return the rule of a value: the declared one, otherwise that of its type."""
+        is_array = isinstance(value, list)
+        if self.declared and (is_array or self.declared.name not in _OF_ARRAYS):
+            return self.declared
+        if is_array:
+            return _LIST
+        if isinstance(value, str):
+            return _EXACT if self.is_listed else _DATE if self.is_date else _TEXT
+        return _NUMBER if is_number(value) else _EXACT
+
+
+class _Comparison:
+    """Comparison by the rules of one schema."""
+
+    def __init__(self, schema: Json) -> None:
+        self.root = _Field(schema, [schema])
+        #: The rule of every field that was compared.
+        self.rules: dict[_Path, str] = {}
+
+    def leaves(self, gold: Json, answer: Json) -> list[Leaf]:
+        """Return the outcome of every leaf of two documents."""
+        found: list[Leaf] = []
+        self._compare(self.root, gold, answer, found)
+        return found
+
+    def _compare(
+        self,
+        place: _Field,
+        gold: Any,  # noqa: ANN401 - any JSON
+        answer: Any,  # noqa: ANN401 - any JSON
+        found: list[Leaf],
+    ) -> None:
+        rule = place.rule(answer if gold is None else gold)
+        kinds = {type(gold), type(answer)} - {type(None)}
+        if rule.name == "ignore":
+            return
+        if kinds == {dict} and place.declared is None:
+            gold, answer = gold or {}, answer or {}
+            for name in dict.fromkeys((*gold, *answer)):
+                if name in gold or answer[name] is not None:
+                    inner = place.member(name)
+                    self._compare(inner, gold.get(name), answer.get(name), found)
+        elif kinds == {list} and rule.name in _OF_ARRAYS:
+            inner = place.member("*")
+            for one, other in self._aligned(inner, rule, gold or [], answer or []):
+                self._compare(inner, one, other, found)
+        elif kinds & {dict, list} and len(kinds) > 1:
+            self._compare(place, gold, None, found)
+            self._compare(place, None, answer, found)
+        else:
+            found.append(_leaf(rule, gold, answer, place.path))
+            self.rules.setdefault(place.path, rule.name)
+
+    def _aligned(
+        self, inner: _Field, rule: Rule, gold: list[Json], answer: list[Json]
+    ) -> list[tuple[Json, Json]]:
+        """Return pairs of items; None for an item without a counterpart."""
+        size = max(len(gold), len(answer))
+        by_index = [
+            (
+                gold[it] if it < len(gold) else None,
+                answer[it] if it < len(answer) else None,
+            )
+            for it in range(size)
+        ]
+        if rule.name == "index" or size > _MAX_ALIGNED or gold == answer:
+            return by_index
+        similarity = [
+            [self._similarity(inner, one, other) for other in answer] for one in gold
+        ]
+        if rule.name == "set":
+            chosen = _assignment(similarity)
+        else:
+            chosen = _in_order(similarity)
+        if len(gold) == len(answer) and not chosen:
+            return by_index
+        taken_gold, taken = {one for one, _ in chosen}, {other for _, other in chosen}
+        return [
+            *((gold[one], answer[other]) for one, other in chosen),
+            *((it, None) for place, it in enumerate(gold) if place not in taken_gold),
+            *((None, it) for place, it in enumerate(answer) if place not in taken),
+        ]
+
+    def _similarity(self, inner: _Field, gold: Json, answer: Json) -> float:
+        """Return the share of right leaves of two items."""
+        found: list[Leaf] = []
+        self._compare(inner, gold, answer, found)
+        right = sum(leaf.outcome == "right" for leaf in found)
+        return right / len(found) if found else 1.0
+
+
+def _leaf(rule: Rule, gold: Json, answer: Json, path: _Path) -> Leaf:
+    exact = gold == answer and isinstance(gold, bool) is isinstance(answer, bool)
+    if isinstance(gold, dict | list):
+        exact = identity(gold) == identity(answer)
+    if exact or (
+        gold is not None and answer is not None and _matches(rule, gold, answer)
+    ):
+        outcome: Outcome = "right"
+    elif answer is None:
+        outcome = "omitted"
+    elif gold is None:
+        outcome = "invented"
+    else:
+        outcome = "wrong"
+    return Leaf(path, outcome, gold, answer, exact)
+
+
+def _declared_rule(schemas: Iterable[dict[str, Any]]) -> Rule | None:
+    """Return the rule that `x-eval` declares.
+
+    Raises:
+        BadData: it declares none of the rules.
+    """
+    declared = next((it["x-eval"] for it in schemas if "x-eval" in it), None)
+    if declared is None:
+        return None
+    options = declared if isinstance(declared, dict) else {"rule": declared}
+    figures = [options.get(name, 0) for name in ("tolerance", "relative")]
+    if options.get("rule") not in _RULES or not all(map(is_number, figures)):
+        then = f"choose one of {', '.join(_RULES)}; tolerance and relative are numbers"
+        raise BadData(f"x-eval {json.dumps(declared)} is no rule", then=then)
+    return Rule(options["rule"], *figures)
+
+
+def _matches(rule: Rule, gold: Json, answer: Json) -> bool:
+    if rule.name == "number" and is_number(gold) and is_number(answer):
+        limit = max(rule.tolerance, rule.relative * abs(gold))
+        return abs(gold - answer) <= limit
+    if not isinstance(gold, str) or not isinstance(answer, str):
+        return False
+    if rule.name == "date":
+        return _moment(gold) == _moment(answer)
+    return rule.name == "text" and _normalised(gold) == _normalised(answer)
+
+
+def _normalised(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return re.sub(r"\s+", " ", folded).strip()
+
+
+def _moment(text: str) -> datetime | str:
+    """Return a date or a date with a time; other texts normalised."""
+    text = " ".join(text.split())
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        for form in _DATES:
+            try:
+                return datetime.strptime(text, form).replace(tzinfo=UTC)
+            except ValueError:
+                continue
+        return _normalised(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _assignment(similarity: list[list[float]]) -> list[tuple[int, int]]:
+    """Return the pairs of the largest sum (the Hungarian algorithm)."""
+    if not similarity or not similarity[0]:
+        return []
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - heavy
+
+    rows, columns = linear_sum_assignment(similarity, maximize=True)
+    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+    return [(row, column) for row, column in pairs if similarity[row][column]]
+
+
+def _in_order(similarity: list[list[float]]) -> list[tuple[int, int]]:
+    """Return the pairs of the largest sum that keep the order of both sides."""
+    columns = len(similarity[0]) if similarity else 0
+    best = [[0.0] * (columns + 1)]
+    for row in similarity:
+        line, above = [0.0], best[-1]
+        for column, value in enumerate(row):
+            line.append(max(above[column] + value, above[column + 1], line[column]))
+        best.append(line)
+    chosen: list[tuple[int, int]] = []
+    one, other = len(similarity), columns
+    while one and other:
+        value = similarity[one - 1][other - 1]
+        if value and best[one][other] == best[one - 1][other - 1] + value:
+            one, other = one - 1, other - 1
+            chosen.append((one, other))
+        elif best[one][other] == best[one - 1][other]:
+            one -= 1
+        else:
+            other -= 1
+    return _with_gaps(chosen[::-1], len(similarity), columns)
+
+
+def _with_gaps(
+    chosen: list[tuple[int, int]], rows: int, columns: int
+) -> list[tuple[int, int]]:
+    """Pair what is left between two pairs, where both sides have as many items."""
+    ends = [(-1, -1), *chosen, (rows, columns)]
+    pairs = list(chosen)
+    for (row, column), (next_row, next_column) in pairwise(ends):
+        if next_row - row == next_column - column:
+            pairs += [(row + step, column + step) for step in range(1, next_row - row)]
+    return sorted(pairs)
+
+
+def _sob_tables(
+    compiled: CompiledSchema, gold: Mapping[str, Json], values: Mapping[str, Json]
+) -> list[Table]:
+    """Return the seven metrics of SOB, each document a text of weight one."""
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    from evaluation.reporting.bootstrap import bootstrap_means  # noqa: PLC0415 - heavy
+    from evaluation.suites.sob.metrics import (  # noqa: PLC0415 - of this preset alone
+        RECOMMENDED,
+        SEVEN,
+        Expectation,
+        score_answer,
+    )
+
+    first = Expectation.of(None, compiled.value, "text", RECOMMENDED)
+    rows = []
+    for name, truth in gold.items():
+        expected = first.with_truth(truth)
+        scores = score_answer(values.get(name), expected)
+        rows.append([scores.values[metric] for metric in SEVEN])
+    figures = np.array(rows)
+    intervals = bootstrap_means(figures, np.ones(len(rows)))
+    lines: list[dict[str, Cell]] = [
+        {
+            "metric": str(metric),
+            "mean": Estimate(float(figures[:, place].mean()), intervals[place]),
+            "is": metric.explanation,
+        }
+        for place, metric in enumerate(SEVEN)
+    ]
+    note = "The metrics of the Structured Output Benchmark (docs/suites/sob.md)."
+    return [Table.of_records("SOB", lines, note, "sob")]

@@ -1,0 +1,180 @@
+"""`csbdata score`: extractions against gold documents, field by field."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+import csbdata
+from curation.cli import application
+from curation.system.errors import BadData
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.core.json_types import UntypedJson
+
+
+def _score(
+    schema: UntypedJson, gold: UntypedJson, answer: UntypedJson
+) -> dict[str, Counter[str]]:
+    result = csbdata.score(schema, {"a": gold}, {"a": answer})
+    return {name: +counts for name, counts in result.documents["a"].items()}
+
+
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+_LINES = {
+    "type": "array",
+    "x-eval": "set",
+    "items": {"properties": {"item": {"type": "string"}, "n": {"type": "integer"}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "gold", "answer", "outcome"),
+    [
+        ({"type": "string"}, "Ada  Lovelace", "ada lovelace", "right"),
+        ({"type": "string"}, "Ada", "Eve", "wrong"),
+        ({"type": "string"}, "\uff11\uff12", "12", "right"),
+        ({"type": "string", "x-eval": "exact"}, "Ada", "ada", "wrong"),
+        ({"enum": ["a", "A"]}, "A", "a", "wrong"),
+        ({"type": "number"}, 10, 10.0, "right"),
+        ({"type": "number"}, 10, 10.01, "wrong"),
+        ({"x-eval": {"rule": "number", "tolerance": 0.01}}, 10, 10.01, "right"),
+        ({"x-eval": {"rule": "number", "relative": 0.01}}, 200, 202, "right"),
+        ({"x-eval": {"rule": "number", "relative": 0.01}}, 200, 203, "wrong"),
+        ({"type": "number"}, 1, True, "wrong"),
+        ({"type": "number"}, 1, "1", "wrong"),
+        ({"type": "boolean"}, False, 0, "wrong"),
+        ({"format": "date"}, "2024-03-05", "5 March 2024", "right"),
+        ({"format": "date"}, "2024-03-05", "05.03.2024", "right"),
+        ({"format": "date"}, "2024-03-05", "2024-05-03", "wrong"),
+        (
+            {"format": "date-time"},
+            "2024-03-05T10:00Z",
+            "2024-03-05T11:00+01:00",
+            "right",
+        ),
+        ({"format": "date"}, "soon", "Soon", "right"),
+        ({"type": ["string", "null"]}, None, None, "right"),
+        ({"type": ["string", "null"]}, None, "x", "invented"),
+        ({"type": ["string", "null"]}, "x", None, "omitted"),
+        ({"$ref": "#/$defs/d"}, "2024-03-05", "05.03.2024", "right"),
+        ({"anyOf": [{"type": "null"}, {"x-eval": "exact"}]}, "A", "a", "wrong"),
+        ({"x-eval": "exact"}, {"b": 1, "c": 2}, {"c": 2, "b": 1}, "right"),
+        ({"x-eval": "exact"}, [1, 2], [2, 1], "wrong"),
+    ],
+)
+def test_a_leaf_is_compared_by_its_rule(
+    schema: UntypedJson, gold: UntypedJson, answer: UntypedJson, outcome: str
+) -> None:
+    """The declared rule, otherwise that of the type; null is absent."""
+    whole = {"properties": {"f": schema}, "$defs": {"d": {"format": "date"}}}
+    found = _score(whole, {"f": gold}, {"f": answer})["/f"]
+    del found["exact"]
+    assert found == {outcome: 1}
+
+
+@pytest.mark.parametrize(
+    ("rule", "gold", "answer", "expected"),
+    [
+        ("list", ["a", "b", "c"], ["b", "c"], {"right": 2, "omitted": 1}),
+        ("list", ["a", "b"], ["x", "a", "b"], {"right": 2, "invented": 1}),
+        ("list", ["a", "b", "c"], ["a", "x", "c"], {"right": 2, "wrong": 1}),
+        ("list", ["a", "b"], ["b", "a"], {"right": 1, "omitted": 1, "invented": 1}),
+        ("set", ["a", "b"], ["b", "a"], {"right": 2}),
+        ("set", ["a", "b"], ["b", "a", "c"], {"right": 2, "invented": 1}),
+        ("index", ["a", "b", "c"], ["b", "c"], {"wrong": 2, "omitted": 1}),
+        ("ignore", ["a"], [], {}),
+        ("list", [], [], {}),
+        ("list", ["a"], "a", {"omitted": 1}),
+    ],
+)
+def test_arrays_are_aligned_by_their_rule(
+    rule: str, gold: UntypedJson, answer: UntypedJson, expected: dict[str, int]
+) -> None:
+    """In order, in any order, or index by index."""
+    schema = {"properties": {"f": {**_TEXTS, "x-eval": rule}}}
+    found = _score(schema, {"f": gold}, {"f": answer}).get("/f/*", Counter())
+    del found["exact"]
+    assert found == expected
+
+
+def test_objects_of_a_set_are_paired_for_the_most_right_leaves() -> None:
+    """Each with the one that it is most like."""
+    gold = [{"item": "a", "n": 1}, {"item": "b", "n": 2}]
+    answer = [{"item": "b", "n": 3}, {"item": "a", "n": 1}]
+    found = _score({"properties": {"f": _LINES}}, {"f": gold}, {"f": answer})
+    assert found["/f/*/item"]["right"] == 2
+    assert found["/f/*/n"] == {"right": 1, "exact": 1, "wrong": 1}
+
+
+def _write(path: Path, *lines: object) -> str:
+    text = "\r\n".join(it if isinstance(it, str) else json.dumps(it) for it in lines)
+    path.write_text(f"\ufeff{text}\r\n", "utf-8")
+    return str(path)
+
+
+def test_bad_input_is_named_and_counted_and_the_rest_is_scored(tmp_path: Path) -> None:
+    """With a byte order mark and line ends of Windows."""
+    schema = _write(tmp_path / "s.json", {"properties": {"a": {"type": "integer"}}})
+    gold = _write(
+        tmp_path / "g.jsonl",
+        {"id": 1, "gold": {"a": 1}},
+        {"id": 2, "gold": {"a": "x"}},
+        {"id": 3, "gold": {"a": 3}},
+        {"id": 1, "gold": {"a": 9}},
+        {"id": 4, "a": 4},
+        "{half",
+    )
+    answers = _write(
+        tmp_path / "a.jsonl",
+        {"id": 1, "text": '```json\n{"a": 1}\n```'},
+        {"id": 2, "text": "I cannot."},
+        {"id": 9, "text": "{}"},
+        {"record": "4", "text": 'Here: {"a": 5}'},
+        [],
+    )
+    page = tmp_path / "page.html"
+    options = ("--schema", schema, "--gold", gold, "--answers", answers)
+    arguments = ["score", *options, "--format", "json", "--page", str(page)]
+    done = CliRunner().invoke(application(arguments), arguments)
+    report = json.loads(done.stdout)
+    assert [
+        line.partition(" (")[0].partition(": ")[0] for line in report["problems"]
+    ] == [
+        "g.jsonl:6",
+        "a.jsonl:5",
+        "gold documents of an id that was there already; the first one counts",
+        "answers without gold",
+        "gold documents without an answer, which count as omitted",
+        "gold documents that their own schema refuses, which count like others",
+        "answers without JSON, which count as omitted",
+    ]
+    whole, fields = report["tables"]
+    assert whole["rows"][0]["all right"]["of"] == 4
+    assert "1 in fence" in whole["note"]
+    assert fields["rows"][0]["wrong"] == 1
+    assert fields["rows"][0]["omitted"] == 2
+    assert "<td>4<td>5" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("schema", [{"type": "nothing"}, {"x-eval": "exactly"}])
+def test_a_schema_or_rule_that_is_none_is_refused(schema: UntypedJson) -> None:
+    """In one line."""
+    with pytest.raises(BadData):
+        csbdata.score(schema, {"a": 1}, {})
+
+
+def test_the_metrics_of_sob_are_a_preset() -> None:
+    """Seven figures with intervals by document."""
+    gold = {str(it): {"a": it} for it in range(4)}
+    answers = {**gold, "3": {"a": 0}}
+    result = csbdata.score({"type": "object"}, gold, answers, preset="sob")
+    (table,) = result.more
+    assert len(table.rows) == 7
+    assert str(table.rows[0][1]).startswith("0.75")
