@@ -43,7 +43,7 @@ from curation.json.pointer import (
 from curation.lint.contradictions import FORMATS, UNKNOWN_FORMAT
 from curation.lint.idle_keywords import MISSPELT
 from curation.lint.lint import NON_OBJECT_ROOT, OUTSIDE
-from curation.pipeline.process_document import read
+from curation.pipeline.read_document import read
 from curation.references.closure import lost_references
 from curation.references.schema import Schema
 from curation.rules.clean import (
