@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from curation.references.schema import Schema
 
 UNUSED: Final = "unused-definition"
+ENUM: Final = "enum-values"
 REFUSED: Final = "refused-default", "refused-example"
 #: Every code, with its meaning.
 CODES: Final[Mapping[str, str]] = {
     unknown_words.CODE: unknown_words.MEANING,
     **parts.CODES,
+    ENUM: "an `enum` without values, or with one twice",
     REFUSED[0]: "the schema refuses its own default",
     REFUSED[1]: "the schema refuses its own example",
     UNUSED: "no reference leads to the definition from the root of this file",
@@ -76,6 +78,21 @@ def refused_values(schema: Schema) -> Iterator[tuple[Lint, str]]:
         tokens, code, member, _ = given[at]
         where = f"{pointer(tokens)}/{member}"
         yield Lint(code=code, pointer=where), f"{CODES[code]}: {message}"
+
+
+def enum_faults(schema: Schema) -> Iterator[tuple[Lint, str]]:
+    """Yield each `enum` that is empty, and each of its values that came before."""
+    for location in taking_part(schema.value, schema.dialect):
+        values, place = location.keywords.get("enum"), f"{location.pointer}/enum"
+        if values == []:
+            yield Lint(code=ENUM, pointer=place), "an empty `enum` accepts nothing"
+        seen = set()
+        for index, value in enumerate(array_of(location.keywords, "enum")):
+            text = jsontext.canonical(value)
+            if text in seen:
+                message = f"the value is in the `enum` already: {text.decode()}"
+                yield Lint(code=ENUM, pointer=f"{place}/{index}"), message
+            seen.add(text)
 
 
 def _given(schema: Schema) -> list[tuple[Tokens, str, str, Json]]:
