@@ -16,6 +16,7 @@ from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json import text as jsontext
 from curation.json.pointer import fragment_of, pointer
 from curation.references.reachable import applied, taking_part
+from curation.schema.keywords import CONTAINERS
 from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
@@ -86,8 +87,10 @@ def enum_faults(schema: Schema) -> Iterator[tuple[Lint, str]]:
         values, place = location.keywords.get("enum"), f"{location.pointer}/enum"
         if values == []:
             yield Lint(code=ENUM, pointer=place), "an empty `enum` accepts nothing"
-        seen = set()
-        for index, value in enumerate(array_of(location.keywords, "enum")):
+        values, seen = array_of(location.keywords, "enum"), set()
+        if {*map(type, values)} <= {str} and len({*map(str, values)}) == len(values):
+            continue
+        for index, value in enumerate(values):
             text = jsontext.canonical(value)
             if text in seen:
                 message = f"the value is in the `enum` already: {text.decode()}"
@@ -109,11 +112,11 @@ def _given(schema: Schema) -> list[tuple[Tokens, str, str, Json]]:
 
 def unused_definitions(schema: Schema) -> Iterator[tuple[Lint, str]]:
     """Yield the root's definitions that nothing leads to; none of a mere library."""
-    entered = {tokens[:2] for tokens in applied(schema)}
     root = schema.value
-    if entered <= {()} or not isinstance(root, dict):
+    if not isinstance(root, dict) or CONTAINERS.isdisjoint(root):
         return
-    for keyword in ("$defs", "definitions"):
+    entered = {tokens[:2] for tokens in applied(schema)}
+    for keyword in sorted(CONTAINERS) if entered - {()} else ():
         for name in object_of(root, keyword):
             if (keyword, name) not in entered:
                 yield Lint(code=UNUSED, pointer=pointer((keyword, name))), CODES[UNUSED]

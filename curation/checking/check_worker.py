@@ -51,7 +51,7 @@ from curation.lint.lint import NON_OBJECT_ROOT, OUTSIDE
 from curation.lint.liveness import NEEDED_BESIDE
 from curation.pipeline.read_document import read
 from curation.references.closure import lost_references
-from curation.references.schema import Schema
+from curation.references.schema import Schema, schema_of
 from curation.rules.clean import (
     bad_patterns,
     empty,
@@ -175,7 +175,7 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
     problems = [it for it in problems if not f"{it.pointer}/".startswith(brought_in)]
     is_old = document.dialect_found == "upgraded"
     dialect = DRAFT_03 if is_old else BY_NAME.get(document.dialect or "", ANY_DIALECT)
-    as_read = Schema(given, dialect)
+    as_read = schema_of(given, dialect)
     problems += [_lint(*it) for it in enum_faults(as_read)]
     problems += [
         _lint(Lint(code=UNKNOWN, pointer=it.pointer), it.message, it.level)
@@ -200,11 +200,11 @@ def _why_instance(value: Json) -> str:
     uri = value.get("$schema")
     if isinstance(uri, str) and statement(value).kind is not StatementKind.UNKNOWN:
         return ""
-    keywords = KNOWN_KEYWORDS - ANNOTATIONS - {"id"}
-    if any(valid_under({it: value[it]}) for it in keywords & value.keys()):
-        return ""
     words = [it for it in value if it not in KNOWN_KEYWORDS]
     if not words or any(map(slip_of, words)):
+        return ""
+    keywords = value.keys() & (KNOWN_KEYWORDS - ANNOTATIONS - {"id"})
+    if any(valid_under({it: value[it]}) for it in keywords):
         return ""
     if all(isinstance(value[it], dict) and constrains(value[it]) for it in words):
         return f"no schema, but its properties: put `{words[0]}` below `properties`"
@@ -348,7 +348,7 @@ def _to_mend(
         pointers: Places of which something is said already.
     """
     dialect = BY_NAME.get(document.dialect or "")
-    schema = None if dialect is None else Schema(document.schema, dialect)
+    schema = None if dialect is None else schema_of(document.schema, dialect)
     for lint in document.lints:
         tokens = tokens_of(lint.pointer)
         if lint.code in _WORDS or (
