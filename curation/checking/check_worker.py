@@ -36,7 +36,7 @@ from curation.core.documents import (
     Reason,
     Rejected,
 )
-from curation.core.json_types import Json
+from curation.core.json_types import Json, UntypedJson
 from curation.core.rule import Context, Library, Rule
 from curation.json.pointer import (
     Tokens,
@@ -371,9 +371,9 @@ def _to_mend(
 def _in_place(code: str, tokens: Tokens, schema: Schema) -> str:
     """Return the meaning of a lint with the names of its place; empty for others."""
     name, dialect = tokens[-1], schema.dialect.name
-    holder = at(schema.value, tokens[:-1])
+    value: UntypedJson = at(schema.value, tokens)
     if code == UNKNOWN_FORMAT:
-        return f"unknown format; did you mean `{_near_format(str(holder[name]))}`?"
+        return f"unknown format; did you mean `{_near_format(str(value))}`?"
     if code == "newer-keyword":
         first = next(it.first for it in KEYWORDS if it.name == name)
         return f"`{name}` is a keyword since {first}: {dialect} ignores it"
@@ -383,9 +383,12 @@ def _in_place(code: str, tokens: Tokens, schema: Schema) -> str:
     if code == "lonely-keyword":
         return f"`{name}` does nothing without `{NEEDED_BESIDE[name]}`"
     if code == "type-excludes-keyword":
-        return f"`{name}` does nothing beside `type: {shortened(holder['type'], 60)}`"
+        around: UntypedJson = at(schema.value, tokens[:-1])
+        types = around["type"]
+        named = types if isinstance(types, str) else ", ".join(map(str, types))
+        return f"`{name}` does nothing beside `type: {cut(named, 60)}`"
     if code == "required-forbidden":
-        return f"`{cut(at(schema.value, tokens), 60)}` is required, and no property"
+        return f"`{cut(value, 60)}` is required, and no property"
     return ""
 
 
