@@ -16,6 +16,7 @@ from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json import text as jsontext
 from curation.json.pointer import fragment_of, pointer
 from curation.references.reachable import applied, taking_part
+from curation.schema.keywords import CONTAINERS
 from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
     from curation.references.schema import Schema
 
 UNUSED: Final = "unused-definition"
+ENUM: Final = "enum-values"
 REFUSED: Final = "refused-default", "refused-example"
 #: Every code, with its meaning.
 CODES: Final[Mapping[str, str]] = {
     unknown_words.CODE: unknown_words.MEANING,
     **parts.CODES,
+    ENUM: "an `enum` without values, or with one twice",
     REFUSED[0]: "the schema refuses its own default",
     REFUSED[1]: "the schema refuses its own example",
     UNUSED: "no reference leads to the definition from the root of this file",
@@ -78,6 +81,23 @@ def refused_values(schema: Schema) -> Iterator[tuple[Lint, str]]:
         yield Lint(code=code, pointer=where), f"{CODES[code]}: {message}"
 
 
+def enum_faults(schema: Schema) -> Iterator[tuple[Lint, str]]:
+    """Yield each `enum` that is empty, and each of its values that came before."""
+    for location in taking_part(schema.value, schema.dialect):
+        values, place = location.keywords.get("enum"), f"{location.pointer}/enum"
+        if values == []:
+            yield Lint(code=ENUM, pointer=place), "an empty `enum` accepts nothing"
+        values, seen = array_of(location.keywords, "enum"), set()
+        if {*map(type, values)} <= {str} and len({*map(str, values)}) == len(values):
+            continue
+        for index, value in enumerate(values):
+            text = jsontext.canonical(value)
+            if text in seen:
+                message = f"the value is in the `enum` already: {text.decode()}"
+                yield Lint(code=ENUM, pointer=f"{place}/{index}"), message
+            seen.add(text)
+
+
 def _given(schema: Schema) -> list[tuple[Tokens, str, str, Json]]:
     """Return defaults and examples: tokens of the schema, code, member, and value."""
     given: list[tuple[Tokens, str, str, Json]] = []
@@ -92,11 +112,11 @@ def _given(schema: Schema) -> list[tuple[Tokens, str, str, Json]]:
 
 def unused_definitions(schema: Schema) -> Iterator[tuple[Lint, str]]:
     """Yield the root's definitions that nothing leads to; none of a mere library."""
-    entered = {tokens[:2] for tokens in applied(schema)}
     root = schema.value
-    if entered <= {()} or not isinstance(root, dict):
+    if not isinstance(root, dict) or CONTAINERS.isdisjoint(root):
         return
-    for keyword in ("$defs", "definitions"):
+    entered = {tokens[:2] for tokens in applied(schema)}
+    for keyword in sorted(CONTAINERS) if entered - {()} else ():
         for name in object_of(root, keyword):
             if (keyword, name) not in entered:
                 yield Lint(code=UNUSED, pointer=pointer((keyword, name))), CODES[UNUSED]

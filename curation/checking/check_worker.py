@@ -10,7 +10,12 @@ from dataclasses import replace
 
 import msgspec
 
-from curation.checking.check_lints import UNUSED, refused_values, unused_definitions
+from curation.checking.check_lints import (
+    UNUSED,
+    enum_faults,
+    refused_values,
+    unused_definitions,
+)
 from curation.checking.parts import parts_of
 from curation.checking.report import (
     NOTE,
@@ -31,7 +36,7 @@ from curation.core.documents import (
     Reason,
     Rejected,
 )
-from curation.core.json_types import Json
+from curation.core.json_types import Json, UntypedJson
 from curation.core.rule import Context, Library, Rule
 from curation.json.pointer import (
     Tokens,
@@ -43,9 +48,10 @@ from curation.json.pointer import (
 from curation.lint.contradictions import FORMATS, UNKNOWN_FORMAT
 from curation.lint.idle_keywords import MISSPELT
 from curation.lint.lint import NON_OBJECT_ROOT, OUTSIDE
-from curation.pipeline.process_document import read
+from curation.lint.liveness import NEEDED_BESIDE
+from curation.pipeline.read_document import read
 from curation.references.closure import lost_references
-from curation.references.schema import Schema
+from curation.references.schema import Schema, schema_of
 from curation.rules.clean import (
     bad_patterns,
     empty,
@@ -56,7 +62,13 @@ from curation.rules.clean import (
 from curation.rules.sets import rule_set
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DRAFT_03
 from curation.schema.drafts import StatementKind, statement
-from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
+from curation.schema.keywords import (
+    ANNOTATIONS,
+    CONTAINERS,
+    DRAFTS,
+    KEYWORDS,
+    KNOWN_KEYWORDS,
+)
 from curation.schema.roots import asks_nothing, constrains, looks_like_a_schema
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
 from curation.system.escaping import shortened
@@ -80,9 +92,14 @@ _PLAIN = frozenset(
         *(Reason.NOT_A_SCHEMA, Reason.INVALID_SCHEMA, Reason.EMPTY),
     }
 )
-#: Rules of a build that a check does not apply: a library of definitions is legal, and
-#: every reference that leads nowhere is named.
-_SKIPPED = frozenset({wrap.name, "dead-references"})
+#: Rules of a build that a check does not apply: a library of definitions is legal,
+#: every reference that leads nowhere is named, and a declared draft counts.
+_SKIPPED = frozenset({wrap.name, "dead-references", "fitting-draft"})
+#: By the keyword that a metaschema refuses, what else may be meant.
+_HINTS = {
+    "items": "; a list of schemas is `prefixItems` since 2020-12",
+    "required": "; an object's `required` is a list of names",
+}
 #: Lints that `unknown_words` reports in its own way.
 _WORDS = frozenset({MISSPELT, OUTSIDE})
 
@@ -137,11 +154,17 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
     summaries = {rule.name: rule.summary for rule in rules}
     meanings = {code: text for rule in rules for code, text in rule.lints.items()}
     # To bundle a reference, or to spell it otherwise, is no fault of the author's.
-    edits = [it for it in document.changes if it.rule != references.name]
+    # Whoever takes `required` out of a property knows where it goes.
+    edits = [
+        it
+        for it in document.changes
+        if it.rule != references.name
+        and not (it.before == ABSENT and it.pointer.endswith("/required"))
+    ]
     problems = [
         *map(_rejection, rejected_by),
         *(_edit(it, summaries) for it in edits),
-        *_to_mend(document, meanings),
+        *_to_mend(document, meanings, {it.pointer for it in rejected_by} - {""}),
     ]
     # What was brought in from other files has a report there.
     brought_in = tuple(
@@ -152,7 +175,8 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
     problems = [it for it in problems if not f"{it.pointer}/".startswith(brought_in)]
     is_old = document.dialect_found == "upgraded"
     dialect = DRAFT_03 if is_old else BY_NAME.get(document.dialect or "", ANY_DIALECT)
-    as_read = Schema(given, dialect)
+    as_read = schema_of(given, dialect)
+    problems += [_lint(*it) for it in enum_faults(as_read)]
     problems += [
         _lint(Lint(code=UNKNOWN, pointer=it.pointer), it.message, it.level)
         for it in unknown_words(as_read)
@@ -176,11 +200,11 @@ def _why_instance(value: Json) -> str:
     uri = value.get("$schema")
     if isinstance(uri, str) and statement(value).kind is not StatementKind.UNKNOWN:
         return ""
-    keywords = KNOWN_KEYWORDS - ANNOTATIONS - {"id"}
-    if any(valid_under({it: value[it]}) for it in keywords & value.keys()):
-        return ""
     words = [it for it in value if it not in KNOWN_KEYWORDS]
     if not words or any(map(slip_of, words)):
+        return ""
+    keywords = value.keys() & (KNOWN_KEYWORDS - ANNOTATIONS - {"id"})
+    if any(valid_under({it: value[it]}) for it in keywords):
         return ""
     if all(isinstance(value[it], dict) and constrains(value[it]) for it in words):
         return f"no schema, but its properties: put `{words[0]}` below `properties`"
@@ -210,8 +234,9 @@ def _edit(change: Change, summaries: Mapping[str, str]) -> SchemaProblem:
     elif change.after == ABSENT:
         edit = f"remove {before}"
     why = change.note or summaries.get(change.rule, "")
+    undeclared = change.before == ABSENT and change.pointer == "/$schema"
     return SchemaProblem(
-        level="warning",
+        level=NOTE if undeclared else "warning",
         pointer=change.pointer,
         code=change.rule,
         message=f"{edit} ({why})",
@@ -236,7 +261,7 @@ def _through(
     for rule in rules:
         schema = document.schema
         # A library of definitions and an empty object are legal schemas.
-        is_legal = schema == {} or looks_like_a_schema(schema)
+        is_legal = not schema or looks_like_a_schema(schema) or "enum" in schema
         if (
             rule.name in _SKIPPED
             or (rule.name == empty.name and is_legal)
@@ -278,11 +303,15 @@ def _all_such(
             replace(it, detail=it.detail + _near_target(it, schema))
             for it in lost_references(read_as, context.library)
         ]
+        if not found:
+            plain = rejected.detail.partition(": ")[2]
+            place = f"{rejected.pointer}/$ref"
+            found = [replace(rejected, detail=plain, pointer=place)]
     elif rejected.reason is Reason.INVALID_SCHEMA:
-        found = [
-            replace(rejected, detail=f"{dialect.name}: {text}", pointer=place)
-            for place, text in every_complaint(schema, dialect)
-        ]
+        for place, text in every_complaint(schema, dialect):
+            hint = _HINTS.get(place.rpartition("/")[2], "")
+            detail = f"{dialect.name}: {text}{hint}"
+            found.append(replace(rejected, detail=detail, pointer=place))
     elif rejected.reason is Reason.BAD_PATTERN:
         found = bad_patterns(schema, dialect)
     return found[:_MOST]
@@ -306,16 +335,20 @@ def _near_target(lost: Rejected, schema: Json) -> str:
 
 
 def _to_mend(
-    document: Document, meanings: Mapping[str, str]
+    document: Document, meanings: Mapping[str, str], pointers: set[str]
 ) -> Iterator[SchemaProblem]:
     """Yield the lints that are faults, one for each place.
 
     Left out are formats of other registries, such as `uint8`; siblings of a `$ref` that
     say what its target says; and `additionalItems` that lets everything through.
+
+    Args:
+        document: A document after the rules.
+        meanings: Of each code.
+        pointers: Places of which something is said already.
     """
     dialect = BY_NAME.get(document.dialect or "")
-    schema = None if dialect is None else Schema(document.schema, dialect)
-    pointers: set[str] = set()
+    schema = None if dialect is None else schema_of(document.schema, dialect)
     for lint in document.lints:
         tokens = tokens_of(lint.pointer)
         if lint.code in _WORDS or (
@@ -330,10 +363,33 @@ def _to_mend(
         if tokens:
             pointers.add(lint.pointer)
         meaning = meanings.get(lint.code, "")
-        if lint.code == UNKNOWN_FORMAT and schema is not None:
-            near = _near_format(str(at(schema.value, tokens)))
-            meaning = f"unknown format; did you mean `{near}`?"
+        if tokens and schema is not None:
+            meaning = _in_place(lint.code, tokens, schema) or meaning
         yield _lint(lint, meaning)
+
+
+def _in_place(code: str, tokens: Tokens, schema: Schema) -> str:
+    """Return the meaning of a lint with the names of its place; empty for others."""
+    name, dialect = tokens[-1], schema.dialect.name
+    value: UntypedJson = at(schema.value, tokens)
+    if code == UNKNOWN_FORMAT:
+        return f"unknown format; did you mean `{_near_format(str(value))}`?"
+    if code == "newer-keyword":
+        first = next(it.first for it in KEYWORDS if it.name == name)
+        return f"`{name}` is a keyword since {first}: {dialect} ignores it"
+    if code == "older-keyword":
+        last = max((it.last for it in KEYWORDS if it.name == name), key=DRAFTS.index)
+        return f"`{name}` was a keyword until {last}: {dialect} ignores it"
+    if code == "lonely-keyword":
+        return f"`{name}` does nothing without `{NEEDED_BESIDE[name]}`"
+    if code == "type-excludes-keyword":
+        around: UntypedJson = at(schema.value, tokens[:-1])
+        types = around["type"]
+        named = types if isinstance(types, str) else ", ".join(map(str, types))
+        return f"`{name}` does nothing beside `type: {cut(named, 60)}`"
+    if code == "required-forbidden":
+        return f"`{cut(value, 60)}` is required, and no property"
+    return ""
 
 
 def _is_harmless(code: str, tokens: Tokens, schema: Schema) -> bool:

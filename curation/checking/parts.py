@@ -106,8 +106,8 @@ def _tool_parts(
         if message:
             problems.append(_problem((*tokens, "name"), TOOL_NAME, message))
         names.add(name)
-        for member in SCHEMA_MEMBERS.keys() & tool.keys():
-            place, schema = (*tokens, member), tool[member]
+        for member in SCHEMA_MEMBERS:
+            place, schema = (*tokens, member), tool.get(member)
             if isinstance(schema, dict) and [*schema] == ["json"]:  # of Bedrock
                 place, schema = (*place, "json"), schema["json"]
             if not isinstance(schema, dict):

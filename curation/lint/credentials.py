@@ -24,7 +24,6 @@ _PLACEHOLDER = re.compile(
     r"|abcdefg",
     re.IGNORECASE,
 )
-_COMPILED = tuple((entry, re.compile(entry.pattern)) for entry in FORMATS)
 #: All marks in one automaton: ten times faster than asking for one after another.
 _ANY_MARK = "|".join(re.escape(mark) for entry in FORMATS for mark in entry.marks)
 _MARKS = re2.compile(_ANY_MARK)
@@ -48,17 +47,17 @@ def find_credential(value: Json) -> FoundCredential | None:
     if _MARKS.search(searchable(value)) is None:
         return None
     for tokens, string in _strings(value):
-        for entry, pattern in _COMPILED if _MARKS.search(string) else ():
-            if any(_is_real(match[0]) for match in pattern.finditer(string)):
+        for entry in FORMATS if _MARKS.search(string) else ():
+            if any(_is_real(match[0]) for match in re.finditer(entry.pattern, string)):
                 return FoundCredential(format=entry.name, pointer=pointer(tokens))
     return None
 
 
 def cover_credentials(text: str) -> str:
     """Return a text with the name of its format in the place of each credential."""
-    for entry, pattern in _COMPILED:
+    for entry in FORMATS:
         if any(mark in text for mark in entry.marks):
-            text = pattern.sub(f"<{entry.name}>", text)
+            text = re.sub(entry.pattern, f"<{entry.name}>", text)
     return text
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.metadata import version
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Final
 
@@ -29,7 +29,14 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
     from curation.schema.subschemas import SchemaLocation
 
-_PROVER: Final = f"proven by jsonschema-rs {version('jsonschema-rs')}"
+
+@cache
+def _prover() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 - takes time
+
+    return f"proven by jsonschema-rs {version('jsonschema-rs')}"
+
+
 #: Without one of these keywords a schema accepts something.
 _RESTRICTING: Final = frozenset(
     {
@@ -108,7 +115,7 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
     if not _is_refuted(schema, dialect):
         return None
     return _named(schema_of(schema, dialect)) or Proof(
-        pointer="", why="nothing is accepted", name=_PROVER
+        pointer="", why="nothing is accepted", name=_prover()
     )
 
 
@@ -140,7 +147,7 @@ def refute_inside(document: Json, tokens: Tokens, dialect: Dialect) -> Proof | N
     }
     if not _is_refuted(alone, dialect):
         return None
-    return Proof(pointer=pointer(tokens), why="nothing is accepted", name=_PROVER)
+    return Proof(pointer=pointer(tokens), why="nothing is accepted", name=_prover())
 
 
 def _is_refuted(schema: Json, dialect: Dialect) -> bool:

@@ -30,8 +30,8 @@ from curation.pipeline.process_document import (
     BuildSetup,
     DocumentRequest,
     LibraryFiles,
-    too_long_to_read,
 )
+from curation.pipeline.read_document import too_long_to_read
 from curation.system.errors import BadConfiguration
 from curation.system.package_data import raw_folder
 from curation.system.words import counted

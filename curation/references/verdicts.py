@@ -14,10 +14,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import jsonschema_rs
-from jsonschema_specifications import REGISTRY
-from referencing import Registry
-from referencing.exceptions import Unresolvable
-from referencing.jsonschema import specification_with
 
 from curation.json.pointer import at, pointer
 from curation.json.values import plain_of_document, remembered
@@ -36,7 +32,7 @@ from curation.validation.metaschemas import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referencing import Specification
+    from referencing import Registry, Specification
 
     from curation.core.json_types import Json, UntypedJson
     from curation.json.pointer import Tokens
@@ -121,6 +117,9 @@ def _lost_reference(schema: Json, dialect: Dialect) -> str | None:
             return reference.text
     if not in_doubt:
         return None
+    from jsonschema_specifications import REGISTRY  # noqa: PLC0415 - takes 80 ms
+    from referencing.exceptions import Unresolvable  # noqa: PLC0415 - likewise
+
     try:
         look_up = _python_lookup(document, REGISTRY)
     except _LIBRARY_FAILS as error:
@@ -143,6 +142,9 @@ def disputed(document: Schema) -> Tokens | None:
     in_doubt = [it for it in document.references if _is_in_doubt(it, document)]
     if not in_doubt:
         return None
+    from referencing import Registry  # noqa: PLC0415 - takes 80 ms
+    from referencing.exceptions import Unresolvable  # noqa: PLC0415 - likewise
+
     look_up = _python_lookup(document, Registry())
     for reference in in_doubt:
         try:
@@ -167,6 +169,8 @@ def _python_lookup(
     document: Schema, registry: Registry[UntypedJson]
 ) -> Callable[[Reference], Json]:
     """Return what gives the value that jsonschema finds for a reference."""
+    from referencing.jsonschema import specification_with  # noqa: PLC0415 - likewise
+
     specification: Specification[Json] = specification_with(document.dialect.uri)
     root = specification.create_resource(document.value)
     uri = root.id() or ""

@@ -52,11 +52,6 @@ _TABLES: Final = msgspec.toml.decode(
 FORMATS: Final = _TABLES.format
 #: What stands where a credential was.
 REDACTED = "<redacted>"
-#: The marks of each format, and what to take out of a text.
-_FORMATS = tuple(
-    (form.marks, re.compile(form.leak or form.pattern)) for form in FORMATS
-)
-_CONTEXTS = tuple(re.compile(own.pattern) for own in _TABLES.context)
 #: Names of environment variables whose values are secret, whatever their format is;
 #: Mistral's keys, for one, have none.
 _SECRET_NAMES = re.compile(
@@ -78,13 +73,14 @@ def redacted(text: str) -> str:
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of credentials, which may overlap."""
-    for marks, pattern in _FORMATS:
-        if any(mark in text for mark in marks):
-            for match in pattern.finditer(text):
+    # Compiled when they are needed, and kept by `re`.
+    for form in FORMATS:
+        if any(mark in text for mark in form.marks):
+            for match in re.finditer(form.leak or form.pattern, text):
                 if match.groupdict("").get("rest", match[0]):
                     yield match.span()
-    for context in _CONTEXTS:
-        for match in context.finditer(text):
+    for context in _TABLES.context:
+        for match in re.finditer(context.pattern, text):
             yield match.span("value")
     for name, value in os.environ.items():
         if len(value) >= 2 * _SHORTEST_SECRET and _SECRET_NAMES.search(name):

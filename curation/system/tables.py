@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from rich.box import SIMPLE
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from curation.system.escaping import safe_lines
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.text import Text
 
 
 def plain(text: str, style: str = "") -> Text:
     """Return safe text that rich prints as it is: no markup, no emoji codes."""
+    from rich.text import Text  # noqa: PLC0415 - takes time
+
     return Text(safe_lines(text), style=style)
 
 
@@ -32,6 +34,10 @@ def table(
         title: Printed above the table.
         numbers: Positions of the columns that align right.
     """
+    from rich.box import SIMPLE  # noqa: PLC0415 - takes time
+    from rich.console import Group  # noqa: PLC0415 - takes time
+    from rich.table import Table  # noqa: PLC0415 - takes time
+
     framed = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 1))
     right = frozenset(numbers)
     for index, header in enumerate(headers):
@@ -46,6 +52,8 @@ def table(
 
 
 def _cell(value: object) -> Text:
+    from rich.text import Text  # noqa: PLC0415 - takes time
+
     if isinstance(value, Text):
         return value
     if value is None:

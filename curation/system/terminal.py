@@ -10,44 +10,26 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
-from rich.console import Console
 
 from curation.core.json_types import ReadOnlyJson
+from curation.system.activity import ACTIVITY
+from curation.system.escaping import safe_lines
 from curation.system.tables import plain
 from curation.system.words import command
 
-#: Columns of a file or a pipe without `COLUMNS`: more than any row needs.
-_PIPE_WIDTH: Final = 10_000
+if TYPE_CHECKING:
+    from curation.system.console import Console
+
+#: Variables by which a file or a pipe is written as a screen is.
+_AS_ON_A_SCREEN: Final = frozenset({"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE"})
 _COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("command_line", default=())
-
-
-@dataclass(slots=True)
-class Activity:
-    """What shows a person that the command is at work."""
-
-    #: When something was printed last, by `time.monotonic`.
-    printed: float = field(default_factory=time.monotonic)
-    #: Number of bars that move, and of questions that wait for the person.
-    bars: int = 0
-    #: Returns what is at work, and how far it is; empty if nobody has said.
-    work: Callable[[], str] = str
-
-    def note(self) -> None:
-        """Remember that something was printed just now."""
-        self.printed = time.monotonic()
-
-
-#: That of this process.
-ACTIVITY: Final = Activity()
 
 
 @contextmanager
@@ -96,58 +78,34 @@ FormatOption = Annotated[
 ]
 
 
-class _Console(Console):
-    """A console that leaves a pipe without a reader to the command line."""
-
-    def print(self, *values: Any, **options: Any) -> None:  # noqa: ANN401 - rich's own
-        """Print as rich does, and remember when."""
-        super().print(*values, **options)
-        ACTIVITY.note()
-
-    @property
-    def folds(self) -> bool:
-        """Return whether lines are folded to a width that somebody can see."""
-        return self.width != _PIPE_WIDTH
-
-    def print_lines(self, text: str, style: str = "") -> None:
-        """Print lines; rich would break a word that is longer than the screen."""
-        breaks = any(len(word) > self.width for word in text.split())
-        self.print(plain(text, style), soft_wrap=breaks or not self.folds)
-
-    def on_broken_pipe(self) -> None:
-        """Raise what has happened; rich itself would end the process with 1.
-
-        Raises:
-            BrokenPipeError: no one reads what is printed.
-        """
-        raise BrokenPipeError
-
-
-def _console(*, stderr: bool) -> _Console:
-    stream = sys.stderr if stderr else sys.stdout
-    has_width = stream.isatty() or os.environ.get("COLUMNS")
-    return _Console(
-        stderr=stderr,
-        width=None if has_width else _PIPE_WIDTH,
-        markup=False,
-        emoji=False,
-        highlight=False,
-    )
-
-
-def stdout() -> _Console:
+def stdout() -> Console:
     """Return the console for data."""
-    return _console(stderr=False)
+    from curation.system.console import console  # noqa: PLC0415 - takes 60 ms
+
+    return console(stderr=False)
 
 
-def stderr() -> _Console:
+def stderr() -> Console:
     """Return the console for progress, warnings and errors."""
-    return _console(stderr=True)
+    from curation.system.console import console  # noqa: PLC0415 - takes 60 ms
+
+    return console(stderr=True)
+
+
+def _wrote_plainly(stream: TextIO, text: str) -> bool:
+    """Write lines as they are if that is all that a console would do."""
+    if stream.isatty() or not _AS_ON_A_SCREEN.isdisjoint(os.environ):
+        return False
+    stream.write(f"{safe_lines(text)}\n")
+    stream.flush()
+    ACTIVITY.note()
+    return True
 
 
 def say(message: str, style: str = "") -> None:
     """Print one line of progress or warning on stderr; a screen folds it at words."""
-    stderr().print_lines(message, style)
+    if not _wrote_plainly(sys.stderr, message):
+        stderr().print_lines(message, style)
 
 
 def say_command(what: str, command: str) -> None:
@@ -161,12 +119,14 @@ def say_command(what: str, command: str) -> None:
 
 def show(text: str, style: str = "") -> None:
     """Print lines of data on stdout; a screen folds them at words, a pipe nowhere."""
-    stdout().print_lines(text, style)
+    if not _wrote_plainly(sys.stdout, text):
+        stdout().print_lines(text, style)
 
 
 def show_whole(text: str, style: str = "") -> None:
     """Print lines of data on stdout and fold none: a format has its own lines."""
-    stdout().print(plain(text, style), soft_wrap=True)
+    if not _wrote_plainly(sys.stdout, text):
+        stdout().print(plain(text, style), soft_wrap=True)
 
 
 def print_json(value: ReadOnlyJson) -> None:

@@ -44,6 +44,8 @@ class TextJudgement:
     problem: JsonProblem | None = None
     #: One line for each fault, or one for the problem.
     reasons: tuple[str, ...] = ()
+    #: Names that stand more than once in an object: the last value counts.
+    duplicates: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether the text is valid."""
@@ -79,6 +81,8 @@ def judge(
         ('(root): "a" is a required property [required]',)
         >>> judge("{a: 1}", schema).problem.value
         'syntax'
+        >>> judge('{"a": 1, "a": 2}', schema).duplicates
+        ('a',)
         >>> judge("<think>?</think>Here: {} Done.", schema, policy="outer_braces").score
         0.5
     """
@@ -92,7 +96,7 @@ def judge(
         )
     validator = compiled.validator if formats else compiled.validator_without_formats
     if validator.is_valid(answer.value):
-        return TextJudgement(valid=True, score=1.0)
+        return TextJudgement(valid=True, score=1.0, duplicates=answer.duplicates)
     faults = answer_faults(validator, compiled.value, answer.value)
     failed = len({fault.schema_path for fault in faults})
     return TextJudgement(
@@ -100,6 +104,7 @@ def judge(
         score=(2 - failed / max(assertions, failed)) / 3,
         faults=faults,
         reasons=tuple(fault.reason for fault in faults),
+        duplicates=answer.duplicates,
     )
 
 

@@ -93,7 +93,7 @@ def test_a_full_disk_under_stdout_is_told_in_one_line(
 
 
 def _raising(error: BaseException) -> Callable[..., None]:
-    def command(*_: object) -> None:
+    def command(*_: object, **__: object) -> None:
         raise error
 
     return command

@@ -369,14 +369,19 @@ def test_github_reads_one_command_a_problem(tmp_path: Path) -> None:
     assert all(line.startswith(("::warning file=", "::error file=")) for line in lines)
 
 
-@pytest.mark.parametrize(("index", "entry"), [(0, "csbdata check"), (1, "csbdata fit")])
-def test_the_hooks_of_pre_commit_are_commands(index: int, entry: str) -> None:
+@pytest.mark.parametrize(
+    ("index", "entry", "name"),
+    [(0, "csbdata check", "a.schema.yaml"), (1, "csbdata fit", "a.schema.json")],
+)
+def test_the_hooks_of_pre_commit_are_commands(
+    index: int, entry: str, name: str
+) -> None:
     """`.pre-commit-hooks.yaml` has what pre-commit wants, and names files that fit."""
     hooks = Path(__file__).parents[3] / ".pre-commit-hooks.yaml"
     hook = yaml.safe_load(hooks.read_text("utf-8"))[index]
     assert {"id", "name", "entry", "language"} <= set(hook)
     assert hook["entry"] == entry
-    assert re.search(hook["files"], "schemas/person.schema.json")
+    assert re.search(hook["files"], f"schemas/{name}")
     assert not re.search(hook["files"], "package.json")
 
 

@@ -262,6 +262,14 @@ def test_it_agrees_with_every_label_of_the_sample(
     assert judged > 100
 
 
+def test_a_judgement_names_duplicate_keys() -> None:
+    """Valid or not: the last value counts, as for most parsers."""
+    schema: Json = {"additionalProperties": {"type": "integer"}}
+    for text, valid in (('{"a": "x", "a": 2}', True), ('{"a": 1, "a": "x"}', False)):
+        judgement = csbdata.judge(text, schema)
+        assert (judgement.valid, judgement.duplicates) == (valid, ("a",))
+
+
 def test_a_fault_has_its_places() -> None:
     """A pointer into the text, one into the schema, and a line with both."""
     schema: Json = {"properties": {"a/b": {"items": {"minimum": 3}}}}
