@@ -118,14 +118,17 @@ _PRIORITY: Final = (
     *("pattern", "format", "minItems", "minLength"),
 )
 #: Verdicts of a validator on a small witness; a large one costs more.
-_VERDICTS: Final = 1_800
+_VERDICTS: Final = 900
 #: The same for `type`, which is edited last, with what is left of the others.
 _TYPE_VERDICTS: Final = 200
 #: Edits tried for one keyword at one site, and inside of a branch.
 _EDITS: Final = 24
 _BRANCH_EDITS: Final = 6
 #: Searches without the keyword.
-_SEARCHES: Final = 60
+_SEARCHES: Final = 24
+#: Both once more, for keywords to which the search did not come.
+_MORE_VERDICTS: Final = 900
+_MORE_SEARCHES: Final = 100
 #: Near misses beyond one for each assertion: inside of anyOf and the like.
 _DEEPER: Final = 8
 #: Names of one `required` that are left out in turn, at most.
@@ -268,6 +271,9 @@ class _NearMissSearch:
         self._in_turn(others, self._vary, limit - len(deeper))
         required = by_keyword.get("required", [])
         self._in_turn([required], self._vary, limit - len(deeper))
+        if self.verdicts_left <= 0 or self.searches_left <= 0:
+            self.verdicts_left, self.searches_left = _MORE_VERDICTS, _MORE_SEARCHES
+            self._in_turn(others, self._find, limit - len(deeper))
         self.verdicts_left += _TYPE_VERDICTS
         max_types = max_type_misses(self._count_others() + len(deeper))
         for assertion in types:
