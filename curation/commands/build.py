@@ -212,6 +212,7 @@ _FEW = 4
 
 def report(built: BuildResult) -> dict[str, Json]:
     """Return what `csbdata build --format json` prints."""
+    from curation.packaging.counts import missing_near_misses
     from curation.packaging.manifest import origins_of
 
     manifest, origins = built.manifest, origins_of(built.manifest)
@@ -229,11 +230,14 @@ def report(built: BuildResult) -> dict[str, Json]:
         "sample": list(origins.sample),
         "not_had": [absent.why for absent in built.not_had],
         "configs": msgspec.to_builtins(manifest.configs),
+        "missing_near_misses": missing_near_misses(built.request.out),
     }
 
 
 def print_summary(built: BuildResult, shown_out: Path) -> None:
     """Print what was built, and the commands to type next."""
+    from curation.packaging.counts import missing_near_misses
+
     figures = built.manifest
     rows = [_row(name, config) for name, config in figures.configs.items()]
     headers = ("config", "origin", "raw", "kept", "train", "val", "test", "rejected")
@@ -245,6 +249,12 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
         f"{figures.name} ({figures.rules} rules): {counted(records, 'record')} of "
         f"{counted(raw, 'raw document')}, {state} in {sum(built.phases.values()):.1f} s"
     )
+    if missing := missing_near_misses(built.request.out):
+        listed = ", ".join(f"{reason} {count:,}" for reason, count in missing.items())
+        show(
+            "Without a near miss that it alone refuses: "
+            f"{counted(sum(missing.values()), 'keyword')} ({listed})"
+        )
     for line in partiality(built):
         show(line, style="yellow")
     reasons = Counter[str]()

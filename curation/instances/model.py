@@ -46,6 +46,14 @@ class SearchFailure(Explained):
     REFUSED = ("refused", "jsonschema-rs refuses every value that was made")
 
 
+class MissingReason(Explained):
+    """Why a keyword has no near miss that it alone refuses, and no proof either."""
+
+    UNREACHED = ("unreached", "no value was found in which the keyword applies")
+    TOGETHER = ("together", "whatever was tried to fail it fails another keyword too")
+    EXHAUSTED = ("exhausted", "the search ended at its budget of steps")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
     """A value that the schema accepts, as jsonschema-rs judges it."""

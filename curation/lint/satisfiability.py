@@ -1,6 +1,7 @@
 """Proofs by jsonschema-rs that a schema accepts nothing, and the cause if it is plain.
 
-A schema without a proof may accept nothing all the same.
+A pattern that no text matches is proven by our own automata, and given to jsonschema-rs
+as the refusal of every text. A schema without a proof may accept nothing all the same.
 """
 
 from __future__ import annotations
@@ -14,14 +15,23 @@ from typing import TYPE_CHECKING, Final
 
 import jsonschema_rs
 
-from curation.json.pointer import Tokens, at, fragment_of, pointer, tokens_of_fragment
+from curation.json.pointer import (
+    Tokens,
+    at,
+    fragment_of,
+    pointer,
+    replaced,
+    tokens_of_fragment,
+)
 from curation.json.text import plain
+from curation.json.values import searchable
 from curation.lint.contradictions import CHECKS, crossed, named_types, types_of
 from curation.references.reachable import directly_applied, leaves_the_subschemas
 from curation.references.schema import Schema, schema_of
 from curation.references.verdicts import rust_validator
+from curation.regex.automaton import matches_nothing
 from curation.schema.keywords import TYPE_OF_KEYWORD, KeywordKind, names_of_kind
-from curation.schema.subschemas import subschemas
+from curation.schema.subschemas import subschemas, walk
 from curation.validation.metaschemas import RUST_DRAFTS, is_valid
 
 if TYPE_CHECKING:
@@ -105,6 +115,11 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
         >>> str(refute({"type": "string", "enum": [1]}, BY_NAME["2020-12"]))
         '/enum: no value of `enum` or `const` has the type that stands beside it (...)'
     """
+    without, emptied = _without_empty_patterns(schema, dialect)
+    if emptied:
+        proof = refute(without, dialect)
+        why = "no text matches it"
+        return proof and _proof("empty-pattern", emptied[0], why)
     if _surely_accepts(schema, schema, dialect) or not _is_small(schema, dialect):
         return None
     # A proof takes up to a second where branches meet; many a schema with some accepts
@@ -117,6 +132,30 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
     return _named(schema_of(schema, dialect)) or Proof(
         pointer="", why="nothing is accepted", name=_prover()
     )
+
+
+def _without_empty_patterns(
+    schema: Json, dialect: Dialect
+) -> tuple[Json, list[Tokens]]:
+    """Return a schema in which patterns that no text matches refuse every text.
+
+    With them the places of these patterns.
+    """
+    if b'"pattern"' not in searchable(schema):
+        return schema, []
+    places = [
+        location.tokens
+        for location in walk(schema, dialect)
+        if isinstance(pattern := location.keywords.get("pattern"), str)
+        and matches_nothing(pattern)
+    ]
+    for tokens in places:
+        members = dict(at(schema, tokens))
+        del members["pattern"]
+        others = members.get("allOf", [])
+        members["allOf"] = [*others, {"not": {"type": "string"}}]
+        schema = replaced(schema, tokens, members)
+    return schema, [(*tokens, "pattern") for tokens in places]
 
 
 #: Identifier of a document while one of its subschemas is judged by itself.

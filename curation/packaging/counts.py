@@ -26,7 +26,7 @@ from curation.dataset.edition_statistics import effective_sizes, without_sample
 from curation.dataset.ledger import DOCUMENTS
 from curation.dataset.parquet import file_name, split_files
 from curation.fit.records import RecordFit, target_counts
-from curation.instances.dataset.parquet import INSTANCE_LEDGER
+from curation.instances.dataset.parquet import INSTANCE_LEDGER, MISSING
 from curation.lint.lint import CODES
 from curation.lint.satisfiability import Satisfiability
 from curation.packaging.manifest import ConfigFigures
@@ -276,6 +276,14 @@ def _foreign(row: object, indent: int | None = None) -> str:
     return json.dumps(row, indent=indent).replace("`", "\\u0060")
 
 
+def missing_near_misses(folder: Path) -> dict[str, int]:
+    """Return how many keywords have no near miss and no proof, by the reason."""
+    path = folder / MISSING
+    if not path.is_file():  # none is missing, or no instances were made
+        return {}
+    return _counts(pl.read_parquet(path, glob=False), "reason")
+
+
 def _instances(folder: Path) -> Values | None:
     """Return counts of instances, and of `records` by their answer."""
     if not (folder / INSTANCE_LEDGER).is_file():
@@ -290,5 +298,6 @@ def _instances(folder: Path) -> Values | None:
     return {
         **sums,
         "records": _counts(rows, "answer"),
+        "missing": missing_near_misses(folder),
         "examples_refused": sum(sum(json.loads(text).values()) for text in refused),
     }

@@ -32,6 +32,7 @@ from curation.pipeline.process_document import (
     LibraryFiles,
 )
 from curation.pipeline.read_document import too_long_to_read
+from curation.rules.benchmark import quota
 from curation.system.errors import BadConfiguration
 from curation.system.package_data import raw_folder
 from curation.system.words import counted
@@ -150,6 +151,9 @@ def find_rule_faults(folder: Path) -> tuple[str, ...]:
 #: A batch is closed at so many documents or bytes, whichever comes first.
 BATCH_DOCUMENTS = 64
 BATCH_BYTES = 2**20
+#: Contents of a source with a quota that are worked on, for each record that it may
+#: have: many have too few fields, are copies or are refused.
+DRAWN = 5
 
 
 class BatchReader:
@@ -184,13 +188,22 @@ class BatchReader:
     def _distinct(
         self, position: int, item: BuildInput
     ) -> Iterator[tuple[int, DocumentRequest]]:
-        for raw in item.source.read(item.reading):
+        read, drawn = item.source.read(item.reading), None
+        if item.source.quota is not None:
+            read = list(read)
+            drawn = _draw(read, item.source.quota * DRAWN)
+        for raw in read:
             sha256 = hashlib.sha256(raw.content).hexdigest()
             # Where relative references start is part of what a document means.
             # A copy of what is left out is another document's until that is, too.
             refused = _opted_out(self._opt_outs, raw, item.pin.url)
             key = raw.config, raw.base_uri, refused, sha256
             refused = refused or too_long_to_read(raw)
+            if drawn is not None and sha256 not in drawn:
+                detail = f"not among the first {len(drawn):,} by digest of the content"
+                refused = refused or Rejected(
+                    reason=Reason.OVER_QUOTA, detail=detail, rule=quota.name
+                )
             number = self._numbers.get(key)
             if number is None:
                 number = self._numbers[key] = len(self._numbers)
@@ -208,6 +221,12 @@ class BatchReader:
                     raw.examples,
                 )
             )
+
+
+def _draw(documents: Iterable[RawDocument], count: int) -> frozenset[str]:
+    """Return the digests of the contents that are worked on: the smallest."""
+    digests = {hashlib.sha256(raw.content).hexdigest() for raw in documents}
+    return frozenset(sorted(digests)[:count])
 
 
 def count_documents(inputs: Sequence[BuildInput], opt_outs: Sequence[OptOut]) -> int:

@@ -109,7 +109,7 @@ def array_root(document: Document, _context: Context) -> Document | Rejected:
 _MARK = "${"
 #: Words whose value is text: nothing in there counts.
 _TEXT = ANNOTATIONS - {"$schema"} | {"example"}
-#: A `$` means the end there.
+#: `${` in a pattern is a regular expression, right or wrong.
 _PATTERNS = frozenset({"pattern", "patternProperties"})
 #: Keywords whose value is data that the meaning hangs on: everything in it counts.
 _DATA = frozenset({"enum", "const"})
@@ -138,7 +138,7 @@ def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
         tokens = (*location.tokens, keyword)
         if _MARK in keyword:
             yield tokens
-        elif keyword in _TEXT | _PATTERNS:
+        elif keyword in _TEXT or keyword in _PATTERNS:
             continue
         elif keyword in _DATA or keyword not in _KEYWORDS:
             yield from _marks(value, tokens, strings=keyword in _DATA)
@@ -160,7 +160,7 @@ def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
 @rule(
     "template",
     summary="Drop files in which `${` stands in a key, a reference or identifier, a "
-    "type, enum or const, or where a schema is expected.",
+    "type, enum or const, or where a schema is expected; in a pattern it is none.",
     source="JSONSchemaBench, appendix A.1, which drops every file that holds `${`; "
     "most of those only mention it in a description",
     reasons=(Reason.TEMPLATE,),
@@ -169,7 +169,8 @@ def template(document: Document, _context: Context) -> Document | Rejected:
     """Reject files in which `${` stands where its value would decide the meaning.
 
     In a text for people, a default or an example `${` is text, and so it is in the
-    value of a keyword that no draft knows; a key with `${` always rejects.
+    value of a keyword that no draft knows. A key with `${` rejects, unless it is a
+    pattern.
     """
     if _MARK.encode() not in searchable(document.schema):
         return document
@@ -674,7 +675,8 @@ def _patterns(schema: dict[str, Json]) -> Iterator[tuple[Tokens, str]]:
 @rule(
     "unsatisfiable",
     summary="A schema that provably accepts no instance is dropped: jsonschema-rs "
-    "reduces it to one that accepts nothing, with formats asserted and without. So is "
+    "reduces it to one that accepts nothing, with formats asserted and without, where "
+    "patterns that no text matches refuse every text. So is "
     "a record in which a mechanical repair leaves such a subschema.",
     source="Meaning of the keywords in the validation specification",
     reasons=(Reason.UNSATISFIABLE,),

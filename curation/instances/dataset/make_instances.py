@@ -31,8 +31,8 @@ from curation.instances.model import (
 )
 from curation.instances.near_misses.search import (
     Coverage,
-    find_near_misses,
     measure_coverage,
+    search_near_misses,
 )
 from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.json.values import identity
@@ -189,8 +189,9 @@ def _instances_of(
     missed: list[NearMiss] = []
     covered = None
     if not lean:
-        missed = find_near_misses(compiled, search.witnesses or examples_accepted, seed)
-        covered = measure_coverage(compiled, missed)
+        edited = search.witnesses or examples_accepted
+        missed, reasons = search_near_misses(compiled, edited, seed)
+        covered = measure_coverage(compiled, missed, reasons)
     rows: list[InstanceRow] = []
     # jsonschema judges witnesses and one near miss for each keyword, up to a length.
     asked, left = set[str](), 0 if lean else _JUDGED

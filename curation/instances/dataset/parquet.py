@@ -110,6 +110,10 @@ class MissingPair:
     keyword: str
     #: Where the keyword stands in the record.
     schema_pointer: str
+    #: `unreached`: no value was found in which it applies; `together`: whatever was
+    #: tried to fail it fails another keyword too; `exhausted`: the search ended at its
+    #: budget of steps.
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,12 +204,13 @@ def disagreements(record: RecordInstances) -> Iterator[Disagreement]:
 def missing_pairs(record: RecordInstances) -> Iterator[MissingPair]:
     """Yield the record's pairs that have neither a near miss nor a proof."""
     covered = record.result.coverage
-    for keyword, where in () if covered is None else covered.missing:
+    for keyword, where, reason in () if covered is None else covered.missing:
         yield MissingPair(
             config=record.task.config,
             unique_id=record.task.unique_id,
             keyword=keyword,
             schema_pointer=where,
+            reason=reason.value,
         )
 
 

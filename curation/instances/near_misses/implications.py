@@ -39,10 +39,10 @@ from curation.instances.near_misses.assertions import (
     asserting_keywords,
     find_reachable_keywords,
 )
-from curation.instances.regex.parser import parse
 from curation.instances.values.strings import StringConstraints, matches
 from curation.json.text import canonical
 from curation.json.values import identity, is_number, type_of
+from curation.regex.parser import parse
 from curation.schema.keywords import REFERENCE_KEYWORDS, TYPE_OF_KEYWORD
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -24,7 +24,7 @@ from curation.instances.judging.violations import (
     as_near_miss,
     fails_at,
 )
-from curation.instances.model import InstanceKind, text_of
+from curation.instances.model import InstanceKind, MissingReason, text_of
 from curation.instances.near_misses.assertions import Assertion, find_reachable_keywords
 from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
 from curation.instances.near_misses.implications import cannot_fail_alone
@@ -126,6 +126,9 @@ _EDITS: Final = 24
 _BRANCH_EDITS: Final = 6
 #: Searches without the keyword.
 _SEARCHES: Final = 24
+#: Both once more, for keywords to which the search did not come.
+_MORE_VERDICTS: Final = 900
+_MORE_SEARCHES: Final = 100
 #: Near misses beyond one for each assertion: inside of anyOf and the like.
 _DEEPER: Final = 8
 #: Names of one `required` that are left out in turn, at most.
@@ -202,13 +205,27 @@ def find_near_misses(
         >>> [(near_miss.value, near_miss.keyword) for near_miss in found]
         [(2, 'minimum')]
     """
+    return search_near_misses(compiled, witnesses, seed, most)[0]
+
+
+def search_near_misses(
+    compiled: CompiledSchema,
+    witnesses: Sequence[Witness],
+    seed: int = 0,
+    most: int | None = None,
+) -> tuple[list[NearMiss], Mapping[str, MissingReason]]:
+    """Return what `find_near_misses` does, and why other keywords have none.
+
+    The reasons are by the keyword's pointer; one without reason was never tried.
+    """
     if not witnesses or count_entered_schemas(compiled) > _MOST_ENTERED:
-        return []
+        return [], {}
     text = compiled.canonical + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
     if most is None:
         most = max_other_misses(len(find_reachable_keywords(compiled).assertions))
-    return _NearMissSearch(compiled, witnesses, rng).run(most)
+    search = _NearMissSearch(compiled, witnesses, rng)
+    return search.run(most), search.reasons()
 
 
 class _NearMissSearch:
@@ -254,6 +271,9 @@ class _NearMissSearch:
         self._in_turn(others, self._vary, limit - len(deeper))
         required = by_keyword.get("required", [])
         self._in_turn([required], self._vary, limit - len(deeper))
+        if self.verdicts_left <= 0 or self.searches_left <= 0:
+            self.verdicts_left, self.searches_left = _MORE_VERDICTS, _MORE_SEARCHES
+            self._in_turn(others, self._find, limit - len(deeper))
         self.verdicts_left += _TYPE_VERDICTS
         max_types = max_type_misses(self._count_others() + len(deeper))
         for assertion in types:
@@ -264,6 +284,16 @@ class _NearMissSearch:
             key=lambda miss: (_rank(miss.keyword), miss.instance_pointer.count("/"))
         )
         return self.near_misses + deeper
+
+    def reasons(self) -> Mapping[str, MissingReason]:
+        """Return why keywords have no near miss, as far as they were tried."""
+        exhausted = self.verdicts_left <= 0 or self.searches_left <= 0
+        tried = MissingReason.EXHAUSTED if exhausted else MissingReason.TOGETHER
+        return {
+            each.pointer: tried if each in self.sites else MissingReason.UNREACHED
+            for each in self.reachable.assertions
+            if each.pointer not in self.parts
+        }
 
     def _count_others(self) -> int:
         return sum(near_miss.keyword != _TYPE for near_miss in self.near_misses)
@@ -514,9 +544,9 @@ class Coverage:
     implied: int
     #: How many the maximum of near misses lets be covered, the implied ones apart.
     possible: int
-    #: Keyword and pointer of those that are neither. Where the maximum was reached,
-    #: only those whose keyword has no near miss at all.
-    missing: tuple[tuple[str, str], ...]
+    #: Keyword, pointer and reason of those that are neither. Where the maximum was
+    #: reached, only those whose keyword has no near miss at all.
+    missing: tuple[tuple[str, str, MissingReason], ...]
     #: The same, a keyword counting once for the whole schema.
     keywords: int
     keywords_covered: int
@@ -526,13 +556,16 @@ class Coverage:
 
 
 def measure_coverage(
-    compiled: CompiledSchema, near_misses: Sequence[NearMiss]
+    compiled: CompiledSchema,
+    near_misses: Sequence[NearMiss],
+    reasons: Mapping[str, MissingReason],
 ) -> Coverage:
-    """Return the coverage of a schema by near misses, as `find_near_misses` made them.
+    """Return the coverage of a schema by what `search_near_misses` returned.
 
     Args:
         compiled: The schema.
         near_misses: Its near misses.
+        reasons: Why other keywords have none.
     """
     reachable = find_reachable_keywords(compiled)
     have = {
@@ -540,7 +573,7 @@ def measure_coverage(
     }
     implied = 0
     covered: Counter[str] = Counter()
-    missing: list[tuple[str, str]] = []
+    missing: list[tuple[str, str, MissingReason]] = []
     for assertion in reachable.assertions:
         if assertion.pointer in have:
             covered[assertion.keyword] += 1
@@ -548,16 +581,17 @@ def measure_coverage(
         if cannot_fail_alone(compiled, assertion):
             implied += 1
         else:
-            missing.append((assertion.keyword, assertion.pointer))
+            reason = reasons.get(assertion.pointer, MissingReason.EXHAUSTED)
+            missing.append((assertion.keyword, assertion.pointer, reason))
     keywords = {assertion.keyword for assertion in reachable.assertions}
-    lost = {keyword for keyword, _ in missing} - covered.keys()
+    lost = {keyword for keyword, *_ in missing} - covered.keys()
     count = Counter(near_miss.keyword == _TYPE for near_miss in near_misses)
     room = {
         True: max(0, max_type_misses(count[False]) - count[True]),
         False: max(0, max_other_misses(len(reachable.assertions)) - count[False]),
     }
     missing = [pair for pair in missing if pair[0] in lost or room[pair[0] == _TYPE]]
-    open_pairs = Counter(keyword == _TYPE for keyword, _ in missing)
+    open_pairs = Counter(keyword == _TYPE for keyword, *_ in missing)
     return Coverage(
         pairs=len(reachable.assertions),
         covered=covered.total(),

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from curation.instances.regex import parser as trees
-from curation.instances.regex.character_sets import DOT, CharSet
 from curation.instances.values.words import WORDS
+from curation.regex import parser as trees
+from curation.regex.character_sets import DOT, CharSet
 
 _BY_LENGTH: Final = {
     length: tuple(words) for length, words in groupby(sorted(WORDS, key=len), len)

@@ -16,11 +16,11 @@ from typing import Final
 
 import regress
 
-from curation.instances.regex import parser
-from curation.instances.regex.automaton import automaton, single
 from curation.instances.values import formats, realistic
 from curation.instances.values.pattern_samples import draw_text
 from curation.instances.values.words import ACCENTED, ASTRAL, ESCAPED, SCRIPTS, WORDS
+from curation.regex import parser
+from curation.regex.automaton import automaton, single
 
 #: Longer strings are not made.
 LONGEST: Final = 10_000_000

@@ -49,7 +49,9 @@ from curation.pipeline.process_document import (
     apply_rules,
 )
 from curation.pipeline.read_batches import (
+    DRAWN,
     NO_RULE,
+    BatchReader,
     OptOut,
     find_rule_faults,
     read_opt_outs,
@@ -716,6 +718,23 @@ def _input(folder: Path, config: str | None = None) -> BuildInput:
             licence="MIT",
         ),
     )
+
+
+def test_of_a_source_with_a_quota_a_draw_is_worked_on(tmp_path: Path) -> None:
+    """The first contents by digest, copies once; the ledger gets the others' reason."""
+    contents = [b'{"minimum": %d}' % number for number in range(12)]
+    raws = [
+        replace(RAW, unique_id=f"{number}", content=content)
+        for number, content in enumerate([*contents, contents[0]])
+    ]
+    source = replace(source_named("washingtonpost"), quota=2, read=lambda _: raws)
+    reader = BatchReader([replace(_input(tmp_path), source=source)], [])
+    worked = [each.document.content for batch in reader.batches() for _, each in batch]
+    first = sorted(contents, key=lambda content: sha256(content).digest())[: 2 * DRAWN]
+    assert sorted(worked) == sorted(first)
+    assert len(reader.documents) == len(raws)
+    assert len(reader.refused) == len(contents) - len(first)
+    assert all(b'"over_quota"' in result for result in reader.refused.values())
 
 
 def test_notices_come_from_the_archive_byte_for_byte(tmp_path: Path) -> None:

@@ -315,7 +315,11 @@ LEDGER_TAMPERS = list(
                 rewrite(RECORDS, lambda r: r.with_columns(vacuous=pl.lit(value=True))),
                 "vacuous, but a near miss",
             ),
-            ("report removed", lambda folder: (folder / MISSING).unlink(), "without"),
+            (
+                "report removed",
+                lambda folder: (folder / INSTANCE_LEDGER).unlink(),
+                "out",
+            ),
         ),
         tampers(
             LABELS,

@@ -30,6 +30,7 @@ from curation.instances.near_misses.search import (
     find_near_misses,
     max_other_misses,
     measure_coverage,
+    search_near_misses,
 )
 from curation.instances.near_misses.sites import member_at
 from curation.instances.witnesses.search import find_witnesses
@@ -113,7 +114,7 @@ def test_what_every_near_miss_is(name: str, subtests: pytest.Subtests) -> None:
         with subtests.test(schema=schema):
             compiled = CompiledSchema.from_json(schema, dialect)
             witnesses = find_witnesses(compiled).witnesses
-            found = find_near_misses(compiled, witnesses)
+            found, reasons = search_near_misses(compiled, witnesses)
             valid = {text_of(value) for value in islice(stream(compiled, 1), 60)}
             valid |= {text_of(witness.value) for witness in witnesses}
             for each in found:
@@ -130,7 +131,9 @@ def test_what_every_near_miss_is(name: str, subtests: pytest.Subtests) -> None:
             for pair in find_reachable_keywords(compiled).assertions:
                 if pair.pointer in have:
                     assert not cannot_fail_alone(compiled, pair)
-            measured = measure_coverage(compiled, found)
+            assert have.isdisjoint(reasons)
+            measured = measure_coverage(compiled, found, reasons)
+            assert {where for _, where, _ in measured.missing} <= reasons.keys()
             assert not measured.missing or dialect in _HARD
             assert (
                 measured.covered

@@ -13,7 +13,6 @@ import regress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.instances.regex.automaton import single
 from curation.instances.values import formats
 from curation.instances.values.numbers import (
     Number,
@@ -28,6 +27,7 @@ from curation.instances.values.strings import (
     pattern_matches,
 )
 from curation.instances.values.words import WORDS
+from curation.regex.automaton import single
 from tests.slow_cases import first_fast
 
 BOUNDS = st.none() | st.one_of(

@@ -16,9 +16,9 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from curation.instances.regex import character_sets
-from curation.instances.regex import parser as trees
-from curation.instances.regex.character_sets import CharSet, minterms
+from curation.regex import character_sets
+from curation.regex import parser as trees
+from curation.regex.character_sets import CharSet, minterms
 
 #: States kept in memory; then all are forgotten and made anew.
 _MAX_STATES: Final = 3_000
@@ -512,6 +512,26 @@ class Automaton:
                 self._states.clear()
         return state.accepting
 
+    def is_empty(self) -> bool:
+        """Return whether it is proven that there is no such text.
+
+        False also if `_MAX_STATES` states are not enough, or back-references make the
+        automaton inexact.
+        """
+        self._tidy()
+        pending, seen = [self._start], {id(self._start)}
+        while pending and self.exact and len(seen) < _MAX_STATES:
+            state = pending.pop()
+            if state.accepting:
+                return False
+            nearest_last = sorted(
+                (successor for _, successor in self._successors(state)),
+                key=lambda successor: -successor.term.low,
+            )
+            pending += [each for each in nearest_last if id(each) not in seen]
+            seen.update(map(id, nearest_last))
+        return not pending and self.exact
+
     def draw(
         self, rng: random.Random, least: int, most: int | None, steps: int
     ) -> str | None:
@@ -575,6 +595,21 @@ class Automaton:
 def single(pattern: str) -> Automaton | None:
     """Return the automaton of one pattern, or None if it cannot be read."""
     return _build((pattern,), ())
+
+
+@lru_cache(maxsize=4096)
+def matches_nothing(pattern: str) -> bool:
+    """Return whether it is proven that no text matches a pattern.
+
+    Example:
+        >>> matches_nothing("/^[a-z]+$/")  # nothing can stand before `^`
+        True
+    """
+    tree = trees.parse(pattern)
+    if tree is None or tree.sure:
+        return False
+    machine = single(pattern)
+    return machine is not None and machine.is_empty()
 
 
 @lru_cache(maxsize=96)

@@ -11,9 +11,9 @@ import regress
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from curation.instances.regex import parser
-from curation.instances.regex.automaton import automaton, single
 from curation.instances.values.pattern_samples import draw_text
+from curation.regex import parser
+from curation.regex.automaton import automaton, matches_nothing, single
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -224,3 +224,26 @@ def test_the_history_of_an_automaton_changes_nothing() -> None:
     assert fresh is not None
     expected = fresh.draw(random.Random(77), 0, None, 3_000)
     assert used.draw(random.Random(77), 0, None, 3_000) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "nothing"),
+    [
+        ("/^[A-Z0-9]{10}$/", True),
+        ("a^", True),
+        ("^a$b", True),
+        ("[]", True),
+        ("(?=a)b", True),
+        ("^(?!.*a)a", True),
+        (r"\w\b\w", True),
+        ("^$", False),
+        ("x*^", False),
+        ("(a|b^)", False),
+        (r"^(?=.*[A-Z])(?=.*\d).{8,}$", False),
+        # A back-reference is read as its group: nothing is claimed.
+        (r"^(a)(?!\1|b)[ab]$", False),
+    ],
+)
+def test_that_nothing_matches_is_proven(pattern: str, nothing: bool) -> None:  # noqa: FBT001 (a row of a table)
+    """Without back-references the automaton decides; where it does not, it is quiet."""
+    assert matches_nothing(pattern) is nothing

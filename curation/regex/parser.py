@@ -17,8 +17,8 @@ from typing import Final
 
 import msgspec
 
-from curation.instances.regex import character_sets
-from curation.instances.regex.character_sets import CharSet
+from curation.regex import character_sets
+from curation.regex.character_sets import CharSet
 from curation.validation.patterns import LONGEST, is_ecma, repaired
 
 #: Lengths above this are all the same: too long.
