@@ -83,6 +83,7 @@ class LoadedModel:
         self.count = token_counter(lambda: self.tokenizer)
         #: Of all its writers, in whatever way they ask.
         self._backoff = SharedBackoff(options.patience)
+        self._parameters: Parameters | None = None
 
     @property
     def prices(self) -> TokenPrices | None:
@@ -139,8 +140,15 @@ class LoadedModel:
             spending: Counts what is asked of servers.
         """
         if isinstance(engine, ModelServer):
-            account = Account(spending, self.prices)
-            return ServerWriter(engine, account, backoff=self._backoff, say=self._say)
+            rules = engine.connection.provider.parameters
+            self._parameters = self._parameters or Parameters(rules)
+            return ServerWriter(
+                engine,
+                Account(spending, self.prices),
+                backoff=self._backoff,
+                parameters=self._parameters,
+                say=self._say,
+            )
         if engine.unavailable or self._model is None:
             return None
         from evaluation.generation.local_writer import LocalWriter  # noqa: PLC0415 - heavy

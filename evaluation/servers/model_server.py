@@ -50,8 +50,17 @@ class ModelServer:
         """Return the request for a text; see `Provider.request`."""
         connection = self.connection
         return connection.provider.request(
-            connection.model, request, self.way, schema, self.effort
+            connection.model,
+            request,
+            self.way,
+            schema,
+            self.effort,
+            cold=self._is_cold,
         )
+
+    @cached_property
+    def _is_cold(self) -> bool:
+        return self.connection.provider.is_cold(self.about)
 
     @property
     def spec(self) -> str:
@@ -82,7 +91,7 @@ class ModelServer:
     @property
     def backend(self) -> str:
         """Which library constrains its texts, as far as the server tells."""
-        told = self.connection.provider.backend(self.about)
+        told = self.connection.provider.backend_told(self.about)
         return told or "not told by the server"
 
     @property
@@ -101,7 +110,7 @@ class ModelServer:
     def header(self) -> dict[str, Json]:
         """Return its entry in the run's header."""
         backend = {"backend": self.backend} if self.constrains else {}
-        members = ", ".join(self.connection.provider.uncached(self.way))
+        members = self.connection.provider.cold.members if self._is_cold else ()
         return {
             "engine": self.label,
             "name": self.spec,
@@ -114,7 +123,7 @@ class ModelServer:
             "server": self.connection.base,
             "model": self.connection.model,
             "about": dict(self.about),
-            "prompt_cache": members or "shared, asked in turns",
+            "prompt_cache": ", ".join(members) or "shared, asked in turns",
             "unavailable": None,
             "install": "",
         }
@@ -136,9 +145,15 @@ def server_participants(
     servers = []
     for spec in dict.fromkeys(ways):
         way, _, effort = spec.partition("@")
-        if effort and provider.effort is None:
+        if effort and not provider.effort:
             raise BadUsage(
                 f"{provider.name} has no levels of reasoning", then=f"say {way}"
+            )
+        if effort and way in provider.unthinking.ways:
+            others = [it for it in provider.ways if it not in provider.unthinking.ways]
+            raise BadUsage(
+                f"{provider.name} does not think where {way!r} is forced: {spec}",
+                then=f"say {way}, or {' or '.join(f'{it}@{effort}' for it in others)}",
             )
         servers.append(ModelServer(way=way, connection=connection, effort=effort))
         if way not in {PROMPT_ALONE, *provider.ways}:

@@ -20,7 +20,7 @@ from evaluation.analysis.compare_runs import read_outcomes
 from evaluation.asking.response_files import read_responses
 from evaluation.data.find_data import open_data
 from evaluation.results.reader import HEADER, gaps_of, open_run
-from evaluation.servers.provider import CHAT
+from evaluation.servers.provider import providers
 from evaluation.servers.responses import (
     BrokenStream,
     ServerAnswer,
@@ -205,7 +205,7 @@ def _stream(_folder: Path) -> Reader:
     def read(content: bytes) -> None:
         read_refusal(content.decode("utf-8", "replace"))
         with suppress(BrokenStream):
-            read_stream(content.split(b"\n"), ServerAnswer(), CHAT.read)
+            read_stream(content.split(b"\n"), ServerAnswer(), providers()[""].wire.read)
 
     return Reader(
         read=read,

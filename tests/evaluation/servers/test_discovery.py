@@ -18,7 +18,7 @@ from evaluation.results.reader import open_run
 from evaluation.servers import parameters
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import served_model
-from evaluation.servers.provider import CHAT, providers
+from evaluation.servers.provider import ParameterRule, providers
 from tests.evaluation.measuring import sample, texts_request
 from tests.evaluation.servers.loopback import Handler, Said, answer, loopback, refusal
 from tests.evaluation.tokenizers import made
@@ -48,7 +48,7 @@ def test_a_parameter_may_be_learnt_while_a_request_is_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """By another text under way: this one is refused once more, and no run ends."""
-    known = parameters.Parameters({"a": "", "b": ""})
+    known = parameters.Parameters(dict.fromkeys("ab", ParameterRule(source="made")))
     known.changes["a"] = ""
     place = parameters._place
 
@@ -120,7 +120,7 @@ def test_no_answer_is_lost_to_a_parameter(
     changes: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is refused once a condition, said with the server's words, and recorded."""
+    """It is refused once a model, said with the server's words, and recorded."""
     said: list[str] = []
     monkeypatch.setattr(
         "curation.system.progress.Quiet.say", lambda _self, line: said.append(line)
@@ -129,13 +129,13 @@ def test_no_answer_is_lost_to_a_parameter(
         request = _request(tmp_path, there.base, "strict", "none")
         result = csbdata.run(request)
     assert {row.label["outcome"] for row in result.open().rows()} == {"compliant"}
-    assert len(there.asked) == 2 * (4 + len(changes))
+    assert len(there.asked) == 2 * 4 + len(changes)
     labels = ("strict small", "none small")
     assert open_run(tmp_path / "run").raw_header["parameters"] == dict.fromkeys(
         labels, changes
     )
     told = [line for line in said if "the server says" in line]
-    assert len(told) == 2 * len(changes)
+    assert len(told) == len(changes)
     if server is _gpt_5:
         assert told[0].startswith(
             "strict small: max_tokens is sent as max_completion_tokens: the "
@@ -276,16 +276,12 @@ def test_a_run_without_any_answer_has_no_rate(tmp_path: Path) -> None:
 
 
 _THEIRS = """
-from dataclasses import replace
-
-from evaluation.servers.provider import CHAT
-
-PROVIDER = replace(
-    CHAT,
-    name={name!r},
-    ways={{"strict": lambda schema: {{"their_schema": schema}}}},
-    backend=lambda answers: "theirs 1.0",
-)
+date = "2026-11-29"
+format = "chat"
+backend = { pattern = '"their_engine": "([^"]+)"', name = "{} 1.0" }
+described_at = ["/theirs"]
+[ways]
+strict = { their_schema = "{schema}" }
 """
 
 
@@ -297,9 +293,9 @@ def _fresh() -> Iterator[None]:
     providers.cache_clear()
 
 
-def _add(folder: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def _add(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write a provider to a file of a folder, as if it were one of ours."""
-    (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
+    (folder / f"{name}.toml").write_text(_THEIRS, "utf-8")
     package = import_module("evaluation.servers.providers")
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
 
@@ -307,21 +303,21 @@ def _add(folder: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("name", ["vllm", "sglang", "llama_server", "openai", ""])
 def test_a_way_to_ask_sends_the_schema_whole(name: str) -> None:
     """Somewhere in the request stands the schema; without one nothing is asked."""
-    provider = providers()[name] if name else CHAT
+    provider = providers()[name]
     schema = '{"type": "object", "properties": {}, "additionalProperties": false}'
     request = GenerationRequest(record=sample("one"), messages=(), budget=9)
     for way in {"tool", "strict"} & set(provider.ways):
         body = provider.request("m", request, way, schema)
         assert schema in json.dumps(body)
     free = provider.request("m", request, "none", schema)
-    assert free == {**provider.body("m", request), **provider.uncached("none")}
+    assert schema not in json.dumps(free)
 
 
 def test_a_file_adds_a_provider_that_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing else is edited: the server is asked so, and the header says by whom."""
-    _add(tmp_path, "their_server", "theirs", monkeypatch)
+    _add(tmp_path, "theirs", monkeypatch)
     with loopback(lambda _body, _number: answer("{}")) as server:
         request = _request(tmp_path, f"theirs:{server.base}", "strict", count=2)
         run = csbdata.run(request).open()
@@ -331,14 +327,14 @@ def test_a_file_adds_a_provider_that_runs(
     ]
     (participant,) = run.header.engines
     assert participant.engine == "theirs strict small"
-    assert participant.options == {"backend": "theirs 1.0"}
+    assert participant.options == {"backend": "not told by the server"}
 
 
 def test_a_second_provider_of_a_name_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message says which name, and where it was found."""
-    _add(tmp_path, "their_vllm", "vllm", monkeypatch)
+    _add(tmp_path, "vllm", monkeypatch)
     with pytest.raises(BadConfiguration, match="a second provider named 'vllm'"):
         providers()
 
@@ -457,7 +453,7 @@ def test_a_server_is_asked_what_constrains_its_texts(
     name: str, answers: dict[str, Any], backend: str
 ) -> None:
     """Where it tells it is read; where not, nothing is guessed."""
-    assert (providers()[name] if name else CHAT).backend(answers) == backend
+    assert providers()[name].backend_told(answers) == backend
 
 
 def test_what_a_server_does_not_tell_is_said(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import structs
 
 import csbdata
 from curation.system.errors import BadUsage
@@ -17,10 +18,9 @@ from evaluation.generation.text_generation import GenerationRequest, TokenPrices
 from evaluation.results.reader import open_run
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import served_model, server_participants
-from evaluation.servers.provider import CHAT, providers, split_provider
-from evaluation.servers.providers import llama_server, vllm
+from evaluation.servers.provider import providers, split_provider
 from tests.evaluation.measuring import texts_request
-from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT, THOUGHT
+from tests.evaluation.servers.contracts import CONTRACTS, KEYS, OUTPUT, PROMPT, THOUGHT
 from tests.evaluation.servers.loopback import Said, loopback
 from tests.evaluation.suites.coverage.written_texts import text_from_row
 
@@ -53,8 +53,8 @@ _ANSWERS: dict[str, tuple[dict[str, Any], str, bool]] = {
 
 @pytest.fixture(autouse=True)
 def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI", "ANTHROPIC", "GEMINI"):
-        monkeypatch.setenv(f"{name}_API_KEY", "a-key")
+    for name in KEYS:
+        monkeypatch.setenv(name, "a-key")
 
 
 def _run(
@@ -148,7 +148,7 @@ def test_a_fake_refuses_what_its_profile_refuses(provider: str) -> None:
 
 def test_every_provider_has_a_contract() -> None:
     """A provider without a fake is one that nobody has tried."""
-    assert set(providers()) == set(CONTRACTS)
+    assert set(providers()) == {*CONTRACTS, ""}
 
 
 #: Where each provider's requests hold a level of reasoning.
@@ -156,7 +156,8 @@ _EFFORTS: dict[str, tuple[str, ...]] = {
     "openai": ("reasoning_effort",),
     "anthropic": ("output_config", "effort"),
     "gemini": ("generationConfig", "thinkingConfig", "thinkingLevel"),
-    **dict.fromkeys(("vllm", "sglang", "llama_server"), ("reasoning_effort",)),
+    "responses": ("reasoning", "effort"),
+    "ollama": ("think",),
 }
 
 
@@ -171,17 +172,21 @@ def test_levels_of_reasoning_are_conditions(tmp_path: Path, provider: str) -> No
     }
     assert all(text.compliant for text in texts)
     levels = {
-        reduce(lambda at, it: at[it], _EFFORTS[provider], body) for body in server.asked
+        reduce(
+            lambda at, it: at[it], _EFFORTS.get(provider, ("reasoning_effort",)), body
+        )
+        for body in server.asked
     }
     assert levels == {"low", "high"}
 
 
 def test_a_server_without_levels_of_reasoning_says_so() -> None:
     """Before anything is sent, and an effort is part of the condition's name."""
-    one = ServerConnection(base="http://h/v1", model="m", provider=CHAT)
+    chat = providers()[""]
+    one = ServerConnection(base="http://h/v1", model="m", provider=chat)
     with pytest.raises(BadUsage, match="no levels of reasoning"):
         server_participants(
-            replace(one, provider=replace(CHAT, effort=None)), ["json@low"]
+            replace(one, provider=structs.replace(chat, effort={})), ["json@low"]
         )
     (free, strict) = server_participants(one, ["none@low", "strict@low"])
     assert (free.condition, strict.condition) == ("free@low", "strict@low")
@@ -220,26 +225,55 @@ _REQUEST = GenerationRequest(
 
 def test_llama_cpp_keeps_no_prompt() -> None:
     """It would read the prompt of whoever is asked second from its cache."""
-    body = llama_server.PROVIDER.request("m", _REQUEST, "strict", "{}")
+    body = providers()["llama_server"].request("m", _REQUEST, "strict", "{}")
     assert body["cache_prompt"] is False
 
 
-def test_vllm_keeps_the_prompts_of_each_way_apart() -> None:
+@pytest.mark.parametrize("provider", ["vllm", "sglang"])
+def test_a_salt_keeps_the_prompts_of_each_way_apart(provider: str) -> None:
     """Texts of one way share what they begin with, as they do in use."""
     salts = [
-        vllm.PROVIDER.request("m", _REQUEST, way, "{}")["cache_salt"]
+        providers()[provider].request("m", _REQUEST, way, "{}")["cache_salt"]
         for way in ("strict", "strict", "json")
     ]
     assert salts[0] == salts[1] != salts[2]
 
 
 @pytest.mark.parametrize(
-    ("provider", "said"),
-    [("llama_server", "cache_prompt"), ("vllm", "cache_salt"), ("", "asked in turns")],
+    ("provider", "version", "said"),
+    [
+        ("llama_server", "", "cache_prompt"),
+        ("vllm", "", "cache_salt"),
+        ("vllm", "0.9.0", "cache_salt"),
+        ("vllm", "0.8.5.post1", "asked in turns"),
+        ("sglang", "0.5.11", "cache_salt"),
+        ("sglang", "0.5.10", "asked in turns"),
+        ("", "", "asked in turns"),
+    ],
 )
-def test_the_header_says_what_is_done_about_a_cache(provider: str, said: str) -> None:
-    """By the member of a request that does it, else that participants take turns."""
-    kind = providers()[provider] if provider else CHAT
+def test_the_header_says_what_is_done_about_a_cache(
+    provider: str, version: str, said: str
+) -> None:
+    """By the member of a request that does it from a release on, else by turns."""
+    kind = providers()[provider]
     connection = ServerConnection(base="http://localhost/v1", model="m", provider=kind)
     (server,) = server_participants(connection, ["none"])
+    server = replace(
+        server, about={"/version": {"version": version}} if version else {}
+    )
     assert said in str(server.header()["prompt_cache"])
+    sent = said in server.request(_REQUEST, "{}")
+    assert sent is (said != "asked in turns")
+
+
+@pytest.mark.parametrize("way", ["tool@low", "tool@max"])
+def test_thinking_and_a_forced_tool_are_refused_before_anything_is_sent(
+    way: str,
+) -> None:
+    """Anthropic refuses them together for every schema: it would be a row of 0 %."""
+    connection = ServerConnection(
+        base="http://h/v1", model="m", provider=providers()["anthropic"]
+    )
+    with pytest.raises(BadUsage, match="does not think where 'tool' is forced") as it:
+        server_participants(connection, ["strict@low", way])
+    assert "strict@" in it.value.then
