@@ -19,6 +19,7 @@ from evaluation.servers.client import (
     ServerConnection,
     split_address,
 )
+from evaluation.servers.models import ModelFacts, model_table
 from evaluation.servers.provider import PROMPT_ALONE, split_provider
 
 
@@ -49,14 +50,39 @@ class ModelServer:
     ) -> dict[str, Json]:
         """Return the request for a text; see `Provider.request`."""
         connection = self.connection
-        return connection.provider.request(
-            connection.model,
-            request,
-            self.way,
-            schema,
-            self.effort,
-            cold=self._is_cold,
+        effort = self.effort if self._has_effort else ""
+        body = connection.provider.request(
+            connection.model, request, self.way, schema, effort, cold=self._is_cold
         )
+        if not self.facts.sampling:
+            for holder in (body, body.get("generationConfig")):
+                if isinstance(holder, dict):
+                    holder.pop("temperature", None)
+        return body
+
+    @cached_property
+    def facts(self) -> ModelFacts:
+        """What is known of the model beforehand."""
+        provider = self.connection.provider
+        names = (provider.name, provider.parent)
+        return model_table().facts(names, self.connection.model)
+
+    @property
+    def _has_effort(self) -> bool:
+        efforts = self.facts.efforts
+        return not self.effort or efforts is None or self.effort in efforts
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What is not sent, since the model does not have it; one sentence each."""
+        table = model_table()
+        source = f"{self.connection.model} has none ({table.source}, {table.date})"
+        lacking = []
+        if not self._has_effort:
+            lacking.append(f"no level {self.effort!r} of reasoning is sent: {source}")
+        if not self.facts.sampling:
+            lacking.append(f"no temperature is sent: {source}")
+        return tuple(lacking)
 
     @cached_property
     def _is_cold(self) -> bool:
@@ -110,6 +136,7 @@ class ModelServer:
     def header(self) -> dict[str, Json]:
         """Return its entry in the run's header."""
         backend = {"backend": self.backend} if self.constrains else {}
+        lacking: dict[str, Json] = {"lacks": [*self.lacks]} if self.lacks else {}
         members = self.connection.provider.cold.members if self._is_cold else ()
         return {
             "engine": self.label,
@@ -117,7 +144,7 @@ class ModelServer:
             "spec": self.spec,
             "version": "",
             "preset": "",
-            "options": {**backend, **self.adapter.facts},
+            "options": {**backend, **self.adapter.facts, **lacking},
             "interpreter": "",
             "provider": self.connection.provider.name,
             "server": self.connection.base,
@@ -155,7 +182,15 @@ def server_participants(
                 f"{provider.name} does not think where {way!r} is forced: {spec}",
                 then=f"say {way}, or {' or '.join(f'{it}@{effort}' for it in others)}",
             )
-        servers.append(ModelServer(way=way, connection=connection, effort=effort))
+        server = ModelServer(way=way, connection=connection, effort=effort)
+        if way == "tool" and not server.facts.forced_tool:
+            table = model_table()
+            raise BadUsage(
+                f"{connection.model} cannot be forced to call a tool "
+                f"({table.source}, {table.date})",
+                then="say strict",
+            )
+        servers.append(server)
         if way not in {PROMPT_ALONE, *provider.ways}:
             raise BadUsage(
                 f"there is no way {way!r} to ask {provider.name or 'a server'}",

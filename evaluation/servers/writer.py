@@ -206,6 +206,8 @@ class ServerWriter:
         self._unknown: set[str] = set()
         self.label = server.label
         self.identity = server.identity
+        for lack in server.lacks:
+            say(f"{self.label}: {lack}")
 
     def close(self) -> None:
         """Close the connection."""

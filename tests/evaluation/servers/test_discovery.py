@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,14 @@ import pytest
 import csbdata
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, Unavailable
 from evaluation.asking.request import ModelOptions
-from evaluation.generation.text_generation import GenerationRequest
+from evaluation.generation.text_generation import Adapt, GenerationRequest
 from evaluation.results.reader import open_run
 from evaluation.servers import parameters
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import served_model
 from evaluation.servers.provider import ParameterRule, providers
 from tests.evaluation.measuring import sample, texts_request
+from tests.evaluation.servers.contracts import CONTRACTS
 from tests.evaluation.servers.loopback import Handler, Said, answer, loopback, refusal
 from tests.evaluation.tokenizers import made
 from tests.slow_cases import first_fast
@@ -493,6 +495,7 @@ def test_what_had_no_answer_is_asked_for_again(tmp_path: Path) -> None:
 
 _BLOCKED = """
 import sys
+from dataclasses import replace
 from importlib.machinery import PathFinder
 
 class Without(PathFinder):
@@ -541,3 +544,53 @@ def test_neither_torch_nor_transformers_is_needed(tmp_path: Path) -> None:
         tmp_path, "results", "export", "run", "--format", "parquet", "--out", "p"
     )
     assert exported.returncode == 0, exported.stderr
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "refused"),
+    first_fast(
+        1,
+        [
+            ("anthropic", "claude-haiku-4-5", "thinking"),
+            ("anthropic", "unheard-of", "thinking"),
+            ("anthropic", "unheard-of", "output_config.effort"),
+            ("gemini", "gemini-2.5-flash", "Thinking level"),
+            ("gemini", "unheard-of", "Thinking level"),
+            ("openai", "gpt-4o-mini", "reasoning_effort"),
+            ("openai", "unheard-of", "reasoning_effort"),
+        ],
+    ),
+)
+def test_a_level_that_a_model_lacks_is_not_sent_and_said(
+    tmp_path: Path,
+    provider: str,
+    model: str,
+    refused: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By the table, or after one refusal; all texts are written."""
+    said: list[str] = []
+    monkeypatch.setattr(
+        "curation.system.progress.Quiet.say", lambda _self, line: said.append(line)
+    )
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "a-key")
+    contract = CONTRACTS[provider]
+
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        thinks = {"thinking", "effort", "reasoning_effort", "thinkingConfig"}
+        if any(f'"{name}"' in json.dumps(body) for name in thinks):
+            return contract.refused(
+                f"{refused} is not supported for this model", refused
+            )
+        return Said(pieces=contract.stream(["{", "}"], False))  # noqa: FBT003 (as the contract has it)
+
+    with loopback(reply) as server:
+        request = _request(tmp_path, f"{provider}:{server.base}", "strict@low")
+        options = replace(request.models[0], model=f"{provider}:{server.base}#{model}")
+        result = csbdata.run(replace(request, models=[options], adapt=Adapt.NONE))
+    assert len(list(result.open().rows())) == 4
+    assert len(server.asked) == 4 + (model == "unheard-of")
+    words = (
+        "dropped" if model == "unheard-of" else "no level 'low' of reasoning is sent"
+    )
+    assert any(words in line for line in said), said

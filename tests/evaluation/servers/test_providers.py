@@ -277,3 +277,15 @@ def test_thinking_and_a_forced_tool_are_refused_before_anything_is_sent(
     with pytest.raises(BadUsage, match="does not think where 'tool' is forced") as it:
         server_participants(connection, ["strict@low", way])
     assert "strict@" in it.value.then
+
+
+def test_a_model_that_cannot_be_forced_is_told_before_anything_is_sent() -> None:
+    """It would refuse every schema."""
+    connection = ServerConnection(
+        base="http://h/v1", model="claude-sonnet-5-5", provider=providers()["anthropic"]
+    )
+    with pytest.raises(BadUsage, match="cannot be forced to call a tool"):
+        server_participants(connection, ["tool"])
+    (server,) = server_participants(connection, ["strict"])
+    assert "temperature" not in server.request(_REQUEST, "{}")
+    assert "temperature" in server.lacks[0]
