@@ -105,8 +105,8 @@ def read_prices(folder: Path) -> dict[str, tuple[float, float]]:
 def models_text(models: dict[str, dict[str, Any]], version: str, day: str) -> str:
     """Return `models.toml`."""
     lines = [
-        "# What hosted models cannot do, and when they are shut down. Made by",
-        "# `python -m bench providers`; a model that is not here is found out by asking.",
+        "# What hosted models cannot do, and when they are shut down; made by",
+        "# `python -m bench providers`. What is not here is found out by asking.",
         f'date = "{day}"',
         f'source = "litellm {version} (PyPI), {_TABLE}"',
     ]

@@ -17,7 +17,13 @@ from evaluation.servers.pacing import Account, SharedBackoff, Spending
 from evaluation.servers.parameters import Parameters
 from evaluation.servers.writer import ServerWriter
 from evaluation.setup.engine_files import UNCONSTRAINED
-from evaluation.tokenizers import TokenizerFiles, get_tokenizer, token_counter
+from evaluation.tokenizers import (
+    BYTES,
+    TokenizerFiles,
+    get_tokenizer,
+    token_counter,
+    tokens_at_most,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,8 +68,10 @@ class LoadedModel:
             )
         self._model: LanguageModel | None = None
         self._say = say
+        # Nothing is fetched to ask a server, unless the user names what.
+        is_bound = options.over_http and tokenizer == DEFAULT
         self._load_tokenizer: Callable[[], TokenizerFiles] = partial(
-            get_tokenizer, tokenizer, fetch, say
+            get_tokenizer, BYTES if is_bound else tokenizer, fetch, say
         )
         if not options.over_http:
             check_installed()
@@ -80,7 +88,8 @@ class LoadedModel:
             self._load_tokenizer = partial(_vocabulary, model, fetch, say)
         self.options = options
         #: Counts the tokens of a text.
-        self.count = token_counter(lambda: self.tokenizer)
+        counter = token_counter(lambda: self.tokenizer)
+        self.count = tokens_at_most if is_bound else counter
         #: Of all its writers, in whatever way they ask.
         self._backoff = SharedBackoff(options.patience)
         self._parameters: Parameters | None = None

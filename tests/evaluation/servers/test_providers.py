@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
+from datetime import date, timedelta
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +21,7 @@ from evaluation.generation.text_generation import GenerationRequest, TokenPrices
 from evaluation.results.reader import open_run
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import served_model, server_participants
+from evaluation.servers.models import model_table
 from evaluation.servers.provider import providers, split_provider
 from tests.evaluation.measuring import texts_request
 from tests.evaluation.servers.contracts import CONTRACTS, KEYS, OUTPUT, PROMPT, THOUGHT
@@ -25,8 +29,6 @@ from tests.evaluation.servers.loopback import Said, loopback
 from tests.evaluation.suites.coverage.written_texts import text_from_row
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evaluation.suites.coverage.texts import GeneratedText
 
 
@@ -289,3 +291,28 @@ def test_a_model_that_cannot_be_forced_is_told_before_anything_is_sent() -> None
     (server,) = server_participants(connection, ["strict"])
     assert "temperature" not in server.request(_REQUEST, "{}")
     assert "temperature" in server.lacks[0]
+
+
+_ROOT = Path(csbdata.__file__).parent
+_NAMED = re.compile(
+    r"\b(?:gpt-[0-9][\w.-]*\w|claude-[\w.-]*[0-9]|gemini-[0-9][\w.-]*\w)"
+)
+
+
+def test_docs_and_help_name_only_models_that_exist() -> None:
+    """On the day of the table none of them is shut down, or about to be within weeks."""
+    table = model_table()
+    soon = str(date.fromisoformat(table.date) + timedelta(days=30))
+    texts = [
+        *_ROOT.glob("docs/*.md"),
+        *_ROOT.glob("evaluation/commands/*.py"),
+        _ROOT / "README.md",
+    ]
+    named = {name for path in texts for name in _NAMED.findall(path.read_text("utf-8"))}
+    known = {
+        name: it for models in table.models.values() for name, it in models.items()
+    }
+    assert named
+    for name in named:
+        assert name in known, name
+        assert not known[name].end or known[name].end > soon, (name, known[name].end)
