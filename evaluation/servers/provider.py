@@ -170,6 +170,8 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
 
     def ending(self, finish: str) -> TextEnding:
         """Return the ending of a text, by what its server calls it."""
+        if not finish:
+            return TextEnding.MODEL
         return self._endings.get(finish.lower(), TextEnding.UNKNOWN)
 
     def backend_told(self, answers: Mapping[str, Json]) -> str:

@@ -18,9 +18,10 @@ from tests.evaluation.servers.loopback import Said, refusal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-#: Tokens that every fake counts: of the prompt, as many as a long one has, and of the
-#: answer with its thought.
-PROMPT, OUTPUT, THOUGHT = 7000, 5, 2
+#: Tokens that every fake counts: of the prompt, of the answer with its thought.
+PROMPT, OUTPUT, THOUGHT = 7, 5, 2
+#: Of a prompt where that is held against its length.
+LONG_PROMPT = 7000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +174,7 @@ def _responses_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # n
 
 
 def _ollama_stream(pieces: Sequence[str], _is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
-    counted = {"prompt_eval_count": PROMPT, "eval_count": OUTPUT}
+    counted = {"prompt_eval_count": LONG_PROMPT, "eval_count": OUTPUT}
     lines: list[dict[str, Any]] = [
         {"message": {"role": "assistant", "content": "", "thinking": "Hm."}},
         *({"message": {"role": "assistant", "content": piece}} for piece in pieces),
