@@ -422,7 +422,7 @@ KEYS = sorted({name for it in providers().values() for name in it.keys})
 def ended(provider: str, text: str, finish: str) -> Said:
     """Return a whole answer that ended for a reason, which may be in no list."""
     kind = providers()[provider].format
-    whole: dict[str, Any] = {
+    forms: dict[str, dict[str, Any]] = {
         "chat": {"choices": [{"message": {"content": text}, "finish_reason": finish}]},
         "anthropic": {"content": [{"text": text}], "stop_reason": finish},
         "gemini": {
@@ -436,7 +436,8 @@ def ended(provider: str, text: str, finish: str) -> Said:
             "output": [{"type": "message", "content": [{"text": text}]}],
         },
         "ollama": {"message": {"content": text}, "done": True, "done_reason": finish},
-    }[kind]
+    }
+    whole = forms[kind]
     if finish in {"completed", "failed", "cancelled"}:
         whole["status"] = finish
     return Said(pieces=[json.dumps(whole).encode()])

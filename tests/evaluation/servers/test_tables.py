@@ -94,9 +94,9 @@ def test_every_line_has_a_case() -> None:
         for provider, reason, _ in _FINISHES
     }
     for provider in providers().values():
-        rules = [rule for lines in provider.finishes.values() for rule in lines]
-        assert all(rule.source for rule in (*rules, *provider.refusals))
-        for reason in (reason for rule in rules for reason in rule.reasons):
+        finishes = [rule for it in provider.finishes.values() for rule in it]
+        assert all(rule.source for rule in (*finishes, *provider.refusals))
+        for reason in (reason for rule in finishes for reason in rule.reasons):
             assert {(provider.format, reason), ("chat", reason)} & tried, reason
 
 
