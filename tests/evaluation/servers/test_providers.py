@@ -120,25 +120,6 @@ def test_fifty_records_in_every_way_to_ask(tmp_path: Path, provider: str) -> Non
         assert (one.counted, one.reasoning_tokens) == (OUTPUT - THOUGHT, THOUGHT)
 
 
-@pytest.mark.slow
-def test_the_same_answers_give_the_same_scores_through_any_provider(
-    tmp_path: Path,
-) -> None:
-    """Texts and classes do not depend on who carried them."""
-    seen = []
-    for provider in CONTRACTS:
-        folder = tmp_path / provider
-        folder.mkdir()
-        texts, _ = _run(folder, provider, "none", "strict")
-        seen.append(
-            [
-                (it.scored.label.split()[1], it.generation.text, it.outcome)
-                for it in texts
-            ]
-        )
-    assert all(other == seen[0] for other in seen)
-
-
 @pytest.mark.parametrize("provider", CONTRACTS)
 def test_a_fake_refuses_what_its_profile_refuses(provider: str) -> None:
     """Else a run against it would prove nothing."""

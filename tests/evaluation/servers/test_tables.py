@@ -37,13 +37,13 @@ _OF_TEXTS = {
     "parameter": "request_refused",
     "unknown": "request_refused",
 }
-#: Classes that end a run: the exit code, and what is said.
+#: Classes that end a run: the exit code, and what is said last or to be done.
 _OF_RUNS = {
     "excluded": (69, "is not available: the server says"),
-    "exhausted": (69, "the account is exhausted"),
-    "key": (77, "the server answers"),
-    "model": (66, "no model 'small'"),
-    "address": (78, "the server answers"),
+    "exhausted": (69, "the same command goes on"),
+    "key": (77, "to a key of this server"),
+    "model": (66, "name one that http"),
+    "address": (78, "look at the address"),
     "wait": (69, "no request was answered"),
     "fault": (69, "no request was answered"),
 }
