@@ -256,7 +256,7 @@ class Writer:
     @property
     def discovered(self) -> Mapping[str, str]:
         """The parameters that its server refuses, with the names that it takes."""
-        return getattr(self.writer, "parameters", Parameters({})).changes
+        return {} if self.writer is None else self.writer.discovered
 
     def close(self) -> None:
         """End its processes and connections."""

@@ -342,6 +342,10 @@ class TextWriter(Protocol):
     def identity(self) -> str:
         """Fingerprint of everything about it that decides its texts."""
 
+    @property
+    def discovered(self) -> Mapping[str, str]:
+        """The parameters that its server refuses, with the names that it takes."""
+
     def write(
         self,
         requests: Sequence[GenerationRequest],

@@ -163,6 +163,11 @@ class BatchWriter:
         prices = writer.account.prices
         self._account = replace(writer.account, prices=prices and prices.of_batches())
 
+    @property
+    def discovered(self) -> Mapping[str, str]:
+        """The parameters that the server refuses, with the names that it takes."""
+        return self.parameters.changes
+
     def close(self) -> None:
         """Let every part reach the disk, and close the connection."""
         self._lines.close()

@@ -30,7 +30,7 @@ from evaluation.servers.parameters import Parameters
 from evaluation.servers.refusals import Refusal, RefusalClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from curation.core.json_types import Json
     from evaluation.servers.adaptation import AdaptedSchema
@@ -208,6 +208,11 @@ class ServerWriter:
         self.identity = server.identity
         for lack in server.lacks:
             say(f"{self.label}: {lack}")
+
+    @property
+    def discovered(self) -> Mapping[str, str]:
+        """The parameters that the server refuses, with the names that it takes."""
+        return self.parameters.changes
 
     def close(self) -> None:
         """Close the connection."""

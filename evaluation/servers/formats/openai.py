@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from evaluation.servers.responses import ServerAnswer, StreamEvent, decode_event
+from evaluation.servers.responses import (
+    ErrorEvent,
+    ServerAnswer,
+    StreamEvent,
+    decode_event,
+)
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -154,7 +159,12 @@ class _ResponsesEvent(_Response):
 
 
 def read_responses(data: bytes, answer: ServerAnswer) -> None:
-    """Add an event of Responses, or a whole response."""
+    """Add an event of Responses, or a whole response.
+
+    Raises:
+        BrokenStream: it has another form.
+        ErrorEvent: it is an error.
+    """
     event = decode_event(data, _ResponsesEvent)
     piece = event.delta if isinstance(event.delta, str) else ""
     match event.type:
@@ -166,6 +176,8 @@ def read_responses(data: bytes, answer: ServerAnswer) -> None:
             answer.call(piece)
         case "response.reasoning_summary_text.delta":
             answer.reasoning += piece
+        case "error":
+            raise ErrorEvent(data.decode("utf-8", "replace"))
     for item in event.output:
         for part in item.content or ():
             answer.write(part.text)

@@ -21,8 +21,6 @@ from tests.evaluation.servers.loopback import Said, loopback, refusal
 from tests.evaluation.suites.coverage.written_texts import written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.evaluation.servers.contracts import Contract
 
 #: A provider of each format.
@@ -36,78 +34,44 @@ _REASONS = {
 }
 
 
-def _stream(contract: Contract, text: str, *, is_tool: bool) -> Said:
-    return Said(pieces=contract.stream([text[:3], text[3:]], is_tool))
-
-
-def _cut(contract: Contract, *, is_tool: bool) -> Said:
-    whole = b"".join(contract.stream(['{"a', '": 1}'], is_tool))
-    return Said(pieces=[whole[: len(whole) // 2]])
-
-
-#: By fault: what each reply in turn is, and what comes of the text with a constraint
-#: and without; the last reply is given for ever.
-_FAULTS: dict[str, tuple[Callable[[Contract, bool], list[Said]], str, str]] = {
-    "valid": (
-        lambda it, tool: [_stream(it, '{"deck": 2}', is_tool=tool)],
-        *["compliant"] * 2,
-    ),
-    "violates": (
-        lambda it, tool: [_stream(it, '{"a": 2}', is_tool=tool)],
-        *["violates"] * 2,
-    ),
-    "429 first": (
-        lambda it, tool: [
-            refusal(429, {"error": "later"}),
-            _stream(it, '{"deck": 2}', is_tool=tool),
-        ],
-        *["compliant"] * 2,
-    ),
-    "500 first": (
-        lambda it, tool: [
-            refusal(500, {"error": "oh no"}),
-            _stream(it, '{"deck": 2}', is_tool=tool),
-        ],
-        *["compliant"] * 2,
-    ),
-    "cut first": (
-        lambda it, tool: [
-            _cut(it, is_tool=tool),
-            _stream(it, '{"deck": 2}', is_tool=tool),
-        ],
-        *["compliant"] * 2,
-    ),
-    "HTML": (
-        lambda _, __: [Said(pieces=[b"<html>Sign in</html>"])],
-        *["model_error"] * 2,
-    ),
-    "always 500": (lambda _, __: [refusal(500, {"error": "no"})], *["model_error"] * 2),
-    "schema": (
-        lambda _, __: [refusal(400, {"error": {"message": "Invalid schema: no"}})],
-        "compile_error",
-        "request_refused",
-    ),
-    "context": (
-        lambda _, __: [refusal(400, {"error": {"message": "prompt is too long"}})],
-        *["prompt_too_long"] * 2,
-    ),
-    "filter": (
-        lambda _, __: [
-            refusal(400, {"error": {"message": "x", "code": "content_filter"}})
-        ],
-        *["content_filter"] * 2,
-    ),
-    "filter in a success": (
-        lambda _, __: [
-            refusal(200, {"error": {"message": "x", "code": "content_filter"}})
-        ],
-        *["content_filter"] * 2,
-    ),
-    "unclear": (
-        lambda _, __: [refusal(400, {"error": {"message": "bad request"}})],
-        *["request_refused"] * 2,
-    ),
+_RIGHT, _WRONG = '{"deck": 2}', '{"a": 2}'
+_FILTERED = {"error": {"message": "x", "code": "content_filter"}}
+#: Replies that are no text.
+_ERRORS = {
+    "html": Said(pieces=[b"<html>Sign in</html>"]),
+    "429": refusal(429, {"error": "later"}),
+    "500": refusal(500, {"error": "oh no"}),
+    "schema": refusal(400, {"error": {"message": "Invalid schema: no"}}),
+    "context": refusal(400, {"error": {"message": "prompt is too long"}}),
+    "filter": refusal(400, _FILTERED),
+    "filter in a success": refusal(200, _FILTERED),
+    "unclear": refusal(400, {"error": {"message": "bad request"}}),
 }
+#: What the server replies in turn, the last for ever; and what comes of the text with a
+#: constraint and without.
+_FAULTS: list[tuple[tuple[str, ...], str, str]] = [
+    ((_RIGHT,), "compliant", "compliant"),
+    ((_WRONG,), "violates", "violates"),
+    (("429", _RIGHT), "compliant", "compliant"),
+    (("500", _RIGHT), "compliant", "compliant"),
+    (("cut", _RIGHT), "compliant", "compliant"),
+    (("html",), "model_error", "model_error"),
+    (("500",), "model_error", "model_error"),
+    (("schema",), "compile_error", "request_refused"),
+    (("context",), "prompt_too_long", "prompt_too_long"),
+    (("filter",), "content_filter", "content_filter"),
+    (("filter in a success",), "content_filter", "content_filter"),
+    (("unclear",), "request_refused", "request_refused"),
+]
+
+
+def _reply(name: str, contract: Contract, *, is_tool: bool) -> Said:
+    if name in _ERRORS:
+        return _ERRORS[name]
+    text = _RIGHT if name == "cut" else name
+    pieces = contract.stream([text[:3], text[3:]], is_tool)
+    whole = b"".join(pieces)
+    return Said(pieces=[whole[: len(whole) // 2]] if name == "cut" else pieces)
 
 
 def _outcome(provider: str, way: str, replies: list[Said]) -> str:
@@ -143,17 +107,19 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "a-key")
 
 
-@pytest.mark.parametrize("fault", _FAULTS)
+@pytest.mark.parametrize(("replies", "constrained", "free"), _FAULTS)
 @pytest.mark.parametrize("way", _WAYS)
-def test_a_fault_has_one_outcome_through_any_format(fault: str, way: str) -> None:
+def test_a_fault_has_one_outcome_through_any_format(
+    replies: tuple[str, ...], constrained: str, free: str, way: str
+) -> None:
     """Where a format has no such way, it is left out."""
-    replies, constrained, free = _FAULTS[fault]
     expected = free if way == "none" else constrained
-    outcomes = {
-        provider: _outcome(provider, way, replies(CONTRACTS[provider], way == "tool"))
-        for provider in _FORMATS
-        if way in {"none", *providers()[provider].ways}
-    }
+    outcomes = {}
+    for provider in _FORMATS:
+        if way in {"none", *providers()[provider].ways}:
+            contract, is_tool = CONTRACTS[provider], way == "tool"
+            said = [_reply(name, contract, is_tool=is_tool) for name in replies]
+            outcomes[provider] = _outcome(provider, way, said)
     assert outcomes == dict.fromkeys(outcomes, expected)
     assert len(outcomes) >= len(_FORMATS) - 1
 
