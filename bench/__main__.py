@@ -24,7 +24,7 @@ PARTS = {
     for folder, parts in {
         "data": ("building", "reached", "publishing", "fit", "targets", "starting"),
         "engine": ("engines", "official_suite"),
-        "model": ("models", "gpu"),
+        "model": ("models", "gpu", "providers"),
     }.items()
     for part in parts
 }

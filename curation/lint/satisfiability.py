@@ -150,11 +150,13 @@ def _without_empty_patterns(
         and matches_nothing(pattern)
     ]
     for tokens in places:
-        members = dict(at(schema, tokens))
-        del members["pattern"]
-        others = members.get("allOf", [])
-        members["allOf"] = [*others, {"not": {"type": "string"}}]
-        schema = replaced(schema, tokens, members)
+        members = at(schema, tokens)
+        if isinstance(members, dict):
+            parts = members.get("allOf")
+            merged = [*parts] if isinstance(parts, list) else []
+            merged.append({"not": {"type": "string"}})
+            others = {it: part for it, part in members.items() if it != "pattern"}
+            schema = replaced(schema, tokens, {**others, "allOf": merged})
     return schema, [(*tokens, "pattern") for tokens in places]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from os.path import realpath
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from evaluation.servers.batches import batch_line
 from evaluation.servers.client import ServerConnection
 from evaluation.servers.model_server import ModelServer, server_participants
 from evaluation.servers.provider import is_served, split_provider
-from evaluation.tokenizers import DEFAULT, get_tokenizer, token_counter
+from evaluation.tokenizers import tokens_at_most
 from evaluation.walking.run_folder import RECORDS
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def servers_of(layout: str, model: str, ways: Sequence[str]) -> Sequence[ModelSe
     return server_participants(connection, ways)
 
 
-def _budgets(request: RunRequest, progress: Progress) -> Callable[[Prompt], int]:
+def _budgets(request: RunRequest) -> Callable[[Prompt], int]:
     """Return what gives a prompt the budget that it has in a run of the request.
 
     Raises:
@@ -85,22 +84,18 @@ def _budgets(request: RunRequest, progress: Progress) -> Callable[[Prompt], int]
     if options.samples > 1 or request.repairs:
         then = "leave out --set samples and repairs"
         raise BadUsage("prompts are one a record", then=then)
-    count = token_counter(partial(get_tokenizer, DEFAULT, request.fetch, progress.say))
-    return lambda prompt: options.budget or prompt.tokens(count)
+    return lambda prompt: options.budget or prompt.tokens(tokens_at_most)
 
 
 def prompt_lines(
-    choice: SuiteChoice,
-    request: RunRequest,
-    records: Sequence[Record],
-    progress: Progress,
+    choice: SuiteChoice, request: RunRequest, records: Sequence[Record]
 ) -> list[bytes]:
     """Return prompts as JSON lines of csbdata's own layout.
 
     Raises:
         BadUsage: the request asks for several texts a record.
     """
-    budget_of, lines = _budgets(request, progress), []
+    budget_of, lines = _budgets(request), []
     for record in records:
         prompt = choice.prompt(record)
         line = {
@@ -139,7 +134,7 @@ def lines_of(
     choice, lines = request.suite, []
     if choice is None:
         raise BadUsage("no suite is named")
-    budget_of = _budgets(request, progress)
+    budget_of = _budgets(request)
     if folder is not None:
         atomic_write_bytes(folder / FITS, b"")
     for server in servers:

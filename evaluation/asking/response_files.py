@@ -246,8 +246,10 @@ def _of_body(
     """Return the response of a whole body, by the provider whose form it has."""
     name = "anthropic" if "content" in body else "openai"
     answer = ServerAnswer()
-    providers()[name].read(msgspec.json.encode(body), answer)
-    ending = text_ending(answer)
+    provider = providers()[name]
+    provider.wire.read(msgspec.json.encode(body), answer)
+    answer.take_call()
+    ending = text_ending(answer, provider)
     return Response(
         record=record,
         condition=condition,

@@ -17,7 +17,13 @@ from evaluation.servers.pacing import Account, SharedBackoff, Spending
 from evaluation.servers.parameters import Parameters
 from evaluation.servers.writer import ServerWriter
 from evaluation.setup.engine_files import UNCONSTRAINED
-from evaluation.tokenizers import TokenizerFiles, get_tokenizer, token_counter
+from evaluation.tokenizers import (
+    BYTES,
+    TokenizerFiles,
+    get_tokenizer,
+    token_counter,
+    tokens_at_most,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,8 +68,10 @@ class LoadedModel:
             )
         self._model: LanguageModel | None = None
         self._say = say
+        # Nothing is fetched to ask a server, unless the user names what.
+        is_bound = options.over_http and tokenizer == DEFAULT
         self._load_tokenizer: Callable[[], TokenizerFiles] = partial(
-            get_tokenizer, tokenizer, fetch, say
+            get_tokenizer, BYTES if is_bound else tokenizer, fetch, say
         )
         if not options.over_http:
             check_installed()
@@ -80,9 +88,11 @@ class LoadedModel:
             self._load_tokenizer = partial(_vocabulary, model, fetch, say)
         self.options = options
         #: Counts the tokens of a text.
-        self.count = token_counter(lambda: self.tokenizer)
+        counter = token_counter(lambda: self.tokenizer)
+        self.count = tokens_at_most if is_bound else counter
         #: Of all its writers, in whatever way they ask.
         self._backoff = SharedBackoff(options.patience)
+        self._parameters: Parameters | None = None
 
     @property
     def prices(self) -> TokenPrices | None:
@@ -139,8 +149,15 @@ class LoadedModel:
             spending: Counts what is asked of servers.
         """
         if isinstance(engine, ModelServer):
-            account = Account(spending, self.prices)
-            return ServerWriter(engine, account, backoff=self._backoff, say=self._say)
+            rules = engine.connection.provider.parameters
+            self._parameters = self._parameters or Parameters(rules)
+            return ServerWriter(
+                engine,
+                Account(spending, self.prices),
+                backoff=self._backoff,
+                parameters=self._parameters,
+                say=self._say,
+            )
         if engine.unavailable or self._model is None:
             return None
         from evaluation.generation.local_writer import LocalWriter  # noqa: PLC0415 - heavy
@@ -239,7 +256,7 @@ class Writer:
     @property
     def discovered(self) -> Mapping[str, str]:
         """The parameters that its server refuses, with the names that it takes."""
-        return getattr(self.writer, "parameters", Parameters({})).changes
+        return {} if self.writer is None else self.writer.discovered
 
     def close(self) -> None:
         """End its processes and connections."""

@@ -25,7 +25,7 @@ from evaluation.generation.text_generation import (
 )
 from evaluation.servers.batches import BatchWriter
 from evaluation.servers.pacing import SpendingLimit
-from evaluation.servers.writer import ServerWriter
+from evaluation.servers.writer import ConditionUnavailable, ServerWriter
 from evaluation.walking.code_digest import writing_digest
 from evaluation.walking.run_folder import AppendedLines, whole_lines
 
@@ -84,7 +84,9 @@ class ResponseStore:
 
     def _note(self, response: Response) -> None:
         self.by_fingerprint[response.fingerprint] = response
-        self.answered |= not response.error
+        # A rejected schema is an answer: none of them may be accepted.
+        is_rejected = response.finish == FINISHES[TextEnding.ENGINE]
+        self.answered |= not response.error or is_rejected
         self.error = response.error or self.error
 
 
@@ -150,7 +152,7 @@ class Questioner:
             marked = [self._marked(request, writer, attempt) for request in requests]
             try:
                 answers = self._answer(marked, writer, attempt)
-            except WorkerDidNotStart as fault:
+            except (WorkerDidNotStart, ConditionUnavailable) as fault:
                 self.totals.unavailable[writer.label] = fault.what
                 return
             if attempt < self.repairs:

@@ -39,7 +39,7 @@ def probe(
     \b
     Examples:
       csbdata probe http://localhost:8000/v1#qwen
-      csbdata probe openai:gpt-5-mini --as-profile mine.toml --max-cost 0.50
+      csbdata probe openai:gpt-6-luna --as-profile mine.toml --max-cost 0.50
 
     Prompts ask for what the schema forbids: whether the server constrains at all,
     streams, honours the order of properties, keeps the schema while the model reasons

@@ -181,13 +181,13 @@ Exits with 69 if no model could be asked.
 """
 _SUBMIT = """Send a run's requests as batches, which cost half; `collect` fetches them.
 
-Example: csbdata suite submit passrate --model openai:gpt-5-mini --engine strict
+Example: csbdata suite submit passrate --model openai:gpt-6-luna --engine strict
 
 Killed at any moment, the same command continues: what was sent is not sent again.
 """
 _COLLECT = """Fetch and score the answers to what `submit` with the same options sent.
 
-Example: csbdata suite collect passrate --model openai:gpt-5-mini --engine strict
+Example: csbdata suite collect passrate --model openai:gpt-6-luna --engine strict
 
 What failed on the way is sent again by `submit`, or asked for by `run`.
 """
@@ -385,7 +385,7 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
         folder = out.parent if out else None
         lines = batch_prompts.lines_of(request, records, servers, folder, Shown())
     else:
-        lines = batch_prompts.prompt_lines(choice, request, records, Shown())
+        lines = batch_prompts.prompt_lines(choice, request, records)
     if out is None:
         for line in lines:
             typer.echo(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from curation.workers.fingerprint import fingerprint
@@ -23,7 +24,7 @@ from evaluation.setup.engine_files import UNCONSTRAINED
 from evaluation.walking.engine_worker import tokenizer_setup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
@@ -43,6 +44,9 @@ class LocalWriter:
         >>> writer = LocalWriter(model, engine, tokenizer, LoopOptions())
         >>> (generation,) = writer.write([request])
     """
+
+    #: No server refuses anything.
+    discovered: Mapping[str, str] = MappingProxyType({})
 
     def __init__(  # noqa: PLR0913 - the model, the engine, and how both work
         self,

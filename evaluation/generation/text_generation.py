@@ -74,11 +74,13 @@ class TextEnding(StrEnum):
     """The provider's content filter ended the text, or did not let it begin."""
     PROMPT = "prompt"
     """The prompt leaves no room for a text; nothing was run."""
+    UNKNOWN = "unknown"
+    """The server gave a reason that is in no table."""
 
 
 #: Endings of what was written, however little that is.
 _ENDINGS_OF_TEXTS: Final = frozenset(
-    {TextEnding.END, TextEnding.TRUNCATED, TextEnding.DEAD_END}
+    {TextEnding.END, TextEnding.TRUNCATED, TextEnding.DEAD_END, TextEnding.UNKNOWN}
 )
 
 
@@ -339,6 +341,10 @@ class TextWriter(Protocol):
     @property
     def identity(self) -> str:
         """Fingerprint of everything about it that decides its texts."""
+
+    @property
+    def discovered(self) -> Mapping[str, str]:
+        """The parameters that its server refuses, with the names that it takes."""
 
     def write(
         self,

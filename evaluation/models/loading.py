@@ -19,6 +19,11 @@ from transformers import (
     AutoTokenizer,
     PreTrainedTokenizerFast,
 )
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+)
 from transformers.utils import logging
 
 from curation.core.hub_names import model_name
@@ -226,9 +231,7 @@ def _loaded(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         config = AutoConfig.from_pretrained(where)
-        # What reads pictures too is loaded whole, and given texts alone.
-        writes = type(config) in AutoModelForCausalLM._model_mapping  # noqa: SLF001 - nothing public says it
-        kind = AutoModelForCausalLM if writes else AutoModelForImageTextToText
+        kind = _kind_of(model, config)
         _check_memory(model, kind, config, dtype, device)
         module = kind.from_pretrained(
             where,
@@ -238,6 +241,33 @@ def _loaded(
         )
         tokenizer = _tokenizer(folder)
     return module, tokenizer
+
+
+def _kind_of(
+    model: str, config: PretrainedConfig
+) -> type[AutoModelForCausalLM | AutoModelForImageTextToText]:
+    """Return what loads a model that can write.
+
+    Raises:
+        NoInput: it cannot: an encoder, or an encoder with a decoder.
+    """
+    is_decoder = config.to_dict().get("is_decoder", False)
+    reads_whole = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    if config.is_encoder_decoder:
+        why = "an encoder with a decoder"
+    elif reads_whole and not is_decoder:
+        why = "an encoder"
+    elif config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return AutoModelForCausalLM
+    elif config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES:
+        # What reads pictures too is loaded whole, and given texts alone.
+        return AutoModelForImageTextToText
+    else:
+        why = "no language model"
+    raise NoInput(
+        f"--model {model}: {config.model_type} is {why}, and cannot continue a text",
+        then="name a causal language model, such as HuggingFaceTB/SmolLM2-135M",
+    )
 
 
 def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:

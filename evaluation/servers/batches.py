@@ -21,7 +21,8 @@ from evaluation.core.cases import Result
 from evaluation.generation.text_generation import TextEnding
 from evaluation.servers.client import decoded
 from evaluation.servers.pacing import SpendingLimit
-from evaluation.servers.responses import BrokenStream, ServerAnswer, read_refusal
+from evaluation.servers.refusals import RefusalClass, read_refusal
+from evaluation.servers.responses import BrokenStream, ErrorEvent, ServerAnswer
 from evaluation.walking.run_folder import AppendedLines, read_lines
 
 if TYPE_CHECKING:
@@ -161,6 +162,11 @@ class BatchWriter:
             raise BadUsage(f"{self._provider.name or 'this server'} has no batches")
         prices = writer.account.prices
         self._account = replace(writer.account, prices=prices and prices.of_batches())
+
+    @property
+    def discovered(self) -> Mapping[str, str]:
+        """The parameters that the server refuses, with the names that it takes."""
+        return self.parameters.changes
 
     def close(self) -> None:
         """Let every part reach the disk, and close the connection."""
@@ -338,16 +344,20 @@ class BatchWriter:
         try:
             status, body, error = msgspec.json.decode(line, type=BatchLine).outcome()
             if error is not None:
-                words = read_refusal(json.dumps({"error": error}))
-                why = f"HTTP {status}: {words}".removeprefix("HTTP 0: ")
+                refusal = read_refusal(status, json.dumps({"error": error}))
+                why = f"HTTP {status}: {refusal}".removeprefix("HTTP 0: ")
                 if status in {400, 413, 422}:
-                    self.parameters.learn(sent, words)
+                    meaning = self._provider.refusal_class(refusal)
+                    if meaning in (RefusalClass.PARAMETER, RefusalClass.UNKNOWN):
+                        self.parameters.learn(sent, refusal)
                     constrains = self._writer.server.constrains
-                    return text.refused(words.cause, why, constrains=constrains)
+                    return text.refused(meaning, refusal, why, constrains=constrains)
                 return text.failed(Result.ERROR, TextEnding.MODEL, why)
-            self._provider.read(msgspec.json.encode(body), answer)
-        except (msgspec.DecodeError, RecursionError, BrokenStream) as odd:
+            self._provider.wire.read(msgspec.json.encode(body), answer)
+        except (msgspec.DecodeError, RecursionError, BrokenStream, ErrorEvent) as odd:
             return text.failed(Result.ERROR, TextEnding.MODEL, f"no answer: {odd}")
+        if "tools" in sent:
+            answer.take_call()
         # The moments at which a file was read are no times of the model.
         answer.pieces.clear()
         made = text.written(answer, 0)

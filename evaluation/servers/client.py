@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import msgspec
 import requests
@@ -31,14 +30,13 @@ from curation.system.escaping import shortened
 from curation.system.retry import retry_after
 from curation.system.threads import within
 from evaluation.servers.pacing import Account, SharedBackoff, Spending
-from evaluation.servers.provider import CHAT, Provider
+from evaluation.servers.provider import Provider, providers
+from evaluation.servers.refusals import Refusal, RefusalClass, read_refusal
 from evaluation.servers.responses import (
     BrokenStream,
-    RefusalCause,
-    RefusalWords,
+    ErrorEvent,
     ServerAnswer,
     TooLate,
-    read_refusal,
     read_some,
     read_stream,
     response_lines,
@@ -53,29 +51,19 @@ _CALL_BYTES: Final = 2**30
 _LOST: Final = (requests.RequestException, HTTPError, BrokenStream, TooLate, ValueError)
 _GOES_ON: Final = "the same command goes on"
 _LOOK: Final = "look at the address; it ends in /v1 as a rule"
+_SUCCESS: Final = 200
 _Form = TypeVar("_Form")
 #: Most connections that are kept between requests.
 _CONNECTIONS: Final = 256
-_TRY_LATER: Final = (408, 409, 425, 429)
-#: The server is well and says so.
-_TOLD_TO_WAIT: Final = (429, 503)
-_REFUSED: Final = (400, 413, 422)
-_FORBIDDEN: Final = (401, 403)
-_PAYMENT: Final = 402
-_NOT_FOUND: Final = 404
-#: What no other request of a run gets past, as providers say it.
-_EXHAUSTED: Final = re.compile(
-    r"insufficient_quota|credit balance is too low|billing_error|quotaId\W+\w*PerDay"
-)
 
 
 class RequestRefused(Exception):  # noqa: N818 (it says what it is)
     """The server does not take the request."""
 
-    def __init__(self, status: int, words: RefusalWords) -> None:
-        """Take what the server says against it."""
-        super().__init__(f"HTTP {status}: {words}")
-        self.words = words
+    def __init__(self, refusal: Refusal, meaning: RefusalClass) -> None:
+        """Take what the server says against it, and what that means."""
+        super().__init__(_sentence(refusal))
+        self.refusal, self.meaning = refusal, meaning
 
 
 class RetriesExhausted(Exception):  # noqa: N818 (it says what it is)
@@ -111,7 +99,7 @@ class ServerConnection:
     #: Ends in `/v1` or the like, without a slash; without secrets.
     base: str
     model: str
-    provider: Provider = CHAT
+    provider: Provider = field(default_factory=lambda: providers()[""])
     limits: RequestLimits = field(default_factory=RequestLimits)
     #: The address as the user gave it: its secrets go to the server and nowhere else.
     address: SplitUrl = field(default=SplitUrl(clean=""), repr=False)
@@ -173,7 +161,10 @@ class ServerClient:
         self._session.trust_env = False
         key = connection.key()
         if key:
-            self._session.headers.update(connection.provider.headers(key))
+            headers = connection.provider.headers
+            self._session.headers.update(
+                {name: value.replace("{key}", key) for name, value in headers.items()}
+            )
         address = connection.address
         if address.user or address.password:
             self._session.auth = HTTPBasicAuth(
@@ -323,11 +314,14 @@ class ServerClient:
                 owed = response.ok
                 self._check_status(response)
                 lines = response_lines(response, limit)
-                read_stream(lines, answer, provider.read)
+                read_stream(lines, answer, provider.wire.read, provider.wire.prefix)
                 # What is left of it, so that the connection can be used again.
                 read_some(response, seconds=0.5)
         except BrokenStream as error:
             raise _TryAgain(redacted(self._hide(str(error)))) from None
+        except ErrorEvent as event:
+            owed = answer.begun
+            self._refuse(read_refusal(_SUCCESS, redacted(self._hide(event.body))))
         except requests.ConnectTimeout:
             raise _TryAgain("no connection in time") from None
         except (TooLate, requests.Timeout, ReadTimeoutError):
@@ -337,6 +331,8 @@ class ServerClient:
             # Its text may repeat the address; its kind says enough.
             raise _TryAgain(f"connection lost ({type(error).__name__})") from None
         finally:
+            if "tools" in body:
+                answer.take_call()
             self._backoff.told(headers, answer.tokens)
             if owed:
                 sent = len(json.dumps(body))
@@ -370,39 +366,35 @@ class ServerClient:
 
     def _check_status(self, response: requests.Response) -> None:
         """Raise what a status other than success means."""
-        status = response.status_code
-        if status < 300:  # noqa: PLR2004 (success)
-            return
-        body = redacted(self._hide(read_some(response).decode("utf-8", "replace")))
-        words = read_refusal(body)
-        answer_text = f"HTTP {status}: {words}".removesuffix(": ")
-        # What a refused schema names may be called as what ends a run.
-        if status not in _REFUSED or words.cause is not RefusalCause.SCHEMA:
-            self._check_account(status, body, answer_text)
-        if status in _REFUSED:
-            raise RequestRefused(status, words)
-        if status in _TRY_LATER or status >= 500:  # noqa: PLR2004 (the server's trouble)
-            wait = retry_after(response.headers) or 0.0
-            must_wait = status in _TOLD_TO_WAIT
-            raise _TryAgain(answer_text, wait, told_to_wait=must_wait)
-        raise BadConfiguration(
-            f"the server answers {answer_text}", self._connection.base, _LOOK
-        )
+        if response.status_code >= 300:  # noqa: PLR2004 (success)
+            body = redacted(self._hide(read_some(response).decode("utf-8", "replace")))
+            refusal = read_refusal(response.status_code, body, response.headers)
+            self._refuse(refusal)
 
-    def _check_account(self, status: int, body: str, answer: str) -> None:
-        """Raise what no other request of the run will get past."""
-        base = self._connection.base
-        if status in _FORBIDDEN or "API_KEY_INVALID" in body:
-            keys = " or ".join(self._connection.provider.keys)
-            then = f"set {keys} to a key of this server"
-            raise NotPermitted(f"the server answers {answer}", base, then)
-        if status == _PAYMENT or _EXHAUSTED.search(body):
-            raise Unavailable(f"the account is exhausted: {answer}", base, _GOES_ON)
-        # A name of a model, and no part of the address.
-        unknown = status == _NOT_FOUND and "model" in body.replace("/models", "")
-        if unknown or "model_not_found" in body:
-            then = f"name one that {base}{self._connection.provider.models} lists"
-            raise NoInput(f"no model {self._connection.model!r}: {answer}", base, then)
+    def _refuse(self, refusal: Refusal) -> NoReturn:
+        """Raise what a refusal means, by the table of the provider."""
+        base, provider = self._connection.base, self._connection.provider
+        meaning, answer = provider.refusal_class(refusal), _sentence(refusal)
+        match meaning:
+            case RefusalClass.KEY:
+                keys = " or ".join(provider.keys)
+                then = f"set {keys} to a key of this server"
+                raise NotPermitted(f"the server answers {answer}", base, then)
+            case RefusalClass.EXHAUSTED:
+                what = f"the account is exhausted: {answer}"
+                raise Unavailable(what, base, _GOES_ON)
+            case RefusalClass.MODEL:
+                what = f"no model {self._connection.model!r}: {answer}"
+                then = f"name one that {base}{provider.models} lists"
+                raise NoInput(what, base, then)
+            case RefusalClass.ADDRESS:
+                raise BadConfiguration(f"the server answers {answer}", base, _LOOK)
+            case RefusalClass.WAIT | RefusalClass.FAULT:
+                wait = max(retry_after(refusal.headers) or 0.0, refusal.delay)
+                is_told = meaning is RefusalClass.WAIT
+                raise _TryAgain(answer, wait, told_to_wait=is_told)
+            case _:
+                raise RequestRefused(refusal, meaning)
 
     def _hide(self, text: str) -> str:
         """Return a server's text without the secrets that it was sent."""
@@ -419,6 +411,12 @@ class _TryAgain(Exception):  # noqa: N818 (it says what it is)
         super().__init__(why)
         self.wait = wait
         self.told_to_wait = told_to_wait
+
+
+def _sentence(refusal: Refusal) -> str:
+    if refusal.status == _SUCCESS:
+        return f"the server says: {refusal}"
+    return f"HTTP {refusal.status}: {refusal}".removesuffix(": ")
 
 
 def _model_ids(models: Mapping[str, Json]) -> tuple[str, ...]:

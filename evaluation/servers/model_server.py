@@ -19,6 +19,7 @@ from evaluation.servers.client import (
     ServerConnection,
     split_address,
 )
+from evaluation.servers.models import ModelFacts, model_table
 from evaluation.servers.provider import PROMPT_ALONE, split_provider
 
 
@@ -49,9 +50,43 @@ class ModelServer:
     ) -> dict[str, Json]:
         """Return the request for a text; see `Provider.request`."""
         connection = self.connection
-        return connection.provider.request(
-            connection.model, request, self.way, schema, self.effort
+        effort = self.effort if self._has_effort else ""
+        body = connection.provider.request(
+            connection.model, request, self.way, schema, effort, cold=self._is_cold
         )
+        if not self.facts.sampling:
+            for holder in (body, body.get("generationConfig")):
+                if isinstance(holder, dict):
+                    holder.pop("temperature", None)
+        return body
+
+    @cached_property
+    def facts(self) -> ModelFacts:
+        """What is known of the model beforehand."""
+        provider = self.connection.provider
+        names = (provider.name, provider.parent)
+        return model_table().facts(names, self.connection.model)
+
+    @property
+    def _has_effort(self) -> bool:
+        efforts = self.facts.efforts
+        return not self.effort or efforts is None or self.effort in efforts
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What is not sent, since the model does not have it; one sentence each."""
+        table = model_table()
+        source = f"{self.connection.model} has none ({table.source}, {table.date})"
+        lacking = []
+        if not self._has_effort:
+            lacking.append(f"no level {self.effort!r} of reasoning is sent: {source}")
+        if not self.facts.sampling:
+            lacking.append(f"no temperature is sent: {source}")
+        return tuple(lacking)
+
+    @cached_property
+    def _is_cold(self) -> bool:
+        return self.connection.provider.is_cold(self.about)
 
     @property
     def spec(self) -> str:
@@ -82,7 +117,7 @@ class ModelServer:
     @property
     def backend(self) -> str:
         """Which library constrains its texts, as far as the server tells."""
-        told = self.connection.provider.backend(self.about)
+        told = self.connection.provider.backend_told(self.about)
         return told or "not told by the server"
 
     @property
@@ -101,20 +136,21 @@ class ModelServer:
     def header(self) -> dict[str, Json]:
         """Return its entry in the run's header."""
         backend = {"backend": self.backend} if self.constrains else {}
-        members = ", ".join(self.connection.provider.uncached(self.way))
+        lacking: dict[str, Json] = {"lacks": [*self.lacks]} if self.lacks else {}
+        members = self.connection.provider.cold.members if self._is_cold else ()
         return {
             "engine": self.label,
             "name": self.spec,
             "spec": self.spec,
             "version": "",
             "preset": "",
-            "options": {**backend, **self.adapter.facts},
+            "options": {**backend, **self.adapter.facts, **lacking},
             "interpreter": "",
             "provider": self.connection.provider.name,
             "server": self.connection.base,
             "model": self.connection.model,
             "about": dict(self.about),
-            "prompt_cache": members or "shared, asked in turns",
+            "prompt_cache": ", ".join(members) or "shared, asked in turns",
             "unavailable": None,
             "install": "",
         }
@@ -136,11 +172,25 @@ def server_participants(
     servers = []
     for spec in dict.fromkeys(ways):
         way, _, effort = spec.partition("@")
-        if effort and provider.effort is None:
+        if effort and not provider.effort:
             raise BadUsage(
                 f"{provider.name} has no levels of reasoning", then=f"say {way}"
             )
-        servers.append(ModelServer(way=way, connection=connection, effort=effort))
+        if effort and way in provider.unthinking.ways:
+            others = [it for it in provider.ways if it not in provider.unthinking.ways]
+            raise BadUsage(
+                f"{provider.name} does not think where {way!r} is forced: {spec}",
+                then=f"say {way}, or {' or '.join(f'{it}@{effort}' for it in others)}",
+            )
+        server = ModelServer(way=way, connection=connection, effort=effort)
+        if way == "tool" and not server.facts.forced_tool:
+            table = model_table()
+            raise BadUsage(
+                f"{connection.model} cannot be forced to call a tool "
+                f"({table.source}, {table.date})",
+                then="say strict",
+            )
+        servers.append(server)
         if way not in {PROMPT_ALONE, *provider.ways}:
             raise BadUsage(
                 f"there is no way {way!r} to ask {provider.name or 'a server'}",

@@ -7,35 +7,34 @@ from copy import deepcopy
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from evaluation.servers.responses import RefusalCause, RefusalWords
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import Json, UntypedJson
+    from evaluation.servers.provider import ParameterRule
+    from evaluation.servers.refusals import Refusal
 
 
 class Parameters:
-    """What one model takes of the parameters of a request.
+    """What one model accepts of the parameters of a request, in whatever way.
 
     Example:
-        >>> parameters = Parameters({"max_tokens": "max_completion_tokens", "seed": ""})
-        >>> words = RefusalWords(message="not supported", parameter="seed")
-        >>> parameters.learn({"seed": 1, "max_tokens": 9}, words)
+        >>> parameters = Parameters({"seed": ParameterRule(source="")})
+        >>> parameters.learn({"seed": 1, "max_tokens": 9}, read_refusal(400, "no seed"))
         'seed is dropped'
         >>> parameters.apply({"seed": 1, "max_tokens": 9})
         {'max_tokens': 9}
     """
 
-    def __init__(self, alternatives: Mapping[str, str]) -> None:
+    def __init__(self, rules: Mapping[str, ParameterRule]) -> None:
         """Prepare; nothing is refused yet.
 
         Args:
-            alternatives: A parameter, with dots for members of members, to its other
-                name; to an empty name where the server's own value may do.
+            rules: By a parameter, with dots for members of members.
         """
-        self._alternatives = alternatives
+        self._rules = rules
         self._lock = Lock()
+        #: A refused parameter to the name it is sent under; empty: it is dropped.
         self.changes: dict[str, str] = {}
 
     def apply(self, body: Mapping[str, Json]) -> dict[str, Json]:
@@ -47,9 +46,12 @@ class Parameters:
                 value = holder.pop(last)
                 if other:
                     holder[other] = value
+                outer = name.rpartition(".")[0]
+                if outer and not holder:
+                    new.pop(outer, None)
         return new
 
-    def learn(self, sent: Mapping[str, Json], words: RefusalWords) -> str | None:
+    def learn(self, sent: Mapping[str, Json], refusal: Refusal) -> str | None:
         """Note which parameter is refused; return what is done about it.
 
         None if it is no parameter that can be spared. Empty if another request has
@@ -57,20 +59,22 @@ class Parameters:
 
         Args:
             sent: The request that is refused.
-            words: What the server says.
+            refusal: What the server says.
         """
-        if words.cause not in (RefusalCause.OTHER, RefusalCause.UNKNOWN):
-            return None
-        about = words.parameter or words.message
-        for name, other in self._alternatives.items():
+        about = refusal.parameter or refusal.message
+        for name, rule in self._rules.items():
             holder, last = _place(dict(sent), name)
-            if last not in holder or not re.search(rf"\b{last}\b", about):
+            words = rule.words or rf"\b{last}\b"
+            if last not in holder or not re.search(words, about, re.IGNORECASE):
                 continue
             with self._lock:
                 if name in self.changes:
                     return ""
-                self.changes[name] = other
-            return f"{name} is {f'sent as {other}' if other else 'dropped'}"
+                self.changes[name] = rule.name
+                self.changes |= dict.fromkeys(rule.with_, "")
+            named = " and ".join((name, *rule.with_))
+            done = f"sent as {rule.name}" if rule.name else "dropped"
+            return f"{named} {'are' if rule.with_ else 'is'} {done}"
         return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,14 +12,13 @@ import msgspec
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.system.user_files import refuse_large
 from evaluation.generation.text_generation import TokenPrices
+from evaluation.servers.models import DATED
 
 if TYPE_CHECKING:
     from evaluation.servers.client import ServerConnection
 
 #: The list that comes with csbdata.
 _LIST: Final = Path(__file__).with_name("prices.toml")
-#: What vendors put behind a model's name: the day of a version.
-_DATED: Final = re.compile(r"-(?:[0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}|latest)\Z")
 
 
 class _HostPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,7 +62,7 @@ def prices_of(
         host = own.hosts.get(urlsplit(connection.base).hostname or "")
         models = host.models if host else {}
         name = connection.model
-        found = models.get(name) or models.get(_DATED.sub("", name))
+        found = models.get(name) or models.get(DATED.sub("", name))
         if host is None or found is None:
             if max_cost is not None:
                 then = "use --max-requests, or --set price=PROMPT/OUTPUT if it has it"

@@ -1,87 +1,209 @@
-"""Providers: how a kind of server is asked for a text, and how its stream is read.
+"""Providers: a dated table each, of how its servers are asked and what they answer.
 
 `--model NAME:MODEL` names one, `--model NAME:URL#MODEL` at another address; a bare URL
-is a server with OpenAI's chat completions (`CHAT`).
+is a server with OpenAI's chat completions. A table begins with those of its parents:
+its wire format's (`evaluation.servers.formats`), and `shared.toml`.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property
+from importlib import import_module
+from pathlib import Path
+from secrets import token_hex
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from curation.system.registry import Registry
-from evaluation.servers.responses import ServerAnswer, StreamEvent, decode_event
+from curation.system.errors import BadConfiguration, BadUsage
+from evaluation.generation.text_generation import TextEnding
+from evaluation.servers.formats import anthropic, gemini, ollama, openai
+from evaluation.servers.refusals import Refusal, RefusalClass, RefusalRule
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.generation.text_generation import GenerationRequest
+    from evaluation.servers.responses import ServerAnswer
 
 
 #: The way in which nothing is asked for but the prompt.
 PROMPT_ALONE: Final = "none"
-#: What requests call the schema; servers want a name for it.
-ANSWER: Final = "answer"
+_PACKAGE: Final = "evaluation.servers.providers"
+_SHARED: Final = "shared"
+#: Of this process: nothing of an earlier run is found in a server's cache.
+_SALT: Final = token_hex(8)
+_NUMBER: Final = re.compile(r"\d+")
 
 
-def _bearer(key: str) -> Mapping[str, str]:
-    return {"Authorization": f"Bearer {key}"}
+class Format(NamedTuple):
+    """A wire format."""
+
+    #: The request for a text of a model, without a schema.
+    body: Callable[[str, GenerationRequest], dict[str, Json]]
+    #: Adds an event of the stream to the answer, or a whole answer.
+    read: Callable[[bytes, ServerAnswer], None]
+    #: Why a prompt was not read whole; empty if nothing says so.
+    cut: Callable[[Mapping[str, Json], ServerAnswer], str] = lambda _sent, _answer: ""
+    #: What each event's line begins with.
+    prefix: bytes = b"data:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
+_FORMATS: Final = {
+    "chat": Format(openai.chat_body, openai.read_chat),
+    "responses": Format(openai.responses_body, openai.read_responses),
+    "anthropic": Format(anthropic.body, anthropic.read),
+    "gemini": Format(gemini.body, gemini.read),
+    "ollama": Format(ollama.body, ollama.read, ollama.cut, prefix=b""),
+}
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a table."""
+
+
+class ParameterRule(_Table, frozen=True):
+    """What is done where a member of a request is refused."""
+
+    source: str
+    #: What it is sent as instead; empty: it is dropped.
+    name: str = ""
+    #: How refusals call it; empty: by its own name.
+    words: str = ""
+    #: Members that are dropped with it.
+    with_: tuple[str, ...] = msgspec.field(default=(), name="with")
+
+
+class FinishRule(_Table, frozen=True):
+    """Names that servers have for one ending, in small letters."""
+
+    reasons: tuple[str, ...]
+    source: str
+
+
+class BackendRule(_Table, frozen=True):
+    """Where a server tells which library constrains its texts."""
+
+    pattern: str
+    path: str = ""
+    name: str = "{}"
+
+
+class ColdRule(_Table, frozen=True):
+    """Members that keep the prompts of each way out of its cache of the others'."""
+
+    members: dict[str, Any]
+    source: str
+    #: The first release that heeds them.
+    since: str = ""
+
+
+class UnthinkingRule(_Table, frozen=True):
+    """Ways to ask that a level of reasoning excludes."""
+
+    ways: tuple[str, ...]
+    source: str
+
+
+class Provider(_Table, frozen=True, dict=True, kw_only=True):
     """A kind of server: address, key, request, stream, and its ways to ask."""
 
     #: What stands before the model's name; empty for a bare URL.
     name: str
+    #: The day on which its lines were last held against their sources.
+    date: str
+    format: str
+    parent: str = ""
     #: The address where the user gives none.
     base: str = ""
     #: Environment variables that may hold the key; the first one that is set counts.
-    keys: tuple[str, ...] = ("OPENAI_API_KEY",)
+    keys: tuple[str, ...] = ()
     #: The headers that carry a key.
-    headers: Callable[[str], Mapping[str, str]] = _bearer
+    headers: dict[str, str] = {}
     #: Where texts are asked for, and where models are listed, below the address.
-    path: str = "/chat/completions"
+    path: str
     models: str = "/models"
-    #: The request for a text of a model, without a schema.
-    body: Callable[[str, GenerationRequest], dict[str, Json]]
-    #: Adds an event of the stream to the answer.
-    read: Callable[[bytes, ServerAnswer], None]
-    #: Parameters that a model may refuse, as `Parameters` takes them.
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    #: Paths at which such a server describes itself, beside its list of models.
+    described_at: tuple[str, ...] = ()
     #: Its ways to ask for a schema, as `--engine` calls them (`json` mode, a forced
     #: `tool`, `strict` structured outputs), to a request's members.
-    ways: Mapping[str, Callable[[Json], Mapping[str, Json]]]
+    ways: dict[str, dict[str, Any]] = {}
+    #: Members that ask for a level of reasoning; empty if there is no such choice.
+    effort: dict[str, Any] = {}
+    unthinking: UnthinkingRule = UnthinkingRule(ways=(), source="")
+    #: Members of every request.
+    members: dict[str, Any] = {}
+    #: Another name for the budget of tokens.
+    budget: str = ""
     #: The profile of schemas that tools and strict outputs take
     #: (`curation.fit.profile`); empty: the server tells itself.
     profile: str = ""
-    #: Paths at which such a server describes itself, beside its list of models.
-    described_at: tuple[str, ...] = ()
-    #: Takes what it answers there, by path; returns which library constrains the
-    #: text, empty where that is not told.
-    backend: Callable[[Mapping[str, Json]], str] = lambda _answers: ""
-    #: Members that keep the prompts of each way out of its cache of the others'.
-    uncached: Callable[[str], Mapping[str, Json]] = lambda _way: {}
-
     #: The vendor whose interface of batches it has; empty: it has none.
     batches: str = ""
-    #: Members that ask for a level of reasoning; None if there is no such choice.
-    effort: Callable[[str], Mapping[str, Json]] | None = None
-    #: The lowest level at which models reason.
-    least_effort: str = "low"
+    backend: BackendRule = BackendRule(pattern="(?!)")
+    cold: ColdRule = ColdRule(members={}, source="")
+    refusals: tuple[RefusalRule, ...] = ()
+    parameters: dict[str, ParameterRule] = {}
+    finishes: dict[TextEnding, tuple[FinishRule, ...]] = {}
 
-    def request(
+    @property
+    def wire(self) -> Format:
+        """Its wire format."""
+        return _FORMATS[self.format]
+
+    def refusal_class(self, refusal: Refusal) -> RefusalClass:
+        """Return what a refusal means: by the first line of the table that holds."""
+        return next(rule.class_ for rule in self.refusals if rule.holds(refusal))
+
+    @cached_property
+    def _endings(self) -> Mapping[str, TextEnding]:
+        return {
+            reason: ending
+            for ending, rules in self.finishes.items()
+            for rule in rules
+            for reason in rule.reasons
+        }
+
+    def ending(self, finish: str) -> TextEnding:
+        """Return the ending of a text, by what its server calls it."""
+        if not finish:
+            return TextEnding.MODEL
+        return self._endings.get(finish.lower(), TextEnding.UNKNOWN)
+
+    def backend_told(self, answers: Mapping[str, Json]) -> str:
+        """Return which library constrains the text; empty where that is not told.
+
+        Args:
+            answers: What the server says of itself, by path.
+        """
+        told = answers.get(self.backend.path) if self.backend.path else {**answers}
+        text = json.dumps(told).replace("\\\\", "").replace('\\"', '"')
+        match = re.search(self.backend.pattern, text)
+        return self.backend.name.format(match[1]) if match else ""
+
+    def is_cold(self, answers: Mapping[str, Json]) -> bool:
+        """Return whether requests can keep the prompts of each way apart.
+
+        A server that does not tell its release is taken for a newer one.
+        """
+        told = [it.get("version") for it in answers.values() if isinstance(it, dict)]
+        versions = [_numbers(it) for it in told if isinstance(it, str)]
+        is_older = any(it < _numbers(self.cold.since) for it in versions)
+        return bool(self.cold.members) and not is_older
+
+    def request(  # noqa: PLR0913 (what decides a request)
         self,
         model: str,
         request: GenerationRequest,
         way: str,
         schema: str | None,
         effort: str = "",
+        *,
+        cold: bool = True,
     ) -> dict[str, Json]:
         """Return the request for a text.
 
@@ -91,179 +213,97 @@ class Provider:
             way: The way in which the schema is asked for.
             schema: The schema's text; None sends none.
             effort: The level of reasoning; empty for the server's own.
+            cold: Whether the server heeds the members that keep its cache apart.
         """
-        body = {**self.body(model, request), **self.uncached(way)}
-        more = [] if self.effort is None or not effort else [self.effort(effort)]
+        body = self.wire.body(model, request)
+        if self.budget:
+            body[self.budget] = body.pop("max_tokens")
+        values = {"effort": effort, "salt": f"{_SALT} {way}"}
+        templates = [self.members]
+        if cold:
+            templates.append(self.cold.members)
+        if effort:
+            templates.append(self.effort)
         if schema is not None and way != PROMPT_ALONE:
-            more.append(self.ways[way](json.loads(schema)))
-        for members in more:
-            for name, value in members.items():
-                own = body.get(name)
-                if isinstance(own, dict) and isinstance(value, dict):
-                    body[name] = {**own, **value}
+            values["schema"] = json.loads(schema)
+            templates.append(self.ways[way])
+        for template in templates:
+            for name, value in _filled(template, values).items():
+                member = body.get(name)
+                if isinstance(member, dict) and isinstance(value, dict):
+                    body[name] = {**member, **value}
                 else:
                     body[name] = value
         return body
 
 
-def system_of(request: GenerationRequest) -> str:
-    """Return the system turns of a request; empty if it has none."""
-    own = (it.content for it in request.messages if it.role == "system")
-    return "\n\n".join(own)
+def _filled(template: Any, values: Mapping[str, Json]) -> Any:  # noqa: ANN401 (JSON)
+    """Return a template with `{NAME}` replaced by a value, whatever that holds."""
+    if isinstance(template, dict):
+        return {name: _filled(member, values) for name, member in template.items()}
+    if isinstance(template, list):
+        return [_filled(member, values) for member in template]
+    if isinstance(template, str) and template.startswith("{"):
+        return values[template.strip("{}")]
+    return template
 
 
-def turns(request: GenerationRequest, without: str = "") -> list[Json]:
-    """Return the conversation of a request, each turn with `role` and `content`."""
-    return [
-        {"role": message.role, "content": message.content}
-        for message in request.messages
-        if message.role != without
-    ]
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, _NUMBER.findall(version)[:3]))
 
 
-def _chat_body(model: str, request: GenerationRequest) -> dict[str, Json]:
-    return {
-        "model": model,
-        "messages": turns(request),
-        "max_tokens": request.budget,
-        "temperature": request.temperature,
-        "seed": request.seed % 2**31,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-
-
-class _Function(msgspec.Struct):
-    """A piece of the arguments with which a tool is called."""
-
-    arguments: str | None = None
-
-
-class _Call(msgspec.Struct):
-    """A call of a tool."""
-
-    function: _Function = msgspec.field(default_factory=_Function)
-
-
-class _Delta(msgspec.Struct):
-    """What one event adds to the answer."""
-
-    content: str | None = None
-    #: How a model refuses, where its server has a place of its own for that.
-    refusal: str | None = None
-    #: What a reasoning model thinks, by either of the names that servers use.
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-    tool_calls: list[_Call] | None = None
-
-
-class _Choice(msgspec.Struct):
-    """One of the answers that are written at the same time; we ask for one."""
-
-    delta: _Delta | None = None
-    #: The whole answer of a server that does not stream.
-    message: _Delta | None = None
-    finish_reason: str | None = None
-
-
-class _UsageDetails(msgspec.Struct):
-    """What the tokens of an answer are made of."""
-
-    reasoning_tokens: float | None = None
-
-
-class _Usage(msgspec.Struct):
-    """The tokens that the server counted."""
-
-    prompt_tokens: float | None = None
-    #: Those of the reasoning are among them.
-    completion_tokens: float | None = None
-    completion_tokens_details: _UsageDetails | None = None
-    #: SGLang's place for them; its 0 may be untold.
-    reasoning_tokens: float | None = None
-
-
-class _Event(StreamEvent):
-    choices: list[_Choice] | None = None
-    usage: _Usage | None = None
-
-
-def _read_chat(data: bytes, answer: ServerAnswer) -> None:
-    event = decode_event(data, _Event)
-    if event.usage is not None and event.usage != _Usage():
-        details = event.usage.completion_tokens_details or _UsageDetails()
-        answer.count(
-            event.usage.prompt_tokens,
-            event.usage.completion_tokens,
-            event.usage.reasoning_tokens or details.reasoning_tokens,
-        )
-    for choice in (event.choices or [])[:1]:
-        delta = choice.delta or choice.message or _Delta()
-        # A server that knows both names says the same under both.
-        answer.reasoning += delta.reasoning_content or delta.reasoning or ""
-        answer.refusal += delta.refusal or ""
-        answer.write(delta.content or "")
-        for call in delta.tool_calls or ():
-            answer.write(call.function.arguments or "")
-        answer.finish = choice.finish_reason or answer.finish
-
-
-def json_mode(_schema: Json) -> Mapping[str, Json]:
-    """Ask for any JSON object, as OpenAI's API does."""
-    return {"response_format": {"type": "json_object"}}
-
-
-def response_format(schema: Json, *, strict: bool = True) -> Mapping[str, Json]:
-    """Ask for a schema by `response_format`, as OpenAI's API does."""
-    about: Json = {"name": ANSWER, "strict": strict, "schema": schema}
-    return {"response_format": {"type": "json_schema", "json_schema": about}}
-
-
-def forced_tool(schema: Json) -> Mapping[str, Json]:
-    """Ask for a call of a tool with these parameters, as OpenAI's API does."""
-    tool: Json = {"name": ANSWER, "strict": True, "parameters": schema}
-    return {
-        "tools": [{"type": "function", "function": tool}],
-        "tool_choice": {"type": "function", "function": {"name": ANSWER}},
-    }
-
-
-#: A server with OpenAI's chat completions.
-CHAT: Final = Provider(
-    name="",
-    body=_chat_body,
-    read=_read_chat,
-    parameters={
-        "max_tokens": "max_completion_tokens",
-        "temperature": "",
-        "seed": "",
-        "stream_options": "",
-        "reasoning_effort": "",
-    },
-    effort=lambda level: {"reasoning_effort": level},
-    ways={
-        "json": json_mode,
-        "tool": forced_tool,
-        "strict": partial(response_format, strict=False),
-    },
-    described_at=("/version",),
-)
-_REGISTRY = Registry[Provider](
-    noun="provider",
-    classes=(Provider,),
-    attribute="PROVIDER",
-    package="evaluation.servers.providers",
-)
+def _merged(tables: Mapping[str, dict[str, Any]], name: str) -> dict[str, Any]:
+    """Return a table with the lines of its parents behind its own."""
+    table = tables[name]
+    parent = str(table.get("parent") or table.get("format", _SHARED))
+    if name == _SHARED:
+        return table
+    if parent == name or parent not in tables:
+        parent = _SHARED
+    inherited = _merged(tables, parent)
+    merged = {**inherited, "name": name, **table}
+    for member in ("ways", "parameters", "finishes"):
+        lines = {**inherited.get(member, {}), **table.get(member, {})}
+        # An empty one takes its parent's away.
+        merged[member] = {key: line for key, line in lines.items() if line}
+    # The way that constrains most is the last.
+    order = {way: number for number, way in enumerate(("json", "tool", "strict"))}
+    ways = sorted(merged["ways"].items(), key=lambda it: order.get(it[0], len(order)))
+    merged["ways"] = dict(ways)
+    merged["refusals"] = [*table.get("refusals", ()), *inherited.get("refusals", ())]
+    return merged
 
 
 @cache
 def providers() -> Mapping[str, Provider]:
-    """Return every provider by name.
+    """Return every provider by name; the bare URL's has none.
 
     Raises:
-        BadConfiguration: two have one name.
+        BadConfiguration: two have one name, or a table has another form.
     """
-    return MappingProxyType(_REGISTRY.by_name())
+    files: dict[str, Path] = {}
+    for folder in import_module(_PACKAGE).__path__:
+        for file in sorted(Path(folder).glob("*.toml")):
+            if file.stem in files:
+                what = f"a second provider named {file.stem!r}"
+                raise BadConfiguration(what, f"{files[file.stem]} and {file}")
+            files[file.stem] = file
+    tables: dict[str, dict[str, Any]] = {}
+    found: dict[str, Provider] = {}
+    for stem, file in files.items():
+        try:
+            tables[stem] = tomllib.loads(file.read_text("utf-8"))
+        except ValueError as error:
+            raise BadConfiguration(f"no TOML: {error}", str(file)) from error
+    for stem, file in files.items():
+        if stem == _SHARED:
+            continue
+        try:
+            provider = msgspec.convert(_merged(tables, stem), Provider)
+        except msgspec.ValidationError as error:
+            raise BadConfiguration(str(error), str(file)) from error
+        found[provider.name] = provider
+    return MappingProxyType(found)
 
 
 def is_served(model: str) -> bool:
@@ -274,7 +314,7 @@ def is_served(model: str) -> bool:
         (True, False)
     """
     name, colon, _ = model.partition(":")
-    return bool(colon) and (name in {"http", "https"} or name in providers())
+    return bool(colon and name) and (name in {"http", "https"} or name in providers())
 
 
 def split_provider(model: str) -> tuple[Provider, str]:
@@ -283,11 +323,16 @@ def split_provider(model: str) -> tuple[Provider, str]:
     Example:
         >>> split_provider("anthropic:claude-sonnet-5")[1]
         'https://api.anthropic.com/v1#claude-sonnet-5'
+
+    Raises:
+        BadUsage: the provider has no address of its own, and none is given.
     """
     name, _, rest = model.partition(":")
-    if name not in providers():
-        return CHAT, model
+    if not name or name not in providers():
+        return providers()[""], model
     provider = providers()[name]
     if rest.startswith(("http://", "https://")):
         return provider, rest
+    if not provider.base:
+        raise BadUsage(f"{name} has no address of its own", model, f"{name}:URL#MODEL")
     return provider, f"{provider.base}#{rest}"

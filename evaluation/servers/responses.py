@@ -1,20 +1,17 @@
-"""Read a server's response: its lines, the streamed answer, or the refusal.
+"""Read a server's response: its lines, and the streamed answer.
 
 A stream has server-sent events (HTML standard, section 9.2), each a line `data: ` with
 a JSON object, of OpenAI's chat completions `data: [DONE]` at the end. A server that
-does not stream answers with one JSON object, which is one
-piece. Refusals are JSON objects, too: `{"error": {"message", "param", "code"}}`, or
-FastAPI's `{"detail": [{"loc", "msg"}]}`.
+does not stream answers with one JSON object, which is one piece.
 """
 
 from __future__ import annotations
 
-import re
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import Enum, auto
 from time import perf_counter_ns
 from typing import Final, TypeVar
 
@@ -22,13 +19,10 @@ import msgspec
 import requests
 from urllib3.exceptions import HTTPError
 
-from curation.core.json_types import Json
 from curation.system.escaping import shortened
 
 _DATA: Final = b"data:"
 _DONE: Final = b"[DONE]"
-#: Characters of a server's own error that are repeated.
-_LONGEST_ERROR: Final = 200
 #: No answer has as many tokens.
 _MOST_TOKENS: Final = 2**40
 _Event = TypeVar("_Event", bound="StreamEvent")
@@ -36,6 +30,15 @@ _Event = TypeVar("_Event", bound="StreamEvent")
 
 class BrokenStream(Exception):  # noqa: N818 (it says what it is)
     """The stream ended before the answer did, or holds what is no event."""
+
+
+class ErrorEvent(Exception):  # noqa: N818 (it says what it is)
+    """The server reports an error inside a response that began well."""
+
+    def __init__(self, body: str) -> None:
+        """Take the event, as JSON."""
+        super().__init__(body)
+        self.body = body
 
 
 class StreamEvent(msgspec.Struct):
@@ -50,6 +53,8 @@ class ServerAnswer:
     """What has come of an answer so far."""
 
     text: str = ""
+    #: With which a tool was called: the answer, where a tool was forced.
+    arguments: str = ""
     reasoning: str = ""
     refusal: str = ""
     #: `stop`, `length`, `content_filter`, ...; empty before the end.
@@ -61,12 +66,24 @@ class ServerAnswer:
     reasoning_tokens: int | None = None
     #: The moment of every piece of text (`perf_counter_ns`), and its characters.
     pieces: list[tuple[int, int]] = field(default_factory=list)
+    argument_pieces: list[tuple[int, int]] = field(default_factory=list)
 
     def write(self, text: str) -> None:
         """Add a piece of text, at the present moment."""
         if text:
             self.text += text
             self.pieces.append((perf_counter_ns(), len(text)))
+
+    def call(self, arguments: str) -> None:
+        """Add a piece of the arguments of a tool, at the present moment."""
+        if arguments:
+            self.arguments += arguments
+            self.argument_pieces.append((perf_counter_ns(), len(arguments)))
+
+    def take_call(self) -> None:
+        """Have the arguments of the tool as the text, if it was called at all."""
+        if self.arguments:
+            self.text, self.pieces = self.arguments, self.argument_pieces
 
     def count(
         self, prompt: float | None, output: float | None, reasoning: float | None = None
@@ -91,13 +108,14 @@ class ServerAnswer:
     @property
     def begun(self) -> bool:
         """Whether the model has written anything, be it a thought or a refusal."""
-        return bool(self.text or self.reasoning or self.refusal)
+        return bool(self.text or self.arguments or self.reasoning or self.refusal)
 
 
 def read_stream(
     lines: Iterable[bytes],
     answer: ServerAnswer,
     read: Callable[[bytes, ServerAnswer], None],
+    prefix: bytes = _DATA,
 ) -> None:
     """Read the whole answer of a stream; lines after `[DONE]` are left unread.
 
@@ -105,16 +123,18 @@ def read_stream(
         lines: The lines of the response as they come, without their ends.
         answer: Is filled as they come, so that what came is there whatever happens.
         read: Adds what an event says to the answer.
+        prefix: What the line of an event begins with.
 
     Raises:
-        BrokenStream: it has no end, or the server reports an error in it.
+        BrokenStream: it has no end.
+        ErrorEvent: the server reports an error in it.
     """
     other: list[bytes] = []
     for line in lines:
-        if not line.startswith(_DATA):
+        data = line.removeprefix(_DATA).strip()
+        if not line.startswith(prefix) or not data:
             other.append(line)
             continue
-        data = line[len(_DATA) :].strip()
         if data == _DONE:
             break
         read(data, answer)
@@ -131,7 +151,8 @@ def decode_event(data: bytes, kind: type[_Event]) -> _Event:
     """Return one event.
 
     Raises:
-        BrokenStream: it has another form, or reports an error.
+        BrokenStream: it has another form.
+        ErrorEvent: it reports an error.
     """
     try:
         event = msgspec.json.decode(data, type=kind)
@@ -143,7 +164,7 @@ def decode_event(data: bytes, kind: type[_Event]) -> _Event:
     except RecursionError:
         raise BrokenStream("an event that nests too deeply") from None
     if error:
-        raise BrokenStream(f"the server says: {str(error)[:_LONGEST_ERROR]}")
+        raise ErrorEvent(json.dumps({"error": error}))
     return event
 
 
@@ -212,102 +233,3 @@ def read_some(response: requests.Response, seconds: float = 5.0) -> bytes:
         while len(start) < _SOME_BYTES and (piece := _next_piece(response, limit)):
             start += piece
     return start[:_SOME_BYTES]
-
-
-#: Characters of a server's words that are repeated.
-_SHOWN: Final = 300
-#: Members of a request that hold a schema, by how their names begin.
-_OF_SCHEMA: Final = (
-    *("response_format", "structured_outputs", "guided_", "json_schema", "grammar"),
-    *("text.format", "generationconfig.responseschema"),
-)
-_LONG: Final = re.compile(
-    r"context[ _](?:length|size|window)|maximum (?:model|context) len|too many tokens"
-    r"|(?:prompt|input) is too long|exceed\w* .{0,40}(?:context|max_model_len)",
-    re.IGNORECASE,
-)
-_FILTER: Final = re.compile(
-    r"content[ _](?:filter|management|policy)|responsibleai", re.IGNORECASE
-)
-_SCHEMA: Final = re.compile(
-    r"schema|grammar|response_format|structured[ _]output|keyword|\$ref", re.IGNORECASE
-)
-
-
-class RefusalCause(Enum):
-    """What a request is refused for."""
-
-    SCHEMA = auto()
-    CONTEXT = auto()
-    """The prompt and the answer's budget do not fit into the model's context."""
-    FILTER = auto()
-    """The provider's content filter does not let the prompt pass."""
-    OTHER = auto()
-    """Another member of the request: `temperature`, `seed`, ..."""
-    UNKNOWN = auto()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusalWords:
-    """A server's answer to a request that it does not take."""
-
-    message: str
-    #: The member of the request that is refused, where it is named.
-    parameter: str = ""
-    code: str = ""
-
-    @property
-    def cause(self) -> RefusalCause:
-        """What the request is refused for, as far as the words tell."""
-        words = f"{self.code} {self.message}"
-        if _FILTER.search(words):
-            return RefusalCause.FILTER
-        if _LONG.search(words):
-            return RefusalCause.CONTEXT
-        if self.parameter:
-            named = self.parameter.lower().startswith(_OF_SCHEMA)
-            return RefusalCause.SCHEMA if named else RefusalCause.OTHER
-        match = _SCHEMA.search(words)
-        return RefusalCause.SCHEMA if match else RefusalCause.UNKNOWN
-
-    def __str__(self) -> str:
-        """Return the words, with the member that they are about."""
-        about = f"{self.parameter}: " if self.parameter else ""
-        return shortened(f"{about}{self.message}", _SHOWN)
-
-
-def read_refusal(body: str) -> RefusalWords:
-    """Return what the body of a refusal says.
-
-    Example:
-        >>> read_refusal('{"error": {"message": "no", "param": "temperature"}}').cause
-        <RefusalCause.OTHER: 4>
-    """
-    try:
-        refusal: Json = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        return RefusalWords(message=body)
-    if not isinstance(refusal, dict):
-        return RefusalWords(message=body)
-    complaints = refusal.get("detail")
-    if isinstance(complaints, list) and complaints and isinstance(complaints[0], dict):
-        return _of_fastapi(complaints[0])
-    error = refusal.get("error", refusal)
-    if not isinstance(error, dict):
-        return RefusalWords(message=str(error))
-    message = error.get("message") or error.get("detail") or body
-    return RefusalWords(
-        message=str(message),
-        parameter=str(error.get("param") or ""),
-        code=str(error.get("code") or error.get("type") or ""),
-    )
-
-
-def _of_fastapi(first: dict[str, Json]) -> RefusalWords:
-    """Return the first complaint of a list; its `input` repeats the request."""
-    where = first.get("loc")
-    path = [str(part) for part in where] if isinstance(where, list) else []
-    return RefusalWords(
-        message=str(first.get("msg", "")),
-        parameter=".".join(part for part in path if part != "body"),
-    )

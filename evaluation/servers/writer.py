@@ -9,7 +9,7 @@ from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
-from curation.system.errors import Unavailable
+from curation.system.errors import CsbdataError, Unavailable
 from curation.system.threads import apart
 from evaluation.answers.extraction import split_thinking
 from evaluation.core.cases import Result
@@ -27,33 +27,38 @@ from evaluation.servers.client import (
 )
 from evaluation.servers.pacing import Account, SharedBackoff, Spending
 from evaluation.servers.parameters import Parameters
-from evaluation.servers.responses import RefusalCause, ServerAnswer
+from evaluation.servers.refusals import Refusal, RefusalClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from curation.core.json_types import Json
     from evaluation.servers.adaptation import AdaptedSchema
     from evaluation.servers.model_server import ModelServer
+    from evaluation.servers.provider import Provider
+    from evaluation.servers.responses import ServerAnswer
 
 
 #: Requests after which a server that refuses all of them alike is given up.
 _ALIKE: Final = 3
-_END: Final = "stop eos eos_token stop_sequence end_turn tool_use tool_calls"
-_FILTER: Final = "content_filter safety recitation blocklist prohibited_content spii"
-#: What servers call the end of a text, in small letters.
-_ENDINGS: Final = {
-    **dict.fromkeys(_END.split(), TextEnding.END),
-    **dict.fromkeys(("length", "max_tokens", "model_length"), TextEnding.TRUNCATED),
-    **dict.fromkeys(_FILTER.split(), TextEnding.FILTERED),
-}
-
-
+#: Finish reasons that say nothing but whether the budget was used up.
+_USUAL: Final = frozenset(
+    {
+        *("stop", "end_turn", "tool_use", "tool_calls", "completed"),
+        *("length", "max_tokens", "max_output_tokens"),
+    }
+)
 #: What a text ends with whose request is refused for another cause than its schema.
 _REFUSALS: Final = {
-    RefusalCause.CONTEXT: TextEnding.PROMPT,
-    RefusalCause.FILTER: TextEnding.FILTERED,
+    RefusalClass.CONTEXT: TextEnding.PROMPT,
+    RefusalClass.FILTERED: TextEnding.FILTERED,
 }
+
+
+class ConditionUnavailable(CsbdataError):  # noqa: N818 (as in system.errors)
+    """The model lacks the way in which it is asked: no text can tell anything."""
+
+    exit_code = Unavailable.exit_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class AskedText:
 
     request: GenerationRequest
     schema: AdaptedSchema
+    provider: Provider
     prices: TokenPrices | None = None
 
     def undeclared(self) -> Generation:
@@ -83,12 +89,15 @@ class AskedText:
         )
 
     def refused(
-        self, cause: RefusalCause, detail: str, *, constrains: bool
+        self, meaning: RefusalClass, refusal: Refusal, detail: str, *, constrains: bool
     ) -> Generation:
         """Return the generation of a request that the server does not take."""
-        if cause is RefusalCause.SCHEMA and constrains:
+        if meaning is RefusalClass.SCHEMA and constrains:
             return self.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, detail)
-        ending = _REFUSALS.get(cause, TextEnding.REQUEST)
+        if meaning is RefusalClass.FAILED:
+            failed = self.failed(Result.OK, TextEnding.END, detail)
+            return replace(failed, text=refusal.failed_text, cost=None)
+        ending = _REFUSALS.get(meaning, TextEnding.REQUEST)
         return self.failed(Result.ERROR, ending, detail)
 
     def written(self, answer: ServerAnswer, start: int) -> Generation:
@@ -102,9 +111,10 @@ class AskedText:
         begins = answer.text.rfind(parts.answer) if parts.answer else len(answer.text)
         moments = _moments(answer, max(0, begins))
         thoughts = [part for part in (answer.reasoning, parts.thinking) if part]
-        ending = text_ending(answer)
+        ending = text_ending(answer, self.provider)
         text = self.schema.decoded(parts.answer)
-        odd = f"finish_reason {answer.finish!r}" if ending is TextEnding.MODEL else ""
+        is_usual = answer.finish.lower() in _USUAL
+        odd = "" if is_usual else f"finish_reason {answer.finish!r}"
         return Generation(
             id=self.request.record.id,
             result=Result.OK,
@@ -139,11 +149,9 @@ class AskedText:
         )
 
 
-def text_ending(answer: ServerAnswer) -> TextEnding:
+def text_ending(answer: ServerAnswer, provider: Provider) -> TextEnding:
     """Return why an answer ended, as its server calls it."""
-    if answer.refusal:
-        return TextEnding.REFUSED
-    return _ENDINGS.get(answer.finish.lower(), TextEnding.MODEL)
+    return TextEnding.REFUSED if answer.refusal else provider.ending(answer.finish)
 
 
 def _moments(answer: ServerAnswer, thought: int) -> list[int]:
@@ -165,6 +173,8 @@ def answer_tokens(answer: ServerAnswer, *, apart: bool) -> int | None:
     return max(0, answer.output_tokens - (thought or 0))
 
 
+#: Refusals that may be about a parameter that can be spared.
+_MEMBERS: Final = (RefusalClass.PARAMETER, RefusalClass.UNKNOWN)
 #: Tokens of a text that is asked for only to see whether it is refused.
 _CONTROL_BUDGET: Final = 16
 
@@ -172,26 +182,37 @@ _CONTROL_BUDGET: Final = 16
 class ServerWriter:
     """Has a server write; the texts of one batch are asked for at the same time."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (what the writers of one server share)
         self,
         server: ModelServer,
         account: Account | None = None,
         *,
         client: ServerClient | None = None,
         backoff: SharedBackoff | None = None,
+        parameters: Parameters | None = None,
         say: Callable[[str], None] = lambda _message: None,
     ) -> None:
         """Prepare; nothing is sent yet."""
         self.server = server
         self._adapter = server.adapter
+        self._provider = server.connection.provider
         self.account = account or Account(Spending())
         self.client = client or ServerClient(server.connection, backoff, self.account)
         self.say = say
-        self.parameters = Parameters(server.connection.provider.parameters)
+        self.parameters = parameters or Parameters(self._provider.parameters)
         #: Words of refusals before the first answer; None after it.
         self._refusals: list[str] | None = []
+        #: Finish reasons that are in no table, each said once.
+        self._unknown: set[str] = set()
         self.label = server.label
         self.identity = server.identity
+        for lack in server.lacks:
+            say(f"{self.label}: {lack}")
+
+    @property
+    def discovered(self) -> Mapping[str, str]:
+        """The parameters that the server refuses, with the names that it takes."""
+        return self.parameters.changes
 
     def close(self) -> None:
         """Close the connection."""
@@ -209,6 +230,7 @@ class ServerWriter:
             NoInput: the server has no such model (exit 66).
             Unavailable: the account is exhausted, or the first requests are all
                 refused for the same reason (exit 69).
+            ConditionUnavailable: the model lacks this way to ask.
             SpendingLimit: the run may not ask for more.
 
         Texts under way at that moment have ended when it is raised.
@@ -227,7 +249,7 @@ class ServerWriter:
         The request is empty if the provider does not take the schema.
         """
         schema = self._adapter.of(request.record)
-        text = AskedText(request, schema, self.account.prices)
+        text = AskedText(request, schema, self._provider, self.account.prices)
         if schema.refusal:
             return text, {}
         body = self.server.request(request, schema.text)
@@ -244,7 +266,7 @@ class ServerWriter:
         (account or self.account).pay(None, None, len(json.dumps(body)), request.budget)
 
     def _write_one(self, request: GenerationRequest) -> Generation:
-        text, _ = self.prepared(request)
+        text, body = self.prepared(request)
         if text.schema.refusal:
             return text.undeclared()
         try:
@@ -256,7 +278,16 @@ class ServerWriter:
         except RetriesExhausted as gave_up:
             return text.failed(Result.ERROR, TextEnding.MODEL, str(gave_up))
         self._refusals = None
-        return text.written(answer, start)
+        if cut := self._provider.wire.cut(body, answer):
+            return text.failed(Result.ERROR, TextEnding.PROMPT, cut)
+        written = text.written(answer, start)
+        if written.ending is TextEnding.UNKNOWN and answer.finish not in self._unknown:
+            self._unknown.add(answer.finish)
+            self.say(
+                f"{self.label}: finish_reason {answer.finish!r} is not known: texts "
+                "that end so are kept as unknown_end, and not asked for again"
+            )
+        return written
 
     def ask(
         self, request: GenerationRequest, schema: str | None
@@ -275,19 +306,32 @@ class ServerWriter:
             try:
                 return self.client.ask(body, request.budget)
             except RequestRefused as refused:
-                change = self.parameters.learn(body, refused.words)
+                if refused.meaning not in _MEMBERS:
+                    raise
+                change = self.parameters.learn(body, refused.refusal)
                 if change is None:
                     raise
                 if change:
                     self.say(f"{self.label}: {change}: the server says {refused}")
 
     def _refused(self, text: AskedText, refused: RequestRefused) -> Generation:
-        """Return the generation of a request that the server does not take."""
-        cause, detail = refused.words.cause, str(refused)
-        if cause is RefusalCause.UNKNOWN and self.server.constrains:
-            cause, more = self._cause_without_schema(text.request)
+        """Return the generation of a request that the server does not take.
+
+        Raises:
+            ConditionUnavailable: the model lacks this way to ask.
+        """
+        meaning, detail = refused.meaning, str(refused)
+        constrains = self.server.constrains
+        if meaning is RefusalClass.UNKNOWN and constrains:
+            meaning, more = self._meaning_without_schema(text.request)
             detail = f"{detail}; {more}"
-        generation = text.refused(cause, detail, constrains=self.server.constrains)
+        answered = self._refusals is None
+        if meaning is RefusalClass.EXCLUDED and constrains and not answered:
+            self.say(f"{self.label} is not available: the server says {refused}")
+            raise ConditionUnavailable(f"not available: {refused}", self.label)
+        generation = text.refused(
+            meaning, refused.refusal, detail, constrains=constrains
+        )
         if generation.ending is TextEnding.REQUEST:
             self._check_alike(str(refused))
         return generation
@@ -307,13 +351,13 @@ class ServerWriter:
             then = "the same command asks again"
             raise Unavailable(what, self.server.connection.base, then)
 
-    def _cause_without_schema(
+    def _meaning_without_schema(
         self, request: GenerationRequest
-    ) -> tuple[RefusalCause, str]:
+    ) -> tuple[RefusalClass, str]:
         """Ask for the same without the schema: only then is it to blame."""
         short = replace(request, budget=min(request.budget, _CONTROL_BUDGET))
         try:
             self.ask(short, None)
         except (RequestRefused, DeadlinePassed, RetriesExhausted) as trouble:
-            return RefusalCause.OTHER, f"without the schema {trouble}"
-        return RefusalCause.SCHEMA, "without the schema it is answered"
+            return RefusalClass.PARAMETER, f"without the schema {trouble}"
+        return RefusalClass.SCHEMA, "without the schema it is answered"

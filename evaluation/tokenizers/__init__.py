@@ -7,6 +7,19 @@ Example:
 """
 
 from evaluation.tokenizers.files import TokenizerFiles
-from evaluation.tokenizers.store import DEFAULT, get_tokenizer, token_counter
+from evaluation.tokenizers.store import (
+    BYTES,
+    DEFAULT,
+    get_tokenizer,
+    token_counter,
+    tokens_at_most,
+)
 
-__all__ = ["DEFAULT", "TokenizerFiles", "get_tokenizer", "token_counter"]
+__all__ = [
+    "BYTES",
+    "DEFAULT",
+    "TokenizerFiles",
+    "get_tokenizer",
+    "token_counter",
+    "tokens_at_most",
+]

@@ -249,3 +249,12 @@ def token_counter(load: Callable[[], TokenizerFiles]) -> Callable[[str], int]:
         return len(text.encode()) if tokens is None else len(tokens)
 
     return count
+
+
+def tokens_at_most(text: str) -> int:
+    """Return a bound of the tokens of a text in any large vocabulary.
+
+    Of a model behind a server the vocabulary is not known, and none is fetched for it.
+    Texts of JSON have three bytes a token, or more.
+    """
+    return -(-len(text.encode("utf-8", "replace")) // 2)

@@ -16,7 +16,8 @@ from curation.workers.fingerprint import digest_of_files, fingerprint
 
 #: The folder that holds both packages.
 _ROOT: Final = Path(curation.__file__).parents[1]
-#: Added to the files of the engine and the task; a folder stands for its modules.
+#: Added to the files of the engine and the task; a folder stands for its modules and
+#: its tables.
 MEASURING: Final = (
     "evaluation/walking",
     "evaluation/tokenizers",
@@ -58,7 +59,8 @@ def code_files(names: Sequence[str], root: Path = _ROOT) -> list[tuple[Path, Pat
     paths: set[Path] = set()
     for name in names:
         path = root / name
-        paths.update(path.rglob("*.py") if path.is_dir() else (path,))
+        inside = (*path.rglob("*.py"), *path.rglob("*.toml"))
+        paths.update(inside if path.is_dir() else (path,))
     return [(root, path) for path in sorted(paths) if path.name not in _READING]
 
 

@@ -20,11 +20,12 @@ from evaluation.analysis.compare_runs import read_outcomes
 from evaluation.asking.response_files import read_responses
 from evaluation.data.find_data import open_data
 from evaluation.results.reader import HEADER, gaps_of, open_run
-from evaluation.servers.provider import CHAT
+from evaluation.servers.provider import providers
+from evaluation.servers.refusals import read_refusal
 from evaluation.servers.responses import (
     BrokenStream,
+    ErrorEvent,
     ServerAnswer,
-    read_refusal,
     read_stream,
 )
 from evaluation.tokenizers.byte_level import from_tiktoken
@@ -203,9 +204,9 @@ def _stream(_folder: Path) -> Reader:
     )
 
     def read(content: bytes) -> None:
-        read_refusal(content.decode("utf-8", "replace"))
-        with suppress(BrokenStream):
-            read_stream(content.split(b"\n"), ServerAnswer(), CHAT.read)
+        read_refusal(400, content.decode("utf-8", "replace"))
+        with suppress(BrokenStream, ErrorEvent):
+            read_stream(content.split(b"\n"), ServerAnswer(), providers()[""].wire.read)
 
     return Reader(
         read=read,

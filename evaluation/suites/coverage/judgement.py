@@ -65,6 +65,7 @@ class TextClass(Explained):
     )
     REFUSAL = ("refusal", "the model refused to answer")
     CONTENT_FILTER = ("content_filter", "the provider's filter ended the text")
+    UNKNOWN_END = ("unknown_end", "the server ended it for a reason that is not known")
     PROMPT_TOO_LONG = ("prompt_too_long", "the prompt leaves the model no room")
     DEAD_END = ("dead_end", "the mask allowed no token and no end")
     REASONING_ONLY = ("reasoning_only", "the model thought, and gave no answer")
@@ -100,6 +101,7 @@ CLASS_OF_ENDING: Final = {
     TextEnding.REFUSED: TextClass.REFUSAL,
     TextEnding.FILTERED: TextClass.CONTENT_FILTER,
     TextEnding.DEAD_END: TextClass.DEAD_END,
+    TextEnding.UNKNOWN: TextClass.UNKNOWN_END,
 }
 
 

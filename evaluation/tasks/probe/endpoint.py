@@ -30,7 +30,7 @@ from evaluation.servers.pacing import Account, SharedBackoff, Spending, Spending
 from evaluation.servers.parameters import Parameters
 from evaluation.servers.prices import prices_of
 from evaluation.servers.provider import PROMPT_ALONE, is_served, split_provider
-from evaluation.servers.writer import ServerWriter
+from evaluation.servers.writer import ConditionUnavailable, ServerWriter
 from evaluation.tasks.probe.outcomes import ProbeOutcome
 from evaluation.tasks.probe.probe import KEYWORD_PROBES
 from evaluation.tasks.probe.profiles import profile_text
@@ -61,6 +61,8 @@ _NOTE: Final = (
 )
 _OBJECT: Final[Json] = {"type": "object"}
 _JSON_MODE: Final = "json"
+#: The lowest level at which models reason.
+_LEAST_EFFORT: Final = "low"
 #: Names of the probes of keywords, in fours that servers take or refuse together.
 PROBED: Final = (
     *("enum", "const", "anyOf", "pattern"),
@@ -125,11 +127,13 @@ class _Asker:
     ) -> list[Generation | None]:
         """Return the answers to prompts with schemas; None where none was sent."""
         if server.spec not in self.writers:
-            writer = ServerWriter(
-                server, self.account, client=self.client, say=self.say
+            self.writers[server.spec] = ServerWriter(
+                server,
+                self.account,
+                client=self.client,
+                parameters=self.parameters,
+                say=self.say,
             )
-            writer.parameters = self.parameters
-            self.writers[server.spec] = writer
         made: list[Generation | None] = [None] * len(asked)
         requests = [
             GenerationRequest(
@@ -143,6 +147,8 @@ class _Asker:
             self.writers[server.spec].write(requests, made.__setitem__)
         except SpendingLimit as limit:
             self.limit = str(limit)
+        except ConditionUnavailable as lacking:
+            self.trouble = self.trouble or str(lacking)
         for one in filter(None, made):
             self.answered |= one.generated
             self.trouble = self.trouble or one.detail or one.ending.value
@@ -284,9 +290,9 @@ def _streams(made: Generation | None) -> tuple[str, str]:
 def _reasons(asker: _Asker, server: ModelServer) -> tuple[str, str]:
     """Return whether an answer after a thought keeps the schema."""
     provider, names = server.connection.provider, _PROPERTIES[0]
-    if provider.effort is None:
+    if not provider.effort or server.way in provider.unthinking.ways:
         return _NOT_TOLD, "no levels of reasoning"
-    thinking = replace(server, effort=provider.least_effort)
+    thinking = replace(server, effort=_LEAST_EFFORT)
     schema = _schema(names)
     (made,) = asker.ask(thinking, (_forbidden(names), schema))
     thought = made is not None and (made.reasoning or made.reasoning_tokens)

@@ -533,3 +533,22 @@ def test_memory_of_another_process_is_pinned_once_and_given_back(
     del array
     gc.collect()
     assert calls[2:] == [("pinned", 16)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("bert", "bert is an encoder, and cannot continue a text"),
+        ("roberta", "roberta is an encoder, and"),
+        ("t5", "t5 is an encoder with a decoder, and"),
+        ("vit", "vit is no language model, and"),
+    ],
+)
+def test_what_cannot_write_is_refused_in_one_sentence(
+    tmp_path: Path, kind: str, words: str
+) -> None:
+    """Before its weights are read, with what would work."""
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
+    with pytest.raises(NoInput, match=words) as caught:
+        load_model(tmp_path, LoadOptions(device="cpu"))
+    assert "causal language model" in caught.value.then

@@ -7,11 +7,12 @@ profiles of `csbdata fit`.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from curation.fit.profile import load_profile
 from curation.fit.verdict import FAILING, judge_fit
+from evaluation.servers.provider import providers
 from tests.evaluation.servers.loopback import Said, refusal
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Tokens that every fake counts: of the prompt, of the answer with its thought.
 PROMPT, OUTPUT, THOUGHT = 7, 5, 2
+#: Of a prompt where that is held against its length.
+LONG_PROMPT = 7000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +153,40 @@ def _openai_refused(sentence: str, member: str) -> Said:
     return refusal(400, {"error": {**error, "code": "unsupported_parameter"}})
 
 
+def _responses_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
+    kind = "function_call_arguments" if is_tool else "output_text"
+    usage = {
+        "input_tokens": PROMPT,
+        "output_tokens": OUTPUT,
+        "output_tokens_details": {"reasoning_tokens": THOUGHT},
+    }
+    item: dict[str, Any] = {"type": "message", "content": [{"text": "".join(pieces)}]}
+    if is_tool:
+        item = {"type": "function_call", "arguments": "".join(pieces)}
+    whole = {"status": "completed", "output": [item], "usage": usage}
+    return _events(
+        {"type": "response.created", "response": {"status": "in_progress"}},
+        {"type": "response.reasoning_summary_text.delta", "delta": "Hm."},
+        *({"type": f"response.{kind}.delta", "delta": piece} for piece in pieces),
+        {"type": "response.completed", "response": whole},
+        named=True,
+    )
+
+
+def _ollama_stream(pieces: Sequence[str], _is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
+    counted = {"prompt_eval_count": LONG_PROMPT, "eval_count": OUTPUT}
+    lines: list[dict[str, Any]] = [
+        {"message": {"role": "assistant", "content": "", "thinking": "Hm."}},
+        *({"message": {"role": "assistant", "content": piece}} for piece in pieces),
+        {"message": {"content": ""}, "done": True, "done_reason": "stop", **counted},
+    ]
+    return [json.dumps({"model": "small", **line}).encode() + b"\n" for line in lines]
+
+
+def _ollama_refused(sentence: str, _member: str) -> Said:
+    return refusal(400, {"error": sentence})
+
+
 def _anthropic_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
     def delta(piece: str) -> dict[str, Any]:
         if is_tool:
@@ -239,6 +276,37 @@ CONTRACTS = {
         refused=_openai_refused,
         stream=_openai_stream,
         ways=("none", "json", "tool", "strict"),
+    ),
+    "responses": Contract(
+        source="openai 3.57.0 (PyPI), types/responses/response_create_params.py",
+        path="/v1/responses",
+        key=("authorization", "Bearer a-key"),
+        profile="openai-strict",
+        members={
+            (): frozenset(
+                {
+                    *("model", "input", "max_output_tokens", "store", "stream"),
+                    *("text", "tools", "tool_choice", "reasoning"),
+                }
+            )
+        },
+        schemas={
+            "strict": ("text", "format", "schema"),
+            "tool": ("tools", 0, "parameters"),
+        },
+        refused=_openai_refused,
+        stream=_responses_stream,
+        ways=("none", "json", "tool", "strict"),
+    ),
+    "ollama": Contract(
+        source="ollama/ollama, docs/api.md: POST /api/chat",
+        path="/v1/chat",
+        key=("authorization", "Bearer a-key"),
+        schemas={"strict": ("format",)},
+        refused=_ollama_refused,
+        stream=_ollama_stream,
+        ways=("none", "json", "strict"),
+        counts_thought=False,
     ),
     "anthropic": Contract(
         source="anthropic 2.14.0 (PyPI), types/message_create_params.py",
@@ -331,3 +399,45 @@ CONTRACTS = {
         counts_thought=False,
     ),
 }
+CONTRACTS |= {
+    name: replace(
+        CONTRACTS["openai"],
+        source=source,
+        key=key,
+        profile=profile,
+        members={},
+        stream=_served_stream("reasoning", reasoning_tokens=THOUGHT),
+    )
+    for name, source, key, profile in (
+        ("azure", "learn.microsoft.com: v1 API", ("api-key", "a-key"), "openai-strict"),
+        ("groq", "console.groq.com/docs", ("authorization", "Bearer a-key"), ""),
+        ("mistral", "docs.mistral.ai/api", ("authorization", "Bearer a-key"), ""),
+        ("openrouter", "openrouter.ai/docs", ("authorization", "Bearer a-key"), ""),
+    )
+}
+#: Where keys are taken from.
+KEYS = sorted({name for it in providers().values() for name in it.keys})
+
+
+def ended(provider: str, text: str, finish: str) -> Said:
+    """Return a whole answer that ended for a reason, which may be in no list."""
+    kind = providers()[provider].format
+    forms: dict[str, dict[str, Any]] = {
+        "chat": {"choices": [{"message": {"content": text}, "finish_reason": finish}]},
+        "anthropic": {"content": [{"text": text}], "stop_reason": finish},
+        "gemini": {
+            "candidates": [
+                {"content": {"parts": [{"text": text}]}, "finishReason": finish}
+            ]
+        },
+        "responses": {
+            "status": "incomplete",
+            "incomplete_details": {"reason": finish},
+            "output": [{"type": "message", "content": [{"text": text}]}],
+        },
+        "ollama": {"message": {"content": text}, "done": True, "done_reason": finish},
+    }
+    whole = forms[kind]
+    if finish in {"completed", "failed", "cancelled"}:
+        whole["status"] = finish
+    return Said(pieces=[json.dumps(whole).encode()])

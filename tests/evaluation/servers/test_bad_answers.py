@@ -20,7 +20,7 @@ from evaluation.servers.client import (
     ServerConnection,
 )
 from evaluation.servers.provider import providers
-from tests.evaluation.servers.contracts import CONTRACTS
+from tests.evaluation.servers.contracts import CONTRACTS, KEYS
 from tests.evaluation.servers.loopback import Loopback, Said, loopback
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ pytestmark = pytest.mark.parametrize("provider", CONTRACTS)
 
 @pytest.fixture(autouse=True)
 def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI", "ANTHROPIC", "GEMINI", "OLLAMA"):
-        monkeypatch.setenv(f"{name}_API_KEY", _KEY)
+    for name in KEYS:
+        monkeypatch.setenv(name, _KEY)
 
 
 def _ask(
-    provider: str, said: Said, *, seconds: float = 5.0
+    provider: str, said: Said, *, seconds: float = 5.0, tool: bool = False
 ) -> tuple[ServerAnswer, Loopback]:
     with loopback(lambda _body, _number: said) as server:
         connection = ServerConnection(
@@ -52,7 +52,7 @@ def _ask(
         )
         client = ServerClient(connection)
         try:
-            return client.ask({"messages": []})[0], server
+            return client.ask({"tools": []} if tool else {})[0], server
         finally:
             client.close()
 
@@ -132,9 +132,10 @@ def test_an_empty_object_is_an_answer(provider: str) -> None:
     """Though the call of a tool without any argument is streamed without text."""
     contract = CONTRACTS[provider]
     empty = "" if provider == "anthropic" else "{}"
-    for is_tool in (True, False):
+    for is_tool in {"tool" in contract.ways, False}:
         text = empty if is_tool else "{}"
-        answer, _ = _ask(provider, Said(pieces=contract.stream((text,), is_tool)))
+        said = Said(pieces=contract.stream((text,), is_tool))
+        answer, _ = _ask(provider, said, tool=is_tool)
         assert answer.text == "{}"
 
 

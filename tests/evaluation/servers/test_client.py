@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from socket import create_server, socket
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from werkzeug import Response
 
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
@@ -33,10 +33,10 @@ from evaluation.servers.pacing import (
     Spending,
     SpendingLimit,
 )
-from evaluation.servers.provider import CHAT
-from evaluation.servers.responses import RefusalCause, ServerAnswer, read_refusal
+from evaluation.servers.provider import providers
+from evaluation.servers.refusals import RefusalClass, read_refusal
+from evaluation.servers.responses import ServerAnswer
 from tests.evaluation.servers.loopback import Loopback, Said, answer, event, loopback
-from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +111,7 @@ def client(
     connection = ServerConnection(
         base=httpserver.url_for("/v1").rstrip("/"),
         model="small",
-        provider=replace(CHAT, keys=("MADE_UP_KEY",)),
+        provider=structs.replace(providers()[""], keys=("MADE_UP_KEY",)),
         limits=_LIMITS,
     )
     backoff = SharedBackoff(_LIMITS.patience, clock=slept.now, sleep=slept)
@@ -190,6 +190,20 @@ def test_retry_after_is_honoured_up_to_the_budget(
     with pytest.raises(RetriesExhausted):
         client.ask({})
     assert slept.waits == [40.0]
+
+
+def test_gemini_tells_its_wait_in_the_body(
+    httpserver: HTTPServer, client: ServerClient, slept: Slept
+) -> None:
+    """In `RetryInfo`, and not in a header."""
+    details = [
+        {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34s"}
+    ]
+    body = {"error": {"code": 429, "message": "later", "details": details}}
+    busy = Response(json.dumps(body), status=429)
+    _serve(httpserver, busy, Response(events("{}")))
+    assert client.ask({})[0].text == "{}"
+    assert slept.waits == [34.0]
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -566,16 +580,6 @@ def test_nobody_waits_beyond_the_budget(steps: list[tuple[bool, float]]) -> None
         assert without_answer <= 120 * (1 + 1e-9)
 
 
-_SAID: dict[str, tuple[object, str]] = dict(table(__file__, "said"))
-
-
-@pytest.mark.parametrize("said", _SAID)
-def test_a_refusal_is_about_what_it_names(said: str) -> None:
-    """A schema is blamed where it is named, and not where something else is."""
-    content, cause = _SAID[said]
-    assert read_refusal(json.dumps(content)).cause is RefusalCause(cause)
-
-
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=9),
     lambda inner: (
@@ -593,10 +597,11 @@ _JSON = st.recursive(
 @given(_JSON.map(json.dumps) | st.text())
 def test_any_body_is_read(body: str) -> None:
     """Whatever a server sends, it is one line of bounded length with some cause."""
-    words = read_refusal(body)
-    assert words.cause in RefusalCause
-    assert len(str(words)) <= 300
-    assert "\n" not in str(words)
+    refusal = read_refusal(400, body)
+    for provider in providers().values():
+        assert provider.refusal_class(refusal) in RefusalClass
+    assert len(str(refusal)) <= 300
+    assert "\n" not in str(refusal)
 
 
 @pytest.mark.parametrize("number", [-1, 2.0**40, float("nan"), None])

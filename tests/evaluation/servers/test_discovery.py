@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,14 @@ import pytest
 import csbdata
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, Unavailable
 from evaluation.asking.request import ModelOptions
-from evaluation.generation.text_generation import GenerationRequest
+from evaluation.generation.text_generation import Adapt, GenerationRequest
 from evaluation.results.reader import open_run
 from evaluation.servers import parameters
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import served_model
-from evaluation.servers.provider import CHAT, providers
+from evaluation.servers.provider import ParameterRule, providers
 from tests.evaluation.measuring import sample, texts_request
+from tests.evaluation.servers.contracts import CONTRACTS
 from tests.evaluation.servers.loopback import Handler, Said, answer, loopback, refusal
 from tests.evaluation.tokenizers import made
 from tests.slow_cases import first_fast
@@ -48,7 +50,7 @@ def test_a_parameter_may_be_learnt_while_a_request_is_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """By another text under way: this one is refused once more, and no run ends."""
-    known = parameters.Parameters({"a": "", "b": ""})
+    known = parameters.Parameters(dict.fromkeys("ab", ParameterRule(source="made")))
     known.changes["a"] = ""
     place = parameters._place
 
@@ -120,7 +122,7 @@ def test_no_answer_is_lost_to_a_parameter(
     changes: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is refused once a condition, said with the server's words, and recorded."""
+    """It is refused once a model, said with the server's words, and recorded."""
     said: list[str] = []
     monkeypatch.setattr(
         "curation.system.progress.Quiet.say", lambda _self, line: said.append(line)
@@ -129,82 +131,18 @@ def test_no_answer_is_lost_to_a_parameter(
         request = _request(tmp_path, there.base, "strict", "none")
         result = csbdata.run(request)
     assert {row.label["outcome"] for row in result.open().rows()} == {"compliant"}
-    assert len(there.asked) == 2 * (4 + len(changes))
+    assert len(there.asked) == 2 * 4 + len(changes)
     labels = ("strict small", "none small")
     assert open_run(tmp_path / "run").raw_header["parameters"] == dict.fromkeys(
         labels, changes
     )
     told = [line for line in said if "the server says" in line]
-    assert len(told) == 2 * len(changes)
+    assert len(told) == len(changes)
     if server is _gpt_5:
         assert told[0].startswith(
             "strict small: max_tokens is sent as max_completion_tokens: the "
             "server says HTTP 400: max_tokens: Unsupported parameter: 'max_tokens'"
         )
-
-
-_KEY = "Incorrect API key provided: ***. You can find your API key at /account."
-_MODEL = "The model `small` does not exist or you do not have access to it."
-_QUOTA = "You exceeded your current quota, please check your plan and billing details."
-_GEMINI_DAY = {
-    "error": {
-        "code": 429,
-        "message": _QUOTA,
-        "status": "RESOURCE_EXHAUSTED",
-        "details": [
-            {"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}]}
-        ],
-    }
-}
-_CREDIT = "Your credit balance is too low to access the Anthropic API."
-_BAD_KEY = {
-    "error": {
-        "code": 400,
-        "message": "API key not valid. Please pass a valid API key.",
-        "details": [{"reason": "API_KEY_INVALID"}],
-    }
-}
-
-
-@pytest.mark.parametrize(
-    ("said", "code", "words"),
-    [
-        (refusal(401, {"error": {"message": _KEY}}), 77, _KEY),
-        (refusal(400, _BAD_KEY), 77, "API key not valid"),
-        (
-            refusal(404, {"error": {"message": _MODEL, "code": "model_not_found"}}),
-            66,
-            _MODEL,
-        ),
-        (refusal(404, {"type": "error", "error": {"message": "model: small"}}), 66, ""),
-        (
-            refusal(429, {"error": {"message": _QUOTA, "code": "insufficient_quota"}}),
-            69,
-            _QUOTA,
-        ),
-        (refusal(429, _GEMINI_DAY), 69, _QUOTA),
-        (refusal(400, {"error": {"message": _CREDIT}}), 69, _CREDIT),
-        (refusal(402, {"error": {"message": "pay"}}), 69, "pay"),
-        (refusal(404, "Not Found"), 78, "Not Found"),
-        (refusal(307, "", Location="http://127.0.0.1:9/"), 78, "HTTP 307"),
-        (Said(pieces=[b"<html>Hello</html>"]), 69, "did: '<html>Hello"),
-        (Said(pieces=[b'{"error": {"message": "no"}}']), 69, "the server says"),
-    ],
-)
-def test_what_ends_a_run_is_one_line_and_an_exit_code(
-    tmp_path: Path, said: Said, code: int, words: str
-) -> None:
-    """Key 77, model 66, quota 69, each with the server's own words and a next step."""
-    with (
-        loopback(lambda _body, _number: said) as server,
-        pytest.raises(CsbdataError) as caught,
-    ):
-        csbdata.run(_request(tmp_path, server.base, count=1))
-    assert caught.value.exit_code == code
-    assert words in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert caught.value.then
-    assert len(server.asked) == 1
 
 
 _INVALID = "Invalid schema for response_format 'answer': In ('properties', '{}')."
@@ -276,16 +214,12 @@ def test_a_run_without_any_answer_has_no_rate(tmp_path: Path) -> None:
 
 
 _THEIRS = """
-from dataclasses import replace
-
-from evaluation.servers.provider import CHAT
-
-PROVIDER = replace(
-    CHAT,
-    name={name!r},
-    ways={{"strict": lambda schema: {{"their_schema": schema}}}},
-    backend=lambda answers: "theirs 1.0",
-)
+date = "2026-11-29"
+format = "chat"
+backend = { pattern = '"their_engine": "([^"]+)"', name = "{} 1.0" }
+described_at = ["/theirs"]
+[ways]
+strict = { their_schema = "{schema}" }
 """
 
 
@@ -297,9 +231,9 @@ def _fresh() -> Iterator[None]:
     providers.cache_clear()
 
 
-def _add(folder: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def _add(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write a provider to a file of a folder, as if it were one of ours."""
-    (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
+    (folder / f"{name}.toml").write_text(_THEIRS, "utf-8")
     package = import_module("evaluation.servers.providers")
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
 
@@ -307,21 +241,21 @@ def _add(folder: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("name", ["vllm", "sglang", "llama_server", "openai", ""])
 def test_a_way_to_ask_sends_the_schema_whole(name: str) -> None:
     """Somewhere in the request stands the schema; without one nothing is asked."""
-    provider = providers()[name] if name else CHAT
+    provider = providers()[name]
     schema = '{"type": "object", "properties": {}, "additionalProperties": false}'
     request = GenerationRequest(record=sample("one"), messages=(), budget=9)
     for way in {"tool", "strict"} & set(provider.ways):
         body = provider.request("m", request, way, schema)
         assert schema in json.dumps(body)
     free = provider.request("m", request, "none", schema)
-    assert free == {**provider.body("m", request), **provider.uncached("none")}
+    assert schema not in json.dumps(free)
 
 
 def test_a_file_adds_a_provider_that_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing else is edited: the server is asked so, and the header says by whom."""
-    _add(tmp_path, "their_server", "theirs", monkeypatch)
+    _add(tmp_path, "theirs", monkeypatch)
     with loopback(lambda _body, _number: answer("{}")) as server:
         request = _request(tmp_path, f"theirs:{server.base}", "strict", count=2)
         run = csbdata.run(request).open()
@@ -331,14 +265,14 @@ def test_a_file_adds_a_provider_that_runs(
     ]
     (participant,) = run.header.engines
     assert participant.engine == "theirs strict small"
-    assert participant.options == {"backend": "theirs 1.0"}
+    assert participant.options == {"backend": "not told by the server"}
 
 
 def test_a_second_provider_of_a_name_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message says which name, and where it was found."""
-    _add(tmp_path, "their_vllm", "vllm", monkeypatch)
+    _add(tmp_path, "vllm", monkeypatch)
     with pytest.raises(BadConfiguration, match="a second provider named 'vllm'"):
         providers()
 
@@ -457,7 +391,7 @@ def test_a_server_is_asked_what_constrains_its_texts(
     name: str, answers: dict[str, Any], backend: str
 ) -> None:
     """Where it tells it is read; where not, nothing is guessed."""
-    assert (providers()[name] if name else CHAT).backend(answers) == backend
+    assert providers()[name].backend_told(answers) == backend
 
 
 def test_what_a_server_does_not_tell_is_said(tmp_path: Path) -> None:
@@ -497,6 +431,7 @@ def test_what_had_no_answer_is_asked_for_again(tmp_path: Path) -> None:
 
 _BLOCKED = """
 import sys
+from dataclasses import replace
 from importlib.machinery import PathFinder
 
 class Without(PathFinder):
@@ -545,3 +480,53 @@ def test_neither_torch_nor_transformers_is_needed(tmp_path: Path) -> None:
         tmp_path, "results", "export", "run", "--format", "parquet", "--out", "p"
     )
     assert exported.returncode == 0, exported.stderr
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "refused"),
+    first_fast(
+        1,
+        [
+            ("anthropic", "claude-haiku-4-5", "thinking"),
+            ("anthropic", "unheard-of", "thinking"),
+            ("anthropic", "unheard-of", "output_config.effort"),
+            ("gemini", "gemini-2.5-flash", "Thinking level"),
+            ("gemini", "unheard-of", "Thinking level"),
+            ("openai", "gpt-4o-mini", "reasoning_effort"),
+            ("openai", "unheard-of", "reasoning_effort"),
+        ],
+    ),
+)
+def test_a_level_that_a_model_lacks_is_not_sent_and_said(
+    tmp_path: Path,
+    provider: str,
+    model: str,
+    refused: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By the table, or after one refusal; all texts are written."""
+    said: list[str] = []
+    monkeypatch.setattr(
+        "curation.system.progress.Quiet.say", lambda _self, line: said.append(line)
+    )
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "a-key")
+    contract = CONTRACTS[provider]
+
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        thinks = {"thinking", "effort", "reasoning_effort", "thinkingConfig"}
+        if any(f'"{name}"' in json.dumps(body) for name in thinks):
+            return contract.refused(
+                f"{refused} is not supported for this model", refused
+            )
+        return Said(pieces=contract.stream(["{", "}"], False))  # noqa: FBT003 (as the contract has it)
+
+    with loopback(reply) as server:
+        request = _request(tmp_path, f"{provider}:{server.base}", "strict@low")
+        options = replace(request.models[0], model=f"{provider}:{server.base}#{model}")
+        result = csbdata.run(replace(request, models=[options], adapt=Adapt.NONE))
+    assert len(list(result.open().rows())) == 4
+    assert len(server.asked) == 4 + (model == "unheard-of")
+    words = (
+        "dropped" if model == "unheard-of" else "no level 'low' of reasoning is sent"
+    )
+    assert any(words in line for line in said), said

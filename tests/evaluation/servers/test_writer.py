@@ -119,17 +119,13 @@ _ANSWERS: dict[str, tuple[Said, TextClass, bool]] = {
         True,
     ),
     "filter": (answer("{", finish="content_filter"), TextClass.CONTENT_FILTER, True),
-    "Gemini's filter of personal data": (
-        answer("{", finish="SPII"),
-        TextClass.CONTENT_FILTER,
-        True,
-    ),
     "filtered prompt": (
         refusal(400, {"error": {"message": "no", "code": "content_filter"}}),
         TextClass.CONTENT_FILTER,
         False,
     ),
-    "odd end": (answer("{", finish="abort"), TextClass.MODEL_ERROR, True),
+    "aborted": (answer("{", finish="abort"), TextClass.MODEL_ERROR, True),
+    "odd end": (answer("{", finish="paused"), TextClass.UNKNOWN_END, True),
     "schema": (
         refusal(400, {"error": {"message": "no", "param": "response_format"}}),
         TextClass.COMPILE_ERROR,

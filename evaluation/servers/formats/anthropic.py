@@ -1,20 +1,36 @@
-"""Anthropic's messages: an output format, or a strict tool that must be called."""
+"""Anthropic's messages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from evaluation.servers.provider import ANSWER, Provider, system_of, turns
+from evaluation.servers.formats.openai import turns
 from evaluation.servers.responses import ServerAnswer, StreamEvent, decode_event
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.generation.text_generation import GenerationRequest
 
-#: The version of the API that is spoken.
-_VERSION: Final = "2023-06-01"
+
+def system_of(request: GenerationRequest) -> str:
+    """Return the system turns of a request; empty if it has none."""
+    texts = (turn.content for turn in request.messages if turn.role == "system")
+    return "\n\n".join(texts)
+
+
+def body(model: str, request: GenerationRequest) -> dict[str, Json]:
+    """Return a request for a message, without a schema."""
+    members: dict[str, Json] = {
+        "model": model,
+        "messages": turns(request, without="system"),
+        "max_tokens": request.budget,
+        "temperature": request.temperature,
+        "stream": True,
+    }
+    system = system_of(request)
+    return {**members, "system": system} if system else members
 
 
 class _Delta(msgspec.Struct):
@@ -58,7 +74,8 @@ class _Event(StreamEvent):
     stop_reason: str | None = None
 
 
-def _read(data: bytes, answer: ServerAnswer) -> None:
+def read(data: bytes, answer: ServerAnswer) -> None:
+    """Add an event, or a whole message."""
     event = decode_event(data, _Event)
     if event.message is not None:
         answer.count(event.message.usage.input_tokens, None)
@@ -69,53 +86,14 @@ def _read(data: bytes, answer: ServerAnswer) -> None:
         answer.count(prompt, event.usage.output_tokens, thought)
     for block in event.content:
         answer.reasoning += block.thinking
-        answer.write(block.text + bytes(block.input).decode())
+        answer.write(block.text)
+        answer.call(bytes(block.input).decode())
     answer.reasoning += event.delta.thinking
-    answer.write(event.delta.text + event.delta.partial_json)
+    answer.write(event.delta.text)
+    answer.call(event.delta.partial_json)
     answer.finish = event.delta.stop_reason or event.stop_reason or answer.finish
-    if answer.finish == "tool_use" and not answer.text:
+    if answer.finish == "tool_use" and not answer.arguments:
         # A call without arguments is streamed without a piece of them.
-        answer.write("{}")
-    if answer.finish == "model_context_window_exceeded":
-        answer.finish = "length"
+        answer.call("{}")
     if answer.finish == "refusal":
         answer.refusal = answer.text or "refusal"
-
-
-def _body(model: str, request: GenerationRequest) -> dict[str, Json]:
-    body: dict[str, Json] = {
-        "model": model,
-        "messages": turns(request, without="system"),
-        "max_tokens": request.budget,
-        "temperature": request.temperature,
-        "stream": True,
-    }
-    system = system_of(request)
-    return {**body, "system": system} if system else body
-
-
-PROVIDER: Final = Provider(
-    name="anthropic",
-    base="https://api.anthropic.com/v1",
-    keys=("ANTHROPIC_API_KEY",),
-    headers=lambda key: {"x-api-key": key, "anthropic-version": _VERSION},
-    path="/messages",
-    body=_body,
-    read=_read,
-    parameters={"temperature": "", "output_config.effort": ""},
-    effort=lambda level: {
-        "output_config": {"effort": level},
-        "thinking": {"type": "adaptive"},
-    },
-    profile="anthropic",
-    batches="anthropic",
-    ways={
-        "tool": lambda schema: {
-            "tools": [{"name": ANSWER, "strict": True, "input_schema": schema}],
-            "tool_choice": {"type": "tool", "name": ANSWER},
-        },
-        "strict": lambda schema: {
-            "output_config": {"format": {"type": "json_schema", "schema": schema}}
-        },
-    },
-)

@@ -1,0 +1,135 @@
+"""The same happens through any wire format: format x fault x constraint, one runner."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evaluation.core.records import Message, Record
+from evaluation.generation.text_generation import Adapt, GenerationRequest
+from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
+from evaluation.servers.model_server import server_participants
+from evaluation.servers.pacing import SharedBackoff
+from evaluation.servers.provider import providers
+from evaluation.servers.writer import ServerWriter
+from evaluation.suites.coverage.scorer import judge
+from tests.evaluation.servers.contracts import CONTRACTS, KEYS, ended
+from tests.evaluation.servers.loopback import Said, loopback, refusal
+from tests.evaluation.suites.coverage.written_texts import written
+
+if TYPE_CHECKING:
+    from tests.evaluation.servers.contracts import Contract
+
+#: A provider of each format.
+_FORMATS = ("openai", "responses", "anthropic", "gemini", "ollama")
+_WAYS = ("none", "tool", "strict")
+_SCHEMA = '{"type": "object", "required": ["deck"]}'
+#: By format: the names of three endings.
+_REASONS = {
+    "truncated": ("length", "max_output_tokens", "max_tokens", "MAX_TOKENS", "length"),
+    "filtered": ("content_filter", "content_filter", "", "SAFETY", ""),
+}
+
+
+_RIGHT, _WRONG = '{"deck": 2}', '{"a": 2}'
+_FILTERED = {"error": {"message": "x", "code": "content_filter"}}
+#: Replies that are no text.
+_ERRORS = {
+    "html": Said(pieces=[b"<html>Sign in</html>"]),
+    "429": refusal(429, {"error": "later"}),
+    "500": refusal(500, {"error": "oh no"}),
+    "schema": refusal(400, {"error": {"message": "Invalid schema: no"}}),
+    "context": refusal(400, {"error": {"message": "prompt is too long"}}),
+    "filter": refusal(400, _FILTERED),
+    "filter in a success": refusal(200, _FILTERED),
+    "unclear": refusal(400, {"error": {"message": "bad request"}}),
+}
+#: What the server replies in turn, the last for ever; and what comes of the text with a
+#: constraint and without.
+_FAULTS: list[tuple[tuple[str, ...], str, str]] = [
+    ((_RIGHT,), "compliant", "compliant"),
+    ((_WRONG,), "violates", "violates"),
+    (("429", _RIGHT), "compliant", "compliant"),
+    (("500", _RIGHT), "compliant", "compliant"),
+    (("cut", _RIGHT), "compliant", "compliant"),
+    (("html",), "model_error", "model_error"),
+    (("500",), "model_error", "model_error"),
+    (("schema",), "compile_error", "request_refused"),
+    (("context",), "prompt_too_long", "prompt_too_long"),
+    (("filter",), "content_filter", "content_filter"),
+    (("filter in a success",), "content_filter", "content_filter"),
+    (("unclear",), "request_refused", "request_refused"),
+]
+
+
+def _reply(name: str, contract: Contract, *, is_tool: bool) -> Said:
+    if name in _ERRORS:
+        return _ERRORS[name]
+    text = _RIGHT if name == "cut" else name
+    pieces = contract.stream([text[:3], text[3:]], is_tool)
+    whole = b"".join(pieces)
+    return Said(pieces=[whole[: len(whole) // 2]] if name == "cut" else pieces)
+
+
+def _outcome(provider: str, way: str, replies: list[Said]) -> str:
+    """Return the class of a text that is asked for in one way."""
+
+    def reply(_body: dict[str, Any], number: int) -> Said:
+        return replies[min(number, len(replies) - 1)]
+
+    with loopback(reply) as server:
+        connection = ServerConnection(
+            base=server.base,
+            model="small",
+            provider=providers()[provider],
+            limits=RequestLimits(seconds=5.0, patience=1.0, tries=2),
+        )
+        (one,) = server_participants(connection, [way])
+        one = replace(one, adapt=Adapt.NONE)
+        slept = [0.0]
+        backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
+        writer = ServerWriter(one, client=ServerClient(connection, backoff))
+        record = Record(id="ferry", group="made", schema=_SCHEMA, dialect="2020-12")
+        turn = Message(role="user", content="a ferry")
+        request = GenerationRequest(record=record, messages=(turn,), budget=40)
+        (made,) = writer.write([request])
+        writer.close()
+    judgement = judge(made.text, _SCHEMA, "2020-12") if made.generated else None
+    return str(written(made, judgement, engine="strict small").outcome)
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEYS:
+        monkeypatch.setenv(name, "a-key")
+
+
+@pytest.mark.parametrize(("replies", "constrained", "free"), _FAULTS)
+@pytest.mark.parametrize("way", _WAYS)
+def test_a_fault_has_one_outcome_through_any_format(
+    replies: tuple[str, ...], constrained: str, free: str, way: str
+) -> None:
+    """Where a format has no such way, it is left out."""
+    expected = free if way == "none" else constrained
+    outcomes = {}
+    for provider in _FORMATS:
+        if way in {"none", *providers()[provider].ways}:
+            contract, is_tool = CONTRACTS[provider], way == "tool"
+            said = [_reply(name, contract, is_tool=is_tool) for name in replies]
+            outcomes[provider] = _outcome(provider, way, said)
+    assert outcomes == dict.fromkeys(outcomes, expected)
+    assert len(outcomes) >= len(_FORMATS) - 1
+
+
+@pytest.mark.parametrize("ending", _REASONS)
+def test_an_ending_is_the_same_under_any_name(ending: str) -> None:
+    """Each format has its own."""
+    expected = {"truncated": "truncated", "filtered": "content_filter"}[ending]
+    for provider, way in itertools.product(_FORMATS, ("none", "strict")):
+        reason = _REASONS[ending][_FORMATS.index(provider)]
+        if reason:
+            said = ended(provider, '{"de', reason)
+            assert _outcome(provider, way, [said]) == expected
