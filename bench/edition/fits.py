@@ -27,7 +27,7 @@ from curation.fit.decoding import UndecodableError
 from curation.fit.profile import load_profile, profile_names
 from curation.fit.relation import Comparer
 from curation.fit.rewriting import Fit, rewrite
-from curation.fit.verdict import is_taken, judge_fit
+from curation.fit.verdict import is_sendable, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.packaging.rewritten_fits import DIGITS, FITS
 from curation.schema.dialects import BY_NAME
@@ -65,7 +65,7 @@ def rows_of(record: FitRecord) -> list[FitRow]:
             profile=profile.digest,
             taken="as it stands",
         )
-        if not is_taken(judge_fit(original.value, profile)):
+        if not is_sendable(judge_fit(original.value, profile)):
             for allow, taken in _WAYS:
                 fit = rewrite(
                     original,

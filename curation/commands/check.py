@@ -17,8 +17,8 @@ from curation.commands.options import (
 from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
 from curation.system.progress import progress_of
-from curation.system.terminal import print_json, say, say_command, show
-from curation.system.words import command, counted
+from curation.system.terminal import print_json, say, show
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.checking.report import SchemaReport
@@ -59,15 +59,11 @@ def _check(names: Sequence[str]) -> list[tuple[str, SchemaReport]]:
     """Return the name of each file with its report; print what else to check."""
     from curation.checking.schema_check import SchemaChecker
     from curation.checking.schema_files import (
-        STDIN,
-        form_of,
         place_of,
         read_schema_files,
         root_of,
     )
-    from curation.json.named_text import parse_named
     from curation.sources.neighbours import neighbours_of
-    from curation.sources.tools import request_of
 
     files = read_schema_files(names, say)
     root = root_of(files)
@@ -88,13 +84,6 @@ def _check(names: Sequence[str]) -> list[tuple[str, SchemaReport]]:
             placed = replace(report, problems=file.placed(report.problems))
             reports.append((file.name, placed))
             advance(1)
-    for file, (name, report) in zip(files, reports, strict=True):
-        if report.problems and (file.path or name == STDIN):
-            value = parse_named(name, file.content)
-            if form := form_of(value):
-                say_command("What it holds", command("check", form + name))
-            elif held := request_of(value):
-                say(f"{name}: {held}")
     return reports
 
 

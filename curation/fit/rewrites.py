@@ -44,6 +44,7 @@ class Rewrite:
     def answers(self, rule: str, keyword: str) -> bool:
         """Return whether a finding asks for this rewrite."""
         any_keyword = not self.keywords or rule == "beside-reference"
+        rule = "keyword" if rule == "other-keyword" else rule
         return rule in self.rules and (any_keyword or keyword in self.keywords)
 
 
@@ -122,7 +123,8 @@ SAFE: Final = (
         everywhere=True,
     ),
     _whole(equal.pointed, _EQUAL, "no-pointer", everywhere=True),
-    _each(equal.const_as_enum, _EQUAL, "keyword", "const"),
+    _each(equal.const_as_enum, _EQUAL, "keyword untyped", "const type"),
+    _each(equal.branch_by_type, _EQUAL, "type-list"),
     _each(equal.length_as_pattern, _EQUAL, "keyword", "minLength maxLength"),
     NORMALISED,
     _each(shape.distinct, _EQUAL, "keyword", "uniqueItems", shapes=True),
@@ -162,6 +164,7 @@ SAFE: Final = (
     _whole(narrow.cut_at_depth, _NARROWER, "depth", everywhere=True),
     _whole(shape.nullable, _NARROWER, "optional-property", shapes=True),
     _each(narrow.emptied, _NARROWER, "open-object"),
+    _each(equal.with_properties, _EQUAL, "object-without-properties"),
     _whole(shape.wrapped, _EQUAL, "root-type root-keyword", shapes=True),
 )
 #: Rewrites after which answers have to be validated.
@@ -170,6 +173,7 @@ UNSAFE: Final = (
     _each(
         shape.dropped,
         _WIDER,
-        "keyword format pattern enum-type beside-reference tuple boolean-schema",
+        "keyword root-keyword format pattern enum-type beside-reference "
+        "tuple boolean-schema",
     ),
 )

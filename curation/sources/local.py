@@ -7,7 +7,9 @@ A source expression is what `check`, `instances`, `eval --data`, suites and
   object with `json_schema` is a row like those of a table;
 - a `.jsonl` file. A line is a schema, or a row: an object with `json_schema` and
   optionally `unique_id`; or a `.parquet` file with columns of these names;
-- `openapi:FILE`, `tools:FILE`, `mcp:COMMAND` or `pydantic:MODULE`;
+- a file with an OpenAPI description, tools or a request, told by its content, and
+  `FILE#NAME` for one of the schemas in it; `MODULE`, `MODULE:MODEL` or `FILE.py` with
+  pydantic models; `mcp:COMMAND`, which starts a server;
 - a build, or any folder of `<config>/*.parquet`;
 - a Hub dataset, `OWNER/NAME[@REVISION]` (also after `hf://datasets/`), that has this
   layout; or `OWNER/NAME@REVISION#COLUMN`: one column of its parquet files.
@@ -22,10 +24,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib import import_module
 from itertools import repeat
 from pathlib import Path, PurePosixPath
-from typing import Final, NamedTuple, TypeGuard
+from typing import Final, NamedTuple
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Files, RawDocument, Rejected
@@ -35,15 +36,18 @@ from curation.download.folder_files import FolderFiles, MadeFile, single_file
 from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.sources.base import Reading, Source
+from curation.sources.contents import held_schemas, read_held, read_python
 from curation.sources.readers import (
     NamedSchema,
     as_rows,
     claimed_uris,
     document,
+    is_row,
     own_uri,
     plain_id,
 )
-from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
+from curation.sources.tools import read_mcp_server
+from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.system.user_files import existing_path, reading_parquet, refuse_large
 from curation.system.words import counted
 from curation.workers.limits import DOCUMENT_BYTES
@@ -61,14 +65,8 @@ TEXTS_INSIDE = (*_TABLES, *YAML_SUFFIXES)
 #: Files that are named in a message.
 _SHOWN = 5
 _COLUMN = re.compile(r"(?P<name>[^/@#]+/[^/@#]+)@(?P<revision>[^#]+)#(?P<column>.+)")
-#: Forms with a prefix: the rest of the expression, as a help text writes it, and the
-#: function of this folder that reads it.
-_FORMS: Mapping[str, tuple[str, str]] = {
-    "openapi": ("FILE", "openapi_bodies:read_openapi"),
-    "tools": ("FILE", "tools:read_tool_list"),
-    "mcp": ("COMMAND", "tools:read_mcp_server"),
-    "pydantic": ("MODULE", "pydantic_models:read_models"),
-}
+#: What a command that starts a server begins with.
+MCP: Final = "mcp:"
 
 
 class OwnText(NamedTuple):
@@ -154,14 +152,23 @@ def open_source(
 
     Raises:
         NoInput: there is no such file, folder, module, dataset or revision.
-        BadUsage: nothing follows a prefix.
-        BadData: a file has not the form that the expression names.
+        BadUsage: nothing follows `mcp:`.
+        BadData: a file holds nothing of the name.
         Unavailable: the Hub cannot be reached, or a program cannot be run.
     """
-    prefix, colon, argument = expression.partition(":")
     path = existing_path(expression)
-    if colon and prefix in _FORMS:
-        return _from_form(prefix, argument, say)
+    # A pipe is read once.
+    piped = single_file(path) if path is not None and path.is_fifo() else None
+    if piped is None:
+        held, first = schemas_of(expression, say)
+    else:
+        value = jsontext.parse(piped.read(piped.paths[0]))
+        is_json = not isinstance(value, Rejected)
+        held = held_schemas(value, expression, say) if is_json else None
+        first = piped.paths[0]
+    if held is not None:
+        say(f"{expression}: {counted(len(held), 'schema')}")
+        return _of_schemas(expression, plain_id(Path(first).stem), held, first)
     if path is not None:
         own = path.resolve()
         tables = path if path.is_dir() and _parquet_files(path) else None
@@ -176,7 +183,7 @@ def open_source(
             path=path,
             tables=tables,
             origin="build" if tables else "files",
-            read=partial(read, path),
+            read=partial(read, path) if piped is None else lambda: piped,
         )
     column = _COLUMN.fullmatch(expression.removeprefix("hf://datasets/"))
     if column is not None:
@@ -207,19 +214,22 @@ def open_source(
     )
 
 
-def _from_form(prefix: str, argument: str, say: Callable[[str], None]) -> OwnSchemas:
-    metavar, reader = _FORMS[prefix]
-    if not argument.strip():
-        raise BadUsage("nothing is named", f"{prefix}:", f"say {prefix}:{metavar}")
-    module, _, function = reader.partition(":")
-    read_form = getattr(import_module(f"curation.sources.{module}"), function)
-    is_file = metavar == "FILE"
-    schemas: list[NamedSchema] = read_form(Path(argument) if is_file else argument, say)
-    say(f"{prefix}:{argument}: {counted(len(schemas), 'schema')}")
-    first = argument if is_file else argument.split(maxsplit=1)[0]
-    first = first.rpartition("/")[2]
-    name = f"{prefix}-{plain_id(Path(first).stem if is_file else first)}"
-    return _of_schemas(f"{prefix}:{argument}", name, schemas, first)
+def schemas_of(
+    expression: str, say: Callable[[str], None]
+) -> tuple[list[NamedSchema] | None, str]:
+    """Return the schemas that a file, a server or a module holds, and its name.
+
+    None for every other expression, also for a file that may be a schema itself.
+
+    Raises:
+        CsbdataError: it cannot be read.
+    """
+    if expression.startswith(MCP):
+        command = expression.removeprefix(MCP)
+        return read_mcp_server(command, say), command.split(maxsplit=1)[0]
+    if file := read_held(expression, say):
+        return file[1], file[0].name
+    return read_python(expression, say), expression.rpartition("/")[2]
 
 
 def _of_schemas(
@@ -372,15 +382,6 @@ def _row(content: bytes) -> tuple[str | None, bytes]:
     schema, unique_id = row[_SCHEMA], row.get(_ID)
     text = schema if isinstance(schema, str) else jsontext.write(schema)
     return unique_id if isinstance(unique_id, str) else None, text.encode()
-
-
-def is_row(value: Json | Rejected) -> TypeGuard[dict[str, Json]]:
-    """Return whether a value holds a schema as a row does.
-
-    An answer's format, as the APIs of providers take it, also has a `json_schema`.
-    """
-    is_format = isinstance(value, dict) and value.get("type") == _SCHEMA
-    return isinstance(value, dict) and _SCHEMA in value and not is_format
 
 
 def made_unique(

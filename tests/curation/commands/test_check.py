@@ -408,39 +408,32 @@ def test_values_that_their_schema_refuses_are_problems(checker: SchemaChecker) -
     }
 
 
-#: The command that is named, and a text that only holds schemas.
+#: The name of the schema that a text holds, and the text.
 _HOLDERS = [
-    ("openapi:{}", '{"openapi": "3.1.0", "paths": {}}'),
-    ("tools:{}", '{"tools": [{"name": "t", "inputSchema": {"$ref": "#"}}]}'),
-    ("tools:{}", '{"name": "t", "input_schema": {"type": "object"}}'),
-    ("tools:{}", '{"function": {"name": "t", "parameters": {}}, "type": "x"}'),
-    ("tools:{}", '{"result": {"tools": [{"name": "t", "inputSchema": {}}]}}'),
-    ("/text/format may", '{"text": {"format": {"$ref": "#"}}}'),
-    (
-        "/json_schema/schema may",
-        '{"type": "json_schema", "json_schema": {"schema": {"$ref": "#"}}}',
-    ),
+    ("C", '{"openapi": "3.1.0", "components": {"schemas": {"C": {"$ref": "#"}}}}'),
+    ("t", '{"tools": [{"name": "t", "inputSchema": {"type": "objec"}}]}'),
+    ("t", '{"name": "t", "input_schema": {"type": "objec"}}'),
+    ("t", '{"function": {"name": "t", "parameters": {"type": 1}}, "type": "x"}'),
+    ("answer", '{"text": {"format": {"type": "x", "schema": {"minimum": "1"}}}}'),
 ]
 
 
-def test_of_what_only_holds_schemas_the_next_command_checks_those(
+def test_what_holds_schemas_is_told_by_its_content(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """JSON or YAML, of standard input too: bodies, a tool's or a request's schema."""
     monkeypatch.chdir(tmp_path)
     wanted = []
-    for number, (said, text) in enumerate(_HOLDERS):
-        for name in (f"{number}.json", f"{number}.yaml"):
-            Path(name).write_text(text)
-            wanted.append(said.format(name))
-    result = CliRunner().invoke(APP, [each.name for each in Path().iterdir()])
-    assert result.exit_code == 1
-    missing = [it for it in wanted if result.stderr.count(it) < wanted.count(it)]
-    assert missing == []
-    said, text = _HOLDERS[0]
-    result = CliRunner().invoke(APP, ["-"], input=text)
-    assert result.exit_code == 1
-    assert said.format("/dev/stdin") in result.stderr
+    for number, (name, text) in enumerate(_HOLDERS):
+        for file in (f"{number}.json", f"{number}.yaml"):
+            Path(file).write_text(text)
+            wanted.append(f"{file}#{name}")
+    files = sorted(each.name for each in Path().iterdir())
+    _, out = run(*files, "--format", "json")
+    assert [each["file"] for each in json.loads(out)["files"]] == wanted
+    assert "\n1.json#t:1:42: /type: " in run("1.json#t")[1]
+    result = CliRunner().invoke(APP, ["-"], input=_HOLDERS[1][1])
+    assert (result.exit_code, "/dev/stdin#t:" in result.stdout) == (1, True)
 
 
 def test_a_pipe_is_read_by_its_name() -> None:
