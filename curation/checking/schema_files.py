@@ -21,11 +21,11 @@ from curation.sources.local import (
     MCP,
     TEXTS_INSIDE,
     file_text,
-    is_row,
     open_source,
     require_files,
     schemas_of,
 )
+from curation.sources.readers import is_row
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import existing_path, refuse_unprintable
 from curation.workers.limits import DOCUMENT_BYTES
@@ -121,9 +121,10 @@ def read_schema_files(
             continue
         held, _ = schemas_of(name, say)
         if held is not None:
-            whole = name.rpartition("#")[0] if path is None else name
-            around = existing_path(whole)
-            files |= _held_files(whole if around else name, around, held)
+            whole = name.rpartition("#")[0] if path is None and "#" in name else name
+            is_part = existing_path(whole) is not None or name.startswith(MCP)
+            start = whole if is_part else name
+            files |= _held_files(start, existing_path(start), held)
         elif path and not path.is_dir() and path.suffix not in TEXTS_INSIDE:
             try:
                 with refuse_unprintable(path).open("rb") as stream:

@@ -44,10 +44,16 @@ class Rewrite:
     def answers(self, rule: str, keyword: str) -> bool:
         """Return whether a finding asks for this rewrite."""
         any_keyword = not self.keywords or rule == "beside-reference"
-        rule = "keyword" if rule == "other-keyword" else rule
+        if rule == "other-keyword":
+            # The canonical form has keywords of objects again, whatever asks for it.
+            is_form = self.name == equal.normalised.__name__
+            return not (is_form and keyword in _OF_OBJECTS) and self.answers(
+                "keyword", keyword
+            )
         return rule in self.rules and (any_keyword or keyword in self.keywords)
 
 
+_OF_OBJECTS: Final = frozenset({"additionalProperties", "properties", "type"})
 _EQUAL, _NARROWER, _WIDER = Claim.EQUAL, Claim.NARROWER, Claim.WIDER
 
 

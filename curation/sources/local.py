@@ -36,7 +36,12 @@ from curation.download.folder_files import FolderFiles, MadeFile, single_file
 from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.sources.base import Reading, Source
-from curation.sources.contents import held_schemas, read_held, read_python
+from curation.sources.contents import (
+    held_schemas,
+    read_held,
+    read_python,
+    selected,
+)
 from curation.sources.readers import (
     NamedSchema,
     as_rows,
@@ -163,9 +168,9 @@ def open_source(
         held, first = schemas_of(expression, say)
     else:
         value = jsontext.parse(piped.read(piped.paths[0]))
-        is_json = not isinstance(value, Rejected)
-        held = held_schemas(value, expression, say) if is_json else None
-        first = piped.paths[0]
+        held, first = None, piped.paths[0]
+        if not isinstance(value, Rejected):
+            held = held_schemas(value, expression, say)
     if held is not None:
         say(f"{expression}: {counted(len(held), 'schema')}")
         return _of_schemas(expression, plain_id(Path(first).stem), held, first)
@@ -225,8 +230,9 @@ def schemas_of(
         CsbdataError: it cannot be read.
     """
     if expression.startswith(MCP):
-        command = expression.removeprefix(MCP)
-        return read_mcp_server(command, say), command.split(maxsplit=1)[0]
+        command, _, name = expression.removeprefix(MCP).partition("#")
+        found = selected(read_mcp_server(command, say), name, expression)
+        return found, command.split(maxsplit=1)[0]
     if file := read_held(expression, say):
         return file[1], file[0].name
     return read_python(expression, say), expression.rpartition("/")[2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -444,6 +445,64 @@ def test_an_answer_that_stands_for_no_value_is_refused(
     done = CliRunner().invoke(APP, words, input=answer)
     assert isinstance(done.exception, BadData)
     assert sentence in str(done.exception)
+
+
+_BODY: dict[str, Json] = {"content": {"application/json": {"schema": _OPEN}}}
+_OPERATION: dict[str, Json] = {"operationId": "send", "requestBody": _BODY}
+#: By file: what it holds; the places of all findings are lines of it.
+_KINDS: dict[str, Json] = {
+    "api.json": {
+        "openapi": "3.1.0",
+        "paths": {
+            "/a": {"post": _OPERATION, "put": {**_OPERATION, "operationId": "b"}}
+        },
+    },
+    "tools.json": {"tools": [{"name": it, "inputSchema": _OPEN} for it in ("b", "c")]},
+    "one tool.json": {"name": "x", "input_schema": _OPEN},
+    "request.json": {"text": {"format": {"type": "json_schema", "schema": _OPEN}}},
+    "plain.json": _OPEN,
+}
+_MODELS = """
+from pydantic import BaseModel
+class One(BaseModel):
+    a: str
+class Two(BaseModel):
+    b: int = 1
+"""
+
+
+@pytest.mark.parametrize("name", [*_KINDS, "shop.py", "shop", "shop:Two"])
+def test_what_is_proposed_next_can_be_pasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """For each kind of source: one of several in full, then the rewritten schema."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.py").write_text(_MODELS)
+    for file, content in _KINDS.items():
+        (tmp_path / file).write_text(json.dumps(content, indent=1))
+    monkeypatch.delitem(sys.modules, "shop", raising=False)
+    words = ["fit", name, "--for", "openai-strict"]
+    for _ in range(3):
+        told = CliRunner().invoke(APP, words, catch_exceptions=False)
+        if "--write" in words:
+            break
+        (line,) = re.findall(r"^  csbdata (fit .*)$", told.output, re.MULTILINE)
+        words = shlex.split(line)
+    assert "--write" in words
+    assert told.exit_code == 0
+    assert is_closed(json.loads((tmp_path / "FILE").read_text()))
+    if name in _KINDS:
+        notes = run("fit", name, "--for", "openai-strict", "--format", "github")[1]
+        places = re.findall(r"::error file=([^,]+),line=(\d+)", notes)
+        assert {file for file, _ in places} == {name}
+        lines = (tmp_path / name).read_text().splitlines()
+        starts = ("{", '"schema"', '"inputSchema"', '"input_schema"', '"a"')
+        assert all(lines[int(at) - 1].strip().startswith(starts) for _, at in places)
+
+
+def is_closed(schema: UntypedJson) -> bool:
+    """Return whether a schema is an object that allows no other properties."""
+    return schema["type"] == "object" and schema["additionalProperties"] is False
 
 
 def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
