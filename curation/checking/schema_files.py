@@ -89,7 +89,7 @@ class SchemaFile:
         """
         why = why_no_schema(parse_named(self.name, self.content))
         if why is not None:
-            raise BadData(f"{why.reason.explanation}: {why.detail}", self.name)
+            raise BadData(why_in_words(why, self.content), self.name)
         return self.content.decode("utf-8-sig")
 
 
@@ -203,3 +203,11 @@ def why_no_schema(value: Json | Rejected) -> Rejected | None:
         return None
     detail = "neither an object nor a boolean"
     return Rejected(reason=Reason.NOT_A_SCHEMA, detail=detail)
+
+
+def why_in_words(why: Rejected, content: bytes) -> str:
+    """Return why a text holds no schema, in a sentence."""
+    words = {Reason.NOT_JSON: "not valid JSON", Reason.NOT_A_SCHEMA: "not a schema"}
+    detail = why.detail if content.strip() else "the file is empty"
+    parts = words.get(why.reason), detail or why.reason.explanation
+    return ": ".join(part for part in parts if part)

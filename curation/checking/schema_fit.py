@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec.structs import replace
 
 from curation.checking.report import NOTE, SchemaProblem
-from curation.checking.schema_files import SchemaFile, why_no_schema
+from curation.checking.schema_files import (
+    SchemaFile,
+    why_in_words,
+    why_no_schema,
+)
 from curation.core.documents import Reason, Rejected
 from curation.fit.profile import Effect, Profile
 from curation.fit.verdict import (
@@ -234,10 +238,7 @@ def _judged(file: SchemaFile, profiles: Sequence[Profile]) -> SchemaFit:
         findings={},
     )
     if why is not None:
-        words = {Reason.NOT_JSON: "not valid JSON", Reason.NOT_A_SCHEMA: "not a schema"}
-        detail = why.detail if file.content.strip() else "the file is empty"
-        parts = words.get(why.reason), detail or why.reason.explanation
-        fit.fault = ": ".join(part for part in parts if part)
+        fit.fault = why_in_words(why, file.content)
         return fit
     if isinstance(value, dict) and value and not value.keys() & _WORDS:
         fit.fault = "not a schema: it has no keyword of JSON Schema"

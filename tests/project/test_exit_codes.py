@@ -87,7 +87,7 @@ _MISTAKES = {
         card badbuild
         verify badbuild
         push badbuild --repo a/b --dry-run
-        build --sample --out o --with bad.json
+        build --sample --out o --with bad.json#x
         eval --data bad.json --engine none --task masks
         eval --engine none --task masks --data good.json --tokenizer ./bad.json
         suite run passrate --data bad.json
@@ -119,7 +119,6 @@ _MISTAKES = {
         push nosuch --repo a/b --dry-run
         export maskbench o --data nosuch
         build --sample --out o --with ./nosuch.json
-        build --sample --out o --with nosuch.json
         build --mirror nosuch
         build --with Own=nosuch
         card

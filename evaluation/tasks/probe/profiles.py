@@ -107,6 +107,7 @@ def profile_text(
             title=title,
             date=date,
             kind=TargetKind.ENGINE,
+            compared="the engine, by probes",
             note=note if partly else "",
         ),
         _lines(accepted=[*_with(effects, {True}), *(["format"] if formats else [])]),
