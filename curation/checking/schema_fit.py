@@ -17,7 +17,13 @@ from curation.checking.schema_files import (
     why_no_schema,
 )
 from curation.core.documents import Reason, Rejected
-from curation.fit.profile import Effect, Profile
+from curation.fit.profile import (
+    Effect,
+    Profile,
+    TargetKind,
+    load_profile,
+    profile_names,
+)
 from curation.fit.verdict import (
     BROKEN,
     FitFinding,
@@ -109,6 +115,8 @@ class SchemaFit:
     is_json: bool = True
     #: By the name of the target.
     findings: Mapping[str, tuple[FitFinding, ...]]
+    #: What an edition measured of the engines of a target, by its name.
+    measured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: By the name of each target that rejects it.
     fixes: dict[str, Fix] = field(default_factory=dict)
 
@@ -148,6 +156,7 @@ class SchemaFit:
                 "verdict": self.verdict(target),
                 "fixable": fix.as_json() if fix is not None else None,
                 "findings": findings_as_json(findings),
+                "measured": list(self.measured.get(target, ())),
             }
         return {"name": self.name, "targets": targets}
 
@@ -259,7 +268,20 @@ def _judged(file: SchemaFile, profiles: Sequence[Profile]) -> SchemaFit:
         )
         for profile in profiles
     }
+    fit.measured = {it.name: _measured(value, it) for it in profiles}
     return fit
+
+
+def _measured(schema: Json, profile: Profile) -> tuple[str, ...]:
+    names = profile.engines or (profile.name,)
+    if profile.kind is TargetKind.PROVIDER:
+        return ()
+    from curation.checking.engine_evidence import evidence_of  # noqa: PLC0415 - slow
+
+    engines = [load_profile(it) for it in names if it in profile_names()]
+    return tuple(
+        evidence_of(schema, it.title) for it in engines if it.kind is TargetKind.ENGINE
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -420,6 +420,9 @@ def _print_one(each: SchemaFit, profiles: Sequence[Profile]) -> None:
         _print_unknown(profile.name, every)
     for source, number in sources.items():
         show(f"[{number}] {source}")
+    for target, measured in each.measured.items():
+        for sentence in measured:
+            show(f"{target}: {sentence}")
     for target, fix in each.fixes.items():
         show(f"{target}: {shortened(fix.sentence, 400)}")
     usable = [target for target, it in each.fixes.items() if it.claim]

@@ -116,6 +116,8 @@ def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             if most is not None and size_of(value) <= most:
                 continue
             what = f"`{name}` beside `{beside[0]}`" if beside else f"`{name}`"
+            if rule.places:
+                what += f" in {', '.join(rule.places)}"
             if taken or most is not None:
                 what += f": {quoted(value)}"
             if taken:
@@ -361,15 +363,6 @@ def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for each in scan.references:
         if has(scan, each):
             text = f"{quoted(each.text)} {what}"
-            yield _at(rule, each.tokens, each.keyword, text, ": ")
-
-
-@_check("reference-in")
-def _reference_in(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    names = ", ".join(f"`{name}`" for name in rule.names)
-    for each in scan.references:
-        if scan.holders.get(each.tokens, ((), ""))[1] in rule.names:
-            text = f"{quoted(each.text)} is in {names}"
             yield _at(rule, each.tokens, each.keyword, text, ": ")
 
 

@@ -142,6 +142,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[ProfileRule, ...] = ()
     #: Keywords that a source says are supported.
     accepted: tuple[str, ...] = ()
+    #: The profiles of the engines that answer; one of an engine is its own.
+    engines: tuple[str, ...] = ()
     #: What a user should know beside the rules.
     note: str = ""
 
@@ -180,7 +182,7 @@ _ALONE: Final = (
 )
 _WITH_NAMES: Final = (
     *("other-keyword", "root-type", "root-keyword", "untyped", "enum-type"),
-    *("pattern", "reference-in", "beside-reference"),
+    *("pattern", "beside-reference"),
 )
 _COUNTING: Final = (
     *("tools", "depth", "properties", "optional-properties", "unions"),
@@ -205,8 +207,7 @@ PARAMETERS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
 #: Checks whose `names` are keywords.
 _OF_KEYWORDS: Final = frozenset(
     {
-        *("keyword", "other-keyword", "root-keyword", "untyped"),
-        *("reference-in", "beside-reference"),
+        *("keyword", "other-keyword", "root-keyword", "untyped", "beside-reference"),
     }
 )
 #: Keywords of OpenAPI and of vendors, which no draft has.

@@ -104,7 +104,7 @@ EXACT: Final = (
 NORMALISED: Final = _whole(
     equal.normalised,
     _EQUAL,
-    "keyword beside-reference nested-identifier remote-reference reference-in "
+    "keyword beside-reference nested-identifier remote-reference "
     "dangling-reference undeclared-property open-object",
     "allOf oneOf not if then else dependentRequired dependentSchemas dependencies "
     "unevaluatedProperties unevaluatedItems propertyNames $ref $id $anchor required "

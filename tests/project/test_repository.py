@@ -224,7 +224,7 @@ def _rules() -> str:
 def _profiles() -> str:
     """Return one row a profile: its date, and the number of its rules by effect."""
     text = (
-        "| target | as of | refused | ignored | limits | left to another | compared |\n"
+        "| target | as of | refused | ignored | limits | elsewhere | compared |\n"
     )
     text += "|---|---|--:|--:|--:|--:|---|\n"
     for name in profile_names():

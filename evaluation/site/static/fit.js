@@ -205,7 +205,6 @@ csbdata.fit = (() => {
     "no-pointer": ({ text }) => !text.startsWith("#/") && "is no pointer that begins with `#/`",
     "recursive-reference": ({ key }, rule, scan) => scan.recursive.has(key) && "is recursive",
     "required-recursion": ({ key, place }, rule, scan) => scan.recursive.has(key) && isRequired(place) && "is recursive in a required property",
-    "reference-in": ({ place }, { names }) => names.includes(place.inside[0]) && `is in ${listed(names.map(code))}`,
   };
   const sizeOf = (value) => (typeof value === "number" ? value : Object.keys(typeof value === "object" && value || {}).length);
   const isIn = (place, { places }) => !places.length || places.includes(place.holder ? place.inside[0] : "root");
@@ -214,6 +213,7 @@ csbdata.fit = (() => {
       const value = keywords[name];
       const beside = rule.beside.filter((other) => other in keywords);
       let said = beside.length ? `${code(name)} beside ${code(beside[0])}` : code(name);
+      if (rule.places.length) said += ` in ${listed(rule.places)}`;
       if (values.length || most !== null) said += `: ${quoted(value)}`;
       if (values.length) said += ` (not ${listed(values.map(quoted))})`;
       if (most !== null) said += ` (over ${grouped(most)})`;
