@@ -197,13 +197,7 @@ def wrapped(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 
 def dropped(schema: SchemaObject, keywords: Keywords) -> SchemaObject:
     """Say in the description what the target does not hold."""
-    # The values of a map that is asked for as pairs are needed for them.
-    kept = {"additionalProperties", "propertyNames"} if shape_of(schema).pairs else {}
-    taken = {
-        name: value
-        for name, value in schema.items()
-        if name in keywords and name not in kept
-    }
+    taken = {name: value for name, value in schema.items() if name in keywords}
     if not taken:
         return schema
     dropped = {**shape_of(schema).dropped, **taken}

@@ -283,8 +283,11 @@ class _Rewriting:
             for finding in findings:
                 tokens = self.shaped.source(finding.site)
                 position = places.get(tokens)
-                # What stands only in the schema that is sent, none can edit.
-                if position is None or group not in ("", finding.keyword):
+                # What is only in the schema that is sent, none can edit.
+                is_marked = self.shaped.places.get(tokens) == finding.site
+                if position is None or not is_marked:
+                    continue
+                if group not in ("", finding.keyword):
                     continue
                 is_site = position.plain or not candidate.shapes
                 if candidate is NORMALISED and finding.rule == "open-object":
