@@ -136,6 +136,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     #: The sources of that profile whose rules hold; empty: all.
     inherits: tuple[str, ...] = ()
     strict: Strict = Strict.ASKED
+    #: Whether schemas of answers are sent to it, and not those of tools alone.
+    answers: bool = True
     #: Who was compared with the rules: the service, its SDK, its documents, or nobody.
     compared: str = "nobody"
     sources: Mapping[str, ProfileSource] = {}
@@ -224,11 +226,10 @@ def profile_names() -> tuple[str, ...]:
 
 @cache
 def provider_names() -> tuple[str, ...]:
-    """Return the names of the profiles of providers, sorted."""
+    """Return the names of the providers to which schemas of answers are sent."""
+    profiles = map(load_profile, profile_names())
     return tuple(
-        name
-        for name in profile_names()
-        if load_profile(name).kind is TargetKind.PROVIDER
+        it.name for it in profiles if it.kind is TargetKind.PROVIDER and it.answers
     )
 
 
