@@ -130,7 +130,9 @@ def tool_schemas(definition: dict[str, Json], place: str = "") -> Iterator[Named
         is_result = member == _RESULT
         yield NamedSchema(
             name=f"{title}.output" if is_result else title,
-            schema=jsontext.write(schema) if isinstance(schema, str) else schema,
+            schema=jsontext.write(schema)
+            if isinstance(schema, str)
+            else _with_small_types(schema),
             place=inside,
             role=Role.RESULT if is_result else Role.TOOL,
             strict=definition.get("strict") is True,
@@ -147,8 +149,22 @@ def answers_in(value: Json) -> list[NamedSchema]:
     is_strict = isinstance(around, dict) and around.get("strict") is True
     named = around.get("name") if isinstance(around, dict) else None
     name = named if isinstance(named, str) else "answer"
-    schema = at(value, tokens)
+    schema = _with_small_types(at(value, tokens))
     return [NamedSchema(name=name, schema=schema, place=place, strict=is_strict)]
+
+
+def _with_small_types(schema: Json) -> Json:
+    """Return a schema of Google's, whose types are `OBJECT` and the like, as others."""
+    if isinstance(schema, list):
+        return [_with_small_types(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: str(value).lower()
+        if name == "type" and str(value).isupper() and str(value).lower() in TYPES
+        else _with_small_types(value)
+        for name, value in schema.items()
+    }
 
 
 def unwrapped(value: dict[str, Json]) -> tuple[Tokens, dict[str, Json]]:

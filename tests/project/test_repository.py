@@ -223,9 +223,7 @@ def _rules() -> str:
 
 def _profiles() -> str:
     """Return one row a profile: its date, and the number of its rules by effect."""
-    text = (
-        "| target | as of | refused | ignored | limits | elsewhere | compared |\n"
-    )
+    text = "| target | as of | refused | ignored | limits | elsewhere | compared |\n"
     text += "|---|---|--:|--:|--:|--:|---|\n"
     for name in profile_names():
         profile = load_profile(name)

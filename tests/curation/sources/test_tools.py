@@ -131,6 +131,16 @@ def test_no_request_is_too_deep_to_look_into() -> None:
     assert schema_place(deep) is None
 
 
+def test_googles_names_of_types_are_read() -> None:
+    """`OBJECT` is how its requests write them; `Object` stays the mistake that it is."""
+    large = {"type": "OBJECT", "properties": {"type": {"type": "STRING"}}}
+    small = {"type": "object", "properties": {"type": {"type": "string"}}}
+    tools = {"functionDeclarations": [{"name": "f", "parameters": large}]}
+    answer = {"generationConfig": {"responseSchema": large}}
+    held = held_schemas({"tools": [tools], **answer}, "a.json", print) or []
+    assert [own.schema for own in held] == [small, small]
+
+
 def test_tools_without_schemas_are_told_so() -> None:
     """Once, with the form that they should have."""
     for document in ([SERVICE], {"tools": [SERVICE]}):
