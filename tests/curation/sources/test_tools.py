@@ -132,12 +132,17 @@ def test_no_request_is_too_deep_to_look_into() -> None:
 
 
 def test_googles_names_of_types_are_read() -> None:
-    """`OBJECT` is how its requests write them; `Object` stays the mistake that it is."""
-    large = {"type": "OBJECT", "properties": {"type": {"type": "STRING"}}}
-    small = {"type": "object", "properties": {"type": {"type": "string"}}}
-    tools = {"functionDeclarations": [{"name": "f", "parameters": large}]}
-    answer = {"generationConfig": {"responseSchema": large}}
-    held = held_schemas({"tools": [tools], **answer}, "a.json", print) or []
+    """`OBJECT` is how its requests write them; `Object` stays a mistake."""
+    bad: UntypedJson = {"type": "Object"}
+    large: UntypedJson = {
+        "type": "OBJECT",
+        "properties": {"type": {"type": "STRING"}, "a": bad},
+    }
+    small = {"type": "object", "properties": {"type": {"type": "string"}, "a": bad}}
+    tools: UntypedJson = {"functionDeclarations": [{"name": "f", "parameters": large}]}
+    answer: UntypedJson = {"responseSchema": large}
+    request: UntypedJson = {"tools": [tools], "generationConfig": answer}
+    held = held_schemas(request, "a.json", print) or []
     assert [own.schema for own in held] == [small, small]
 
 
