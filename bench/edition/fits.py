@@ -1,4 +1,4 @@
-"""Measure which targets take the records of a build: as they stand, and rewritten.
+"""Measure which providers accept the records of a build, and accept them rewritten.
 
 Writes `fits.parquet` of an edition, a row a record and target, and what is made of it;
 the records of its sample first.
@@ -24,10 +24,10 @@ import polars as pl
 from bench.data.fit import FitRecord, read_records, says_nothing
 from curation.checking.schema_fit import SECONDS_EACH
 from curation.fit.decoding import UndecodableError
-from curation.fit.profile import load_profile, profile_names
+from curation.fit.profile import load_profile, provider_names
 from curation.fit.relation import Comparer
 from curation.fit.rewriting import Fit, rewrite
-from curation.fit.verdict import is_taken, judge_fit
+from curation.fit.verdict import Verdict, judge_fit, verdict_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.packaging.rewritten_fits import DIGITS, FITS
 from curation.schema.dialects import BY_NAME
@@ -55,7 +55,7 @@ def rows_of(record: FitRecord) -> list[FitRow]:
     witnesses = [json.loads(text) for text in record.witnesses]
     near_misses = [json.loads(text) for text in record.near_misses]
     rows = []
-    for target in profile_names():
+    for target in provider_names():
         profile = load_profile(target)
         row = FitRow(
             config=config,
@@ -65,7 +65,10 @@ def rows_of(record: FitRecord) -> list[FitRow]:
             profile=profile.digest,
             taken="as it stands",
         )
-        if not is_taken(judge_fit(original.value, profile)):
+        verdict = verdict_of(judge_fit(original.value, profile))
+        if verdict is Verdict.UNKNOWN:
+            row = msgspec.structs.replace(row, taken="unknown")
+        if verdict is Verdict.REJECTED:
             for allow, taken in _WAYS:
                 fit = rewrite(
                     original,
@@ -131,7 +134,7 @@ def measure(build: Path, edition: Path, kept: Path, jobs: int) -> list[FitRow]:
     records = {it.name: it for it in read_records(build)}
     sample = dict.fromkeys((edition / SAMPLE).read_text().split())
     names = [*dict.fromkeys([*sample, *records])]
-    profiles = {name: load_profile(name).digest for name in profile_names()}
+    profiles = {name: load_profile(name).digest for name in provider_names()}
     done = {
         it.name: it.rows
         for it in read_lines(kept, _Line)

@@ -81,7 +81,7 @@ def _tools(
         inner = [(str(index), item) for index, item in enumerate(value)]
     elif isinstance(value, dict):
         named = isinstance(value.get("name"), str)
-        if named and not SCHEMA_MEMBERS.keys().isdisjoint(value):
+        if named and not set(SCHEMA_MEMBERS).isdisjoint(value):
             yield tokens, value
             return
         inner = [(name, value[name]) for name in WRAPPERS if name in value]

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from curation.checking.problems import places_in_yaml
@@ -15,23 +14,26 @@ from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
 from curation.json.named_text import parse_named
 from curation.json.positions import TextPositions
-from curation.json.text import parse
+from curation.json.text import parse, write
+from curation.sources.contents import PYTHON, held_schemas
 from curation.sources.local import (
     IN_ROW,
+    MCP,
+    TABLES,
     TEXTS_INSIDE,
     file_text,
-    is_row,
     open_source,
     require_files,
+    schemas_of,
 )
-from curation.sources.openapi_bodies import is_description
-from curation.sources.tools import LISTS, TOOL_FORMS, is_tool, request_of, unwrapped
+from curation.sources.readers import is_row
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import existing_path, refuse_unprintable
 from curation.workers.limits import DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from curation.checking.report import SchemaProblem
+    from curation.sources.readers import NamedSchema
 
 #: The name of standard input, which stands for it in every source expression.
 STDIN = "/dev/stdin"
@@ -41,11 +43,14 @@ STDIN = "/dev/stdin"
 class SchemaFile:
     """One text to be checked."""
 
-    #: As the user named it, or below the folder that the user named.
+    #: As the user named it, or below the folder that the user named; with `#NAME` if
+    #: its file holds several.
     name: str
     content: bytes
     #: Where it is; None for standard input.
     path: Path | None
+    #: How its file holds it, and the name there; None if the file is the schema.
+    held: NamedSchema | None = None
 
     def placed(self, problems: Iterable[SchemaProblem]) -> tuple[SchemaProblem, ...]:
         """Return problems of the text, at their places in its file: YAML, or a row."""
@@ -58,12 +63,24 @@ class SchemaFile:
         text = content.decode("utf-8-sig", "replace")
         is_json = not isinstance(parse(content), Rejected)
         place_of = TextPositions(text).of if is_json else places_in_yaml(content)
-        above = IN_ROW if is_row(parse_named(path.name, content)) else ""
-        places = [place_of(above + problem.pointer) for problem in found]
+        is_in_row = self.held is None and is_row(parse_named(path.name, content))
+        places = [
+            place_of(self._in_file(problem.pointer, is_in_row=is_in_row))
+            for problem in found
+        ]
         return tuple(
             replace(problem, line=line, column=column)
             for problem, (line, column) in zip(found, places, strict=True)
         )
+
+    def _in_file(self, inside: str, *, is_in_row: bool) -> str:
+        """Return the pointer in the file of one in the schema."""
+        if self.held is None:
+            return (IN_ROW if is_in_row else "") + inside
+        holder, elsewhere = self.held.moved
+        if holder and inside.startswith(f"{holder}/"):
+            return elsewhere + inside.removeprefix(holder)
+        return (self.held.root or self.held.place) + inside
 
     def schema_text(self) -> str:
         """Return the text of what may be a schema.
@@ -71,20 +88,26 @@ class SchemaFile:
         Raises:
             BadData: it is none.
         """
-        why = why_no_schema(self.name, parse_named(self.name, self.content))
+        why = why_no_schema(parse_named(self.name, self.content))
         if why is not None:
-            raise BadData(f"{why.reason}: {why.detail}", self.name)
+            raise BadData(why_in_words(why, self.content), self.name)
         return self.content.decode("utf-8-sig")
 
 
 def read_schema_files(
-    names: Sequence[str], say: Callable[[str], None] = lambda _message: None
+    names: Sequence[str],
+    say: Callable[[str], None] = lambda _message: None,
+    *,
+    whole: bool = False,
 ) -> list[SchemaFile]:
     """Return the texts that names stand for: each file once, in order.
+
+    A file that holds several schemas is as many texts, unless it is read whole.
 
     Args:
         names: Source expressions (`curation.sources.local.open_source`), or `-`.
         say: Prints what is run or imported.
+        whole: Whether a file is one text, whatever it holds.
 
     Raises:
         CsbdataError: an expression cannot be opened, or nothing in it is read.
@@ -92,13 +115,28 @@ def read_schema_files(
     # One byte more than the limit is enough to know that it is exceeded.
     most = DOCUMENT_BYTES + 1
     files: dict[str, SchemaFile] = {}
-    for name in names:
+    for name in dict.fromkeys(STDIN if it == "-" else it for it in names):
         path = existing_path(name)
-        if name in {"-", STDIN}:
-            if STDIN not in files:
-                content = sys.stdin.buffer.read(most)
-                files[STDIN] = SchemaFile(name=STDIN, content=content, path=None)
-        elif path and not path.is_dir() and path.suffix not in TEXTS_INSIDE:
+        if name == STDIN:
+            content = sys.stdin.buffer.read(most)
+            value = parse(content)
+            held = None
+            if not (whole or isinstance(value, Rejected)):
+                held = held_schemas(value, STDIN, say)
+            file = SchemaFile(name=STDIN, content=content, path=None)
+            files |= {STDIN: file} if held is None else _held_files(STDIN, None, held)
+            continue
+        is_text = whole and path is not None and path.suffix not in (PYTHON, *TABLES)
+        held = None if is_text else schemas_of(name, say)[0]
+        is_read_here = is_text or (path and path.suffix not in TEXTS_INSIDE)
+        if held is not None:
+            holder = name.rpartition("#")[0] if path is None and "#" in name else name
+            is_part = existing_path(holder) is not None or name.startswith(MCP)
+            start = holder if is_part else name
+            files |= _held_files(start, existing_path(start), held)
+        elif (
+            path and not path.is_dir() and (is_text or path.suffix not in TEXTS_INSIDE)
+        ):
             try:
                 with refuse_unprintable(path).open("rb") as stream:
                     content = file_text(name, stream.read(most))
@@ -120,6 +158,29 @@ def read_schema_files(
     return list(files.values())
 
 
+def _held_files(
+    start: str, path: Path | None, held: Sequence[NamedSchema]
+) -> dict[str, SchemaFile]:
+    """Return the schemas of one file, a server or a module, each by a key."""
+    key = str(path.resolve()) if path else start
+    is_module = (
+        start != STDIN
+        and not start.startswith(MCP)
+        and (path is None or path.suffix == PYTHON)
+    )
+    # What is printed can be pasted: a model of a module is `MODULE:MODEL`.
+    start = start.partition(":")[0] + ":" if is_module else f"{start}#"
+    return {
+        f"{key}#{index}{own.place}": SchemaFile(
+            name=f"{start}{own.name}",
+            content=write(own.schema).encode("utf-8", "backslashreplace"),
+            path=path,
+            held=own,
+        )
+        for index, own in enumerate(held)
+    }
+
+
 def root_of(files: Sequence[SchemaFile]) -> Path:
     """Return the folder below which references between files may lead.
 
@@ -135,48 +196,29 @@ def root_of(files: Sequence[SchemaFile]) -> Path:
 
 
 def place_of(file: SchemaFile, root: Path) -> str | None:
-    """Return the path of a file below the root, with `/`; None for standard input."""
-    if file.path is None:
+    """Return the path of a file below the root, with `/`.
+
+    None for standard input, and for a schema that is a part of its file.
+    """
+    if file.path is None or file.held is not None:
         return None
     whole = Path(os.path.normpath(file.path.absolute()))
     return whole.relative_to(root).as_posix()
 
 
-def form_of(value: Json | Rejected) -> str:
-    """Return the prefix of the source expression for what is no schema by itself.
-
-    Empty for every other value.
-    """
-    if is_description(value):
-        return "openapi:"
-    if isinstance(value, dict) and is_tool(value):
-        return "tools:"
-    members = (
-        [*map(unwrapped(value).get, LISTS)] if isinstance(value, dict) else [value]
-    )
-    listed = next((it for it in members if isinstance(it, list)), None)
-    return "tools:" if listed and all(isinstance(it, dict) for it in listed) else ""
-
-
-def why_no_schema(name: str, value: Json | Rejected) -> Rejected | None:
-    """Return why what a text holds is no schema; None if it may be one.
-
-    Args:
-        name: The source expression, for what to write instead.
-        value: What was read.
-    """
+def why_no_schema(value: Json | Rejected) -> Rejected | None:
+    """Return why what a text holds is no schema; None if it may be one."""
     if isinstance(value, Rejected):
         return value
-    form = form_of(value)
-    meant = quote(form + name)
-    if form == "openapi:":
-        detail = f"an OpenAPI description is no schema; write {meant}"
-    elif form and not name.startswith(TOOL_FORMS):
-        detail = f"a list, or a tool, is no schema; if it holds tools, write {meant}"
-    elif isinstance(value, dict) and (held := request_of(value)):
-        detail = held
-    elif isinstance(value, dict | bool):
+    if isinstance(value, dict | bool):
         return None
-    else:
-        detail = "no JSON Schema: neither an object nor a boolean"
+    detail = "neither an object nor a boolean"
     return Rejected(reason=Reason.NOT_A_SCHEMA, detail=detail)
+
+
+def why_in_words(why: Rejected, content: bytes) -> str:
+    """Return why a text holds no schema, in a sentence."""
+    words = {Reason.NOT_JSON: "not valid JSON", Reason.NOT_A_SCHEMA: "not a schema"}
+    detail = why.detail if content.strip() else "the file is empty"
+    parts = words.get(why.reason), detail or why.reason.explanation
+    return ": ".join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""Judge the texts of a command line by profiles of targets, place by place."""
+"""Judge the schemas of a command line by profiles of targets, place by place."""
 
 from __future__ import annotations
 
@@ -6,190 +6,172 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec.structs import replace
 
 from curation.checking.report import NOTE, SchemaProblem
-from curation.checking.schema_files import SchemaFile, why_no_schema
+from curation.checking.schema_files import (
+    SchemaFile,
+    why_in_words,
+    why_no_schema,
+)
 from curation.core.documents import Reason, Rejected
-from curation.fit.profile import Effect, Profile
+from curation.fit.profile import (
+    Effect,
+    Profile,
+    TargetKind,
+    load_profile,
+    profile_names,
+)
 from curation.fit.verdict import (
     BROKEN,
-    NOT_A_SCHEMA,
     FitFinding,
-    is_taken,
+    Tool,
+    Verdict,
     judge_fit,
+    judge_name,
     judge_request,
-    untold_keywords,
+    verdict_of,
 )
 from curation.instances.constraints.interpretations import as_schema
 from curation.json.named_text import parse_named
 from curation.json.positions import TextPositions
-from curation.sources.tools import TOOL_FORMS
+from curation.schema.keywords import KNOWN_KEYWORDS
+from curation.sources.readers import Role
 from curation.system.words import command
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.fit.relation import Comparer
+    from curation.fit.rewriting import Fit
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.system.progress import Progress
 
 #: What jsonschema-rs says of a reference to a file or to the web.
 _LEADS_OUT: Final = "is not present in a registry"
-_LEVELS: Final = {Effect.IGNORED: "warning", Effect.ROUTED: NOTE}
-#: Seconds of processor time in which safe rewrites of one schema for one target are
-#: looked for, and of all in one command.
+_LEVELS: Final = {
+    Effect.IGNORED: "warning",
+    Effect.ROUTED: NOTE,
+    Effect.UNKNOWN: NOTE,
+}
+#: Members of a schema: one without any says nothing.
+_WORDS: Final = KNOWN_KEYWORDS | {"$schema", "nullable", "discriminator", "example"}
+#: Seconds of processor time in which rewrites of one schema for one target are looked
+#: for, and of all in one command.
 SECONDS_EACH: Final = 5.0
 SECONDS_IN_ALL: Final = 60.0
+#: Schemas of one command for which they are looked for, once all are judged.
+MOST_FIXES: Final = 30
+#: The exit code of each verdict; a rejected schema that rewrites fix has that of
+#: `FIXABLE`.
+EXIT_CODES: Final = {
+    Verdict.ACCEPTED: 0,
+    Verdict.IN_PART: 0,
+    Verdict.UNKNOWN: 3,
+    Verdict.REJECTED: 4,
+}
+FIXABLE: Final = 1
 
 
-class FitOutcome(StrEnum):
-    """What becomes of a schema that is sent to a target."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """Whether rewrites make a target accept a rejected schema."""
 
-    TAKEN = "taken"
-    """Nothing in the profile speaks against it."""
-    IN_PART = "taken, in part ignored"
-    """The request succeeds; a part of the schema constrains nothing."""
-    REPAIRABLE = "repairable"
-    """The request fails; after safe rewrites, which are named, it succeeds."""
-    REMODEL = "must be remodelled"
-    """No chain of safe rewrites was found that makes it succeed."""
-    UNDECIDED = "undecided"
-    """The deadline ended the search for one."""
+    #: How the rewritten schema relates to it; empty if no rewrite was found.
+    claim: str = ""
+    #: Names of the rewrites, in their order.
+    rewrites: tuple[str, ...] = ()
+    #: What they cost, or why there are none.
+    sentence: str
+    #: Whether the deadline ended the search, or it was not begun.
+    is_open: bool = False
+
+    def as_json(self) -> dict[str, Json]:
+        """Return its claim, rewrites and sentence."""
+        return {
+            "claim": self.claim or None,
+            "rewrites": list(self.rewrites),
+            "sentence": self.sentence,
+        }
 
     @property
     def exit_code(self) -> int:
-        """What a command exits with if this is the worst outcome."""
-        return _EXIT_CODES[self]
+        """What a command exits with if this is the worst."""
+        if self.claim:
+            return FIXABLE
+        return EXIT_CODES[Verdict.UNKNOWN if self.is_open else Verdict.REJECTED]
 
 
-#: The worst last.
-_EXIT_CODES: Final = {
-    FitOutcome.TAKEN: 0,
-    FitOutcome.IN_PART: 0,
-    FitOutcome.REPAIRABLE: 1,
-    FitOutcome.UNDECIDED: 3,
-    FitOutcome.REMODEL: 4,
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
-    """Whether safe rewrites make a target take a schema."""
-
-    outcome: FitOutcome
-    #: Names of the rewrites, in their order.
-    rewrites: tuple[str, ...] = ()
-    #: How the rewritten schema relates to it, or why there is none.
-    sentence: str
-    #: Whether it is a schema that a validator can use, and so can be rewritten.
-    is_usable: bool = True
-
-
-class _Search:
-    """The search for safe rewrites of the schemas of one command.
-
-    Nothing is imported and no child started for schemas that are taken.
-    """
-
-    def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
-        self._left = SECONDS_IN_ALL
-        self._comparer: Comparer | None = None
-
-    def repair(
-        self, schema: CompiledSchema | Rejected, profile: Profile, *, tool: bool
-    ) -> Repair:
-        """Look for rewrites after which a target takes a schema."""
-        from curation.fit.relation import Comparer  # noqa: PLC0415 - see above
-        from curation.fit.rewriting import rewrite  # noqa: PLC0415 - see above
-
-        if isinstance(schema, Rejected):
-            return _unusable(f"{schema.reason}: {schema.detail}")
-        late = f"no answer within {SECONDS_EACH:g} s, nor {SECONDS_IN_ALL:g} s for all"
-        undecided = Repair(outcome=FitOutcome.UNDECIDED, sentence=late)
-        if self._left <= 0:
-            return undecided
-        if self._comparer is None:
-            self._comparer = self._stack.enter_context(Comparer())
-        begun = time.thread_time() + self._comparer.spent
-        fit = rewrite(
-            schema,
-            profile,
-            self._comparer,
-            tool=tool,
-            prove=False,
-            seconds=min(SECONDS_EACH, self._left),
-        )
-        self._left -= time.thread_time() + self._comparer.spent - begun
-        names = tuple(step.rewrite for step in fit.steps)
-        if fit.fits:
-            sentence = f"after {', '.join(names)}: {fit.claim}"
-            return Repair(
-                outcome=FitOutcome.REPAIRABLE, rewrites=names, sentence=sentence
-            )
-        if fit.is_late:
-            return undecided
-        first = fit.failing[0]
-        sentence = f"no safe rewrite for {first.pointer or '(root)'}: {first.sentence}"
-        return Repair(outcome=FitOutcome.REMODEL, rewrites=names, sentence=sentence)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class SchemaFit:
-    """What each target does with one schema, or with all tools of a request."""
+    """What each target does with one schema."""
 
     name: str
-    content: bytes
-    #: The tool list that it is part of; empty for a schema by itself.
-    request: str = ""
+    file: SchemaFile
+    schema: CompiledSchema | Rejected
+    #: Why it is no schema that anyone can use; empty if it is one.
+    fault: str = ""
     is_json: bool = True
     #: By the name of the target.
     findings: Mapping[str, tuple[FitFinding, ...]]
-    #: Keywords of which no source tells anything.
-    untold: Mapping[str, tuple[str, ...]]
-    #: By the name of each target that does not take it.
-    repairs: Mapping[str, Repair] = field(default_factory=dict)
+    #: What an edition measured of the engines of a target, by its name.
+    measured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: By the name of each target that rejects it.
+    fixes: dict[str, Fix] = field(default_factory=dict)
 
-    def outcome(self, target: str) -> FitOutcome:
-        """Return what becomes of it at a target."""
-        if target in self.repairs:
-            return self.repairs[target].outcome
-        ignored = any(it.effect is Effect.IGNORED for it in self.findings[target])
-        return FitOutcome.IN_PART if ignored else FitOutcome.TAKEN
+    @property
+    def is_tool(self) -> bool:
+        """Whether it is the schema of a tool's parameters."""
+        return self.file.held is not None and self.file.held.role is Role.TOOL
 
-    def is_taken_by(self, target: str) -> bool:
-        """Return whether the target takes it, ignored parts or not."""
-        return target not in self.repairs
+    @property
+    def is_strict(self) -> bool:
+        """Whether the request sends it with `strict`."""
+        return self.file.held is not None and self.file.held.strict
+
+    @property
+    def request(self) -> str:
+        """The file or server whose tools it is one of; empty for no tool."""
+        return self.name.rpartition("#")[0] if self.is_tool else ""
+
+    def verdict(self, target: str) -> Verdict:
+        """Return what happens to it at a target."""
+        return Verdict.REJECTED if self.fault else verdict_of(self.findings[target])
+
+    def exit_code(self, target: str) -> int:
+        """Return what a command exits with if this is the worst."""
+        if target in self.fixes:
+            return self.fixes[target].exit_code
+        return EXIT_CODES[self.verdict(target)]
 
     def as_json(self) -> dict[str, Json]:
         """Return the verdicts of all targets with their findings."""
-        targets: dict[str, Json] = {
-            target: {
-                "verdict": self.outcome(target),
-                "repair": {"rewrites": list(it.rewrites), "sentence": it.sentence}
-                if (it := self.repairs.get(target))
-                else None,
-                "findings": [
-                    {name: str(getattr(it, name)) for name in it.__struct_fields__}
-                    for it in findings
-                ],
-                "not_told": list(self.untold.get(target, ())),
+        if self.fault:
+            return {"name": self.name, "fault": self.fault, "targets": {}}
+        targets: dict[str, Json] = {}
+        for target, findings in self.findings.items():
+            fix = self.fixes.get(target)
+            targets[target] = {
+                "verdict": self.verdict(target),
+                "fixable": fix.as_json() if fix is not None else None,
+                "findings": findings_as_json(findings),
+                "measured": list(self.measured.get(target, ())),
             }
-            for target, findings in self.findings.items()
-        }
         return {"name": self.name, "targets": targets}
 
     def problems(self) -> Iterator[SchemaProblem]:
         """Yield the findings of all targets at their places in the text."""
-        if not any(self.findings.values()):
+        if self.fault:
+            yield SchemaProblem(
+                level="error", pointer="", code="fault", message=self.fault
+            )
             return
-        positions = TextPositions(self.content.decode("utf-8-sig", "replace"))
+        text = self.file.content.decode("utf-8-sig", "replace")
+        positions = TextPositions(text) if any(self.findings.values()) else None
         for target, findings in self.findings.items():
             for finding in findings:
-                line, column = positions.of(finding.pointer)
+                line, column = positions.of(finding.pointer) if positions else (1, 1)
                 yield SchemaProblem(
                     level=_LEVELS.get(finding.effect, "error"),
                     pointer=finding.pointer,
@@ -198,13 +180,21 @@ class SchemaFit:
                     code=f"{target}/{finding.rule}",
                     message=f"{finding.sentence} ({cited(finding)})",
                 )
-        for target, repair in self.repairs.items():
+        for target, fix in self.fixes.items():
             yield SchemaProblem(
                 level=NOTE,
                 pointer="",
-                code=f"{target}/{repair.outcome.replace(' ', '-')}",
-                message=f"{repair.outcome}: {repair.sentence}",
+                code=f"{target}/{'fixable' if fix.claim else 'rejected'}",
+                message=fix.sentence,
             )
+
+
+def findings_as_json(findings: Sequence[FitFinding]) -> list[Json]:
+    """Return findings as objects of texts."""
+    return [
+        {name: str(getattr(it, name)) for name in it.__struct_fields__}
+        for it in findings
+    ]
 
 
 def cited(finding: FitFinding) -> str:
@@ -214,92 +204,237 @@ def cited(finding: FitFinding) -> str:
 
 def judge_files(
     files: Sequence[SchemaFile], profiles: Sequence[Profile], progress: Progress
-) -> Iterator[SchemaFit]:
-    """Yield a fit for each text, and one for each request whose tools are too many.
+) -> list[SchemaFit]:
+    """Return the verdicts of each schema; fixes of the first rejected ones.
 
     Args:
-        files: The texts. Those of one tool list are one request.
+        files: The texts; what a tool returns is sent to nobody and left out.
         profiles: The targets.
         progress: Shows how many are judged.
     """
-    requests: dict[str, list[Json]] = {}
+    sent = [it for it in files if it.held is None or it.held.role is not Role.RESULT]
+    fits = []
+    with progress.bar("Judging", total=len(sent)) as advance:
+        for file in sent:
+            fits.append(_judged(file, profiles))
+            advance(1)
     with ExitStack() as stack:
         search = _Search(stack)
-        advance = stack.enter_context(progress.bar("Judging", total=len(files)))
-        for file in files:
-            read = parse_named(file.name, file.content)
-            value = None if isinstance(read, Rejected) else read
-            own = (
-                file.name.rpartition("#")[0] if file.name.startswith(TOOL_FORMS) else ""
-            )
-            if own:
-                requests.setdefault(own, []).append(value)
-            fault = _fault(read, file.name)
-            schema = as_schema(None if fault else value)
-            broken = fault or _broken(schema)
-            faults = (broken,) if broken else ()
-            then = f"mend it first: {command('check', own or file.name)} names places"
-            if broken and _LEADS_OUT in broken.sentence:
-                then = "bring into the schema what its references lead to"
-            findings = {
-                it.name: faults
-                if fault
-                else (*faults, *judge_fit(value, it, tool=bool(own)))
-                for it in profiles
+        tried = 0
+        for fit in fits:
+            rejected = [
+                profile
+                for profile in profiles
+                if not fit.fault and fit.verdict(profile.name) is Verdict.REJECTED
+            ]
+            tried += bool(rejected)
+            for profile in rejected if tried <= MOST_FIXES else ():
+                fit.fixes[profile.name] = search.fix(fit, profile)
+    return fits
+
+
+def _judged(file: SchemaFile, profiles: Sequence[Profile]) -> SchemaFit:
+    read = parse_named(file.name, file.content)
+    why = why_no_schema(read)
+    value = None if isinstance(read, Rejected) else read
+    schema = as_schema(None if why else value)
+    held = file.held
+    fit = SchemaFit(
+        name=file.name,
+        file=file,
+        schema=schema,
+        is_json=not isinstance(read, Rejected),
+        findings={},
+    )
+    if why is not None:
+        fit.fault = why_in_words(why, file.content)
+        return fit
+    if isinstance(value, dict) and value and not value.keys() & _WORDS:
+        fit.fault = "not a schema: it has no keyword of JSON Schema"
+        return fit
+    broken = _broken(schema)
+    if broken is not None and _LEADS_OUT not in broken.sentence:
+        hint = f"run {command('check', file.name)}"
+        fit.fault = f"not a valid schema: {broken.sentence}; {hint}"
+        return fit
+    tool = held is not None and held.role is Role.TOOL
+    strict = held is not None and held.strict
+    names = [Tool(held.name, value, strict)] if held is not None and tool else []
+    fit.findings = {
+        profile.name: (
+            *(finding for own in names for finding in judge_name(own, profile)),
+            *([broken] if broken is not None else []),
+            *judge_fit(value, profile, tool=tool, strict=strict),
+        )
+        for profile in profiles
+    }
+    fit.measured = {it.name: _measured(value, it) for it in profiles}
+    return fit
+
+
+def _measured(schema: Json, profile: Profile) -> tuple[str, ...]:
+    names = profile.engines or (profile.name,)
+    if profile.kind is TargetKind.PROVIDER:
+        return ()
+    from curation.checking.engine_evidence import evidence_of  # noqa: PLC0415 - slow
+
+    engines = [load_profile(it) for it in names if it in profile_names()]
+    return tuple(
+        evidence_of(schema, it.title) for it in engines if it.kind is TargetKind.ENGINE
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFit:
+    """What each target does with the tools of one request."""
+
+    name: str
+    tools: Sequence[SchemaFit]
+    #: What is wrong with all together, by the name of the target.
+    findings: Mapping[str, tuple[FitFinding, ...]]
+
+    def verdict(self, target: str) -> Verdict:
+        """Return what happens to the request: one bad tool ends it."""
+        order = list(EXIT_CODES)
+        verdicts = [tool.verdict(target) for tool in self.tools]
+        return max([verdict_of(self.findings[target]), *verdicts], key=order.index)
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the verdict of each target, and what is wrong with all together."""
+        targets: dict[str, Json] = {
+            target: {
+                "verdict": self.verdict(target),
+                "findings": findings_as_json(findings),
             }
-            yield SchemaFit(
-                name=file.name,
-                content=file.content,
-                request=own,
-                is_json=not isinstance(read, Rejected),
-                findings=findings,
-                untold={}
-                if fault
-                else {it.name: untold_keywords(value, it) for it in profiles},
-                repairs={
-                    it.name: _unusable(fault.sentence if fault else then)
-                    if broken
-                    else search.repair(schema, it, tool=bool(own))
-                    for it in profiles
-                    if not is_taken(findings[it.name])
-                },
-            )
-            advance(1)
-    for name, schemas in requests.items():
-        whole = {it.name: judge_request(schemas, it) for it in profiles}
-        if any(whole.values()):
-            yield SchemaFit(
-                name=f"{name} (one request)",
-                content=b"",
-                request=name,
-                findings=whole,
-                untold={},
-                repairs={
-                    target: _unusable("send fewer or smaller tools in one request")
-                    for target, findings in whole.items()
-                    if not is_taken(findings)
-                },
-            )
+            for target, findings in self.findings.items()
+        }
+        return {"name": self.name, "tools": len(self.tools), "targets": targets}
 
 
-def _unusable(sentence: str) -> Repair:
-    return Repair(outcome=FitOutcome.REMODEL, sentence=sentence, is_usable=False)
+def requests_of(
+    fits: Sequence[SchemaFit], profiles: Sequence[Profile]
+) -> list[RequestFit]:
+    """Return the requests that the tools among some schemas are sent in."""
+    requests = []
+    for name in dict.fromkeys(fit.request for fit in fits if fit.is_tool):
+        own = [fit for fit in fits if fit.request == name]
+        tools = [
+            Tool(fit.file.held.name, _value(fit), fit.is_strict)
+            for fit in own
+            if fit.file.held is not None
+        ]
+        findings = {it.name: judge_request(tools, it) for it in profiles}
+        requests.append(RequestFit(name=name, tools=own, findings=findings))
+    return requests
 
 
-def _fault(value: Json | Rejected, name: str) -> FitFinding | None:
-    """Return why a text is no schema; None if it may be one."""
-    why = why_no_schema(name, value)
-    if why is None:
-        return None
-    if why.reason is Reason.NOT_A_SCHEMA:
-        return replace(NOT_A_SCHEMA, sentence=why.detail)
-    detail = f": {why.detail}" if why.detail else ""
-    sentence = f"{why.reason.explanation}{detail}"
-    return replace(NOT_A_SCHEMA, rule=why.reason, sentence=sentence)
+def _value(fit: SchemaFit) -> Json:
+    return fit.schema.value if not isinstance(fit.schema, Rejected) else True
+
+
+class _Search:
+    """The search for rewrites of the schemas of one command.
+
+    Nothing is imported and no child started for schemas that are not rejected.
+    """
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._left = SECONDS_IN_ALL
+        self._comparer: Comparer | None = None
+
+    def fix(self, fit: SchemaFit, profile: Profile) -> Fix:
+        """Look for rewrites after which a target accepts a schema."""
+        from curation.fit.relation import Comparer  # noqa: PLC0415 - see above
+
+        findings = fit.findings[profile.name]
+        if any(it.rule == "tool-name" for it in findings):
+            return Fix(sentence="not fixable: give the tool another name")
+        if isinstance(fit.schema, Rejected) or fit.schema.fault:
+            sentence = "bring into the schema what its references lead to"
+            return Fix(sentence=f"not fixable: {sentence}")
+        late = f"not decided within {SECONDS_EACH:g} s, or {SECONDS_IN_ALL:g} s for all"
+        if self._left <= 0:
+            return Fix(sentence=late, is_open=True)
+        if self._comparer is None:
+            self._comparer = self._stack.enter_context(Comparer())
+        begun = time.thread_time() + self._comparer.spent
+        found = rewritten(
+            fit.schema,
+            profile,
+            self._comparer,
+            tool=fit.is_tool,
+            strict=fit.is_strict,
+            prove=False,
+            seconds=min(SECONDS_EACH, self._left),
+        )
+        self._left -= time.thread_time() + self._comparer.spent - begun
+        names = tuple(step.rewrite for step in found.steps)
+        if found.fits:
+            cost = _COSTS.get(found.claim, found.claim)
+            sentence = f"fixable: {', '.join(names)} ({cost})"
+            return Fix(claim=found.claim, rewrites=names, sentence=sentence)
+        if found.is_late:
+            return Fix(sentence=late, is_open=True)
+        first = found.failing[0]
+        sentence = f"not fixable: {first.pointer or '(root)'}: {first.sentence}"
+        return Fix(rewrites=names, sentence=sentence)
+
+
+#: What each claim costs, for people.
+_COSTS: Final = {
+    "equal": "equal: accepts the same values",
+    "narrower": "narrower: accepts fewer values",
+    "wider": "wider: accepts more values, so validate answers",
+    "differs": "differs: accepts fewer values of some kinds, more of others",
+    "unknown": "unknown how the values change, so validate answers",
+}
+
+
+def rewritten(  # noqa: PLR0913 - a schema as it is sent, a target, and how far to go
+    schema: CompiledSchema,
+    profile: Profile,
+    comparer: Comparer,
+    *,
+    tool: bool,
+    strict: bool,
+    allow: Literal["safe", "any"] = "any",
+    prove: bool = True,
+    seconds: float,
+) -> Fit:
+    """Return a schema rewritten for a target: by safe steps if they are enough.
+
+    Args:
+        schema: The schema.
+        profile: The target.
+        comparer: Decides how steps change it.
+        tool: Whether it is the schema of a tool's parameters.
+        strict: Whether the request sends it with `strict`.
+        allow: `any` makes unsafe steps where safe ones are not enough.
+        prove: Whether to prove what rules tell.
+        seconds: The deadline in processor time of each of both searches.
+    """
+    from curation.fit.rewriting import rewrite  # noqa: PLC0415 - takes time
+
+    ways: list[Literal["safe", "any"]] = ["safe", "any"]
+    for way in ways if allow == "any" else ways[:1]:
+        found = rewrite(
+            schema,
+            profile,
+            comparer,
+            allow=way,
+            tool=tool,
+            strict=strict,
+            prove=prove,
+            seconds=seconds,
+        )
+        if found.fits:
+            break
+    return found
 
 
 def _broken(schema: CompiledSchema | Rejected) -> FitFinding | None:
-    """Return why no validator can use a schema, so that nobody can take it as meant.
+    """Return why no validator can use a schema, so that nobody can accept it as meant.
 
     An unknown `$schema` is no reason: what a target makes of it is its own affair.
     """
@@ -309,6 +444,7 @@ def _broken(schema: CompiledSchema | Rejected) -> FitFinding | None:
         return replace(BROKEN, sentence=f"{BROKEN.sentence}: {schema.fault}")
     if schema.reason is Reason.UNSUPPORTED_DIALECT:
         return None
+    sentence = f"{schema.detail} at {schema.pointer or '(root)'}"
     return replace(
-        BROKEN, rule=schema.reason, pointer=schema.pointer, sentence=schema.detail
+        BROKEN, rule=schema.reason, pointer=schema.pointer, sentence=sentence
     )

@@ -48,8 +48,8 @@ _With = Annotated[
         "--with",
         metavar="[CONFIG=]SOURCE",
         help="Add a source outside the ten configs: corpus, "
-        "openapi, tool-schemas, or your own schemas: a file or folder, openapi:FILE, "
-        "tools:FILE, mcp:COMMAND, pydantic:MODULE, a build or a Hub dataset; CONFIG "
+        "openapi, tool-schemas, or your own schemas: a file or folder of schemas, "
+        "OpenAPI or tools, mcp:COMMAND, MODULE:MODEL, a build or a Hub dataset; CONFIG "
         "names their config. May be repeated.",
     ),
 ]
@@ -160,9 +160,9 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --executor ray:10.0.0.1:6379
       csbdata build --with openapi --with Acme=schemas/
       csbdata build --only openapi
-      csbdata build --sample --with openapi:api.yaml --with tools:tools.json
+      csbdata build --sample --with api.yaml --with tools.json
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
-      csbdata build --sample --with pydantic:shop.models
+      csbdata build --sample --with shop.models
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
     from curation.pipeline.build import BuildRequest

@@ -80,13 +80,12 @@ def _check(
     found: dict[Path | str, SchemaFile] = {}
     lost: list[NoInput] = []
     for name in names:
-        # A file of these forms is read as what it is anyway.
-        prefix, _, path = name.partition(":")
-        own = path if path and prefix in ("openapi", "tools") else name
         try:
-            found |= {it.path or it.name: it for it in read_schema_files([own], say)}
+            files = read_schema_files([name], say, whole=True)
         except NoInput as error:
             lost.append(error)
+        else:
+            found |= {it.name if it.held else it.path or it.name: it for it in files}
     files = list(found.values())
     for fault in lost[1:] if files else ():
         say(str(fault))

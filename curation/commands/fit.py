@@ -1,4 +1,4 @@
-"""`csbdata fit`: which targets take a schema, and what they ignore of it."""
+"""`csbdata fit`: which targets accept a schema, and what they ignore of it."""
 
 from __future__ import annotations
 
@@ -36,12 +36,14 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from curation.checking.schema_files import SchemaFile
-    from curation.checking.schema_fit import FitOutcome, SchemaFit
+    from curation.checking.schema_fit import RequestFit, SchemaFit
     from curation.fit.profile import Profile
     from curation.fit.rewriting import Fit
+    from curation.fit.verdict import FitFinding
 
-#: The providers that most schemas are written for.
+#: The providers that most schemas are written for, and most tools.
 _USUAL = "openai-strict,anthropic,gemini"
+_FOR_TOOLS = "openai,openai-strict,anthropic,anthropic-strict,gemini,gemini-functions"
 #: Findings of one schema and target, and schemas of one matrix, that are printed.
 _SHOWN = 12
 _IN_MATRIX = 30
@@ -107,86 +109,125 @@ def fit(
     *,
     sources: SourcesArgument,
     targets: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--for",
             metavar="TARGET,...",
             help="Providers, servers and engines, or the path of your own profile "
-            "(.toml); all are all that csbdata knows.",
+            f"(.toml); all are all that csbdata knows.  [default: {_USUAL}; of tools "
+            f"{_FOR_TOOLS}]",
         ),
-    ] = _USUAL,
+    ] = None,
     rewriting: RewriteOptions,
     format_: ProblemFormatOption = ProblemFormat.AUTO,
 ) -> None:
-    """Say which targets take a schema, or would after safe rewrites, and who says so.
+    """Say which targets accept a schema, or would after rewrites, and who says so.
 
     \b
     Examples:
       csbdata fit person.schema.json
-      csbdata fit tools:tools.json --for openai-strict,vllm
-      csbdata fit schemas/ --format github
+      csbdata fit tools.json --for openai-strict,vllm
+      csbdata fit api.yaml#getPet.200 --for gemini
       csbdata fit a.json --for openai-strict --write sent.json --rest rest.json
       csbdata fit a.json --for openai-strict --decode answer.json
 
-    Exits with 0 if every target takes every schema, parts that it ignores or not; 1 if
-    one does after safe rewrites, which are named; 3 if a deadline ended the search for
-    them; 4 if there are none, and the schema must be remodelled by hand; 65 if a text
-    is not JSON. The tools of one list are one request: a bad one ends it, and limits
-    count them together. Each line names the documentation, the library or the
-    measurement that it is taken from; of what none tells, nothing is guessed. With
-    --write, --diff, --rest or --decode it is 0 if the rewritten schema is taken.
-    Nothing is ever fetched, and no provider is asked.
+    Exits with 0 if every target accepts every schema, parts that it ignores or not; 1
+    if named rewrites fix what is rejected; 3 if no source says what happens, or a
+    deadline ended the search; 4 if no rewrite was found; 65 if a text is no JSON.
+    The tools of one list are one request: a bad one ends it, and limits count them
+    together. Each line names the documentation, the library or the measurement that it
+    is from. With --write, --diff, --rest or --decode it is 0 if the rewritten schema is
+    accepted. Nothing is ever fetched, and no provider is asked.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.checking.schema_files import read_schema_files
-    from curation.checking.schema_fit import judge_files
+    from curation.checking.schema_fit import judge_files, requests_of
     from curation.fit.profile import load_profiles
+    from curation.sources.readers import Role
     from curation.system.progress import progress_of
 
-    profiles = load_profiles(targets)
     files = read_schema_files(sources, say)
+    has_tools = any(it.held is not None and it.held.role is Role.TOOL for it in files)
+    profiles = load_profiles(targets or (_FOR_TOOLS if has_tools else _USUAL))
     if rewriting.is_asked:
         if format_ is not ProblemFormat.AUTO:
             then = "leave it out: --write FILE has the schema as JSON"
             raise BadUsage("a rewrite is told to people", "--format", then)
         _rewrite(files, profiles, rewriting)
         return
-    fits = list(judge_files(files, profiles, progress_of(len(files))))
+    fits = judge_files(files, profiles, progress_of(len(files)))
+    requests = requests_of(fits, profiles)
     if format_ is ProblemFormat.AUTO:
-        _print(fits, profiles, len(files))
+        _print(fits, requests, profiles)
     elif format_ is ProblemFormat.JSON:
-        print_json({"schemas": [each.as_json() for each in fits]})
+        print_json(
+            {
+                "schemas": [each.as_json() for each in fits],
+                "requests": [each.as_json() for each in requests],
+            }
+        )
     else:
-        placed = {file.name: file.placed for file in files}
-        named = [
-            (each.name, placed.get(each.name, tuple)(each.problems())) for each in fits
-        ]
-        print_annotations(named)
-    outcomes = {each.outcome(it.name) for each in fits for it in profiles}
-    worst = max((it.exit_code for it in outcomes), default=0)
-    is_json = all(each.is_json for each in fits)
-    raise typer.Exit(worst if is_json else BadData.exit_code)
+        print_annotations(
+            [
+                (str(each.file.path or each.name), each.file.placed(each.problems()))
+                for each in fits
+            ]
+        )
+    raise typer.Exit(_exit_code(fits, requests, profiles))
+
+
+def _exit_code(
+    fits: Sequence[SchemaFit],
+    requests: Sequence[RequestFit],
+    profiles: Sequence[Profile],
+) -> int:
+    from curation.checking.schema_fit import EXIT_CODES
+    from curation.fit.verdict import verdict_of
+
+    if any(not each.is_json for each in fits):
+        return BadData.exit_code
+    codes = [0]
+    for profile in profiles:
+        codes += [each.exit_code(profile.name) for each in fits]
+        codes += [EXIT_CODES[verdict_of(it.findings[profile.name])] for it in requests]
+    return max(codes)
 
 
 def _rewrite(
     files: Sequence[SchemaFile], targets: Sequence[Profile], options: RewriteOptions
 ) -> None:
     from curation.checking.schema_files import read_schema_files
+    from curation.checking.schema_fit import rewritten
     from curation.core.documents import Rejected
-    from curation.fit.answers import decode, fit_schema
+    from curation.fit.answers import decode, read_schema
+    from curation.fit.relation import Comparer
     from curation.fit.rest import rest_of
+    from curation.fit.rewriting import REWRITE_SECONDS
     from curation.json import text as jsontext
     from curation.json.line_diff import line_diff
     from curation.json.text import parse
+    from curation.sources.readers import Role
     from curation.system.atomic_files import atomic_write_bytes
 
-    if len(files) != 1 or len(targets) != 1:
-        what = f"{counted(len(files), 'schema')} and {counted(len(targets), 'target')}"
-        then = "a rewrite is of one schema for one target: name one file, and --for one"
+    sent = [it for it in files if it.held is None or it.held.role is not Role.RESULT]
+    if len(sent) != 1 or len(targets) != 1:
+        what = f"{counted(len(sent), 'schema')} and {counted(len(targets), 'target')}"
+        then = "a rewrite is of one schema for one target: name --for one"
+        if len(sent) > 1:
+            one = command("fit", sent[0].name, "--for", targets[0].name)
+            then = f"name one: {one} --write FILE"
         raise BadUsage(what, "--write", then)
-    text = files[0].schema_text()
-    result = fit_schema(
-        text, targets[0], allow="safe" if options.only is Allowed.SAFE else "any"
-    )
+    file = sent[0]
+    text = file.schema_text()
+    with Comparer() as comparer:
+        result = rewritten(
+            read_schema(text, ""),
+            targets[0],
+            comparer,
+            tool=file.held is not None and file.held.role is Role.TOOL,
+            strict=file.held is not None and file.held.strict,
+            allow="safe" if options.only is Allowed.SAFE else "any",
+            seconds=REWRITE_SECONDS,
+        )
     if options.decode is None:
         _print_rewrite(result)
     else:
@@ -205,26 +246,29 @@ def _rewrite(
     if options.diff:
         for changed in line_diff(text, jsontext.write(result.schema)):
             show_whole(changed)
-    raise typer.Exit(_outcome(result).exit_code)
+    raise typer.Exit(_code_of(result))
 
 
-def _outcome(result: Fit) -> FitOutcome:
-    from curation.checking.schema_fit import FitOutcome
+def _code_of(result: Fit) -> int:
+    from curation.checking.schema_fit import EXIT_CODES
+    from curation.fit.verdict import Verdict
 
     if result.fits:
-        return FitOutcome.TAKEN
-    return FitOutcome.UNDECIDED if result.is_late else FitOutcome.REMODEL
+        return 0
+    return EXIT_CODES[Verdict.UNKNOWN if result.is_late else Verdict.REJECTED]
 
 
 def _print_rewrite(result: Fit) -> None:
     """Print each step with its proof, and what the target will not hold."""
     from curation.fit.rest import sentences
     from curation.fit.rewriting import REWRITE_SECONDS
+    from curation.fit.verdict import verdict_of
 
     steps = counted(len(result.steps), "rewrite")
-    whole = f"{_outcome(result)} after {steps}; the whole is {result.claim}"
+    verdict = verdict_of((*result.failing, *result.remarks))
+    whole = f"{verdict} after {steps}; the whole is {result.claim}"
     if result.is_late:
-        whole = f"undecided, not told within {REWRITE_SECONDS:g} s; {steps} so far"
+        whole = f"not decided within {REWRITE_SECONDS:g} s; {steps} so far"
     show(f"{result.target}: {whole}", style="bold")
     for step in result.steps:
         place = ", ".join(it or "(root)" for it in step.pointers[:3])
@@ -239,107 +283,149 @@ def _print_rewrite(result: Fit) -> None:
         show(f"not held: {shortened(sentence, 400)}")
 
 
-_STYLES = {0: "green", 1: "yellow", 3: "", 4: "red"}
+_STYLES = {
+    "accepted": "green",
+    "ignored in part": "yellow",
+    "unknown": "magenta",
+    "rejected": "red",
+}
 
 
-def _cell(outcome: FitOutcome) -> Text:
-    return plain(outcome, _STYLES[outcome.exit_code])
+def _cell(each: SchemaFit, target: str) -> Text:
+    if each.fault:
+        return plain("no schema", "red")
+    verdict = each.verdict(target)
+    fix = each.fixes.get(target)
+    fixable = ", fixable" if fix is not None and fix.claim else ""
+    return plain(f"{verdict}{fixable}", _STYLES[verdict])
 
 
-def _print(fits: Sequence[SchemaFit], profiles: Sequence[Profile], count: int) -> None:
+def _print(
+    fits: Sequence[SchemaFit],
+    requests: Sequence[RequestFit],
+    profiles: Sequence[Profile],
+) -> None:
     names = [profile.name for profile in profiles]
-    if len(fits) == 1:
-        _print_one(fits[0], profiles)
-        return
-    from curation.checking.schema_fit import FitOutcome
+    good = [each for each in fits if not each.fault]
+    if len(good) == 1:
+        _print_one(good[0], profiles)
+    elif good:
+        _print_many(good, profiles)
+    for each in fits:
+        if each.fault:
+            show(f"{safe(each.name)}: {shortened(each.fault, 400)}")
+    for request in requests:
+        _print_request(request, names)
+    for profile in profiles:
+        if profile.note and good:
+            say(f"{profile.name}: {profile.note}")
 
+
+def _print_many(fits: Sequence[SchemaFit], profiles: Sequence[Profile]) -> None:
+    from curation.fit.verdict import Verdict
+
+    names = [profile.name for profile in profiles]
     rows = []
     for name in names:
-        outcomes = Counter(each.outcome(name) for each in fits)
+        verdicts = Counter(each.verdict(name) for each in fits)
         reasons = Counter(
             cause
             for each in fits
             for cause in sorted({it.cause for it in each.findings[name]})
         )
         common = ", ".join(f"{it} {count:,}" for it, count in reasons.most_common(3))
-        rows.append([name, *(outcomes[it] for it in FitOutcome), common])
-    headers = ["target", *FitOutcome, "schemas refused, ignored for"]
-    title = counted(count, "schema")
-    numbers = range(1, 1 + len(FitOutcome))
+        rows.append([name, *(verdicts[it] for it in Verdict), common])
+    headers = ["target", *Verdict, "most frequent reasons"]
+    title = counted(len(fits), "schema")
+    numbers = range(1, 1 + len(Verdict))
     stdout().print(table(headers, rows, title=title, numbers=tuple(numbers)))
-    worst = sorted(fits, key=lambda each: sum(each.is_taken_by(it) for it in names))
+    worst = sorted(fits, key=lambda each: -max(map(each.exit_code, names)))
     cells = [
-        [each.name, *(_cell(each.outcome(name)) for name in names)]
+        [safe(each.name), *(_cell(each, name) for name in names)]
         for each in worst[:_IN_MATRIX]
     ]
     stdout().print(table(["schema", *names], cells))
     if len(fits) > _IN_MATRIX:
         more = counted(len(fits) - _IN_MATRIX, "schema")
         show(f"... and {more} more: --format json has all")
-    for request in dict.fromkeys(each.request for each in fits if each.request):
-        _print_request(request, fits, names)
-    full = next((each.name for each in worst if not each.request), None)
-    if full is not None:
-        say_command(
-            "One schema in full", command("fit", full, "--for", ",".join(names))
-        )
+    full = command("fit", worst[0].name, "--for", ",".join(names))
+    say_command("One schema in full", full)
 
 
-def _print_request(
-    request: str, fits: Sequence[SchemaFit], names: Sequence[str]
-) -> None:
-    """Print which tools, or which limit of all together, end a request."""
-    from curation.fit.verdict import FAILING
+def _print_request(request: RequestFit, names: Sequence[str]) -> None:
+    """Print for each target what happens to the request, and the first reason."""
+    from curation.fit.verdict import FAILING, Verdict
 
-    own = [each for each in fits if each.request == request]
+    count = counted(len(request.tools), "tool")
     for target in names:
-        bad = [each for each in own if not each.is_taken_by(target)]
-        if not bad:
-            show(f"{target}: takes the request with all its tools")
+        verdict = request.verdict(target)
+        if verdict in (Verdict.ACCEPTED, Verdict.IN_PART):
+            partly = ", parts of them ignored" if verdict is Verdict.IN_PART else ""
+            show(f"{target}: accepts the request with all of {count}{partly}")
             continue
-        first = next(it for it in bad[0].findings[target] if it.effect in FAILING)
-        place = f"{bad[0].name}: {first.pointer or '(root)'}: {first.sentence}"
-        count = f"{len(bad):,} of {len(own):,}"
-        show(
-            f"{target}: refuses the whole request, for {count}: {shortened(place, 400)}"
-        )
+        if verdict is Verdict.UNKNOWN:
+            show(f"{target}: unknown whether it accepts the request with {count}")
+            continue
+        reasons = [f"{request.name}: {it.sentence}" for it in request.findings[target]]
+        reasons += [
+            f"{tool.name}: {it.pointer or '(root)'}: {it.sentence}"
+            for tool in request.tools
+            for it in tool.findings.get(target, ())
+            if it.effect in FAILING
+        ]
+        reasons += [f"{it.name}: {it.fault}" for it in request.tools if it.fault]
+        bad = sum(it.verdict(target) is Verdict.REJECTED for it in request.tools)
+        line = f"{target}: rejects the whole request of {count}"
+        line += f", for {bad:,} of them" if bad else ""
+        show(f"{line}: {shortened('; '.join(reasons[:3]), 600)}")
+
+
+def _print_unknown(target: str, findings: Sequence[FitFinding]) -> None:
+    from curation.fit.verdict import UNDOCUMENTED
+
+    places: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.rule == UNDOCUMENTED:
+            places.setdefault(finding.keyword, []).append(finding.pointer)
+    for keyword, own in places.items():
+        more = f" and {len(own) - 1:,} more" if len(own) > 1 else ""
+        sentence = f"no source says what happens to `{keyword}`"
+        show(f"{target}: {safe(own[0])}{more}: {sentence}")
 
 
 def _print_one(each: SchemaFit, profiles: Sequence[Profile]) -> None:
     from curation.checking.schema_fit import cited
+    from curation.fit.verdict import UNDOCUMENTED
 
     rows = []
     for profile in profiles:
         findings = each.findings[profile.name]
         effects = Counter(finding.effect.value for finding in findings)
         counts = ", ".join(f"{number:,} {name}" for name, number in effects.items())
-        untold = ", ".join(each.untold.get(profile.name, ()))
-        cell = _cell(each.outcome(profile.name))
-        rows.append([profile.name, cell, counts, untold, profile.date])
-    headers = ["target", "verdict", "parts", "not told", "as of"]
+        rows.append([profile.name, _cell(each, profile.name), counts, profile.date])
+    headers = ["target", "verdict", "parts", "as of"]
     stdout().print(table(headers, rows, title=safe(each.name)))
     sources: dict[str, int] = {}
     for profile in profiles:
-        findings = each.findings[profile.name]
-        for finding in findings[:_SHOWN]:
+        every = each.findings[profile.name]
+        told = [it for it in every if it.rule != UNDOCUMENTED]
+        for finding in told[:_SHOWN]:
             place = safe(finding.pointer or "(root)")
             sentence = shortened(finding.sentence, 400)
             number = sources.setdefault(cited(finding), len(sources) + 1)
             show(f"{profile.name}: {place}: {finding.rule}: {sentence} [{number}]")
-        if len(findings) > _SHOWN:
-            more = len(findings) - _SHOWN
+        if len(told) > _SHOWN:
+            more = len(told) - _SHOWN
             show(f"{profile.name}: ... and {more:,} more: --format json has all")
+        _print_unknown(profile.name, every)
     for source, number in sources.items():
         show(f"[{number}] {source}")
-    for target, repair in each.repairs.items():
-        show(f"{target}: {repair.outcome}: {shortened(repair.sentence, 400)}")
-    for profile in profiles:
-        if each.findings[profile.name] and profile.note:
-            say(f"{profile.name}: {profile.note}")
-    usable = [target for target, it in each.repairs.items() if it.is_usable]
-    if usable and not each.request:
-        target = min(usable, key=lambda it: each.outcome(it).exit_code)
-        say_command(
-            "The rewritten schema",
-            command("fit", each.name, "--for", target, "--write", "FILE"),
-        )
+    for target, measured in each.measured.items():
+        for sentence in measured:
+            show(f"{target}: {sentence}")
+    for target, fix in each.fixes.items():
+        show(f"{target}: {shortened(fix.sentence, 400)}")
+    usable = [target for target, it in each.fixes.items() if it.claim]
+    if usable:
+        one = command("fit", each.name, "--for", usable[0], "--write", "FILE")
+        say_command("The rewritten schema", one)

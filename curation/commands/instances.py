@@ -28,7 +28,7 @@ def instances(
         str,
         typer.Argument(
             metavar="SOURCE|ID",
-            help="Schemas (a file, a folder, openapi:FILE, tools:FILE, ...; - reads "
+            help="Schemas (a file, a folder, FILE#NAME, MODULE:MODEL, ...; - reads "
             "stdin), or the id of a record (config/id).",
         ),
     ],
@@ -49,7 +49,7 @@ def instances(
     Examples:
       csbdata instances person.schema.json
       csbdata instances my_schemas/ --format json
-      csbdata instances openapi:api.yaml
+      csbdata instances api.yaml#createPet.request
       csbdata instances Github_easy/o13947
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.instances.dataset.worker import InstanceRequest, witnesses_of_each
@@ -102,8 +102,7 @@ def _schemas_of(
         requests: dict[str, InstanceRequest | SchemaInstances] = {}
         for place, content in contents.items():
             name = target if len(contents) == 1 else place
-            named = str(path / place) if path.is_dir() else target
-            why = why_no_schema(named, parse_named(place, content))
+            why = why_no_schema(parse_named(place, content))
             if why is not None and len(contents) == 1:
                 raise BadData(f"{why.reason}: {why.detail}", target)
             if why is not None:

@@ -71,8 +71,9 @@ SourcesArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="SOURCE...",
-        help="Files and folders of JSON Schemas, openapi:FILE, tools:FILE, "
-        "mcp:COMMAND, pydantic:MODULE, a build or a Hub dataset; - reads stdin.",
+        help="Files and folders of JSON Schemas, OpenAPI, tools or requests (FILE#NAME "
+        "for one of several), MODULE:MODEL, mcp:COMMAND, a build or a Hub dataset; - "
+        "is stdin.",
     ),
 ]
 

@@ -13,7 +13,7 @@ from curation.fit.relation import Comparer, Relation
 from curation.fit.rewriting import REWRITE_SECONDS, rewrite
 from curation.fit.verdict import BROKEN
 from curation.instances.constraints.interpretations import as_schema, parsed_text
-from curation.sources.tools import request_of
+from curation.sources.tools import schema_place
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
@@ -31,10 +31,11 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
     allow: Literal["safe", "any"] = "safe",
     comparer: Comparer | None = None,
     tool: bool = False,
+    strict: bool = False,
     prove: bool = True,
     seconds: float = REWRITE_SECONDS,
 ) -> Fit:
-    """Return a schema rewritten so that a target takes it, as far as that is possible.
+    """Return a schema rewritten for a target, as far as that is possible.
 
     Args:
         schema: The schema, or its JSON text.
@@ -44,6 +45,7 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
             schema; `any` also drops what is left, which is then said in descriptions.
         comparer: A running one, for many schemas; else one is started.
         tool: Whether it is the schema of a tool's parameters.
+        strict: Whether the request sends it with `strict`.
         prove: Whether to ask for a proof also of what the rule of a rewrite tells, and
             for a value that refutes what neither tells.
         seconds: The deadline in processor time; `Fit.is_late` if it ended the search.
@@ -62,7 +64,7 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
         {}
     """
     profile = load_profile(target) if isinstance(target, str) else target
-    compiled = _read(schema, dialect)
+    compiled = read_schema(schema, dialect)
     with ExitStack() as stack:
         return rewrite(
             compiled,
@@ -70,19 +72,29 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
             comparer or stack.enter_context(Comparer()),
             allow=allow,
             tool=tool,
+            strict=strict,
             prove=prove,
             seconds=seconds,
         )
 
 
-def _read(
+def read_schema(
     schema: Mapping[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
     dialect: str,
 ) -> CompiledSchema:
+    """Return a schema that a validator can use.
+
+    Args:
+        schema: The schema, or its JSON text.
+        dialect: Its name; empty to decide by `$schema`.
+
+    Raises:
+        BadData: no validator can use it, or it is a request around one.
+    """
     text = schema if isinstance(schema, str) else json.dumps(schema, default=dict)
     value = parsed_text(text)
-    if held := request_of(value):
-        raise BadData(held)
+    if place := schema_place(value):
+        raise BadData(f"a request is no schema; what is at {place} may be one")
     compiled = as_schema(value, dialect)
     if isinstance(compiled, Rejected):
         raise BadData(f"{compiled.reason}: {compiled.detail}")
@@ -112,7 +124,7 @@ def compare_schemas(
         >>> csbdata.diff({"type": "integer"}, {"type": "number"}).kind
         <RelationKind.WIDER: 'wider'>
     """
-    one, other = _read(first, dialect), _read(second, dialect)
+    one, other = read_schema(first, dialect), read_schema(second, dialect)
     with Comparer() as comparer:
         return comparer.relation(one.value, other.value, one.dialect, other.dialect)
 

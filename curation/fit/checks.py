@@ -33,6 +33,7 @@ from curation.system.escaping import shortened
 if TYPE_CHECKING:
     from curation.json.pointer import Tokens
     from curation.references.schema import Reference
+    from curation.schema.subschemas import SchemaLocation
 
 #: Keywords that constrain nothing, whatever a target does with them.
 QUIET: Final = (
@@ -59,7 +60,15 @@ DONE: Final = {
     Effect.LIMITED: "over the limit",
     Effect.IGNORED: "ignored",
     Effect.ROUTED: "left to another engine",
+    Effect.UNKNOWN: "undocumented",
 }
+
+
+def _holds(scan: Scan, rule: ProfileRule, place: SchemaLocation) -> bool:
+    """Return whether a schema has a type, and is in a place, that a rule is about."""
+    held_by = scan.holders.get(place.tokens, ((), "root"))[1]
+    is_in = not rule.places or held_by in rule.places
+    return is_in and is_of_types(place.keywords, rule.types)
 
 
 def _check(*names: str) -> Callable[[Check], Check]:
@@ -72,7 +81,8 @@ def _check(*names: str) -> Callable[[Check], Check]:
     return add
 
 
-def _quoted(value: Json) -> str:
+def quoted(value: Json) -> str:
+    """Return a value as short code."""
     return f"`{shortened(msgspec.json.encode(value).decode(), _SHOWN)}`"
 
 
@@ -81,6 +91,13 @@ def _at(
 ) -> Found:
     """Return what a rule says of a keyword of the schema object with these tokens."""
     return Found((*tokens, keyword), keyword, f"{what}{then}{DONE[rule.effect]}")
+
+
+def size_of(value: Json) -> float:
+    """Return a number, or how many members there are."""
+    if is_number(value):
+        return value
+    return len(value) if isinstance(value, dict | list) else 0
 
 
 @_check("keyword")
@@ -93,18 +110,18 @@ def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             if name not in schema or identity(schema[name]) in taken:
                 continue
             beside = [other for other in rule.beside if other in schema]
-            if rule.beside and not beside:
-                continue
-            if not is_of_types(schema, rule.types):
+            if (rule.beside and not beside) or not _holds(scan, rule, place):
                 continue
             value, most = schema[name], rule.most
-            if most is not None and not (is_number(value) and value > most):
+            if most is not None and size_of(value) <= most:
                 continue
             what = f"`{name}` beside `{beside[0]}`" if beside else f"`{name}`"
+            if rule.places:
+                what += f" in {', '.join(rule.places)}"
             if taken or most is not None:
-                what += f": {_quoted(value)}"
+                what += f": {quoted(value)}"
             if taken:
-                what += f" (not {', '.join(map(_quoted, rule.values))})"
+                what += f" (not {', '.join(map(quoted, rule.values))})"
             if most is not None:
                 what += f" (over {most:,})"
             yield _at(rule, place.tokens, name, what)
@@ -124,7 +141,7 @@ def _root_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     root = scan.document.root.keywords
     types = types_of(root)
     if not types or not types <= set(rule.names):
-        own = f"its `type` is {_quoted(root['type'])}" if types else "it has no `type`"
+        own = f"its `type` is {quoted(root['type'])}" if types else "it has no `type`"
         sentence = f"the root must be of type {', '.join(rule.names)}, and {own}"
         yield Found(("type",) if types else (), "type", sentence)
 
@@ -155,6 +172,38 @@ def _untyped(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             yield Found(place.tokens, "type", sentence)
 
 
+@_check("object-without-properties")
+def _object_without_properties(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for place in scan.places:
+        lacks = "object" in types_of(place.keywords) and (
+            "properties" not in place.keywords
+        )
+        if lacks and _holds(scan, rule, place):
+            sentence = f"an object without `properties` is {DONE[rule.effect]}"
+            yield Found(place.tokens, "properties", sentence)
+
+
+@_check("property-key")
+def _property_key(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    for place in scan.places:
+        for name in properties_of(place.keywords):
+            if _holds(scan, rule, place) and not is_name(name, rule):
+                sentence = f"the key {quoted(name)} is {DONE[rule.effect]}"
+                tokens = (*place.tokens, "properties", name)
+                yield Found(tokens, "", f"{sentence} (not `{rule.values[0]}`)")
+
+
+def is_name(name: str, rule: ProfileRule) -> bool:
+    """Return whether a rule's regular expression matches the whole of a name."""
+    return re.fullmatch(str(rule.values[0]), name) is not None
+
+
+@_check("any", "tool-name", "tool-name-twice")
+def _of_requests(_scan: Scan, _rule: ProfileRule) -> Iterator[Found]:
+    """Find nothing: a schema alone has no name, and `any` accepts it."""
+    yield from ()
+
+
 @_check("type-list")
 def _type_list(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
@@ -170,7 +219,7 @@ def _open_object(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
         if not is_object_schema(schema) or schema.get(keyword) is False:
             continue
         if keyword in schema:
-            tokens, own = (*tokens, keyword), _quoted(schema[keyword])
+            tokens, own = (*tokens, keyword), quoted(schema[keyword])
         sentence = f"an object needs `{keyword}: false`, and it is {own}"
         yield Found(tokens, keyword, f"{sentence}: {rule.effect}")
 
@@ -182,16 +231,18 @@ def _optional_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
         for name in properties_of(place.keywords):
             if name not in required:
                 tokens = (*place.tokens, "properties", name)
-                own = f"property {_quoted(name)} is not in `required`"
+                own = f"property {quoted(name)} is not in `required`"
                 yield Found(tokens, "required", f"{own}: {DONE[rule.effect]}")
 
 
 @_check("undeclared-property")
 def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
-        for name in required_of(place.keywords):
+        types = types_of(place.keywords)
+        about_objects = not types or "object" in types
+        for name in required_of(place.keywords) if about_objects else ():
             if isinstance(name, str) and name not in properties_of(place.keywords):
-                own = f"required {_quoted(name)} is not in `properties`"
+                own = f"required {quoted(name)} is not in `properties`"
                 yield _at(rule, place.tokens, "required", own, ": ")
 
 
@@ -216,7 +267,7 @@ def _format(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
         value = place.keywords.get("format")
         known = not isinstance(value, str) or value in rule.names
         if not known and is_of_types(place.keywords, rule.types):
-            yield _at(rule, place.tokens, "format", f"format {_quoted(value)}")
+            yield _at(rule, place.tokens, "format", f"format {quoted(value)}")
 
 
 @_check("enum-type")
@@ -273,7 +324,7 @@ def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
         if isinstance(text, str):
             used = [name for name in features_of(text) if name in rule.names]
             if used:
-                what = f"pattern {_quoted(text)} ({', '.join(used)})"
+                what = f"pattern {quoted(text)} ({', '.join(used)})"
                 yield _at(rule, place.tokens, "pattern", what, ": ")
 
 
@@ -311,16 +362,7 @@ def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     what, has = OF_REFERENCES[rule.check]
     for each in scan.references:
         if has(scan, each):
-            text = f"{_quoted(each.text)} {what}"
-            yield _at(rule, each.tokens, each.keyword, text, ": ")
-
-
-@_check("reference-in")
-def _reference_in(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    names = ", ".join(f"`{name}`" for name in rule.names)
-    for each in scan.references:
-        if scan.holders.get(each.tokens, ((), ""))[1] in rule.names:
-            text = f"{_quoted(each.text)} is in {names}"
+            text = f"{quoted(each.text)} {what}"
             yield _at(rule, each.tokens, each.keyword, text, ": ")
 
 
@@ -350,7 +392,7 @@ def _long_enum(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
                 sentence = f"{number:,} characters in {len(texts):,} values"
                 tokens = (*place.tokens, keyword)
                 yield Found(
-                    tokens, keyword, f"{sentence}, and at most {most:,} are taken"
+                    tokens, keyword, f"{sentence}, and at most {most:,} are accepted"
                 )
 
 
@@ -360,7 +402,7 @@ def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
     number, most = sum(map(count, scans)), rule.most or 0
     if number > most:
         whole = " in one request" if rule.scope is Scope.REQUEST else ""
-        sentence = f"{number:,} {noun}{whole}, and at most {most:,} are taken"
+        sentence = f"{number:,} {noun}{whole}, and at most {most:,} are accepted"
         yield Found((), "", sentence)
 
 

@@ -88,6 +88,27 @@ def const_as_enum(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     return {**without(schema, "const"), "enum": [schema["const"]]}
 
 
+def branch_by_type(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
+    """Write a list of types as an `anyOf` of one each."""
+    types = schema.get("type")
+    if not isinstance(types, list) or "anyOf" in schema or SHAPE in schema:
+        return schema
+    meant = asserting(schema) - {"type"}
+    branches = []
+    for kind in types:
+        own = "number" if kind == "integer" else kind
+        about = [
+            it for it in schema if it in meant and TYPE_OF_KEYWORD.get(it, own) == own
+        ]
+        branches.append({"type": kind, **{name: schema[name] for name in about}})
+    return {**without(schema, "type", *meant), "anyOf": branches}
+
+
+def with_properties(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
+    """Say that an object has no properties of its own."""
+    return {**schema, "properties": schema.get("properties", {})}
+
+
 def length_as_pattern(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Write the limits of a string's length as a pattern."""
     if schema.get("type") != "string" or "pattern" in schema:

@@ -14,6 +14,8 @@ from curation.fit.edits import (
     asserting,
 )
 from curation.fit.scan import properties_of, required_of
+from curation.instances.constraints.keyword_values import array_of
+from curation.json.values import type_of
 from curation.references.schema import Schema
 from curation.schema.keywords import TYPE_OF_KEYWORD
 from curation.schema.subschemas import edited, walk, without
@@ -100,9 +102,11 @@ def scalars(schema: UntypedJson, sites: Sites) -> UntypedJson:
 
 
 def with_type(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
-    """Name the type that the keywords of a schema are about."""
+    """Name the type that the keywords of a schema are about, or that of its values."""
     kinds = [TYPE_OF_KEYWORD[name] for name in _MARKS if name in schema]
-    return {"type": kinds[0], **schema} if kinds and "type" not in schema else schema
+    values = {type_of(value) for value in array_of(schema, "enum")}
+    names = [*values] if len(values) == 1 else [*kinds]
+    return {"type": names[0], **schema} if names and "type" not in schema else schema
 
 
 def items_of_scalars(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:

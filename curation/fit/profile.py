@@ -1,8 +1,8 @@
 """Profiles of targets: what a provider, a server or an engine does with a schema.
 
 A profile is one TOML file in `curation/fit/profiles`, or a user's own. Each of its
-rules names a check of `curation.fit.verdict`, the effect, and the source that tells it.
-A keyword that is in no rule and not in `taken` is *not told*: nothing is guessed.
+rules names a check of `curation.fit.checks`, the effect and its source. A keyword in no
+rule and not in `accepted` is unknown: nothing is guessed. A profile may extend another.
 """
 
 from __future__ import annotations
@@ -33,9 +33,13 @@ class Effect(StrEnum):
     LIMITED = "limited"
     """The request fails, because there is too much of it."""
     IGNORED = "ignored"
-    """The schema is taken; this part constrains nothing."""
+    """The request succeeds; this part constrains nothing."""
     ROUTED = "routed"
-    """The schema is taken, by another engine than the one that is asked first."""
+    """The request succeeds, by another engine than the one that is asked first."""
+    UNKNOWN = "unknown"
+    """No source says what happens."""
+    ACCEPTED = "accepted"
+    """The request succeeds with this part, whatever keywords are in it."""
 
 
 class SourceKind(StrEnum):
@@ -55,9 +59,31 @@ class Scope(StrEnum):
     SCHEMA = "schema"
     """Every schema by itself."""
     TOOL = "tool"
-    """Only the parameters of a tool."""
+    """Only a tool: its parameters, or its name."""
     REQUEST = "request"
     """All schemas of one request together: what is counted is summed."""
+
+
+class TargetKind(StrEnum):
+    """What a target is."""
+
+    PROVIDER = "provider"
+    """A service, with rules from its documents, libraries and answers."""
+    SERVER = "server"
+    """A program that runs a model, with the engines in it."""
+    ENGINE = "engine"
+    """A library for constrained decoding, with rules from probes."""
+
+
+class Strict(StrEnum):
+    """Which schemas a target is held to: those that are sent with `strict`."""
+
+    ASKED = "asked"
+    """Those that the request sends with it."""
+    FORMATS = "formats"
+    """These, and every schema of an answer."""
+    ALWAYS = "always"
+    """Every schema: the target stands for requests with `strict`."""
 
 
 class ProfileSource(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,12 +109,16 @@ class ProfileRule(msgspec.Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
     #: The values of the keywords that are taken.
     values: tuple[UntypedJson, ...] = ()
+    #: Only in schemas held by these keywords; `root` is the whole.
+    places: tuple[str, ...] = ()
     #: Only where one of these keywords stands in the same schema.
     beside: tuple[str, ...] = ()
     #: Only in schemas whose `type` names one of these; empty: that have no `type`.
     types: tuple[str, ...] = ()
     most: int | None = None
     scope: Scope = Scope.SCHEMA
+    #: Only with `strict`, or only without it.
+    strict: bool | None = None
     #: What follows, for whoever reads the finding.
     note: str = ""
 
@@ -100,42 +130,74 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     #: The day for which it is true, ISO 8601.
     date: str
-    sources: Mapping[str, ProfileSource]
+    kind: TargetKind = TargetKind.PROVIDER
+    #: The name of the profile whose rules and sources hold here too.
+    extends: str = ""
+    #: The sources of that profile whose rules hold; empty: all.
+    inherits: tuple[str, ...] = ()
+    strict: Strict = Strict.ASKED
+    #: Whether schemas of answers are sent to it, and not those of tools alone.
+    answers: bool = True
+    #: Who was compared with the rules: the service, its SDK, its documents, or nobody.
+    compared: str = "nobody"
+    sources: Mapping[str, ProfileSource] = {}
     rules: tuple[ProfileRule, ...] = ()
     #: Keywords that a source says are supported.
-    taken: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
+    #: The profiles of the engines that answer; one of an engine is its own.
+    engines: tuple[str, ...] = ()
     #: What a user should know beside the rules.
     note: str = ""
 
     @property
     def digest(self) -> str:
         """Twelve hexadecimal digits of the sha256 of its rules."""
-        return hashlib.sha256(msgspec.json.encode(self.rules)).hexdigest()[:12]
+        facts = self.rules, self.accepted, self.strict
+        return hashlib.sha256(msgspec.json.encode(facts)).hexdigest()[:12]
+
+    def rules_for(self, *, tool: bool, strict: bool) -> Iterator[ProfileRule]:
+        """Yield the rules for a schema as it is sent.
+
+        Args:
+            tool: Whether it is the schema of a tool's parameters.
+            strict: Whether the request sends it with `strict`.
+        """
+        strict |= self.strict is Strict.ALWAYS
+        strict |= self.strict is Strict.FORMATS and not tool
+        for rule in self.rules:
+            if rule.strict in (None, strict) and (tool or rule.scope is not Scope.TOOL):
+                yield rule
 
 
 _FOLDER: Final = Path(__file__).with_name("profiles")
 _SUFFIX: Final = ".toml"
-_ALWAYS: Final = frozenset({"check", "effect", "source", "note", "scope"})
+_ALWAYS: Final = frozenset({"check", "effect", "source", "note", "scope", "strict"})
 _COUNT: Final = frozenset({"most"})
 _NAMES: Final = frozenset({"names"})
-_PLACED: Final = frozenset({"beside", "types"})
+_PLACED: Final = frozenset({"beside", "types", "places"})
 _NONE: Final[frozenset[str]] = frozenset()
 _ALONE: Final = (
     *("boolean-schema", "type-list", "open-object", "optional-property"),
     *("undeclared-property", "tuple", "array-without-items", "remote-reference"),
     *("recursive-reference", "required-recursion", "dangling-reference"),
-    *("no-pointer", "nested-identifier"),
+    *("no-pointer", "nested-identifier", "any", "tool-name-twice"),
 )
 _WITH_NAMES: Final = (
     *("other-keyword", "root-type", "root-keyword", "untyped", "enum-type"),
-    *("pattern", "reference-in", "beside-reference"),
+    *("pattern", "beside-reference"),
 )
 _COUNTING: Final = (
     *("tools", "depth", "properties", "optional-properties", "unions"),
     *("enum-values", "characters"),
 )
+#: Checks of limits: a profile's own stands for that of the profile that it extends.
+COUNTED: Final = frozenset({*_COUNTING, "long-enum"})
 #: The checks, and the parameters that each takes: those that it needs, and others.
 PARAMETERS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
+    "object-without-properties": (_NONE, frozenset({"places"})),
+    # `values` has the regular expression of what is accepted.
+    "tool-name": (frozenset({"values"}), _NONE),
+    "property-key": (frozenset({"values"}), frozenset({"places"})),
     "keyword": (_NAMES, _PLACED | {"values", "most"}),
     "format": (_NAMES, frozenset({"types"})),
     # In an `enum` of more strings than `values` says.
@@ -147,8 +209,7 @@ PARAMETERS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
 #: Checks whose `names` are keywords.
 _OF_KEYWORDS: Final = frozenset(
     {
-        *("keyword", "other-keyword", "root-keyword", "untyped"),
-        *("reference-in", "beside-reference"),
+        *("keyword", "other-keyword", "root-keyword", "untyped", "beside-reference"),
     }
 )
 #: Keywords of OpenAPI and of vendors, which no draft has.
@@ -164,6 +225,14 @@ def profile_names() -> tuple[str, ...]:
 
 
 @cache
+def provider_names() -> tuple[str, ...]:
+    """Return the names of the providers to which schemas of answers are sent."""
+    profiles = map(load_profile, profile_names())
+    return tuple(
+        it.name for it in profiles if it.kind is TargetKind.PROVIDER and it.answers
+    )
+
+
 def load_profile(name: str) -> Profile:
     """Return the profile of a name, or of a user's own file.
 
@@ -175,6 +244,37 @@ def load_profile(name: str) -> Profile:
         NoInput: there is no such file.
         BadData: the file is not a profile.
     """
+    return _load(name, ())
+
+
+@cache
+def _load(name: str, extending: tuple[str, ...]) -> Profile:
+    """Return a profile with the rules of those that it extends."""
+    if name in extending:
+        raise BadData(f"a profile that extends itself: {name}", extending[0])
+    profile = _file_of(name)
+    if not profile.extends:
+        return profile
+    base = _load(profile.extends, (*extending, name))
+    counts = {rule.check for rule in profile.rules if rule.most is not None}
+    inherited = tuple(
+        rule
+        for rule in base.rules
+        if (not profile.inherits or rule.source in profile.inherits)
+        and not (rule.check in counts and rule.check in COUNTED)
+    )
+    merged = msgspec.structs.replace(
+        profile,
+        sources={**base.sources, **profile.sources},
+        rules=(*profile.rules, *inherited),
+        accepted=profile.accepted or base.accepted,
+    )
+    for problem in _faults(merged):
+        raise BadData(problem, name)
+    return merged
+
+
+def _file_of(name: str) -> Profile:
     if name in profile_names():
         return read_profile(_FOLDER / f"{name}{_SUFFIX}")
     path = Path(name)
@@ -228,7 +328,7 @@ def read_profile(path: Path) -> Profile:
         for problem in _problems(tables):
             raise BadData(problem, str(path))
         profile = msgspec.convert(tables, Profile)
-        for problem in _faults(profile):
+        for problem in () if profile.extends else _faults(profile):
             raise BadData(problem, str(path))
     except msgspec.ValidationError as error:
         raise BadData(str(error), str(path)) from error
@@ -262,9 +362,9 @@ def _meant(name: str, names: tuple[str, ...] | frozenset[str]) -> str:
 
 def _faults(profile: Profile) -> Iterator[str]:
     keywords = KNOWN_KEYWORDS | _MORE_KEYWORDS
-    for name in profile.taken:
+    for name in profile.accepted:
         if name not in keywords:
-            yield f"unknown keyword {name!r} in taken{_meant(name, keywords)}"
+            yield f"unknown keyword {name!r} in accepted{_meant(name, keywords)}"
     for index, rule in enumerate(profile.rules):
         where = f" in rules[{index}]"
         if rule.check not in PARAMETERS:

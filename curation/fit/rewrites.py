@@ -44,9 +44,16 @@ class Rewrite:
     def answers(self, rule: str, keyword: str) -> bool:
         """Return whether a finding asks for this rewrite."""
         any_keyword = not self.keywords or rule == "beside-reference"
+        if rule == "other-keyword":
+            # The canonical form has keywords of objects again, whatever asks for it.
+            is_form = self.name == equal.normalised.__name__
+            return not (is_form and keyword in _OF_OBJECTS) and self.answers(
+                "keyword", keyword
+            )
         return rule in self.rules and (any_keyword or keyword in self.keywords)
 
 
+_OF_OBJECTS: Final = frozenset({"additionalProperties", "properties", "type"})
 _EQUAL, _NARROWER, _WIDER = Claim.EQUAL, Claim.NARROWER, Claim.WIDER
 
 
@@ -97,7 +104,7 @@ EXACT: Final = (
 NORMALISED: Final = _whole(
     equal.normalised,
     _EQUAL,
-    "keyword beside-reference nested-identifier remote-reference reference-in "
+    "keyword beside-reference nested-identifier remote-reference "
     "dangling-reference undeclared-property open-object",
     "allOf oneOf not if then else dependentRequired dependentSchemas dependencies "
     "unevaluatedProperties unevaluatedItems propertyNames $ref $id $anchor required "
@@ -122,7 +129,8 @@ SAFE: Final = (
         everywhere=True,
     ),
     _whole(equal.pointed, _EQUAL, "no-pointer", everywhere=True),
-    _each(equal.const_as_enum, _EQUAL, "keyword", "const"),
+    _each(equal.const_as_enum, _EQUAL, "keyword untyped", "const type"),
+    _each(equal.branch_by_type, _EQUAL, "type-list"),
     _each(equal.length_as_pattern, _EQUAL, "keyword", "minLength maxLength"),
     NORMALISED,
     _each(shape.distinct, _EQUAL, "keyword", "uniqueItems", shapes=True),
@@ -162,6 +170,7 @@ SAFE: Final = (
     _whole(narrow.cut_at_depth, _NARROWER, "depth", everywhere=True),
     _whole(shape.nullable, _NARROWER, "optional-property", shapes=True),
     _each(narrow.emptied, _NARROWER, "open-object"),
+    _each(equal.with_properties, _EQUAL, "object-without-properties"),
     _whole(shape.wrapped, _EQUAL, "root-type root-keyword", shapes=True),
 )
 #: Rewrites after which answers have to be validated.
@@ -170,6 +179,7 @@ UNSAFE: Final = (
     _each(
         shape.dropped,
         _WIDER,
-        "keyword format pattern enum-type beside-reference tuple boolean-schema",
+        "keyword root-keyword format pattern enum-type beside-reference "
+        "tuple boolean-schema",
     ),
 )

@@ -75,8 +75,8 @@ class Fit:
     steps: tuple[Step, ...]
     #: What the target still does not take.
     failing: tuple[FitFinding, ...]
-    #: What it takes and does not hold.
-    ignored: tuple[FitFinding, ...]
+    #: What it ignores, or is not known to do with what is sent.
+    remarks: tuple[FitFinding, ...]
     #: Whether the deadline ended it before the schema fitted.
     is_late: bool = False
 
@@ -91,8 +91,13 @@ class Fit:
         return meaning_of(self.shaped.marked)
 
     @property
+    def ignored(self) -> tuple[FitFinding, ...]:
+        """What it accepts and does not hold."""
+        return tuple(it for it in self.remarks if it.effect is Effect.IGNORED)
+
+    @property
     def fits(self) -> bool:
-        """Whether the target takes it."""
+        """Whether the target does not reject it."""
         return not self.failing
 
     @property
@@ -129,10 +134,11 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
     allow: Literal["safe", "any"] = "safe",
     known: Sequence[Json] | None = None,
     tool: bool = False,
+    strict: bool = False,
     prove: bool = True,
     seconds: float = REWRITE_SECONDS,
 ) -> Fit:
-    """Return a schema rewritten so that a target takes it, as far as that is possible.
+    """Return a schema rewritten for a target, as far as that is possible.
 
     Args:
         original: A schema that jsonschema-rs can use.
@@ -142,6 +148,7 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
         known: Values of the schema, of which one at least is to be kept; by default
             some are looked for.
         tool: Whether it is the schema of a tool's parameters.
+        strict: Whether the request sends it with `strict`.
         prove: Whether to ask for a proof also of what a rule tells, and for a value
             that refutes what neither tells.
         seconds: The deadline in processor time, of the comparer's as well.
@@ -153,7 +160,7 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
         known = [json.loads(text) for text in texts]
     seconds -= comparer.spent - begun
     return _Rewriting(
-        original, profile, comparer, allow, known, tool, prove, seconds
+        original, profile, comparer, allow, known, tool, strict, prove, seconds
     ).run()
 
 
@@ -165,6 +172,7 @@ class _Rewriting:
     allow: str
     known: Sequence[Json]
     tool: bool
+    strict: bool
     prove: bool
     seconds: float
     steps: list[Step] = field(default_factory=list)
@@ -196,7 +204,7 @@ class _Rewriting:
             shaped=self.shaped,
             steps=tuple(self.steps),
             failing=failing,
-            ignored=tuple(it for it in self._findings() if it.effect is Effect.IGNORED),
+            remarks=tuple(it for it in self._findings() if it.effect not in FAILING),
             is_late=bool(failing) and self._left() <= 0,
         )
 
@@ -210,7 +218,9 @@ class _Rewriting:
         return min(most, max(_LEAST_SECONDS, self._left() / 3))
 
     def _findings(self) -> tuple[FitFinding, ...]:
-        return judge_fit(self.shaped.schema, self.profile, tool=self.tool)
+        return judge_fit(
+            self.shaped.schema, self.profile, tool=self.tool, strict=self.strict
+        )
 
     def _failing(self) -> tuple[FitFinding, ...]:
         return tuple(it for it in self._findings() if it.effect in FAILING)
@@ -273,8 +283,11 @@ class _Rewriting:
             for finding in findings:
                 tokens = self.shaped.source(finding.site)
                 position = places.get(tokens)
-                # What stands only in the schema that is sent, none can edit.
-                if position is None or group not in ("", finding.keyword):
+                # What is only in the schema that is sent, none can edit.
+                is_marked = self.shaped.places.get(tokens) == finding.site
+                if position is None or not is_marked:
+                    continue
+                if group not in ("", finding.keyword):
                     continue
                 is_site = position.plain or not candidate.shapes
                 if candidate is NORMALISED and finding.rule == "open-object":

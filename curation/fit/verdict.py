@@ -1,15 +1,26 @@
-"""Judge a schema by a profile: each part that a target refuses, ignores or routes."""
+"""Judge a schema by a profile: what a target rejects or ignores; what is unknown."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from importlib.metadata import version
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from curation.core.json_types import Json
-from curation.fit.checks import CHECKS, QUIET, Found, over_limit
+from curation.fit.checks import (
+    CHECKS,
+    DONE,
+    QUIET,
+    Found,
+    is_name,
+    over_limit,
+    quoted,
+)
 from curation.fit.profile import Effect, Profile, ProfileRule, Scope, SourceKind
 from curation.fit.scan import Scan, scan_of
 from curation.json.pointer import Tokens, pointer, tokens_of
@@ -18,7 +29,7 @@ from curation.schema.keywords import KNOWN_KEYWORDS
 
 
 class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a schema that a target does not take as it is meant."""
+    """A part of a schema that a target does not hold, or is not known to."""
 
     #: JSON pointer of the schema location, with the keyword if it stands there.
     pointer: str
@@ -55,17 +66,42 @@ def cause_of(keyword: str, rule: str) -> str:
 
 #: The effects with which a request fails.
 FAILING: Final = frozenset({Effect.REFUSED, Effect.LIMITED})
+#: The rule of findings about keywords of which no source says anything.
+UNDOCUMENTED: Final = "undocumented"
 
 
-def is_taken(findings: Sequence[FitFinding]) -> bool:
-    """Return whether the target takes the schema, ignored parts or not."""
+class Verdict(StrEnum):
+    """What happens to a request with a schema, as far as it is known."""
+
+    ACCEPTED = "accepted"
+    """A source says so of every keyword that constrains something."""
+    IN_PART = "ignored in part"
+    """The request succeeds; the named parts constrain nothing."""
+    UNKNOWN = "unknown"
+    """No source says what happens to the named parts."""
+    REJECTED = "rejected"
+    """The request fails."""
+
+
+def verdict_of(findings: Iterable[FitFinding]) -> Verdict:
+    """Return the verdict that findings amount to."""
+    effects = {finding.effect for finding in findings}
+    if effects & FAILING:
+        return Verdict.REJECTED
+    if Effect.UNKNOWN in effects:
+        return Verdict.UNKNOWN
+    return Verdict.IN_PART if Effect.IGNORED in effects else Verdict.ACCEPTED
+
+
+def is_sendable(findings: Iterable[FitFinding]) -> bool:
+    """Return whether no finding says that the request fails."""
     return all(finding.effect not in FAILING for finding in findings)
 
 
 def judge_fit(
-    schema: Json, profile: Profile, *, tool: bool = False
+    schema: Json, profile: Profile, *, tool: bool = False, strict: bool = False
 ) -> tuple[FitFinding, ...]:
-    """Return what a target does not take, or not as it is meant; empty if nothing.
+    """Return what a target rejects, ignores, or is not known to do with a schema.
 
     The last answers are cached.
 
@@ -73,43 +109,94 @@ def judge_fit(
         schema: Any JSON value; it is read in the dialect that it declares.
         profile: The target.
         tool: Whether it is the schema of a tool's parameters.
+        strict: Whether the request sends it with `strict`.
 
     Example:
         >>> profile = load_profile("openai-strict")
         >>> [it.rule for it in judge_fit({"type": "object"}, profile)]
-        ['open-object']
+        ['open-object', 'object-without-properties']
     """
-    return _judged(schema, profile, tool)
+    return _judged(schema, profile, tool, strict)
 
 
 @remembered
-def _judged(schema: Json, profile: Profile, tool: bool) -> tuple[FitFinding, ...]:  # noqa: FBT001 - `remembered` has no names
+def _judged(
+    schema: Json,
+    profile: Profile,
+    tool: bool,  # noqa: FBT001 - `remembered` has no names
+    strict: bool,  # noqa: FBT001 - as above
+) -> tuple[FitFinding, ...]:
     scan = scan_of(schema)
     if scan is None:
         return (NOT_A_SCHEMA,)
-    return tuple(
+    rules = tuple(profile.rules_for(tool=tool, strict=strict))
+    findings = [
         _finding(found, rule, profile)
-        for rule in profile.rules
-        if tool or rule.scope is not Scope.TOOL
+        for rule in rules
+        if rule.effect is not Effect.ACCEPTED
         for found in CHECKS[rule.check](scan, rule)
+    ]
+    known = told_keywords(profile, rules)
+    seen = {finding.pointer for finding in findings}
+    findings += [
+        replace(_UNDOCUMENTED, pointer=where, keyword=name, sentence=sentence)
+        for place in scan.places
+        for name in place.keywords
+        if name in KNOWN_KEYWORDS and name not in known
+        for where in [pointer((*place.tokens, name))]
+        for sentence in [f"no source says what happens to `{name}`"]
+        if where not in seen
+    ]
+    return tuple(findings)
+
+
+class Tool(NamedTuple):
+    """A tool of a request: its name, the schema of its parameters, and `strict`."""
+
+    name: str
+    schema: Json
+    strict: bool = False
+
+
+def judge_name(tool: Tool, profile: Profile) -> tuple[FitFinding, ...]:
+    """Return why a target rejects the name of a tool; empty if it does not."""
+    return tuple(
+        _finding(Found((), "", f"{sentence} (not `{rule.values[0]}`)"), rule, profile)
+        for rule in profile.rules_for(tool=True, strict=tool.strict)
+        if rule.check == "tool-name" and not is_name(tool.name, rule)
+        for sentence in [f"the name {quoted(tool.name)} is {DONE[rule.effect]}"]
     )
 
 
-def judge_request(schemas: Iterable[Json], profile: Profile) -> tuple[FitFinding, ...]:
-    """Return the limits that the schemas of one request exceed together.
+def judge_request(tools: Sequence[Tool], profile: Profile) -> tuple[FitFinding, ...]:
+    """Return what is wrong with the tools of one request together.
 
     Args:
-        schemas: Of all tools in it, for instance; what is no schema counts as a tool.
+        tools: All tools in it; a schema that is none counts as a tool.
         profile: The target.
     """
     nothing = Scan(True)  # noqa: FBT003 - a boolean is a schema
-    scans = [scan_of(schema) or nothing for schema in schemas]
-    return tuple(
-        _finding(found, rule, profile)
-        for rule in profile.rules
-        if rule.scope is Scope.REQUEST
-        for found in over_limit(scans, rule)
-    )
+    findings = []
+    for rule in profile.rules:
+        own = [
+            tool
+            for tool in tools
+            if rule in profile.rules_for(tool=True, strict=tool.strict)
+        ]
+        if rule.check == "tool-name-twice":
+            counts = Counter(tool.name for tool in own)
+            found = [
+                Found((), "", f"{count} tools have the name {quoted(name)}")
+                for name, count in counts.items()
+                if count > 1
+            ]
+        elif rule.scope is Scope.REQUEST:
+            scans = [scan_of(tool.schema) or nothing for tool in own]
+            found = list(over_limit(scans, rule))
+        else:
+            continue
+        findings += [_finding(it, rule, profile) for it in found]
+    return tuple(findings)
 
 
 def _finding(found: Found, rule: ProfileRule, profile: Profile) -> FitFinding:
@@ -125,39 +212,25 @@ def _finding(found: Found, rule: ProfileRule, profile: Profile) -> FitFinding:
     )
 
 
-def untold_keywords(schema: Json, profile: Profile) -> tuple[str, ...]:
-    """Return the keywords of a schema of which no source tells anything, sorted.
+def told_keywords(
+    profile: Profile, rules: Iterable[ProfileRule] | None = None
+) -> frozenset[str]:
+    """Return the keywords of which a source says something, and annotations.
 
-    Annotations constrain nothing and are left out. Nothing is said of a target whose
-    profile has no list of what is taken.
+    Args:
+        profile: The target.
+        rules: Those that hold for what is sent; by default for an answer's schema.
     """
-    scan = scan_of(schema)
-    if scan is None or not profile.taken:
-        return ()
-    used = {name for place in scan.places for name in place.keywords}
-    return tuple(sorted((used & KNOWN_KEYWORDS) - told_keywords(profile)))
-
-
-#: The keywords of which a check tells something that its names do not.
-_CHECKED_KEYWORDS: Final = {
-    "format": ("format",),
-    "pattern": ("pattern",),
-    "enum-type": ("enum", "const"),
-    "open-object": ("additionalProperties",),
-    "optional-property": ("required",),
-}
-
-
-def told_keywords(profile: Profile) -> frozenset[str]:
-    """Return the keywords of which a source tells something, annotations with them."""
-    told = {*QUIET, *profile.taken}
-    for rule in profile.rules:
-        is_named = rule.check in {"keyword", "root-keyword"}
-        told.update(rule.names if is_named else _CHECKED_KEYWORDS.get(rule.check, ()))
+    told = {*QUIET, *profile.accepted}
+    for rule in rules or profile.rules_for(tool=False, strict=False):
+        if rule.check == "any":
+            return KNOWN_KEYWORDS
+        if rule.check == "keyword" and not (rule.beside or rule.types or rule.places):
+            told.update(rule.names if rule.most is None else ())
     return frozenset(told)
 
 
-#: Of what no target takes.
+#: Of what no target accepts.
 NOT_A_SCHEMA: Final = FitFinding(
     pointer="",
     keyword="",
@@ -169,10 +242,19 @@ NOT_A_SCHEMA: Final = FitFinding(
 )
 #: Of a schema without a meaning: it is invalid, or a reference or a pattern in it
 #: cannot be read.
-BROKEN: Final = msgspec.structs.replace(
+BROKEN: Final = replace(
     NOT_A_SCHEMA,
     rule="unusable",
     sentence="no validator can use the schema",
     source=f"jsonschema-rs {version('jsonschema-rs')}",
     evidence=SourceKind.PROBED,
+)
+_UNDOCUMENTED: Final = FitFinding(
+    pointer="",
+    keyword="",
+    rule=UNDOCUMENTED,
+    effect=Effect.UNKNOWN,
+    sentence="",
+    source="no source",
+    evidence=SourceKind.DOCUMENTED,
 )

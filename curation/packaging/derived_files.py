@@ -134,8 +134,8 @@ def draw_plots(contents: CardContents, into: Path) -> None:
     from curation.dataset.plots import draw  # noqa: PLC0415 - loads matplotlib
 
     counts = contents.counts
-    taken = {name: target.taken for name, target in counts["targets"].items()}
-    draw(contents.statistics, taken, counts["asked"], into / PLOTS_FOLDER)
+    accepted = {name: target.accepted for name, target in counts["targets"].items()}
+    draw(contents.statistics, accepted, counts["asked"], into / PLOTS_FOLDER)
 
 
 def published_edition(folder: Path) -> Path | None:

@@ -1,4 +1,4 @@
-"""The targets that take a schema after safe rewrites, as an edition of results says.
+"""The providers that accept a schema after safe rewrites, as an edition says.
 
 To rewrite all records for all targets takes an hour, so a build looks it up.
 """
@@ -11,7 +11,7 @@ from typing import Final
 
 import polars as pl
 
-from curation.fit.profile import load_profile, profile_names
+from curation.fit.profile import load_profile, provider_names
 from curation.system.package_data import results_folder
 
 #: The file of an edition that `python -m bench.edition.fits` writes: a row a record
@@ -28,7 +28,7 @@ def known() -> Mapping[str, tuple[str, ...]]:
     files = sorted(results_folder().glob(f"*/{FITS}"))
     if not files:
         return {}
-    names = profile_names()
+    names = provider_names()
     today = {name: load_profile(name).digest for name in names}
     rows = pl.read_parquet(files[-1], glob=False).filter(
         pl.col("profile") == pl.col("target").replace_strict(today, default=None)
@@ -44,9 +44,9 @@ def known() -> Mapping[str, tuple[str, ...]]:
 
 
 def rewritten_fit(sha256: str) -> tuple[str, ...] | None:
-    """Return the targets that take a schema after safe rewrites, sorted.
+    """Return the providers that accept a schema after safe rewrites, sorted.
 
-    Those that take it as it stands are among them.
+    Those that accept it as it stands are among them.
 
     Args:
         sha256: The digest of its canonical form.

@@ -7,7 +7,9 @@ A source expression is what `check`, `instances`, `eval --data`, suites and
   object with `json_schema` is a row like those of a table;
 - a `.jsonl` file. A line is a schema, or a row: an object with `json_schema` and
   optionally `unique_id`; or a `.parquet` file with columns of these names;
-- `openapi:FILE`, `tools:FILE`, `mcp:COMMAND` or `pydantic:MODULE`;
+- a file with an OpenAPI description, tools or a request, told by its content, and
+  `FILE#NAME` for one of the schemas in it; `MODULE`, `MODULE:MODEL` or `FILE.py` with
+  pydantic models; `mcp:COMMAND`, which starts a server;
 - a build, or any folder of `<config>/*.parquet`;
 - a Hub dataset, `OWNER/NAME[@REVISION]` (also after `hf://datasets/`), that has this
   layout; or `OWNER/NAME@REVISION#COLUMN`: one column of its parquet files.
@@ -22,10 +24,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib import import_module
 from itertools import repeat
 from pathlib import Path, PurePosixPath
-from typing import Final, NamedTuple, TypeGuard
+from typing import Final, NamedTuple
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Files, RawDocument, Rejected
@@ -35,15 +36,23 @@ from curation.download.folder_files import FolderFiles, MadeFile, single_file
 from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.sources.base import Reading, Source
+from curation.sources.contents import (
+    held_schemas,
+    read_held,
+    read_python,
+    selected,
+)
 from curation.sources.readers import (
     NamedSchema,
     as_rows,
     claimed_uris,
     document,
+    is_row,
     own_uri,
     plain_id,
 )
-from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
+from curation.sources.tools import read_mcp_server
+from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.system.registry import closest_names
 from curation.system.user_files import existing_path, reading_parquet, refuse_large
 from curation.system.words import counted
@@ -56,20 +65,15 @@ IN_ROW: Final = f"/{_SCHEMA}"
 _JSON = ".json"
 #: The files of a folder that are read.
 _READ = (_JSON, *YAML_SUFFIXES)
-_TABLES = (".jsonl", ".parquet")
+#: Files with a schema in each row.
+TABLES = (".jsonl", ".parquet")
 #: Files whose schemas are not their own bytes.
-TEXTS_INSIDE = (*_TABLES, *YAML_SUFFIXES)
+TEXTS_INSIDE = (*TABLES, *YAML_SUFFIXES)
 #: Files that are named in a message.
 _SHOWN = 5
 _COLUMN = re.compile(r"(?P<name>[^/@#]+/[^/@#]+)@(?P<revision>[^#]+)#(?P<column>.+)")
-#: Forms with a prefix: the rest of the expression, as a help text writes it, and the
-#: function of this folder that reads it.
-_FORMS: Mapping[str, tuple[str, str]] = {
-    "openapi": ("FILE", "openapi_bodies:read_openapi"),
-    "tools": ("FILE", "tools:read_tool_list"),
-    "mcp": ("COMMAND", "tools:read_mcp_server"),
-    "pydantic": ("MODULE", "pydantic_models:read_models"),
-}
+#: What a command that starts a server begins with.
+MCP: Final = "mcp:"
 
 
 class OwnText(NamedTuple):
@@ -155,14 +159,23 @@ def open_source(
 
     Raises:
         NoInput: there is no such file, folder, module, dataset or revision.
-        BadUsage: nothing follows a prefix.
-        BadData: a file has not the form that the expression names.
+        BadUsage: nothing follows `mcp:`.
+        BadData: a file holds nothing of the name.
         Unavailable: the Hub cannot be reached, or a program cannot be run.
     """
-    prefix, colon, argument = expression.partition(":")
     path = existing_path(expression)
-    if colon and prefix in _FORMS:
-        return _from_form(prefix, argument, say)
+    # A pipe is read once.
+    piped = single_file(path) if path is not None and path.is_fifo() else None
+    if piped is None:
+        held, first = schemas_of(expression, say)
+    else:
+        value = jsontext.parse(piped.read(piped.paths[0]))
+        held, first = None, piped.paths[0]
+        if not isinstance(value, Rejected):
+            held = held_schemas(value, expression, say)
+    if held is not None:
+        say(f"{expression}: {counted(len(held), 'schema')}")
+        return _of_schemas(expression, plain_id(Path(first).stem), held, first)
     if path is not None:
         own = path.resolve()
         tables = path if path.is_dir() and _parquet_files(path) else None
@@ -177,13 +190,13 @@ def open_source(
             path=path,
             tables=tables,
             origin="build" if tables else "files",
-            read=partial(read, path),
+            read=partial(read, path) if piped is None else lambda: piped,
         )
     column = _COLUMN.fullmatch(expression.removeprefix("hf://datasets/"))
     if column is not None:
         schemas = read_hub_column(**column.groupdict(), say=say)
         return _of_schemas(expression, column["name"], schemas, column["name"])
-    is_file = Path(expression).suffix in (*_READ, *_TABLES)
+    is_file = Path(expression).suffix in (*_READ, *TABLES)
     hub = None if is_file else dataset_name(expression)
     if hub is None:
         raise _not_there(expression, is_file=is_file)
@@ -220,19 +233,23 @@ def _not_there(expression: str, *, is_file: bool) -> NoInput:
     return NoInput("no such file or folder", expression, hint)
 
 
-def _from_form(prefix: str, argument: str, say: Callable[[str], None]) -> OwnSchemas:
-    metavar, reader = _FORMS[prefix]
-    if not argument.strip():
-        raise BadUsage("nothing is named", f"{prefix}:", f"say {prefix}:{metavar}")
-    module, _, function = reader.partition(":")
-    read_form = getattr(import_module(f"curation.sources.{module}"), function)
-    is_file = metavar == "FILE"
-    schemas: list[NamedSchema] = read_form(Path(argument) if is_file else argument, say)
-    say(f"{prefix}:{argument}: {counted(len(schemas), 'schema')}")
-    first = argument if is_file else argument.split(maxsplit=1)[0]
-    first = first.rpartition("/")[2]
-    name = f"{prefix}-{plain_id(Path(first).stem if is_file else first)}"
-    return _of_schemas(f"{prefix}:{argument}", name, schemas, first)
+def schemas_of(
+    expression: str, say: Callable[[str], None]
+) -> tuple[list[NamedSchema] | None, str]:
+    """Return the schemas that a file, a server or a module holds, and its name.
+
+    None for every other expression, also for a file that may be a schema itself.
+
+    Raises:
+        CsbdataError: it cannot be read.
+    """
+    if expression.startswith(MCP):
+        command, _, name = expression.removeprefix(MCP).partition("#")
+        found = selected(read_mcp_server(command, say), name, expression)
+        return found, command.split(maxsplit=1)[0]
+    if file := read_held(expression, say):
+        return file[1], file[0].name
+    return read_python(expression, say), expression.rpartition("/")[2]
 
 
 def _of_schemas(
@@ -314,7 +331,7 @@ def read_hub_column(
 def _table(files: Files) -> str | None:
     """Return the path of the table; None if the files are a folder's."""
     paths = files.paths
-    return paths[0] if len(paths) == 1 and paths[0].endswith(_TABLES) else None
+    return paths[0] if len(paths) == 1 and paths[0].endswith(TABLES) else None
 
 
 def _in_folder(files: Files) -> list[str]:
@@ -386,15 +403,6 @@ def _row(content: bytes) -> tuple[str | None, bytes]:
     return unique_id if isinstance(unique_id, str) else None, text.encode()
 
 
-def is_row(value: Json | Rejected) -> TypeGuard[dict[str, Json]]:
-    """Return whether a value holds a schema as a row does.
-
-    An answer's format, as the APIs of providers take it, also has a `json_schema`.
-    """
-    is_format = isinstance(value, dict) and value.get("type") == _SCHEMA
-    return isinstance(value, dict) and _SCHEMA in value and not is_format
-
-
 def made_unique(
     rows: Iterable[tuple[int, str | None, bytes]], stem: str
 ) -> Iterator[tuple[int, str, bytes]]:
@@ -425,7 +433,7 @@ def require_files(source: OwnSchemas) -> str:
     """
     files = source.files
     unread = files.unread if isinstance(files, FolderFiles) else {}
-    if not files.paths or not files.paths[0].endswith((*_READ, *_TABLES)):
+    if not files.paths or not files.paths[0].endswith((*_READ, *TABLES)):
         count = len(unread) or len(files.paths)
         raise NoInput(
             f"no .json or .yaml file among {count}" if count else "no file in it",

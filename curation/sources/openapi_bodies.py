@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from curation.json.pointer import Tokens, at, pointer, tokens_of_fragment
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import edited_objects, subschemas
-from curation.sources.readers import NamedSchema, read_document
+from curation.sources.readers import NamedSchema
 from curation.system.errors import BadData
 from curation.system.words import counted
 
@@ -35,41 +34,41 @@ _HOLDER_3_0 = "definitions"
 OPENAPI_ONLY = frozenset({"discriminator", "example", "externalDocs", "xml"})
 
 
-def read_openapi(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
-    """Return the JSON bodies of a description, in its order.
+def schemas_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSchema]:
+    """Return the JSON bodies of a description, then components that none needs.
 
     Args:
-        path: A JSON or YAML file.
+        value: The description.
+        path: Its file, for messages.
         say: Prints how many operations have none.
 
     Raises:
-        NoInput: it cannot be read.
-        BadData: it is no OpenAPI 3 description, or has no JSON bodies.
+        BadData: it is of no version 3, or has no schema.
     """
-    value = read_document(path)
     try:
         description = Description.of(value)
     except ValueError as error:
         then = "bodies are read of OpenAPI 3.0 to 3.2"
         if _SWAGGER in str(error):
-            convert = f"npx swagger2openapi {quote(str(path))} -o openapi.json"
+            convert = f"npx swagger2openapi {quote(path)} -o openapi.json"
             then += f"; to convert it: {convert}"
-        raise BadData(str(error), str(path), then) from error
+        raise BadData(str(error), path, then) from error
     bodies = list(description.bodies())
     lost = ""
     if elsewhere := sorted(description.elsewhere):
-        bundle = f"npx @redocly/cli bundle {quote(str(path))} -o bundled.json"
+        bundle = f"npx @redocly/cli bundle {quote(path)} -o bundled.json"
         lost = f"{counted(len(elsewhere), 'part')} in other files not read "
         lost += f"({elsewhere[0]}); to join them: {bundle}"
-    if not bodies:
-        raise BadData("no operation with a body in JSON", str(path), lost)
+    found = [*bodies, *description.others()]
+    if not found:
+        raise BadData("no schema in the OpenAPI description", path, lost)
     if lost:
         say(f"{path}: {lost}")
     operations = {own.name.rpartition(".")[0] for own in bodies}
     without = description.operations - len(operations)
     if without:
         say(f"{path}: {counted(without, 'operation')} without a body in JSON")
-    return bodies
+    return found
 
 
 #: Members of which a description has one.
@@ -134,6 +133,12 @@ class Description:
                 if status.startswith("2"):
                     yield from self._named(f"{name}.{status}", (*inside, status))
 
+    def others(self) -> Iterator[NamedSchema]:
+        """Yield the components that no body yielded before needs, by their names."""
+        for name in [it for it in self._components if it not in self._converted]:
+            if name not in self._converted:
+                yield self._of_file(name, ("components", "schemas", name))
+
     def _operations(self) -> Iterator[tuple[str, Tokens]]:
         for path in self._members(("paths",)):
             item = ("paths", path)
@@ -176,10 +181,23 @@ class Description:
             is_json = plain == "application/json" or plain.endswith("+json")
             media_place, media = self._target((*place, "content", kind))
             if is_json and "schema" in media:
-                schema = self._whole(media["schema"])
-                inside = pointer((*media_place, "schema"))
-                yield NamedSchema(name=name, schema=schema, place=inside)
+                yield self._of_file(name, (*media_place, "schema"))
                 return
+
+    def _of_file(self, name: str, tokens: Tokens) -> NamedSchema:
+        """Return the schema with these tokens, with the components that it needs."""
+        schema: Json = at(self.document, tokens)
+        reference = schema.get("$ref") if isinstance(schema, dict) else None
+        root = ""
+        if isinstance(reference, str) and reference.startswith(_COMPONENTS):
+            root = pointer(tokens_of_fragment(reference))
+        return NamedSchema(
+            name=name,
+            schema=self._whole(schema),
+            place=pointer(tokens),
+            moved=(f"/{self.holder}", "/components/schemas"),
+            root=root,
+        )
 
     @property
     def holder(self) -> str:

@@ -11,16 +11,18 @@ from curation.sources.readers import NamedSchema, as_rows
 from curation.system.errors import BadData, NoInput
 
 
-def read_models(module: str, say: Callable[[str], None]) -> list[NamedSchema]:
+def read_models(
+    module: str, say: Callable[[str], None], folder: Path | None = None
+) -> list[NamedSchema]:
     """Return the schema of each model that a module defines, by their names.
 
     Models are classes of pydantic's `BaseModel` and pydantic's dataclasses that the
     module, or a module below it, defines and the module has a name for.
 
     Args:
-        module: Its dotted name; it is imported, which runs it. The current folder
-            comes first, as for `python -m`.
+        module: Its dotted name; it is imported, which runs it.
         say: Prints that it is imported, and of models without a JSON Schema.
+        folder: Where it is looked for first; by default the current folder.
 
     Raises:
         NoInput: it cannot be imported.
@@ -29,7 +31,7 @@ def read_models(module: str, say: Callable[[str], None]) -> list[NamedSchema]:
     from pydantic import BaseModel, TypeAdapter  # noqa: PLC0415 (slow)
 
     say(f"Importing {module}")
-    here = str(Path.cwd())
+    here = str((folder or Path.cwd()).absolute())
     sys.path.insert(0, here)
     try:
         loaded = importlib.import_module(module)

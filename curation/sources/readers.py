@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 from urllib.parse import quote
 
 import orjson
@@ -23,11 +24,24 @@ if TYPE_CHECKING:
     from curation.sources.base import Reading
 
 _JSON = ".json"
+#: The member of a row that holds a schema.
+_ROW_SCHEMA = "json_schema"
 #: Folder of the archive `witness-generation` that holds the edited copies.
 EDITED = "artifacts/JSONAlgebra/JsonSchema_To_Algebra/expDataset"
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_ID = 120
 _LONGEST_NAME = 80
+
+
+class Role(StrEnum):
+    """What a schema is for."""
+
+    ANSWER = "answer"
+    """The answer of a model, or any value."""
+    TOOL = "tool"
+    """The parameters of a tool."""
+    RESULT = "result"
+    """What a tool returns to its client, which no provider sees."""
 
 
 class NamedSchema(NamedTuple):
@@ -37,6 +51,13 @@ class NamedSchema(NamedTuple):
     schema: Json
     #: A pointer to it in its file; empty where none is known.
     place: str = ""
+    role: Role = Role.ANSWER
+    #: Whether the request sends it with `strict`.
+    strict: bool = False
+    #: Member of the schema that holds what is elsewhere in its file, and where.
+    moved: tuple[str, str] = ("", "")
+    #: Where in its file the root is, if what is at `place` only refers to it.
+    root: str = ""
 
 
 def as_rows(schemas: Iterable[NamedSchema]) -> bytes:
@@ -51,6 +72,15 @@ def as_rows(schemas: Iterable[NamedSchema]) -> bytes:
         for own in schemas
     ]
     return "".join(f"{line}\n" for line in lines).encode()
+
+
+def is_row(value: Json | Rejected) -> TypeGuard[dict[str, Json]]:
+    """Return whether a value holds a schema as a row does.
+
+    An answer's format, as the APIs of providers take it, also has a `json_schema`.
+    """
+    is_format = isinstance(value, dict) and value.get("type") == _ROW_SCHEMA
+    return isinstance(value, dict) and _ROW_SCHEMA in value and not is_format
 
 
 def plain_id(name: str) -> str:

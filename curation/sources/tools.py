@@ -15,15 +15,15 @@ from __future__ import annotations
 import logging
 import shlex
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Final
 
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.json import text as jsontext
+from curation.json.pointer import Tokens, at, pointer, tokens_of
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.roots import TYPES
-from curation.sources.readers import NamedSchema, read_document
+from curation.sources.readers import NamedSchema, Role
 from curation.system.errors import (
     BadData,
     BadUsage,
@@ -33,15 +33,14 @@ from curation.system.errors import (
 from curation.system.extras import install_extra
 from curation.system.words import counted
 
-#: Where a definition has its schema, and what is put behind the tool's name.
-SCHEMA_MEMBERS = {
-    "parameters": "",
-    "parametersJsonSchema": "",
-    "parameters_json_schema": "",
-    "input_schema": "",
-    "inputSchema": "",
-    "outputSchema": ".output",
-}
+#: Where a definition has the schema of its parameters, and of what it returns.
+_PARAMETERS = (
+    *("parameters", "parametersJsonSchema", "parameters_json_schema"),
+    *("input_schema", "inputSchema"),
+)
+_RESULT = "outputSchema"
+#: Both.
+SCHEMA_MEMBERS: Final = (*_PARAMETERS, _RESULT)
 #: Members that hold the tools of a list.
 LISTS = ("tools", "functions", "functionDeclarations", "function_declarations")
 #: Members around one tool, or around a list of them.
@@ -60,96 +59,127 @@ WRAPPERS: Final = (
 MOST_LEVELS: Final = 8
 #: Keywords that no request has, other than `type`.
 SCHEMA_KEYWORDS: Final = KNOWN_KEYWORDS - ANNOTATIONS - {"type", "id"}
-#: What source expressions of tools begin with: all tools of one are one request.
-TOOL_FORMS = ("tools:", "mcp:")
 #: Seconds for the server to start and to list its tools.
 DEADLINE = 30.0
 #: Pages of a list of tools; a server that goes on and on is cut off.
 _MOST_PAGES = 1_000
 
 
-def read_tool_list(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
-    """Return the schemas of a file's tools, in their order.
+def tools_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSchema]:
+    """Return the schemas of the tools that a document defines, in its order.
 
     Args:
-        path: A JSON or YAML file.
+        value: A tool, a list of tools, a request, or an answer of a server.
+        path: Its file, for messages.
         say: Prints of tools that have no schema, as a service's own have none.
 
     Raises:
-        NoInput: it cannot be read.
-        BadData: it is no tool list, or no tool of it has a schema.
+        BadData: no tool of a list has one.
     """
-    definitions = list(_definitions(read_document(path)))
-    schemas = [own for definition in definitions for own in tool_schemas(definition)]
-    lacking = [
-        str(definition.get("name") or definition.get("type"))
-        for definition in definitions
-        if not any(tool_schemas(definition))
-    ]
-    if not schemas:
-        what = f"no tool with a schema among {len(definitions)}"
-        if not definitions:
-            what = "no tool list: neither a list, nor `tools` or `functions`"
+    schemas: list[NamedSchema] = []
+    lacking: list[str] = []
+    for tokens, definition in _definitions(value, ()):
+        own = list(tool_schemas(definition, pointer(tokens)))
+        schemas += own
+        if not own:
+            lacking.append(str(definition.get("name") or definition.get("type")))
+    inner = unwrapped(value)[1] if isinstance(value, dict) else value
+    is_list = isinstance(inner, list) or (
+        isinstance(inner, dict) and any(name in inner for name in LISTS)
+    )
+    if lacking and not schemas and is_list:
         then = "tools have their schema as parameters, input_schema or inputSchema"
-        raise BadData(what, str(path), then)
-    if lacking:
+        raise BadData(f"no tool with a schema among {len(lacking)}", path, then)
+    if schemas and lacking:
         count = counted(len(lacking), "tool")
-        say(f"{path}: {count} without a schema: {', '.join(lacking[:5])}")
+        say(f"{count} without a schema: {', '.join(lacking[:5])}")
     return schemas
 
 
-def _definitions(value: Json) -> Iterator[dict[str, Json]]:
+def _definitions(
+    value: Json, tokens: Tokens
+) -> Iterator[tuple[Tokens, dict[str, Json]]]:
     if isinstance(value, list):
-        for item in value:
+        for index, item in enumerate(value):
             if isinstance(item, dict):
-                yield from _definitions(item)
+                yield from _definitions(item, (*tokens, str(index)))
     elif isinstance(value, dict):
-        value = unwrapped(value)
-        tools = next((value[name] for name in LISTS if name in value), None)
-        if isinstance(tools, list):
-            yield from _definitions(tools)
-        elif "name" in value or "type" in value:
-            yield value
+        inside, value = unwrapped(value)
+        tokens = (*tokens, *inside)
+        member = next((name for name in LISTS if name in value), None)
+        if member and isinstance(value[member], list):
+            yield from _definitions(value[member], (*tokens, member))
+        elif ("name" in value or "type" in value) and not _may_be_schema(value):
+            yield tokens, value
 
 
-def tool_schemas(definition: dict[str, Json]) -> Iterator[NamedSchema]:
-    """Yield the schemas of one tool: of what it is given, and of what it returns."""
-    name = definition.get("name")
-    for member, suffix in SCHEMA_MEMBERS.items():
-        # What is no schema is refused where it is read, and not passed over here.
-        if definition.get(member) is not None:
-            title = name if isinstance(name, str) else "unnamed"
-            schema = definition[member]
-            if isinstance(schema, dict) and [*schema] == ["json"]:  # of Bedrock
-                schema = schema["json"]
-            text = jsontext.write(schema) if isinstance(schema, str) else schema
-            yield NamedSchema(name=title + suffix, schema=text)
+def tool_schemas(definition: dict[str, Json], place: str = "") -> Iterator[NamedSchema]:
+    """Yield the schemas of one tool: of what it is given, and of what it returns.
 
-
-def is_tool(value: dict[str, Json]) -> bool:
-    """Return whether a value defines one tool, and is no schema itself.
-
-    Example:
-        >>> is_tool({"name": "add", "parameters": {"type": "object"}})
-        True
+    Args:
+        definition: The tool.
+        place: A pointer to it.
     """
-    own = unwrapped(value)
-    return (
-        isinstance(own.get("name"), str)
-        and any(isinstance(own.get(member), dict) for member in SCHEMA_MEMBERS)
-        and not _may_be_schema(own)
-    )
+    name = definition.get("name")
+    title = name if isinstance(name, str) else "unnamed"
+    for member in (*_PARAMETERS, _RESULT):
+        # What is no schema is refused where it is read, and not passed over here.
+        schema, inside = definition.get(member), f"{place}/{member}"
+        if schema is None:
+            continue
+        if isinstance(schema, dict) and [*schema] == ["json"]:  # of Bedrock
+            schema, inside = schema["json"], f"{inside}/json"
+        is_result = member == _RESULT
+        yield NamedSchema(
+            name=f"{title}.output" if is_result else title,
+            schema=jsontext.write(schema)
+            if isinstance(schema, str)
+            else _with_small_types(schema),
+            place=inside,
+            role=Role.RESULT if is_result else Role.TOOL,
+            strict=definition.get("strict") is True,
+        )
 
 
-def unwrapped(value: dict[str, Json]) -> dict[str, Json]:
-    """Return a tool, or what holds a list of them, without what stands around it."""
+def answers_in(value: Json) -> list[NamedSchema]:
+    """Return the schema of the answer that a request asks for, if it has one."""
+    place = schema_place(value)
+    if not place or any(f"/{name}" in place for name in (*LISTS, *_PARAMETERS)):
+        return []
+    tokens = tokens_of(place)
+    around = at(value, tokens[:-1])
+    is_strict = isinstance(around, dict) and around.get("strict") is True
+    named = around.get("name") if isinstance(around, dict) else None
+    name = named if isinstance(named, str) else "answer"
+    schema = _with_small_types(at(value, tokens))
+    return [NamedSchema(name=name, schema=schema, place=place, strict=is_strict)]
+
+
+def _with_small_types(schema: Json) -> Json:
+    """Return a schema of Google's, whose types are `OBJECT` and the like, as others."""
+    if isinstance(schema, list):
+        return [_with_small_types(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: str(value).lower()
+        if name == "type" and str(value).isupper() and str(value).lower() in TYPES
+        else _with_small_types(value)
+        for name, value in schema.items()
+    }
+
+
+def unwrapped(value: dict[str, Json]) -> tuple[Tokens, dict[str, Json]]:
+    """Return a tool, or what holds a list of them, without what is around it."""
+    tokens: Tokens = ()
+    strict = value.get("strict")
     while not _may_be_schema(value):
-        found = (value.get(name) for name in _TOOL_WRAPPERS)
-        inner = next((it for it in found if isinstance(it, dict)), None)
-        if inner is None:
+        names = [it for it in _TOOL_WRAPPERS if isinstance(value.get(it), dict)]
+        inner = value[names[0]] if names else None
+        if not isinstance(inner, dict):
             break
-        value = inner
-    return value
+        tokens, value = (*tokens, names[0]), inner
+    return tokens, value if strict is None else {"strict": strict, **value}
 
 
 def schema_place(value: Json | Rejected, most: int = MOST_LEVELS) -> str | None:
@@ -177,13 +207,6 @@ def schema_place(value: Json | Rejected, most: int = MOST_LEVELS) -> str | None:
         if place is not None:
             return f"/{name}{place}"
     return None
-
-
-def request_of(value: Json | Rejected) -> str:
-    """Return a sentence: where in a request a schema may stand; empty for none."""
-    if place := schema_place(value):
-        return f"a request is no schema; what stands at {place} may be one"
-    return ""
 
 
 def _may_be_schema(value: dict[str, Json]) -> bool:
@@ -255,10 +278,9 @@ def read_mcp_server(
         log.removeFilter(drop)
         if foreign:
             say(f"{words[0]}: skipped {counted(foreign, 'line')} that are not JSON-RPC")
-    schemas = [own for tool in tools for own in tool_schemas(tool)]
-    if not schemas:
-        raise BadData("lists no tool with a schema", words[0])
-    return schemas
+    if not tools:
+        raise BadData("lists no tool", words[0])
+    return tools_in({"tools": [*tools]}, words[0], say)
 
 
 async def _listed(words: list[str]) -> list[dict[str, Json]]:

@@ -87,14 +87,14 @@ def absolute(expression: str) -> str:
     """Return a source expression that names the same file from every folder.
 
     Example:
-        >>> absolute("owner/name"), absolute("openapi:/api.yaml")
-        ('owner/name', 'openapi:/api.yaml')
+        >>> absolute("owner/name"), absolute("mcp:npx -y server")
+        ('owner/name', 'mcp:npx -y server')
     """
     if path := existing_path(expression):
         return str(path.resolve())
-    prefix, _, argument = expression.partition(":")
-    if argument and (inside := existing_path(argument)):
-        return f"{prefix}:{inside.resolve()}"
+    file, _, name = expression.rpartition("#")
+    if file and (around := existing_path(file)):
+        return f"{around.resolve()}#{name}"
     return expression
 
 

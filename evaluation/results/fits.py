@@ -1,4 +1,4 @@
-"""`fits.parquet` of an edition: which targets take the records of its dataset.
+"""`fits.parquet` of an edition: which providers accept the records of its dataset.
 
 Made by `python -m bench.edition.fits`; as they stand, after safe rewrites, and after
 any. A republished edition keeps the file and makes its table, picture and schema anew.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: A file of an edition.
 FITS_TABLE: Final = "fits.md"
 Fits: TypeAlias = Literal[
-    "as it stands", "after safe rewrites", "after any rewrites", "never"
+    "as it stands", "after safe rewrites", "after any rewrites", "unknown", "never"
 ]
 #: Causes that are shown of a target.
 _SHOWN: Final = 3
@@ -99,7 +99,7 @@ def fits_table(rows: Sequence[FitRow]) -> Table:
     ]
     late = sum(row.late for row in rows if row.sampled)
     return Table(
-        title="Real schemas that providers, servers and engines take",
+        title="Real schemas that providers accept",
         columns=(
             "target",
             "as they stand",
@@ -109,7 +109,8 @@ def fits_table(rows: Sequence[FitRow]) -> Table:
             "alone in the way of safe rewrites",
         ),
         rows=tuple(lines),
-        note="By the profiles of csbdata fit; nobody was asked. after safe rewrites: "
+        note="Computed from profiles; no API was called. Unknown verdicts count as not "
+        "accepted, and rewritten schemas as accepted if no rule rejects them. safe: "
         "every answer, decoded, is valid by the schema; any: what the target cannot "
         "hold is dropped. A known witness can be said in both. near misses refused: "
         "the mean share of a rewritten record's, by the schema that is meant; objects "

@@ -20,7 +20,7 @@ from curation.fit.decoding import Codec
 from curation.fit.profile import Profile, load_profile
 from curation.fit.relation import Comparer
 from curation.fit.shapes import SHAPE, Shaped
-from curation.fit.verdict import is_taken, judge_fit
+from curation.fit.verdict import is_sendable, judge_fit
 from curation.schema.dialects import BY_NAME
 from curation.system.errors import BadData
 from curation.system.words import counted
@@ -186,7 +186,9 @@ class SchemaAdapter:
         profile = self._profile
         try:
             schema = _parsed(record.constraint)
-            if profile is None or is_taken(judge_fit(schema, profile, tool=self._tool)):
+            # Every request asks for strict outputs, and its tools are strict.
+            sent = {"tool": self._tool, "strict": True}
+            if profile is None or is_sendable(judge_fit(schema, profile, **sent)):
                 return AdaptedSchema(key=key, text=record.constraint)
             fit = fit_schema(
                 record.constraint,
@@ -194,7 +196,7 @@ class SchemaAdapter:
                 dialect=record.dialect,
                 allow="safe" if self._mode is Adapt.SAFE else "any",
                 comparer=comparer,
-                tool=self._tool,
+                **sent,
             )
         except BadData as error:
             return AdaptedSchema(key=key, refusal=error.what, reason="unusable")

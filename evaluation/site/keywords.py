@@ -171,7 +171,7 @@ def _told(profile: Profile, keyword: str) -> tuple[str, list[str]]:
         for rule in profile.rules
         if keyword in rule.names and rule.check in {"keyword", "root-keyword"}
     ]
-    told = "taken" if keyword in profile.taken else "not told"
+    told = "accepted" if keyword in profile.accepted else "unknown"
     always = [r for r in rules if r.check == "keyword" and not (r.beside or r.types)]
     if always:
         told, rules = always[0].effect.value, always

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from curation.core.documents import Explained
-from curation.fit.profile import SourceKind, load_profiles
+from curation.fit.profile import load_profiles
 from evaluation.reporting.tables import Rate
 from evaluation.results.edition import (
     COLUMNS,
@@ -83,7 +83,6 @@ def front(site: Site) -> Iterator[Page]:
         (profile, site.fits[profile.name])
         for profile in load_profiles("all")
         if profile.name in site.fits
-        and {it.evidence for it in profile.sources.values()} != {SourceKind.PROBED}
     ]
     yield render(
         site,
@@ -100,7 +99,7 @@ def front(site: Site) -> Iterator[Page]:
         },
         timed=max((it["schemas"] or 0 for it in site.headline.values()), default=0),
         table=all_asked_table(site.index, site.rows),
-        providers=sorted(providers, key=lambda each: -each[1].taken),
+        providers=sorted(providers, key=lambda each: -each[1].accepted),
     )
 
 

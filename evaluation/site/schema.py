@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.fit.checks import COUNTS, DONE, FEATURES, OUTSIDE, QUIET
-from curation.fit.profile import load_profiles
+from curation.fit.profile import Effect, load_profiles
 from curation.fit.verdict import told_keywords
 from curation.schema.dialects import ANY_DIALECT, BY_NAME
 from curation.schema.keywords import KNOWN_KEYWORDS
@@ -40,7 +40,12 @@ def tables() -> dict[str, object]:
         "profiles": [
             {
                 **msgspec.to_builtins(profile),
-                "told": sorted(told_keywords(profile)) if profile.taken else [],
+                "rules": [
+                    msgspec.to_builtins(rule)
+                    for rule in profile.rules_for(tool=False, strict=False)
+                    if rule.effect is not Effect.ACCEPTED
+                ],
+                "told": sorted(told_keywords(profile)),
             }
             for profile in load_profiles("all")
         ],

@@ -28,7 +28,7 @@ from curation.fit.profile import load_profile
 from curation.fit.questions import AlgebraQuestion, Question, SchemaQuestion
 from curation.fit.relation import Comparer
 from curation.fit.rewriting import rewrite
-from curation.fit.verdict import judge_fit, untold_keywords
+from curation.fit.verdict import judge_fit
 from curation.instances.constraints.interpretations import as_schema
 from curation.instances.dataset.make_instances import make_instances
 from curation.packaging.derived_files import write_derived
@@ -112,9 +112,7 @@ def _record_columns(schema: UntypedJson) -> Work:
 
 def _judged(schema: UntypedJson) -> Work:
     profiles = [load_profile(name) for name in ("openai-strict", "xgrammar")]
-    return lambda: [
-        (judge_fit(schema, it), untold_keywords(schema, it)) for it in profiles
-    ]
+    return lambda: [judge_fit(schema, it) for it in profiles]
 
 
 def _rewritten(schema: UntypedJson) -> Work:

@@ -162,7 +162,7 @@ def test_the_action_holds_schemas_against_targets(tmp_path: Path) -> None:
     refused = job.run(fit)
     assert refused.returncode == 1, refused.stderr
     assert "::error file=a.schema.json,line=1" in refused.stdout
-    assert "openai-strict/repairable::repairable: after closed" in refused.stdout
+    assert "openai-strict/fixable::fixable: closed" in refused.stdout
     job.inputs["fit"] = "gemini"
     assert job.run(fit).returncode == 0
 

@@ -223,14 +223,15 @@ def _rules() -> str:
 
 def _profiles() -> str:
     """Return one row a profile: its date, and the number of its rules by effect."""
-    text = "| target | as of | refused | ignored | limits | left to another engine |\n"
-    text += "|---|---|--:|--:|--:|--:|\n"
+    text = "| target | as of | refused | ignored | limits | elsewhere | compared |\n"
+    text += "|---|---|--:|--:|--:|--:|---|\n"
     for name in profile_names():
         profile = load_profile(name)
         effects = Counter(rule.effect for rule in profile.rules)
         order = (Effect.REFUSED, Effect.IGNORED, Effect.LIMITED, Effect.ROUTED)
         counts = " | ".join(str(effects[effect]) for effect in order)
-        text += f"| `{name}`: {profile.title} | {profile.date} | {counts} |\n"
+        own = f"`{name}`: {profile.title}", profile.date, counts, profile.compared
+        text += f"| {' | '.join(own)} |\n"
     return text
 
 

@@ -184,7 +184,7 @@ csbdata.fit = (() => {
     const count = COUNTS[rule.check];
     const number = count ? sum(scan.places.map(({ keywords }) => Number(count(keywords)))) : scan[rule.check] ?? 1;
     const whole = rule.scope === "request" ? " in one request" : "";
-    return when(number > rule.most, "", "", `${grouped(number)} ${tables.counts[rule.check]}${whole}, and at most ${grouped(rule.most)} are taken`);
+    return when(number > rule.most, "", "", `${grouped(number)} ${tables.counts[rule.check]}${whole}, and at most ${grouped(rule.most)} are accepted`);
   }
 
   // A finding of a check: its keyword, what is said, and where from its schema on, at the
@@ -205,20 +205,22 @@ csbdata.fit = (() => {
     "no-pointer": ({ text }) => !text.startsWith("#/") && "is no pointer that begins with `#/`",
     "recursive-reference": ({ key }, rule, scan) => scan.recursive.has(key) && "is recursive",
     "required-recursion": ({ key, place }, rule, scan) => scan.recursive.has(key) && isRequired(place) && "is recursive in a required property",
-    "reference-in": ({ place }, { names }) => names.includes(place.inside[0]) && `is in ${listed(names.map(code))}`,
   };
+  const sizeOf = (value) => (typeof value === "number" ? value : Object.keys(typeof value === "object" && value || {}).length);
+  const isIn = (place, { places }) => !places.length || places.includes(place.holder ? place.inside[0] : "root");
   const CHECKS = {
-    keyword: ({ keywords }, { names, values, types, most, ...rule }) => names.filter((name) => name in keywords).flatMap((name) => {
+    keyword: ({ keywords, ...place }, { names, values, types, most, ...rule }) => names.filter((name) => name in keywords).flatMap((name) => {
       const value = keywords[name];
       const beside = rule.beside.filter((other) => other in keywords);
       let said = beside.length ? `${code(name)} beside ${code(beside[0])}` : code(name);
+      if (rule.places.length) said += ` in ${listed(rule.places)}`;
       if (values.length || most !== null) said += `: ${quoted(value)}`;
       if (values.length) said += ` (not ${listed(values.map(quoted))})`;
       if (most !== null) said += ` (over ${grouped(most)})`;
-      return when(isOfTypes(keywords, types)
+      return when(isOfTypes(keywords, types) && isIn(place, rule)
         && !values.some((taken) => JSON.stringify(taken) === JSON.stringify(value))
         && (beside.length || !rule.beside.length)
-        && (most === null || (typeof value === "number" && value > most)), name, `${said} is`);
+        && (most === null || sizeOf(value) > most), name, `${said} is`);
     }),
     "other-keyword": ({ keywords }, rule, tables) => Object.keys(keywords)
       .filter((name) => tables.keywords.includes(name) && !tables.quiet.includes(name) && !rule.names.includes(name))
@@ -228,6 +230,11 @@ csbdata.fit = (() => {
       const names = ["type", ...rule.names];
       return when(isObject(schema) && !names.some((name) => name in schema), "type", `a schema with none of ${listed(names.map(code))} is`, []);
     },
+    "object-without-properties": (place, rule) => when(typesOf(place.keywords).includes("object")
+      && !("properties" in place.keywords) && isIn(place, rule), "properties", "an object without `properties` is", []),
+    "property-key": (place, rule) => propertiesOf(place.keywords)
+      .filter((name) => isIn(place, rule) && !new RegExp(`^(?:${rule.values[0]})$`, "s").test(name))
+      .map((name) => ["", `the key ${quoted(name)} is refused (not ${code(rule.values[0])})`, ["properties", name]]),
     "type-list": ({ keywords }) => when(Array.isArray(keywords.type), "type", "a list of types is"),
     "open-object"({ keywords }, rule) {
       const name = "additionalProperties";
@@ -237,7 +244,7 @@ csbdata.fit = (() => {
     },
     "optional-property": ({ keywords }) => optional(keywords)
       .map((name) => ["required", `property ${quoted(name)} is not in \`required\`:`, ["properties", name]]),
-    "undeclared-property": ({ keywords }) => strings(listOf(keywords.required))
+    "undeclared-property": ({ keywords }) => strings(!typesOf(keywords).length || typesOf(keywords).includes("object") ? listOf(keywords.required) : [])
       .filter((name) => !propertiesOf(keywords).includes(name))
       .map((name) => ["required", `required ${quoted(name)} is not in \`properties\`:`]),
     tuple: ({ keywords }) => when(Array.isArray(keywords.items), "items", "a list of schemas in `items` is"),
@@ -260,7 +267,7 @@ csbdata.fit = (() => {
       const texts = strings(values);
       const number = sum(texts.map(length));
       return when(texts.length > many && number > most,
-        keyword, `${grouped(number)} characters in ${grouped(texts.length)} values, and at most ${grouped(most)} are taken`);
+        keyword, `${grouped(number)} characters in ${grouped(texts.length)} values, and at most ${grouped(most)} are accepted`);
     }),
   };
 
@@ -283,7 +290,7 @@ csbdata.fit = (() => {
 
   // What a target does not take of a scanned schema, or not as it is meant.
   function judge(scan, profile, tables) {
-    return profile.rules.filter((rule) => rule.scope !== "tool").flatMap((rule) =>
+    return profile.rules.flatMap((rule) =>
       found(scan, rule, tables).map(([key, keyword, said]) => ({
         pointer: key,
         keyword,
@@ -294,10 +301,12 @@ csbdata.fit = (() => {
       })));
   }
 
-  // Keywords of which the target's sources tell nothing.
-  function untold(scan, { told }, tables) {
-    const used = new Set(scan.places.flatMap(({ keywords }) => Object.keys(keywords)));
-    return told.length ? tables.keywords.filter((name) => used.has(name) && !told.includes(name)) : [];
+  // Keywords of which no source of the target says anything, where no rule finds them.
+  function untold(scan, { told }, tables, findings) {
+    const seen = new Set(findings.map((it) => it.pointer));
+    const used = new Set(scan.places.flatMap(({ key, keywords }) =>
+      Object.keys(keywords).filter((name) => !seen.has(key + pointer([name])))));
+    return tables.keywords.filter((name) => used.has(name) && !told.includes(name));
   }
 
   const isTaken = (findings) => !findings.some(({ effect }) => effect === "refused" || effect === "limited");

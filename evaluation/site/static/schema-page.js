@@ -13,7 +13,7 @@
     },
     required: ["email"],
   };
-  const VERDICTS = { refused: "\u2715 refused", silent: "\u25d0 taken, in part ignored", right: "\u2713 taken" };
+  const VERDICTS = { refused: "\u2715 rejected", silent: "\u25d0 ignored in part", unknown: "? unknown", right: "\u2713 accepted" };
   const [field, file, example, status, result] = ["schema", "file", "example", "status", "result"].map((id) => document.getElementById(id));
   const tables = await csbdata.read("profiles");
   const escaped = (text) => fit.safe(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
@@ -28,9 +28,15 @@
     <thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
     <tbody>${rows.map(([first, ...cells]) => `<tr><th scope="row">${first}</th>${cells.map((value, index) => cell(value, heads[index + 1])).join("")}</tr>`).join("")}</tbody></table></div>`;
 
-  function badge(findings) {
-    const partly = findings.some(({ effect }) => effect === "ignored") ? "silent" : "right";
-    const kind = fit.isTaken(findings) ? partly : "refused";
+  function kindOf(findings, untold) {
+    const has = (name) => findings.some(({ effect }) => effect === name);
+    if (!fit.isTaken(findings)) return "refused";
+    if (untold.length || has("unknown")) return "unknown";
+    return has("ignored") ? "silent" : "right";
+  }
+
+  function badge(findings, untold) {
+    const kind = kindOf(findings, untold);
     return `<span class="verdict ${kind}">${VERDICTS[kind]}</span>`;
   }
 
@@ -43,13 +49,13 @@
     const rows = findings.slice(0, SHOWN).map((it) => [code(it.pointer || "(root)"), escaped(it.keyword || it.rule), it.effect, words(it.sentence), source(it.source)]);
     const more = findings.length - rows.length;
     const notes = [
-      untold.length && `No source tells anything of ${escaped(untold.join(", "))}.`,
+      untold.length && `No source says what happens to ${escaped(untold.join(", "))}.`,
       !fit.isTaken(findings) && `To rewrite it: ${code(`csbdata fit schema.json --for ${name} --write sent.json`)}`,
     ];
     const paragraphs = (texts) => texts.map((text) => (text ? `<p class="note">${text}</p>` : "")).join("");
-    return `<section><h2 id="target-${name}">${escaped(title)}: ${badge(findings)}</h2>
+    return `<section><h2 id="target-${name}">${escaped(title)}: ${badge(findings, untold)}</h2>
       ${paragraphs([words(note)])}
-      ${rows.length ? table(`What ${title} does not take as it is meant`, ["place", "about", "effect", "what", "source"], rows) : ""}
+      ${rows.length ? table(`What ${title} rejects or ignores`, ["place", "about", "effect", "what", "source"], rows) : ""}
       ${paragraphs([more && `and ${fit.grouped(more)} more`, ...notes])}</section>`;
   }
 
@@ -67,14 +73,17 @@
     const [tokens, schema] = fit.inRequest(pasted, tables) ?? [[], pasted];
     if (!fit.isSchema(schema)) return "No JSON Schema: neither an object nor a boolean.";
     const scan = new fit.Scan(schema, tables);
-    const judged = tables.profiles.map((profile) => [profile, fit.judge(scan, profile, tables), fit.untold(scan, profile, tables)]);
+    const judged = tables.profiles.map((profile) => {
+      const findings = fit.judge(scan, profile, tables);
+      return [profile, findings, fit.untold(scan, profile, tables, findings)];
+    });
     const count = (findings, ...effects) => findings.filter(({ effect }) => effects.includes(effect)).length;
-    const rows = judged.map(([{ name, title }, findings]) => [`<a href="#target-${name}">${escaped(title)}</a>`, badge(findings),
+    const rows = judged.map(([{ name, title }, findings, untold]) => [`<a href="#target-${name}">${escaped(title)}</a>`, badge(findings, untold),
       count(findings, "refused", "limited"), count(findings, "ignored"), count(findings, "routed")]);
     result.innerHTML = table("What becomes of it", ["target", "verdict", "refused", "ignored", "left to another engine"], rows) + judged.map(section).join("");
-    const taken = judged.filter(([, findings]) => fit.isTaken(findings)).length;
+    const accepted = judged.filter(([, findings, untold]) => kindOf(findings, untold) === "right").length;
     const where = tokens.length ? ` It is the schema at ${fit.pointer(tokens)} of what was pasted, and judged alone.` : "";
-    return `${taken} of ${judged.length} targets take it.${where}`;
+    return `${accepted} of ${judged.length} targets accept all of it.${where}`;
   }
 
   const show = () => { status.textContent = fit.safe(judge(field.value)); };

@@ -1,7 +1,7 @@
 """Profiles for `csbdata fit`, made of the probes of engines and servers.
 
-A keyword whose probes all came out alike has a rule, or is taken; one that depends on
-the way it is used or on its place is not told, and the profile's note names it.
+A keyword whose probes all came out alike has a rule, or is accepted; one that depends
+on its use or place is unknown, and the profile's note names it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from curation.fit.profile import Effect, read_profile
+from curation.fit.profile import Effect, TargetKind, read_profile
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import NoInput
@@ -99,11 +99,18 @@ def profile_text(
     }
     partly = sorted(keyword for keyword, own in effects.items() if len(own) > 1)
     partly += sorted(it for it, own in effects.items() if own == {False})
-    note = f"not told, since it depends on use or place: {', '.join(partly)}"
+    note = f"untested or inconsistent: {', '.join(partly)}"
     tables = [
         f"# Made by {maker}.\n",
-        _lines(name=name, title=title, date=date, note=note if partly else ""),
-        _lines(taken=[*_with(effects, {True}), *(["format"] if formats else [])]),
+        _lines(
+            name=name,
+            title=title,
+            date=date,
+            kind=TargetKind.ENGINE,
+            compared="the engine, by probes",
+            note=note if partly else "",
+        ),
+        _lines(accepted=[*_with(effects, {True}), *(["format"] if formats else [])]),
         "\n[sources.probes]\n",
         _lines(title=f"probes of {title}", date=date, evidence="probed"),
     ]

@@ -94,8 +94,8 @@ def test_one_value_that_cannot_be_judged_hides_no_other() -> None:
     [
         ({"$ref": "b.json"}, "bring into the schema"),
         ({"$ref": "https://example.org/b.json"}, "bring into the schema"),
-        ({"$ref": "#/$defs/none"}, "csbdata check a.json names places"),
-        ({"type": "strng"}, "csbdata check a.json names places"),
+        ({"$ref": "#/$defs/none"}, "run csbdata check a.json"),
+        ({"type": "strng"}, "run csbdata check a.json"),
     ],
 )
 def test_the_remedy_is_one_that_helps(member: Json, remedy: str) -> None:
@@ -103,7 +103,8 @@ def test_the_remedy_is_one_that_helps(member: Json, remedy: str) -> None:
     content = json.dumps({"type": "object", "properties": {"p": member}}).encode()
     file = SchemaFile(name="a.json", content=content, path=None)
     (fit,) = judge_files([file], load_profiles("anthropic"), progress_of(1))
-    assert remedy in fit.repairs["anthropic"].sentence
+    fix = fit.fixes.get("anthropic")
+    assert remedy in (fix.sentence if fix else fit.fault)
 
 
 def test_a_text_is_parsed_once_for_all_targets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,10 +117,10 @@ def test_a_text_is_parsed_once_for_all_targets(monkeypatch: pytest.MonkeyPatch) 
 
     for module in (named_text, interpretations):
         monkeypatch.setattr(module, "parse", noted)
-    found = schema_fit.Repair(outcome=schema_fit.FitOutcome.REMODEL, sentence="")
-    monkeypatch.setattr(schema_fit._Search, "repair", lambda *_, **__: found)
+    found = schema_fit.Fix(sentence="")
+    monkeypatch.setattr(schema_fit._Search, "fix", lambda *_, **__: found)
     file = SchemaFile(name="a.json", content=b'{"type": "object"}', path=None)
     targets = load_profiles("anthropic,openai-strict")
     (fit,) = judge_files([file], targets, progress_of(1))
-    assert {*fit.repairs} == {"anthropic", "openai-strict"}
+    assert {*fit.fixes} == {"anthropic", "openai-strict"}
     assert texts == [file.content]

@@ -27,7 +27,7 @@ from curation.fit.rewrites import EXACT, SAFE, UNSAFE
 from curation.fit.rewriting import SAFE_CLAIMS, meaning_of
 from curation.fit.scan import scan_of
 from curation.fit.shapes import shape_of, with_shape
-from curation.fit.verdict import is_taken, judge_fit
+from curation.fit.verdict import is_sendable, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.witnesses.search import Budget, find_witnesses
@@ -81,9 +81,9 @@ def test_a_rewrite_makes_a_schema_fit(name: str, comparer: Comparer) -> None:
     """The target takes what is sent, and the claim of the named step is the weakest."""
     target, schema, claim = EXAMPLES[name]
     profile = load_profile(target)
-    assert not is_taken(judge_fit(schema, profile))
+    assert not is_sendable(judge_fit(schema, profile))
     fit = fit_schema(schema, target, comparer=comparer)
-    assert is_taken(judge_fit(fit.schema, profile)), fit.failing
+    assert is_sendable(judge_fit(fit.schema, profile)), fit.failing
     assert name in [step.rewrite for step in fit.steps]
     assert fit.claim is Claim(claim), fit.steps
     _assert_true(fit)
@@ -479,7 +479,7 @@ def test_a_request_is_refused(name: str) -> None:
     request = {"type": "function", name: {"parameters": {"type": "object"}}}
     for use in (partial(fit_schema, target=OPENAI), partial(compare_schemas, "{}")):
         for schema in (request, json.dumps(request)):
-            with pytest.raises(BadData, match=f"stands at /{name}/parameters may be"):
+            with pytest.raises(BadData, match=f"is at /{name}/parameters may be"):
                 use(schema)
 
 

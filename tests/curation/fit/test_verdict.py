@@ -21,7 +21,16 @@ from curation.fit.profile import (
     profile_names,
 )
 from curation.fit.records import RecordFit, record_fit, target_counts
-from curation.fit.verdict import is_taken, judge_fit, untold_keywords
+from curation.fit.verdict import (
+    UNDOCUMENTED,
+    Tool,
+    Verdict,
+    judge_fit,
+    judge_name,
+    judge_request,
+    verdict_of,
+)
+from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.system.errors import BadData, BadUsage, NoInput
 from tests.tables import table
 
@@ -39,7 +48,12 @@ def _profile(
 ) -> Profile:
     rule = ProfileRule(check=check, effect=effect, source="page", **more)
     return Profile(
-        name="mine", title="", date="", sources={"page": _PAGE}, rules=(rule,)
+        name="mine",
+        title="",
+        date="",
+        sources={"page": _PAGE},
+        rules=(rule,),
+        accepted=tuple(KNOWN_KEYWORDS),
     )
 
 
@@ -108,28 +122,88 @@ def test_what_is_no_schema_is_refused_by_all(value: UntypedJson) -> None:
     assert finding.rule == "not-a-schema"
 
 
-def test_effects_decide_what_is_taken() -> None:
+def test_effects_decide_what_is_sendable() -> None:
     """What is ignored or left to another engine is taken; a limit ends a request."""
     schema: UntypedJson = {"oneOf": [True]}
-    taken = {
-        effect: is_taken(
+    verdicts = {
+        effect: verdict_of(
             judge_fit(schema, _profile("keyword", effect, names=("oneOf",)))
         )
         for effect in Effect
     }
-    assert taken == {
-        Effect.REFUSED: False,
-        Effect.LIMITED: False,
-        Effect.IGNORED: True,
-        Effect.ROUTED: True,
+    assert verdicts == {
+        Effect.REFUSED: Verdict.REJECTED,
+        Effect.LIMITED: Verdict.REJECTED,
+        Effect.IGNORED: Verdict.IN_PART,
+        Effect.ROUTED: Verdict.ACCEPTED,
+        Effect.UNKNOWN: Verdict.UNKNOWN,
+        Effect.ACCEPTED: Verdict.ACCEPTED,
     }
 
 
-def test_what_no_source_tells_is_said_to_be_untold() -> None:
-    """Keywords in no rule and not in `taken` are named; annotations are not."""
+def test_a_keyword_without_a_source_is_unknown() -> None:
+    """Keywords in no rule and not in `accepted` are named; annotations are not."""
     profile = load_profile("openai-strict")
-    schema: UntypedJson = {"oneOf": [{"divisibleBy": 1, "title": "a"}]}
-    assert untold_keywords(schema, profile) == ("divisibleBy",)
+    schema: UntypedJson = {
+        "type": "object",
+        "properties": {"a": {"type": "number", "divisibleBy": 1, "title": "a"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    (finding,) = judge_fit(schema, profile)
+    assert (finding.rule, finding.effect) == (UNDOCUMENTED, Effect.UNKNOWN)
+    assert finding.pointer == "/properties/a/divisibleBy"
+    assert verdict_of([finding]) is Verdict.UNKNOWN
+
+
+_PLAIN: UntypedJson = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("target", "schema", "strict", "verdict"), table(__file__, "tools")
+)
+def test_tools_are_judged_as_they_are_sent(
+    target: str,
+    schema: UntypedJson,
+    strict: bool,  # noqa: FBT001 (a column of the table)
+    verdict: str,
+) -> None:
+    """Root, keys and open objects: by target, with `strict` and without."""
+    found = judge_fit(schema, load_profile(target), tool=True, strict=strict)
+    assert verdict_of(found) == verdict, found
+
+
+@pytest.mark.parametrize(
+    ("name", "refusing"),
+    [
+        ("get_pet", ""),
+        ("9files", "gemini gemini-functions"),
+        ("get pet", "anthropic gemini gemini-functions openai"),
+        ("get.pet", "anthropic openai"),
+        ("n" * 64, ""),
+        ("n" * 65, "anthropic gemini gemini-functions openai"),
+        ("n" * 64 + "\n", "anthropic gemini gemini-functions openai"),
+        ("ñandú", "anthropic gemini gemini-functions openai"),
+    ],
+)
+def test_names_of_tools_are_judged(name: str, refusing: str) -> None:
+    """Characters, the first of them, and length, by provider."""
+    targets = ("anthropic", "gemini", "gemini-functions", "openai")
+    tool = Tool(name, _PLAIN)
+    assert refusing.split() == [
+        target for target in targets if judge_name(tool, load_profile(target))
+    ]
+
+
+def test_two_tools_of_one_name_and_too_many_end_a_request() -> None:
+    """Strict tools alone count against Anthropic's limit."""
+    profile = load_profile("anthropic")
+    (twice,) = judge_request([Tool("a", _PLAIN), Tool("a", _PLAIN)], profile)
+    assert twice.sentence == '2 tools have the name `"a"`'
+    many = [Tool(f"t{index}", _PLAIN, strict=True) for index in range(21)]
+    assert [it.rule for it in judge_request(many, profile)] == ["tools"]
+    loose = [tool._replace(strict=False) for tool in many]
+    assert not judge_request(loose, profile)
 
 
 def test_an_escaped_backslash_is_no_class() -> None:
@@ -215,11 +289,11 @@ _OPEN = {"type": "object", "properties": {"a": {"type": "string"}}, "required": 
 def test_one_rule_in_the_way_is_named_and_several_are_not() -> None:
     """A target stands in one column, or in none if it refuses for two reasons."""
     fit = record_fit(json.dumps(_OPEN))
-    assert {"gemini", "vllm"} <= {*fit.fits}
-    assert fit.fits_but_for[:2] == (
-        "anthropic: open-object",
-        "openai-strict: open-object",
-    )
+    assert {"gemini", "openai"} <= {*fit.fits}
+    assert {"anthropic: open-object", "openai-strict: open-object"} <= {
+        *fit.fits_but_for
+    }
+    assert "vllm" not in fit.fits
     two = record_fit(json.dumps(_OPEN | {"maxProperties": 3}))
     assert not [it for it in two.fits_but_for if it.startswith("openai-strict")]
     assert "openai-strict" not in two.fits
@@ -234,6 +308,6 @@ def test_counts_are_of_targets_that_rows_name() -> None:
         RecordFit((), ("b: depth",)),
     ]
     counts = target_counts(rows)
-    assert {name: it.taken for name, it in counts.items()} == {"a": 3, "b": 1}
+    assert {name: it.accepted for name, it in counts.items()} == {"a": 3, "b": 1}
     assert list(counts["b"].but_for.items()) == [("depth", 2), ("`not`", 1)]
     assert target_counts([]) == {}

@@ -29,7 +29,7 @@ from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
 from curation.dataset.parquet import COLUMNS
 from curation.download.acquire import FetchSettings
-from curation.fit.profile import load_profile, profile_names
+from curation.fit.profile import load_profile, provider_names
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.instances.dataset.parquet import LEDGER_COLUMNS
 from curation.packaging import rewritten_fits
@@ -413,7 +413,7 @@ def test_rows_of_the_sample_count_if_there_are_no_others(
     assert sum(tables.table_9["Snowplow"].values()) == counted
     assert tables.left_out == left_out
     counts = count_rows(tmp_path, open_ledger(tmp_path), edition.rows, ["Snowplow"])
-    assert (counts["asked"], counts["targets"]["vllm"].taken) == (asked, asked)
+    assert (counts["asked"], counts["targets"]["vllm"].accepted) == (asked, asked)
 
 
 def test_only_what_every_target_was_asked_as_it_is_today_is_known(
@@ -423,7 +423,7 @@ def test_only_what_every_target_was_asked_as_it_is_today_is_known(
     monkeypatch.setattr(rewritten_fits, "results_folder", lambda: tmp_path)
     rewritten_fits.known.cache_clear()
     assert rewritten_fit("a" * 64) is None
-    first, second, *others = profile_names()
+    first, second, *others = provider_names()
     rows = [
         {
             "schema": letter * 16,
@@ -436,7 +436,7 @@ def test_only_what_every_target_was_asked_as_it_is_today_is_known(
         for name in (first, second, *others)
     ]
     rows.pop()
-    rows[len(profile_names())]["profile"] = "of yesterday"
+    rows[len(provider_names())]["profile"] = "of yesterday"
     (tmp_path / "2026.11").mkdir()
     pl.DataFrame(rows).write_parquet(tmp_path / "2026.11" / FITS)
     rewritten_fits.known.cache_clear()

@@ -229,11 +229,11 @@ def test_a_made_row_says_where_its_schema_stands(tmp_path: Path) -> None:
     for form, content in (("openapi", api), ("tools", tools)):
         file = tmp_path / f"{form}.json"
         file.write_text(json.dumps(content))
-        files = local.open_source(f"{form}:{file}").files
+        files = local.open_source(str(file)).files
         given = replace(reading("local", Held({}), config="Ours"), files=files)
         paths += [each.provenance.path for each in local.read(given)]
     inside = "/paths/~1a~1b/put/requestBody/content/application~1json/schema"
-    assert paths == [f"openapi.json#{inside}", "tools.json#ask me"]
+    assert paths == [f"openapi.json#{inside}", "tools.json#/0/parameters"]
 
 
 def test_a_parquet_file_has_a_column_or_two() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
@@ -10,12 +9,10 @@ import pytest
 from jsonschema import Draft4Validator, Draft202012Validator
 
 from curation.json.pointer import at, tokens_of
-from curation.sources.openapi_bodies import Description, read_openapi
-from curation.system.errors import BadData, NoInput
+from curation.sources.openapi_bodies import Description, schemas_in
+from curation.system.errors import BadData
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from curation.core.json_types import UntypedJson
 
 PET: UntypedJson = {
@@ -237,52 +234,44 @@ def test_a_reference_to_itself_ends() -> None:
     [
         ({"swagger": "2.0"}, "of Swagger 2.0.*swagger2openapi .*api.json -o"),
         ({"openapi": "4.0.0"}, "of OpenAPI 4.0.0"),
-        ({"openapi": "3.0.0", "paths": {}}, "no operation with a body in JSON"),
+        ({"openapi": "3.0.0", "paths": {}}, "no schema in the OpenAPI description"),
         ([], "no OpenAPI description"),
-        ({"openapi": "3.0.0", "paths": {"/": [], "/a": {"get": 1}}}, "no operation"),
+        ({"openapi": "3.0.0", "paths": {"/": [], "/a": {"get": 1}}}, "no schema"),
     ],
 )
-def test_what_is_no_description_is_told_so(
-    tmp_path: Path, document: UntypedJson, said: str
-) -> None:
+def test_what_is_no_description_is_told_so(document: UntypedJson, said: str) -> None:
     """Each with the file's name and what would be read."""
-    file = tmp_path / "api.json"
-    file.write_text(json.dumps(document))
     with pytest.raises(BadData, match=said):
-        read_openapi(file, print)
+        schemas_in(document, "api.json", print)
 
 
-def test_what_is_not_there_is_no_input(tmp_path: Path) -> None:
-    """A file that is missing, and one that is no JSON."""
-    with pytest.raises(NoInput, match="cannot be read"):
-        read_openapi(tmp_path / "gone.yaml", print)
-    (tmp_path / "api.yaml").write_text("a: [")
-    with pytest.raises(BadData, match="not JSON as YAML"):
-        read_openapi(tmp_path / "api.yaml", print)
-
-
-def test_operations_without_bodies_are_counted(tmp_path: Path) -> None:
-    """What is left out is said; a YAML file is read like a JSON one."""
-    file, told = tmp_path / "api.yaml", list[str]()
-    file.write_text(json.dumps(described("3.0.1")))
-    assert len(read_openapi(file, told.append)) == 2
-    assert told == [f"{file}: 1 operation without a body in JSON"]
+def test_operations_without_bodies_are_counted() -> None:
+    """What is left out is said, and components that no body needs are read."""
+    told: list[str] = []
+    document = described("3.0.1")
+    known = len(schemas_in(document, "api.yaml", told.append))
+    assert told == ["api.yaml: 1 operation without a body in JSON"]
+    components = document.setdefault("components", {}).setdefault("schemas", {})
+    components["Alone"] = {"type": "string"}
+    found = schemas_in(document, "api.yaml", told.append)
+    assert len(found) == known + 1
+    assert (found[-1].name, found[-1].place) == ("Alone", "/components/schemas/Alone")
 
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_parts_in_other_files_are_told_with_the_command_that_joins_them(
-    tmp_path: Path, *, whole: bool
+    *, whole: bool
 ) -> None:
     """A path item that refers to a file beside would be lost in silence."""
-    file, told = tmp_path / "api.yaml", list[str]()
+    file, told = "api.yaml", list[str]()
     document = described("3.0.1")
+    document.pop("components", None)
     paths = {"/crates": {"$ref": "paths/crates.yaml"}}
     document["paths"] = paths if whole else {**document["paths"], **paths}
-    file.write_text(json.dumps(document))
     lost = "1 part in other files not read (paths/crates.yaml); to join them: npx "
     if whole:
         with pytest.raises(BadData, match=re.escape(lost)):
-            read_openapi(file, told.append)
+            schemas_in(document, file, told.append)
     else:
-        read_openapi(file, told.append)
+        schemas_in(document, file, told.append)
         assert told[0].startswith(f"{file}: {lost}")

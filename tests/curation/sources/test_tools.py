@@ -12,11 +12,13 @@ from pydantic import BaseModel
 from curation.download.acquire import FetchSettings
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
 from curation.json import text as jsontext
+from curation.json.pointer import at, tokens_of
 from curation.pipeline import inputs
 from curation.pipeline.inputs import BuildInput, MissingSource, _find_parts
 from curation.sources import glaive, tool_schemas
+from curation.sources.contents import held_schemas
 from curation.sources.pydantic_models import read_models
-from curation.sources.tools import read_tool_list, schema_place
+from curation.sources.tools import schema_place
 from curation.system.errors import BadData, NoInput
 from tests.curation.archives_made import digest, github_pin, member, tarball, zipped
 from tests.curation.pinned import needs_mirror
@@ -40,11 +42,13 @@ SERVICE = {"type": "web_search_20250305", "name": "web_search"}
 ALL: list[UntypedJson] = [CHAT, FLAT, ANTHROPIC, GEMINI, BEDROCK, MCP, SERVICE]
 
 
-def read(tmp_path: Path, document: UntypedJson) -> tuple[list[str], list[str]]:
+def read(document: UntypedJson) -> tuple[list[str], list[str]]:
     """Return the names of a list's schemas, and what was said."""
-    file, told = tmp_path / "tools.json", list[str]()
-    file.write_text(json.dumps(document))
-    return [own.name for own in read_tool_list(file, told.append)], told
+    told: list[str] = []
+    held = held_schemas(document, "tools.json", told.append) or []
+    for own in held:
+        assert at(document, tokens_of(own.place)) == own.schema
+    return [own.name for own in held], told
 
 
 @pytest.mark.parametrize(
@@ -58,18 +62,18 @@ def read(tmp_path: Path, document: UntypedJson) -> tuple[list[str], list[str]]:
         {"custom_id": "1", "body": {"toolConfig": {"tools": ALL}}},
     ],
 )
-def test_every_form_is_read(tmp_path: Path, document: UntypedJson) -> None:
+def test_every_form_is_read(document: UntypedJson) -> None:
     """Alone, in requests or as an answer; a service's own tools are named."""
-    names, told = read(tmp_path, document)
+    names, told = read(document)
     assert names == [
         *("chat", "flat", "anthropic", "gemini", "bedrock", "mcp", "mcp.output")
     ]
-    assert told == [f"{tmp_path / 'tools.json'}: 1 tool without a schema: web_search"]
+    assert told == ["1 tool without a schema: web_search"]
 
 
-def test_one_tool_is_a_list(tmp_path: Path) -> None:
+def test_one_tool_is_a_list() -> None:
     """A single definition needs no brackets."""
-    assert read(tmp_path, ANTHROPIC) == (["anthropic"], [])
+    assert read(ANTHROPIC) == (["anthropic"], [])
 
 
 def _format(schema: UntypedJson) -> UntypedJson:
@@ -127,26 +131,36 @@ def test_no_request_is_too_deep_to_look_into() -> None:
     assert schema_place(deep) is None
 
 
-@pytest.mark.parametrize(
-    ("document", "said"),
-    [
-        ([SERVICE], "no tool with a schema among 1"),
-        ([], "no tool list"),
-        ({"tools": 1}, "no tool list"),
-        (3, "no tool list"),
-        ([[CHAT]], "no tool list"),
-    ],
-)
-def test_what_is_no_list_is_told_so(
-    tmp_path: Path, document: UntypedJson, said: str
-) -> None:
-    """With what a list is."""
-    with pytest.raises(BadData, match=said):
-        read(tmp_path, document)
+def test_googles_names_of_types_are_read() -> None:
+    """`OBJECT` is how its requests write them; `Object` stays a mistake."""
+    bad: UntypedJson = {"type": "Object"}
+    large: UntypedJson = {
+        "type": "OBJECT",
+        "properties": {"type": {"type": "STRING"}, "a": bad},
+    }
+    small = {"type": "object", "properties": {"type": {"type": "string"}, "a": bad}}
+    tools: UntypedJson = {"functionDeclarations": [{"name": "f", "parameters": large}]}
+    answer: UntypedJson = {"responseSchema": large}
+    request: UntypedJson = {"tools": [tools], "generationConfig": answer}
+    held = held_schemas(request, "a.json", print) or []
+    assert [own.schema for own in held] == [small, small]
+
+
+def test_tools_without_schemas_are_told_so() -> None:
+    """Once, with the form that they should have."""
+    for document in ([SERVICE], {"tools": [SERVICE]}):
+        with pytest.raises(BadData, match="no tool with a schema among 1"):
+            read(document)
+
+
+@pytest.mark.parametrize("document", [[], {"tools": 1}, 3, [[CHAT]], SCHEMA])
+def test_what_holds_no_schema_may_be_one(document: UntypedJson) -> None:
+    """It is read as a schema, and refused there if it is none."""
+    assert read(document) == ([], [])
 
 
 @pytest.mark.slow
-def test_what_openais_library_makes_is_read(tmp_path: Path) -> None:
+def test_what_openais_library_makes_is_read() -> None:
     """The real helper's tools, for both of its interfaces."""
     openai = pytest.importorskip("openai")
 
@@ -156,7 +170,7 @@ def test_what_openais_library_makes_is_read(tmp_path: Path) -> None:
         city: str
         days: int = 1
 
-    names, told = read(tmp_path, [openai.pydantic_function_tool(Forecast)])
+    names, told = read([openai.pydantic_function_tool(Forecast)])
     assert (names, told) == (["Forecast"], [])
 
 

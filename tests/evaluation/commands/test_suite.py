@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from curation.fit.profile import load_profile
-from curation.fit.verdict import is_taken, judge_fit
+from curation.fit.verdict import is_sendable, judge_fit
 from curation.system.errors import BadUsage, CannotCreate
 from evaluation.asking.response_files import names_of
 from evaluation.commands import suite
@@ -251,7 +251,7 @@ def test_schemas_of_a_batch_are_fitted_and_its_answers_decoded(
         if "params" in line
         else line["body"]["response_format"]["json_schema"]["schema"]
     )
-    assert is_taken(judge_fit(sent, profile))
+    assert is_sendable(judge_fit(sent, profile))
     text = json.dumps({"m": [{"key": "a", "value": 1}]})
     choice = {"message": {"content": text}, "finish_reason": "stop"}
     body = {"model": "m", "choices": [choice]}

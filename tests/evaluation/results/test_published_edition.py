@@ -15,7 +15,7 @@ import pytest
 
 from bench.edition.figures import differences
 from curation.download.acquire import FetchSettings
-from curation.fit.profile import load_profile, profile_names
+from curation.fit.profile import load_profile, provider_names
 from curation.packaging.rewritten_fits import FITS
 from evaluation.analysis.publish_edition import fits_files, headline_files
 from evaluation.analysis.recorded_cases import ask_in_new_process
@@ -99,7 +99,7 @@ def test_every_record_of_the_sample_is_fitted_to_every_target() -> None:
         (f"{row['config']}/{row['id']}", row["target"], row["profile"]) for row in rows
     ]
     names = (folder / SAMPLE).read_text("utf-8").split()
-    targets = [(name, load_profile(name).digest) for name in profile_names()]
+    targets = [(name, load_profile(name).digest) for name in provider_names()]
     others = dict.fromkeys(name for name, *_ in asked[len(names) * len(targets) :])
     assert asked == [(name, *it) for name in [*names, *others] for it in targets]
 

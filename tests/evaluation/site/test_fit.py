@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from curation.fit.profile import load_profile, profile_names
-from curation.fit.verdict import judge_fit, untold_keywords
+from curation.fit.verdict import UNDOCUMENTED, judge_fit
 from evaluation.site import __file__ as site_file
 from evaluation.site.schema import tables
 from tests.curation.sources.test_tools import REQUESTS
@@ -60,11 +60,13 @@ def answers(scripts: str, function: str, value: UntypedJson) -> Any:  # noqa: AN
 
 _JUDGED = """({ texts, tables }) => texts.map((text) => {
   const scan = new csbdata.fit.Scan(JSON.parse(text), tables);
-  return tables.profiles.map((profile) => [
-    csbdata.fit.judge(scan, profile, tables).map((it) => [
+  return tables.profiles.map((profile) => {
+    const findings = csbdata.fit.judge(scan, profile, tables);
+    return [findings.map((it) => [
       it.pointer, it.keyword, it.rule, it.effect, it.sentence,
       `${it.source.title} (${it.source.date})`]),
-    csbdata.fit.untold(scan, profile, tables)]);
+    csbdata.fit.untold(scan, profile, tables, findings)];
+  });
 })"""
 #: What records of the dataset do not have: a case for each part of the port.
 _HARD = table(__file__, "hard")
@@ -73,11 +75,14 @@ _HARD = table(__file__, "hard")
 def _ours(text: str, name: str) -> list[Any]:
     schema: Json = json.loads(text)
     profile = load_profile(name)
+    judged = judge_fit(schema, profile)
     findings = [
         [it.pointer, it.keyword, it.rule, it.effect, it.sentence, it.source]
-        for it in judge_fit(schema, profile)
+        for it in judged
+        if it.rule != UNDOCUMENTED
     ]
-    return [sorted(findings), list(untold_keywords(schema, profile))]
+    unknown = {it.keyword for it in judged if it.rule == UNDOCUMENTED}
+    return [sorted(findings), sorted(unknown)]
 
 
 def _texts(build: Path) -> list[str]:

@@ -14,7 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 from curation.fit.profile import Effect, load_profile, read_profile
-from curation.fit.verdict import judge_fit, untold_keywords
+from curation.fit.verdict import UNDOCUMENTED, judge_fit
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.schema.keywords import ANNOTATIONS
 from curation.system.errors import (
@@ -253,14 +253,16 @@ def test_what_depends_on_use_is_not_told(tmp_path: Path) -> None:
         "anyOf": [{"format": "date"}, {"format": "uuid"}, {"format": "x"}],
         "pattern": "a",
     }
-    effects = {it.pointer: it.effect for it in judge_fit(schema, profile)}
+    judged = judge_fit(schema, profile)
+    unknown = [it.keyword for it in judged if it.rule == UNDOCUMENTED]
+    assert unknown == ["anyOf", "pattern"]
+    effects = {it.pointer: it.effect for it in judged if it.rule != UNDOCUMENTED}
     assert effects == {
         "/not": Effect.REFUSED,
         "/not/uniqueItems": Effect.IGNORED,
         "/anyOf/1/format": Effect.IGNORED,
         "/anyOf/2/format": Effect.IGNORED,
     }
-    assert untold_keywords(schema, profile) == ("anyOf", "pattern")
 
 
 def test_a_run_tells_a_keyword_apart_from_the_place_it_is_probed_in(
@@ -295,7 +297,7 @@ def test_a_run_tells_a_keyword_apart_from_the_place_it_is_probed_in(
     rows.append(row(task="probe", id="pair", label=pair, walks=ignored))
     (file,) = write_profiles(open_run(write_run(tmp_path, rows, head)), tmp_path)
     profile = read_profile(file)
-    assert profile.taken[0] == "minimum"
+    assert profile.accepted[0] == "minimum"
     schema: UntypedJson = {"minimum": 1, "format": "date"}
     assert [it.pointer for it in judge_fit(schema, profile)] == ["/format"]
 
@@ -408,7 +410,8 @@ def test_a_server_that_constrains_is_told_from_its_answers(
     for keyword in _PROBED:
         probed = next(it for it in KEYWORD_PROBES if it.keyword == keyword)
         shown = {it.effect for it in judge_fit(probed.schema, profile)}
-        if keyword in profile.taken or shown:
+        shown -= {Effect.UNKNOWN}
+        if keyword in profile.accepted or shown:
             refused = known and any(
                 it.effect is Effect.REFUSED
                 for it in judge_fit({"type": "object", **probed.schema}, known)

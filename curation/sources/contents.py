@@ -1,0 +1,152 @@
+"""Schemas by the content of a document, and one of several by its name.
+
+An OpenAPI description, a list of tools and a request hold schemas; any other document
+may be one. `FILE#NAME` is the schema that a document holds under a name, or at a
+pointer (`FILE#/tools/0/inputSchema`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from curation.core.documents import Rejected
+from curation.json.named_text import parse_named
+from curation.json.pointer import at, tokens_of
+from curation.sources.openapi_bodies import is_description, schemas_in
+from curation.sources.readers import NamedSchema, is_row
+from curation.sources.tools import answers_in, tools_in
+from curation.system.errors import BadData
+from curation.system.registry import closest_names
+from curation.system.user_files import existing_path, reading, refuse_large
+from curation.system.words import counted
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+#: A module of Python, and a model in it.
+_MODULE: Final = re.compile(
+    r"(?P<module>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)(:(?P<model>\w+))?"
+)
+#: The suffix of a file with models.
+PYTHON: Final = ".py"
+#: Names that a message lists.
+_SHOWN: Final = 8
+
+
+def held_schemas(
+    value: Json, path: str, say: Callable[[str], None]
+) -> list[NamedSchema] | None:
+    """Return the schemas that a document holds; None if it may be one itself.
+
+    Args:
+        value: The document.
+        path: Its file, for messages.
+        say: Prints what is passed over.
+
+    Raises:
+        BadData: it is an OpenAPI description without schemas.
+    """
+    if is_row(value):
+        return None
+    if is_description(value):
+        return schemas_in(value, path, say)
+    found = [*tools_in(value, path, say), *answers_in(value)]
+    return found or None
+
+
+def read_held(
+    expression: str, say: Callable[[str], None]
+) -> tuple[Path, list[NamedSchema]] | None:
+    """Return a file and the schemas that it holds, or the one that `#NAME` selects.
+
+    None if the expression names no file, or one that may be a schema itself.
+
+    Raises:
+        NoInput: the file cannot be read.
+        BadData: it is neither JSON nor YAML, or holds nothing of that name.
+    """
+    path, name = existing_path(expression), ""
+    if path is None and "#" in expression:
+        file, _, name = expression.rpartition("#")
+        path = existing_path(file)
+    if path is None or not path.is_file() or path.suffix == PYTHON:
+        return None
+    if not name and path.suffix in (".jsonl", ".parquet"):
+        return None
+    with reading(path):
+        content = refuse_large(path).read_bytes()
+    value = parse_named(path.name, content)
+    if isinstance(value, Rejected):
+        if not name:
+            return None
+        raise BadData(value.detail, str(path))
+    if name.startswith("/"):
+        try:
+            schema = at(value, tokens_of(name))
+        except LookupError as error:
+            raise BadData("nothing at this pointer", expression) from error
+        held = [
+            it for it in held_schemas(value, str(path), say) or () if it.place == name
+        ]
+        return path, held or [NamedSchema(name=name, schema=schema, place=name)]
+    found = held_schemas(value, str(path), say)
+    if found is None and name:
+        raise BadData(f"it holds nothing named {name!r}", str(path))
+    return None if found is None else (path, selected(found, name, str(path)))
+
+
+def selected(
+    schemas: Sequence[NamedSchema], name: str, where: str
+) -> list[NamedSchema]:
+    """Return all schemas, or those with a name.
+
+    Raises:
+        BadData: there is none with it.
+    """
+    if not name:
+        return list(schemas)
+    found = [schema for schema in schemas if schema.name == name]
+    if not found:
+        names = [schema.name for schema in schemas]
+        near = closest_names(name, names, 1) or names[:_SHOWN]
+        hint = f"it holds {', '.join(near)}"
+        if len(names) > len(near):
+            hint += f" and {counted(len(names) - len(near), 'other')}"
+        raise BadData(f"nothing named {name!r}", where, hint)
+    return found
+
+
+def read_python(
+    expression: str, say: Callable[[str], None]
+) -> list[NamedSchema] | None:
+    """Return the models of `MODULE`, `MODULE:MODEL`, `FILE.py` or `FILE.py:MODEL`.
+
+    None if the expression names no module.
+
+    Raises:
+        NoInput: it cannot be imported.
+        BadData: it has no models, or none of that name.
+    """
+    from curation.sources.pydantic_models import read_models  # noqa: PLC0415 (slow)
+
+    file, _, model = expression.rpartition(f"{PYTHON}:")
+    path = existing_path(file + PYTHON if file else expression)
+    if path is not None and path.suffix == PYTHON:
+        found = read_models(path.stem, say, path.parent)
+        return selected(found, model if file else "", str(path))
+    match = _MODULE.fullmatch(expression)
+    if match is None or path is not None:
+        return None
+    top = match["module"].partition(".")[0]
+    if not any(Path(name).exists() for name in (top, top + PYTHON)):
+        try:
+            if find_spec(top) is None:
+                return None
+        except (ImportError, ValueError):
+            return None
+    found = read_models(match["module"], say)
+    return selected(found, match["model"] or "", match["module"])
