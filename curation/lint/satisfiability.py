@@ -143,10 +143,9 @@ def _without_empty_patterns(
         and matches_nothing(pattern)
     ]
     for tokens in places:
-        members = dict(at(schema, tokens))
-        del members["pattern"]
-        others = members.get("allOf", [])
-        members["allOf"] = [*others, {"not": {"type": "string"}}]
+        place: UntypedJson = at(schema, tokens)
+        members = {name: value for name, value in place.items() if name != "pattern"}
+        members["allOf"] = [*place.get("allOf", []), {"not": {"type": "string"}}]
         schema = replaced(schema, tokens, members)
     return schema, [(*tokens, "pattern") for tokens in places]
 
