@@ -134,9 +134,7 @@ def read_schema_files(
             is_part = existing_path(holder) is not None or name.startswith(MCP)
             start = holder if is_part else name
             files |= _held_files(start, existing_path(start), held)
-        elif (
-            path and not path.is_dir() and (is_text or path.suffix not in TEXTS_INSIDE)
-        ):
+        elif path and is_read_here and not path.is_dir():
             try:
                 with refuse_unprintable(path).open("rb") as stream:
                     content = file_text(name, stream.read(most))

@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -19,6 +21,9 @@ from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
 from curation.sources.readers import document, function_name
 from curation.system.errors import BadData
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
 
 _NAME = "glaive"
 _CONFIG = "Glaiveai2K"
@@ -39,16 +44,25 @@ def systems(content: bytes) -> Iterator[str]:
         BadData: the text is not a JSON array, or not UTF-8.
     """
     try:
-        rows = msgspec.json.decode(content, type=list[msgspec.Raw])
-    except msgspec.ValidationError as error:
-        raise BadData("not a JSON array of rows", _FILE) from error
-    except (ValueError, RecursionError) as error:
-        raise BadData(f"not JSON ({error})", _FILE) from error
+        rows: list[UntypedJson] = msgspec.json.decode(content, type=list[msgspec.Raw])
+        parse = msgspec.json.Decoder(_Row).decode
+    except msgspec.DecodeError:
+        # It refuses half of a surrogate pair, which Python reads.
+        rows, parse = _parsed(content), partial(msgspec.convert, type=_Row)
     for row in rows:
         try:
-            yield msgspec.json.decode(row, type=_Row).system
+            yield parse(row).system
         except msgspec.ValidationError:  # another kind of row
             yield ""
+        except UnicodeDecodeError as error:
+            raise BadData(f"not UTF-8 ({error})", _FILE) from error
+
+
+def _parsed(content: bytes) -> list[UntypedJson]:
+    try:
+        return msgspec.convert(json.loads(content), list[Any])
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"not a JSON array of rows ({error})", _FILE) from error
 
 
 def definitions(system: str) -> Iterator[str]:

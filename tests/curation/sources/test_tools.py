@@ -476,12 +476,20 @@ def contents(*systems: str, rules: str = "clean") -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{}", b'[{"a": 1}', b'[{"a": 1}, {"a"', b"[nonsense]", b'["\xff"]', b"  "],
+    [
+        b"",
+        b"{}",
+        b'[{"a": 1}',
+        b'[{"a": 1}, {"a"',
+        b"[nonsense]",
+        b'[{"system": "\xff"}]',
+        b" ",
+    ],
 )
 def test_a_file_that_is_no_array_is_a_fault(content: bytes) -> None:
     """A cut or foreign file ends with one line, not with fewer rows."""
     with pytest.raises(BadData):
-        [*glaive.systems(content)]
+        list(glaive.systems(content))
 
 
 def test_every_definition_of_a_row_is_a_document() -> None:
