@@ -261,7 +261,9 @@ def _through(
     for rule in rules:
         schema = document.schema
         # A library of definitions and an empty object are legal schemas.
-        is_legal = not schema or looks_like_a_schema(schema) or "enum" in schema
+        is_legal = looks_like_a_schema(schema) or (
+            isinstance(schema, dict) and (not schema or "enum" in schema)
+        )
         if (
             rule.name in _SKIPPED
             or (rule.name == empty.name and is_legal)

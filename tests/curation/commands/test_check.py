@@ -104,6 +104,9 @@ def test_what_is_valid_differs_by_draft(checker: SchemaChecker) -> None:
         (b"[" * 100_000, "too_deep"),
         (b'{"type": 1}', "invalid_schema"),
         (b'{"a": 1}', "not_a_schema"),
+        (b"3", "not_a_schema"),
+        (b"null", "not_a_schema"),
+        (b'["a"]', "not_a_schema"),
         (
             b'{"properties":{"a":{"$ref":"#/x"}},"type":"object"}',
             "unresolved_reference",
