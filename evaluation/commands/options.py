@@ -449,7 +449,7 @@ def split_revision(model: str) -> tuple[str, str | None]:
         if is_served(model):
             return model, None
         if not model.startswith(PREFIX):
-            then = f"say URL#MODEL, or one of {', '.join(providers())}"
+            then = f"say URL#MODEL, or one of {', '.join(filter(None, providers()))}"
             raise BadUsage(f"there is no provider {provider!r}", model, then)
     name, _, revision = model.partition("@")
     return name, revision or None

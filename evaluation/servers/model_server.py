@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from urllib.parse import urlsplit
 
 from curation.core.json_types import Json
 from curation.system.credentials import split_url
@@ -211,12 +212,15 @@ def served_model(
         limits: What one text may cost.
 
     Raises:
-        BadUsage: there is no such way.
+        BadUsage: there is no such way, or no server in the address.
         BadConfiguration: the server has several models and none is named.
         Unavailable: the server does not answer (exit 69).
     """
     provider, address = split_provider(address)
     base, model = split_address(address)
+    if not urlsplit(base).hostname:
+        then = "say --model http://HOST:PORT/v1#MODEL"
+        raise BadUsage("this address names no server", address, then)
     connection = ServerConnection(
         base=base, model=model, provider=provider, address=split_url(address)
     )

@@ -334,5 +334,6 @@ def split_provider(model: str) -> tuple[Provider, str]:
     if rest.startswith(("http://", "https://")):
         return provider, rest
     if not provider.base:
-        raise BadUsage(f"{name} has no address of its own", model, f"{name}:URL#MODEL")
+        then = f"say --model {name}:URL#MODEL"
+        raise BadUsage(f"{name} has no address of its own", model, then)
     return provider, f"{provider.base}#{rest}"

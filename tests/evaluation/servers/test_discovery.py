@@ -284,6 +284,14 @@ def test_a_way_that_a_provider_lacks_is_told_its_others() -> None:
     assert it.value.then == "use --engine none, tool, strict"
 
 
+@pytest.mark.parametrize("model", ["http://", "openai:http:///v1#m", "azure:gpt"])
+def test_an_address_without_a_server_is_one_line(model: str) -> None:
+    """With what to say instead."""
+    with pytest.raises(BadUsage) as caught:
+        served_model(model, ["none"], RequestLimits())
+    assert "URL#MODEL" in caught.value.then or "HOST" in caught.value.then
+
+
 class _Odd(Handler):
     """Answers what it is asked about itself in another way."""
 
