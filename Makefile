@@ -88,11 +88,14 @@ mutants: $(DEV)
 
 # lm_eval needs scikit-learn, nltk and some thirty more, so it gets its own environment.
 DROP_IN := build/drop-in
+INSPECT := build/inspect
 LM_EVAL := 'lm_eval==0.4.13' 'datasets==5.2.0' 'jsonschema[format-nongpl]==4.26.0'
 nightly: $(DEV)
 	test -x $(DROP_IN)/bin/python || $(PYTHON) -m venv $(DROP_IN)
 	$(DROP_IN)/bin/python -m pip install -qq --disable-pip-version-check $(LM_EVAL)
-	CI=1 CSBDATA_LM_EVAL=$(DROP_IN)/bin/python $(BIN)/python -m pytest -q -rs -m nightly
+	test -x $(INSPECT)/bin/python || $(PYTHON) -m venv $(INSPECT)
+	$(INSPECT)/bin/python -m pip install -qq --disable-pip-version-check inspect_ai -e '.[eval]'
+	CI=1 CSBDATA_LM_EVAL=$(DROP_IN)/bin/python CSBDATA_INSPECT=$(INSPECT)/bin/python $(BIN)/python -m pytest -q -rs -m nightly
 	$(MAKE) mutants
 
 check: $(DEV)

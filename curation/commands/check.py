@@ -72,7 +72,7 @@ def _check(
         NoInput: nothing can be read.
     """
     # What is imported here is not imported once more in the forked child.
-    import curation.checking.check_worker  # noqa: F401
+    import curation.checking.check_worker  # noqa: F401 (loaded before the fork)
     from curation.checking.schema_check import SchemaChecker
     from curation.checking.schema_files import place_of, read_schema_files, root_of
     from curation.sources.neighbours import neighbours_of

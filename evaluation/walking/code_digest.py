@@ -40,6 +40,7 @@ WRITING: Final = (
     "curation/instances",
     "curation/json",
     "curation/references",
+    "curation/regex",
     "curation/schema",
     "curation/validation",
 )

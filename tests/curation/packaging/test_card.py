@@ -172,7 +172,7 @@ def test_a_record_of_its_own_kind_is_and_several_are(tmp_path: Path) -> None:
     made = contents(tmp_path)
     numbers = dict.fromkeys(("given", "examples_refused", "disputed"), 0)
     numbers |= {"witnesses": 8, "unrefused": 8, "near_misses": 30, "judged_by_both": 38}
-    counts = {"records": {"satisfiable": 2, "unknown": 1}, **numbers}
+    counts = {"records": {"satisfiable": 2, "unknown": 1}, "missing": {}, **numbers}
     made = replace(made, counts={**made.counts, "instances": counts})
     text = details(replace(made, instances={"Github_easy": {"test": 38}}))
     assert "Of 3 records 2 are `satisfiable`, 1 is `unknown`:" in text

@@ -231,7 +231,7 @@ def test_stored_targets_are_found_again_and_none_is_asked_anew(tmp_path: Path) -
         expected = [record_fit(task.schema) for task in TASKS]
         assert _fits(step) == expected
         stored = run.done(batch_name(0)) or b""
-        changed = stored.replace(b'"xgrammar"', b'"no such"')
+        changed = stored.replace(b'"xai"', b'"no such"')
         run.store(batch_name(0), changed)
         again = InstanceStep(TASKS, run)
         again.work(jobs=1, progress=lambda _done: None)
