@@ -1,8 +1,9 @@
 """Every suite as a task of Inspect (https://inspect.aisi.org.uk).
 
-`inspect eval csbdata/sob --model openai/gpt-5.4-mini -T data=own -T paper=true` asks the
-records of a suite; Inspect brings providers, retries, batches, logs and a viewer, the
-suite its prompts and its judge. Errors are clustered as the suite's own intervals are.
+`inspect eval csbdata/sob --model openai/gpt-5.4-mini -T data=own -T paper=true` asks
+the records of a suite; Inspect brings providers, retries, batches, logs and a viewer,
+the suite its prompts and its judge. Errors are clustered as the suite's own intervals
+are.
 
 With `-T structured=true` a schema is sent as the provider's structured output where
 Inspect passes all of it on. Its `ResponseSchema` drops `$ref`, `oneOf`, `const` and
