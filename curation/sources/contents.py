@@ -132,15 +132,18 @@ def read_python(
         NoInput: it cannot be imported.
         BadData: it has no models, or none of that name.
     """
-    from curation.sources.pydantic_models import read_models  # noqa: PLC0415 (slow)
-
     file, _, model = expression.rpartition(f"{PYTHON}:")
     path = existing_path(file + PYTHON if file else expression)
-    if path is not None and path.suffix == PYTHON:
+    is_file = path is not None and path.suffix == PYTHON
+    match = _MODULE.fullmatch(expression)
+    if not is_file and (match is None or path is not None):
+        return None
+    from curation.sources.pydantic_models import read_models  # noqa: PLC0415 (slow)
+
+    if path is not None:
         found = read_models(path.stem, say, path.parent)
         return selected(found, model if file else "", str(path))
-    match = _MODULE.fullmatch(expression)
-    if match is None or path is not None:
+    if match is None:
         return None
     top = match["module"].partition(".")[0]
     if not any(Path(name).exists() for name in (top, top + PYTHON)):

@@ -487,7 +487,7 @@ FILE_TAMPERS = list(
             ),
             (
                 "instances where configs are",
-                copy_of(INSTANCES, INSTANCES.replace("instances/", "")),
+                copy_of(INSTANCES, "Github_easy/instances.parquet"),
                 "no build",
             ),
             ("git", _made(".git/objects"), "git's own folder"),
