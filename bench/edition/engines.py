@@ -36,7 +36,7 @@ def main() -> None:
             pl.col("unique_id").alias("id"),
             "json_schema",
         )
-        for path in sorted(options.build.glob("*/*.parquet"))
+        for path in sorted(options.build.glob("[A-Z]*/*.parquet"))
         if "json_schema" in pl.read_parquet_schema(path)
     )
     outcomes: dict[tuple[str, ...], dict[int, Counter[str]]] = defaultdict(

@@ -149,7 +149,7 @@ def splits(output: Output) -> None:
     counted = output.value["table_1"]
     where: dict[str, set[str]] = {}
     sizes: Counter[str] = Counter()
-    for path in folder.glob("*/*.parquet"):
+    for path in folder.glob("[A-Z]*/*.parquet"):
         split = path.name.partition("-")[0]
         records = pl.read_parquet(path)
         sizes[split] += records.height

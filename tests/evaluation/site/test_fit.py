@@ -86,7 +86,7 @@ def _ours(text: str, name: str) -> list[Any]:
 
 
 def _texts(build: Path) -> list[str]:
-    tables = [pl.read_parquet(path) for path in sorted(build.glob("*/*.parquet"))]
+    tables = [pl.read_parquet(path) for path in sorted(build.glob("[A-Z]*/*.parquet"))]
     return [text for table in tables for text in table["json_schema"]]
 
 
