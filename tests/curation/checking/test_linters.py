@@ -133,7 +133,9 @@ def test_the_documented_table_is_what_the_linters_say(
 ) -> None:
     """Run again: each mistake, each legal schema, each record of the sample."""
     modules = _tools()
-    tables = [pl.read_parquet(it) for it in sorted(sample_build.glob("[A-Z]*/*.parquet"))]
+    tables = [
+        pl.read_parquet(it) for it in sorted(sample_build.glob("[A-Z]*/*.parquet"))
+    ]
     records = [text for it in tables for text in it["json_schema"]]
     texts = [row["text"] for row in (*_MISTAKES, *_LEGAL)] + records
     reports = [checker.check(text.encode()) for text in texts]
