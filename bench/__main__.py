@@ -22,9 +22,17 @@ from typing import Any
 PARTS = {
     part: f"bench.{folder}.{part}"
     for folder, parts in {
-        "data": ("building", "reached", "publishing", "fit", "targets", "starting"),
+        "data": (
+            "building",
+            "reached",
+            "publishing",
+            "fit",
+            "targets",
+            "starting",
+            "providers",
+        ),
         "engine": ("engines", "official_suite"),
-        "model": ("models", "gpu", "providers"),
+        "model": ("models", "gpu"),
     }.items()
     for part in parts
 }
