@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from curation.publish.verify import verify
     from curation.system.errors import CsbdataError
     from curation.verification import Verification
+    from evaluation.analysis.score import ExtractionScore, score
     from evaluation.answers.judge import TextJudgement, judge, reward
     from evaluation.asking.request import ModelOptions, RunRequest, RunResult
     from evaluation.asking.run import run
     from evaluation.core.records import Instance, Record
     from evaluation.core.run_header import TaskSettings
     from evaluation.results.reader import RecordedRun, open_run
-    from evaluation.suites.score import ExtractionScore, score
     from evaluation.walking.engine_worker import Bounds
 
 __all__ = [
@@ -101,7 +101,7 @@ _MODULES: Final = {
     "CsbdataError": "curation.system.errors",
     "ExtraSource": "curation.pipeline.inputs",
     "FetchSettings": "curation.download.acquire",
-    "ExtractionScore": "evaluation.suites.score",
+    "ExtractionScore": "evaluation.analysis.score",
     "Fit": "curation.fit.rewriting",
     "Instance": "evaluation.core.records",
     "ModelOptions": "evaluation.asking.request",
@@ -127,7 +127,7 @@ _MODULES: Final = {
     "push": "curation.publish.push",
     "reward": "evaluation.answers.judge",
     "run": "evaluation.asking.run",
-    "score": "evaluation.suites.score",
+    "score": "evaluation.analysis.score",
     "verify": "curation.publish.verify",
     "witnesses": "curation.instances.dataset.worker",
 }

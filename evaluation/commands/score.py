@@ -22,7 +22,7 @@ from evaluation.reporting.printing import (
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from evaluation.suites.score import ExtractionScore
+    from evaluation.analysis.score import ExtractionScore
 
 #: Members that name a document, and that hold it; otherwise all the others do.
 _NAMES: Final = ("id", "record_id", "record")
@@ -76,7 +76,7 @@ def score(  # noqa: PLR0913 (options of one command)
     compared (docs/suites.md).
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_write_bytes
-    from evaluation.suites.score import score as score_documents
+    from evaluation.analysis.score import score as score_documents
 
     if preset not in ("", "sob"):
         raise BadUsage(f"there is no preset {preset!r}", then="--preset sob")
