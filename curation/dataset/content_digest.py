@@ -1,7 +1,8 @@
 """Digest the content of a dataset: what engines are asked, and nothing else.
 
-Two builds with the same ids, schema texts, instances and labels have the same digest,
-whatever other columns they hold.
+Two builds with the same ids, schema texts, instances and labels have the same digests,
+whatever other columns they hold. An edition of results keeps a digest of each record,
+which tells which records of a later build are still as they were measured.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+import polars as pl
 
 from curation.dataset.editions import config_names, instance_tables
 from curation.system.user_files import reading_parquet
@@ -18,29 +20,67 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+#: The table of an edition with the digests of the records that were measured.
+DIGESTS: Final = "digests.parquet"
+#: The share of an edition's records that a dataset must have unchanged, for the results
+#: to be shown as its own.
+SHARE: Final = 0.9
+_RECORD: Final = ["config", "id"]
 _OF_RECORDS: Final = ("unique_id", "json_schema", "dialect")
 _OF_INSTANCES: Final = ("unique_id", "text", "valid", "kind", "keyword")
 
 
-def content_digest(folder: Path) -> str:
-    """Return the sha256 of a build's ids, schema texts, instances and labels.
+def record_digests(folder: Path) -> pl.DataFrame:
+    """Return a digest of each record's schema text, instances and labels.
+
+    Returns:
+        Columns `config`, `id` and `digest`: 16 hexadecimal digits of a sha256.
 
     Raises:
         BadData: a table cannot be read.
     """
     import pyarrow.parquet as pq  # noqa: PLC0415 - loads Arrow
 
-    total = hashlib.sha256()
+    digests: dict[tuple[str, str], hashlib._Hash] = {}
     for config, columns, paths in _tables(folder):
-        total.update(f"{config} {' '.join(columns)}\n".encode())
         for path in paths:
             with reading_parquet(path), pq.ParquetFile(path) as file:
                 kept = [name for name in columns if name in file.schema_arrow.names]
                 for batch in file.iter_batches(columns=kept):
                     values = (batch.column(name).to_pylist() for name in kept)
                     for row in zip(*values, strict=True):
-                        total.update(msgspec.json.encode(row))
-    return total.hexdigest()
+                        digest = digests.setdefault((config, row[0]), hashlib.sha256())
+                        digest.update(msgspec.json.encode(row))
+    rows = [(*key, digest.hexdigest()[:16]) for key, digest in digests.items()]
+    return pl.DataFrame(rows, schema=[*_RECORD, "digest"], orient="row")
+
+
+def content_digest(digests: pl.DataFrame) -> str:
+    """Return one sha256 of the digests of all records."""
+    return hashlib.sha256(msgspec.json.encode(digests.rows())).hexdigest()
+
+
+def unchanged_records(folder: Path, edition: Path) -> tuple[set[str], int]:
+    """Return which records of a dataset an edition of results measured as they are.
+
+    Args:
+        folder: The dataset.
+        edition: The edition's folder.
+
+    Returns:
+        The records, as `CONFIG/ID`, and how many the edition measured; none of 0 if it
+        keeps no digests.
+
+    Raises:
+        BadData: a table cannot be read.
+    """
+    path = edition / DIGESTS
+    if not path.exists():
+        return set(), 0
+    with reading_parquet(path):
+        measured = pl.read_parquet(path)
+    same = measured.join(record_digests(folder), on=measured.columns, how="semi")
+    return {f"{config}/{name}" for config, name, _ in same.rows()}, measured.height
 
 
 def content_rows(folder: Path) -> int:

@@ -7,19 +7,18 @@ bytes for an earlier build.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from shutil import copyfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
 from curation.core.benchmark import CORE, NOTICES, SPLITS
-from curation.dataset.content_digest import content_digest, content_rows
+from curation.dataset.content_digest import SHARE, unchanged_records
 from curation.dataset.edition_statistics import statistics_of
 from curation.dataset.editions import Edition, open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
@@ -89,7 +88,8 @@ def write_derived(
     configs = config_figures(ledger)
     files = data_files(folder, configs, facts.extras)
     names = checksums.names_in(folder)
-    results = published_edition(folder)
+    measured = measured_edition(folder)
+    results = measured.folder if measured else None
     core = write_core(folder, results, into) if results else {}
     try:
         edition = open_edition(str(folder))
@@ -107,7 +107,7 @@ def write_derived(
         files={**files, **core},
         statistics=statistics_of(edition),
         notices=sorted(name for name in names if name.startswith(f"{NOTICES}/")),
-        results=results_text(results) if results else "",
+        results=results_text(measured) if measured else "",
     )
     if contents.plots:
         draw_plots(contents, into)
@@ -138,27 +138,43 @@ def draw_plots(contents: CardContents, into: Path) -> None:
     draw(contents.statistics, accepted, counts["asked"], into / PLOTS_FOLDER)
 
 
-def published_edition(folder: Path) -> Path | None:
-    """Return the folder of the newest edition of results on a dataset.
+class MeasuredEdition(NamedTuple):
+    """An edition of results on a dataset, or on most records of it."""
+
+    folder: Path
+    records: int
+    #: Records that the dataset has as they were measured.
+    unchanged: int
+
+
+def measured_edition(folder: Path) -> MeasuredEdition | None:
+    """Return the newest edition of results whose records a dataset has unchanged.
 
     Args:
         folder: The dataset; its ids, schema texts, instances and labels decide.
 
     Returns:
-        The folder; None if the dataset was not measured.
+        The edition; None if the dataset has less than nine tenths of each edition's.
+
+    Raises:
+        BadData: a table cannot be read.
     """
-    rows = content_rows(folder)
-    for path in sorted(results_folder().glob("*/index.json"), reverse=True):
-        dataset = json.loads(path.read_bytes())["dataset"]
-        # Most builds have another number of rows, and need no digest.
-        if dataset["rows"] == rows and dataset["content"] == content_digest(folder):
-            return path.parent
+    for index in sorted(results_folder().glob("*/index.json"), reverse=True):
+        same, records = unchanged_records(folder, index.parent)
+        if records and len(same) >= SHARE * records:
+            return MeasuredEdition(index.parent, records, unchanged=len(same))
     return None
 
 
-def results_text(edition: Path) -> str:
+def results_text(measured: MeasuredEdition) -> str:
     """Return the tables of an edition, that of targets with its picture."""
+    edition = measured.folder
     texts = [(edition / "table.md").read_text("utf-8")]
+    if changed := measured.records - measured.unchanged:
+        texts.append(
+            f"{changed:,} of the {measured.records:,} records that were measured have"
+            " another schema or other instances in this dataset, or are not in it.\n"
+        )
     if (fits := edition / "fits.md").exists():
         picture = f"![What each target takes, before and after]({FITS_PICTURE})\n"
         texts += [fits.read_text("utf-8"), picture]

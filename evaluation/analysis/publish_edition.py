@@ -5,13 +5,18 @@ from __future__ import annotations
 from itertools import combinations
 from math import floor, log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 import orjson
 import polars as pl
 
-from curation.dataset.content_digest import content_digest, content_rows
+from curation.dataset.content_digest import (
+    DIGESTS,
+    content_digest,
+    content_rows,
+    record_digests,
+)
 from curation.download.acquire import FetchSettings
 from curation.packaging.markdown import render_template
 from curation.packaging.rewritten_fits import FITS
@@ -102,10 +107,15 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
     # What the index refuses leaves the rows as they were.
     with atomic_file(out / ROWS) as temporary:
         rows.write_parquet(temporary, compression="zstd", compression_level=19)
+        head = next((run for run in runs if run.header.data.sha256), runs[0])
+        content = content_of(head)
         index = msgspec.structs.replace(
-            _index(runs, rows, out),
+            _index(runs, rows, out, head, content),
             scorecards=[*{(card.suite, card.model): card for card in cards}.values()],
         )
+    with atomic_file(out / DIGESTS) as temporary:
+        measured = content.records.join(rows, on=["config", "id"], how="semi")
+        measured.write_parquet(temporary, compression="zstd", compression_level=19)
     _write(out, index, rows)
     return index
 
@@ -159,8 +169,13 @@ def _rounded(ns: float | None) -> int | None:
     return int(round(ns, _DIGITS - 1 - floor(log10(max(ns, 1)))))
 
 
-def _index(runs: Sequence[RecordedRun], rows: pl.DataFrame, out: Path) -> Index:
-    head = next((run for run in runs if run.header.data.sha256), runs[0])
+def _index(
+    runs: Sequence[RecordedRun],
+    rows: pl.DataFrame,
+    out: Path,
+    head: RecordedRun,
+    content: MeasuredContent,
+) -> Index:
     data, raw = head.header.data, head.raw_header
     own = [task for task in TASKS if not task_named(task).needs_data]
     sample, fits = out / SAMPLE, read_fits(out)
@@ -171,14 +186,13 @@ def _index(runs: Sequence[RecordedRun], rows: pl.DataFrame, out: Path) -> Index:
     undecided = {key for run in runs for key in run.undecided}
     undecided -= {*rows.select(KEY).iter_rows()}
     parts = rows.partition_by("engine", "task", as_dict=True)
-    content, records = content_of(head)
     heads = {one.engine: one for run in runs for one in run.header.engines}
     return Index(
         edition=out.resolve().name,
         dataset=DatasetEntry(
             name=Path(data.name or "").name,
-            content=content,
-            rows=records,
+            content=content.digest,
+            rows=content.rows,
             sha256=data.sha256 or "",
             asked=_records(rows.filter(~pl.col("task").is_in(own))),
             common=_records(common),
@@ -243,8 +257,18 @@ def _scorecards(run: RecordedRun) -> Iterator[Scorecard]:
             )
 
 
-def content_of(run: RecordedRun) -> tuple[str, int]:
-    """Return the digest and the rows of a run's data, if it is as it was.
+class MeasuredContent(NamedTuple):
+    """What engines were asked."""
+
+    digest: str
+    #: Records and instances.
+    rows: int
+    #: `config`, `id` and `digest` of each record; none of data that is no dataset.
+    records: pl.DataFrame
+
+
+def content_of(run: RecordedRun) -> MeasuredContent:
+    """Return the content of a run's data, if it is as it was.
 
     Raises:
         BadConfiguration: no task of the run reads data.
@@ -266,8 +290,10 @@ def content_of(run: RecordedRun) -> tuple[str, int]:
     folder = Path(str(where))
     rows = content_rows(folder) if folder.is_dir() else 0
     if not rows:
-        return str(data.sha256), data.schemas or 0
-    return content_digest(folder), rows
+        records = pl.DataFrame(schema=dict.fromkeys(("config", "id"), pl.String))
+        return MeasuredContent(str(data.sha256), data.schemas or 0, records)
+    records = record_digests(folder)
+    return MeasuredContent(content_digest(records), rows, records)
 
 
 def _paper_tables(index: Index, rows: pl.DataFrame) -> Iterator[str]:

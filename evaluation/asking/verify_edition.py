@@ -201,7 +201,7 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
             not_asked += [f"{label} {task} {name}: {error}" for name in names]
             continue
         if needs_data and not content:
-            content, _ = content_of(asked)
+            content = content_of(asked).digest
             if content != (measured := index.dataset.content):
                 what = f"content {content[:16]}, measured was {measured[:16]}"
                 raise BadData(what, str(data), "say which --data was measured")

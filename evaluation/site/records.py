@@ -73,6 +73,7 @@ def _content(
         site=site,
         name=name,
         rows=rows,
+        changed=rows and record and name not in site.unchanged,
         outcomes={each.value: each.explanation for each in Outcome},
         wrong=_wrong,
         record=record,

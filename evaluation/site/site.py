@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from curation.dataset.content_digest import content_digest
+from curation.dataset.content_digest import SHARE, unchanged_records
 from curation.dataset.editions import config_names, instance_tables, split_of_file
 from curation.fit.records import RecordFit, TargetCount, target_counts
 from curation.system.errors import BadConfiguration, NoInput
@@ -50,6 +50,8 @@ class Site:
     rows: pl.DataFrame
     #: The dataset's folder; None: pages say nothing of schemas and texts.
     data: Path | None = None
+    #: Records that the dataset has as they were measured, as `CONFIG/ID`.
+    unchanged: frozenset[str] = frozenset()
 
     @property
     def engines(self) -> list[str]:
@@ -135,16 +137,24 @@ def open_site(results: Path, data: Path | None) -> Site:
         BadConfiguration: the edition was measured on another dataset.
     """
     index, rows = read_index(results), read_rows(results)
+    unchanged: set[str] = set()
     if data is not None:
         if not data.is_dir():
             raise NoInput("no such dataset", str(data), "csbdata build makes one")
-        if (content := content_digest(data)) != index.dataset.content:
+        unchanged, records = unchanged_records(data, results)
+        if not records or len(unchanged) < SHARE * records:
             raise BadConfiguration(
-                f"content {content[:16]}, measured was {index.dataset.content[:16]}",
+                f"has {len(unchanged):,} of the {records:,} records that were measured",
                 str(data),
                 "name the dataset of the edition, or leave --data out",
             )
-    return Site(folder=results, index=index, rows=rows, data=data)
+    return Site(
+        folder=results,
+        index=index,
+        rows=rows,
+        data=data,
+        unchanged=frozenset(unchanged),
+    )
 
 
 def _read(path: Path) -> pl.DataFrame:

@@ -13,7 +13,6 @@ import pytest
 from typer.testing import CliRunner
 
 from curation import cli
-from curation.dataset.content_digest import content_digest
 from curation.system.errors import BadData, CsbdataError
 from evaluation.analysis.failures import failures, failures_table
 from evaluation.asking.response_files import RESPONSES
@@ -105,7 +104,7 @@ def hostile(
     lines = [line(name, "o0") for name in names]
     lines += [line("alpha 1.0", name, config=name) for name in names]
     lines.append(line(_MARKUP, "minItems / root", task="probe", config="2020-12"))
-    write_edition(given / "EDITION", lines, content_digest(given / "BUILD"))
+    write_edition(given / "EDITION", lines, given / "BUILD")
     return given
 
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import csbdata
 from curation.core.benchmark import CANARY, SPLITS
 from curation.core.documents import Origin, Reason
-from curation.dataset.content_digest import content_digest
+from curation.dataset.content_digest import DIGESTS, content_digest, record_digests
 from curation.dataset.edition_statistics import EditionStatistics
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
@@ -510,7 +510,7 @@ def _dataset(
     ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         pl.DataFrame([row]).write_parquet(folder / name)
-    return content_digest(folder)
+    return content_digest(record_digests(folder))
 
 
 @pytest.mark.parametrize(
@@ -531,21 +531,37 @@ def test_the_digest_is_of_content_alone(
     assert _dataset(tmp_path, record, instance) != first
 
 
-def test_results_are_shown_for_the_content_that_was_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("changed", "shown"), [(0, "2026.11"), (1, "2026.11"), (2, None)]
+)
+def test_results_are_shown_where_nine_tenths_are_as_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: int, shown: str | None
 ) -> None:
-    """The newest edition of the same content is shown, and never another one's."""
-    own = _dataset(tmp_path / "build", {}, {})
-    for edition, content in (("2026.10", own), ("2026.11", own), ("2026.12", "other")):
-        folder = tmp_path / "results" / edition
-        folder.mkdir(parents=True)
-        (folder / "index.json").write_text(
-            json.dumps({"dataset": {"content": content, "rows": 2}})
-        )
-    monkeypatch.setattr(module, "results_folder", lambda: tmp_path / "results")
-    assert module.published_edition(tmp_path / "build") == folder.with_name("2026.11")
-    _dataset(tmp_path / "build", {"json_schema": '{"a": 1}'}, {})
-    assert module.published_edition(tmp_path / "build") is None
+    """Of the newest edition of which they are; the card says how many have changed."""
+    build, results = tmp_path / "build", tmp_path / "results"
+    _dataset(build, {}, {})
+    records = [{**_RECORD, "unique_id": f"o{number}"} for number in range(10)]
+    table = build / "Github_easy/train-0.parquet"
+    pl.DataFrame(records).write_parquet(table)
+    measured = record_digests(build)
+    other = measured.with_columns(digest=pl.lit("other"))
+    for edition, digests in (
+        *(("2026.10", measured), ("2026.11", measured), ("2026.12", other)),
+    ):
+        (results / edition).mkdir(parents=True)
+        (results / edition / "table.md").write_text("engines\n")
+        (results / edition / "index.json").write_text("{}")
+        digests.write_parquet(results / edition / DIGESTS)
+    for row in records[:changed]:
+        row["json_schema"] = '{"a": 1}'
+    pl.DataFrame(records).write_parquet(table)
+    monkeypatch.setattr(module, "results_folder", lambda: results)
+    found = module.measured_edition(build)
+    assert (found.folder.name if found else None) == shown
+    if found:
+        assert (found.records, found.unchanged) == (10, 10 - changed)
+        says = f"{changed} of the 10 records that were measured" in results_text(found)
+        assert says == bool(changed)
 
 
 def test_the_card_shows_what_targets_take_where_an_edition_says_it(
@@ -553,8 +569,9 @@ def test_the_card_shows_what_targets_take_where_an_edition_says_it(
 ) -> None:
     """After the table of engines, with its picture; an edition without it has one."""
     (tmp_path / "table.md").write_text("engines\n")
-    assert results_text(tmp_path) == "engines\n"
+    measured = module.MeasuredEdition(tmp_path, records=1, unchanged=1)
+    assert results_text(measured) == "engines\n"
     (tmp_path / "fits.md").write_text("targets\n")
     assert re.fullmatch(
-        rf"engines\n\ntargets\n\n!\[.*\]\({FITS_PICTURE}\)\n", results_text(tmp_path)
+        rf"engines\n\ntargets\n\n!\[.*\]\({FITS_PICTURE}\)\n", results_text(measured)
     )

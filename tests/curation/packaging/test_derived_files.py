@@ -22,7 +22,7 @@ from huggingface_hub import DatasetCard
 from curation.core.benchmark import CANARY, CONFIGS, METADATA_KEY, SPLITS, natural_key
 from curation.core.documents import Origin
 from curation.dataset import plots
-from curation.dataset.content_digest import content_digest, content_rows
+from curation.dataset.content_digest import DIGESTS, record_digests
 from curation.dataset.edition_statistics import statistics_of
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
@@ -218,11 +218,11 @@ def test_the_core_of_an_edition_is_a_config(
     """
     ids = {config: _ids(folder, config) for config in ("Snowplow", "Github_easy")}
     chosen = [f"Snowplow/{ids['Snowplow'][1]}", f"Github_easy/{ids['Github_easy'][0]}"]
-    before = content_digest(folder)
+    before = record_digests(folder)
     edition = tmp_path / "results" / "2026.11"
     edition.mkdir(parents=True)
-    dataset = {"content": before, "rows": content_rows(folder)}
-    (edition / "index.json").write_text(json.dumps({"dataset": dataset}))
+    before.write_parquet(edition / DIGESTS)
+    (edition / "index.json").write_text("{}")
     (edition / "table.md").write_text("engines\n")
     (edition / "core.tsv").write_text(
         f"id\tdifficulty\tstands_for\n{chosen[0]}\t0.5\t2.25\n{chosen[1]}\t1.0\t1.5\n"
@@ -237,7 +237,7 @@ def test_the_core_of_an_edition_is_a_config(
     assert rows["stands_for"] == [2.25, 1.5]
     assert rows["difficulty"] == [0.5, 1.0]
     assert differing_files(folder) == []
-    assert content_digest(folder) == before
+    assert record_digests(folder).equals(before)
     table = folder / "core" / "test-00000-of-00001.parquet"
     kept = table.read_bytes()
     pq.write_table(pq.read_table(table).slice(1), table)

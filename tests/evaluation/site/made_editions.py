@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 import polars as pl
 
+from curation.dataset.content_digest import DIGESTS, record_digests
 from evaluation.core.cases import Result
 from evaluation.results.edition import (
     COLUMNS,
@@ -106,8 +107,16 @@ def hostile_run(folder: Path) -> RecordedRun:
     return open_run(write_run(folder / "run", rows, header))
 
 
-def write_edition(folder: Path, lines: Sequence[Line], content: str = "") -> Path:
-    """Write an edition of these lines, with the conditions of the published one."""
+def write_edition(
+    folder: Path, lines: Sequence[Line], measured: Path | None = None
+) -> Path:
+    """Write an edition of these lines, with the conditions of the published one.
+
+    Args:
+        folder: The edition.
+        lines: Its rows.
+        measured: The dataset that it measured.
+    """
     index = read_index(_PUBLISHED)
     engines = []
     for engine in sorted({line["engine"] for line in lines}):
@@ -124,13 +133,12 @@ def write_edition(folder: Path, lines: Sequence[Line], content: str = "") -> Pat
             tasks=tasks,
         )
         engines.append(entry)
-    dataset = msgspec.structs.replace(index.dataset, content=content)
-    index = msgspec.structs.replace(
-        index, edition="tiny", engines=engines, dataset=dataset
-    )
+    index = msgspec.structs.replace(index, edition="tiny", engines=engines)
     _write(folder / INDEX, index)
     schema = {name: kind for name, (kind, _) in COLUMNS.items()}
     pl.DataFrame(list(lines), schema=schema).write_parquet(folder / ROWS)
+    if measured:
+        record_digests(measured).write_parquet(folder / DIGESTS)
     return folder
 
 

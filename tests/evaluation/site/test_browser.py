@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from bench.edition.figures import headline
-from curation.dataset.content_digest import content_digest
 from evaluation.results.edition import read_rows
 from evaluation.site.build import build_site
 from evaluation.site.records import bundle_of
@@ -99,7 +98,7 @@ def test_a_hostile_record_is_text_on_every_page(tmp_path: Path) -> None:
     build = write_build(tmp_path / "build", [("Github_easy", it) for it in records])
     lines = [line("alpha 1.0", id_) for id_ in ("o0", EVIL)]
     lines += [line(EVIL, "o0", "crash"), line(EVIL, EVIL, "over_constrained", why=EVIL)]
-    edition = write_edition(tmp_path / "edition", lines, content_digest(build))
+    edition = write_edition(tmp_path / "edition", lines, build)
     build_site(edition, build, tmp_path / "site")
     name = quote(f"Github_easy/{EVIL}")
     made = {

@@ -18,6 +18,7 @@ import pytest
 
 from curation.fit.profile import load_profiles
 from curation.packaging.rewritten_fits import FITS
+from curation.system.errors import BadConfiguration
 from evaluation.results.edition import INDEX
 from evaluation.results.fits import FitRow
 from evaluation.site import keywords, records
@@ -25,8 +26,10 @@ from evaluation.site.build import build_site, files_of
 from evaluation.site.pages import engines, front
 from evaluation.site.rendering import engine_path, keyword_path
 from evaluation.site.site import Site, open_site
+from tests.builds import write_build
 from tests.evaluation.site.browser import visited
 from tests.evaluation.site.made_editions import EVIL, line, write_dataset, write_edition
+from tests.made import record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -229,7 +232,9 @@ def _bundles(site: Site) -> dict[int, dict[str, str]]:
 
 def test_each_record_is_in_the_script_of_its_name(site: Site, tmp_path: Path) -> None:
     """With schema, texts and rows; one that the dataset lacks has its rows alone."""
-    bundles = _bundles(replace(site, data=write_dataset(tmp_path / "data")))
+    same = frozenset({"Github_easy/o0"})
+    data = write_dataset(tmp_path / "data")
+    bundles = _bundles(replace(site, data=data, unchanged=same))
     for number, bundle in bundles.items():
         for key in bundle:
             assert records.bundle_of(key, len(bundles)) == number
@@ -242,6 +247,35 @@ def test_each_record_is_in_the_script_of_its_name(site: Site, tmp_path: Path) ->
     assert re.search(r"alpha 1.0 ?passed.* beta 2.0 ?under constrained", first.text)
     assert re.search(r"0 ?valid ?minimal.* 1 ?invalid", first.text)
     assert "no texts" in _Page(every["Github_easy/o9"].encode()).text
+
+
+def test_outcomes_are_shown_of_records_that_are_as_they_were_measured(
+    tmp_path: Path,
+) -> None:
+    """Another schema has other texts; where two of ten are others nothing is shown."""
+    schemas = dict.fromkeys((f"o{number}" for number in range(10)), '{"minimum": 1}')
+    build = tmp_path / "build"
+
+    def _write() -> None:
+        made = [record(name, json_schema=text) for name, text in schemas.items()]
+        write_build(build, [("Github_easy", each) for each in made])
+
+    _write()
+    lines = [line("alpha 1.0", name) for name in schemas]
+    edition = write_edition(tmp_path / "edition", lines, build)
+    schemas["o1"] = '{"minimum": 2}'
+    _write()
+    bundles = _bundles(open_site(edition, build)).values()
+    every = {key: text for bundle in bundles for key, text in bundle.items()}
+    assert {key for key, text in every.items() if "have changed since" in text} == {
+        "Github_easy/o1"
+    }
+    assert "passed" not in every["Github_easy/o1"]
+    assert "passed" in every["Github_easy/o0"]
+    schemas["o2"] = '{"minimum": 2}'
+    _write()
+    with pytest.raises(BadConfiguration, match="8 of the 10 records"):
+        open_site(edition, build)
 
 
 def test_a_record_says_which_compile_call_was_cut_off(tmp_path: Path) -> None:
