@@ -92,7 +92,7 @@ INSPECT := build/inspect
 LM_EVAL := 'lm_eval==0.4.13' 'datasets==5.2.0' 'jsonschema[format-nongpl]==4.26.0'
 nightly: $(DEV)
 	test -x $(DROP_IN)/bin/python || $(PYTHON) -m venv $(DROP_IN)
-	$(DROP_IN)/bin/python -m pip install -qq --disable-pip-version-check $(LM_EVAL)
+	$(DROP_IN)/bin/python -m pip install -qq --disable-pip-version-check $(LM_EVAL) -e '.[eval]'
 	test -x $(INSPECT)/bin/python || $(PYTHON) -m venv $(INSPECT)
 	$(INSPECT)/bin/python -m pip install -qq --disable-pip-version-check inspect_ai -e '.[eval]'
 	CI=1 CSBDATA_LM_EVAL=$(DROP_IN)/bin/python CSBDATA_INSPECT=$(INSPECT)/bin/python $(BIN)/python -m pytest -q -rs -m nightly

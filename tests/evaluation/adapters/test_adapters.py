@@ -15,9 +15,9 @@ import yaml
 from evaluation.adapters.lm_eval_tasks import judge_document, write_task
 from evaluation.adapters.suite_records import open_suite
 
-_SCRIPT = Path(__file__).with_name("run_inspect.py")
-#: A Python that has inspect_ai.
-_PYTHON = "CSBDATA_INSPECT"
+#: A Python that has inspect_ai, and one that has lm_eval, each with csbdata.
+_INSPECT = "CSBDATA_INSPECT"
+_LM_EVAL = "CSBDATA_LM_EVAL"
 
 
 @pytest.mark.parametrize("suite", ["sob", "quality", "ifstruct"])
@@ -50,17 +50,31 @@ def test_a_task_of_lm_evaluation_judges_as_the_suite_does(
 @pytest.mark.parametrize("suite", ["sob", "quality", "ifstruct", "concodeeval"])
 def test_inspect_scores_as_the_suite_does(suite: str, tmp_path: Path) -> None:
     """With its mock model, in the prompt and with structured output."""
-    named = os.environ.get(_PYTHON)
+    named = os.environ.get(_INSPECT)
     if not named and find_spec("inspect_ai") is None:
         pytest.skip("inspect_ai is not installed")
+    _scores_are_equal(named or sys.executable, "run_inspect.py", tmp_path, suite)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("suite", ["sob", "quality", "ifstruct", "concodeeval"])
+def test_lm_evaluation_scores_as_the_suite_does(suite: str, tmp_path: Path) -> None:
+    """With a model that gives the same answers."""
+    named = os.environ.get(_LM_EVAL)
+    if not named:
+        pytest.skip(f"{_LM_EVAL} names no Python that has lm_eval")
+    _scores_are_equal(named, "run_lm_eval.py", tmp_path, suite)
+
+
+def _scores_are_equal(python: str, script: str, folder: Path, suite: str) -> None:
     ended = subprocess.run(
-        [named or sys.executable, str(_SCRIPT), str(tmp_path), suite],
+        [python, str(Path(__file__).with_name(script)), str(folder), suite],
         capture_output=True,
         check=False,
         text=True,
+        env={**os.environ, "HF_HOME": str(folder), "HF_HUB_OFFLINE": "1"},
     )
     assert ended.returncode == 0, ended.stderr[-4000:]
-    report = json.loads(ended.stdout)
-    for figures in report.values():
+    for figures in json.loads(ended.stdout.splitlines()[-1]).values():
         assert figures["theirs"] == pytest.approx(figures["ours"])
         assert 0 < figures["ours"] < 1
