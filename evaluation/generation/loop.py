@@ -33,6 +33,7 @@ from evaluation.generation.text_under_way import (
 )
 from evaluation.models.base import (
     ChosenToken,
+    ChosenTokens,
     LanguageModel,
     RowLogits,
 )
@@ -201,7 +202,7 @@ class _Batch:
         if text.compile_ns is None and self._begin_grammar(text, text.session):
             wait = text.waited_ns(begun, perf_counter_ns())
             self._note_compile_wait(text, wait)
-            text.note_step(wait, None, 0)
+            text.note_step(wait, None, None)
             text.loop_ns = 0
             return None
         mask = text.session.mask()
@@ -215,13 +216,13 @@ class _Batch:
         ]
         try:
             choices = self._decoding.choose(questions)
-            took = choices.work.ns()
+            choices.sampling.ns()  # Waits for the device, where it may fail.
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
         for choice, token in zip(ready, choices.tokens, strict=True):
             try:
-                self._take_choice(choice, token, took)
+                self._take_choice(choice, token, choices)
             except EngineEnded as ended:
                 text = choice.text
                 self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
@@ -236,11 +237,13 @@ class _Batch:
             except EngineEnded as ended:
                 self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
 
-    def _take_choice(self, choice: TextChoice, token: ChosenToken, took: int) -> None:
-        """Book the token chosen for a text, which took so many nanoseconds."""
+    def _take_choice(
+        self, choice: TextChoice, token: ChosenToken, choices: ChosenTokens
+    ) -> None:
+        """Book the token chosen for a text."""
         text = choice.text
         may_come = is_choice(token.best)
-        self._note_compile_wait(text, choice.note_step(took))
+        self._note_compile_wait(text, choice.note_step(choices))
         start = perf_counter_ns()
         if may_come:
             text.tied = text.tied or token.tied

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import Result
     from evaluation.generation.engine_session import EngineSession, TokenMask
+    from evaluation.models.base import ChosenTokens
 
 
 #: No logit of a token that may come next is as low: some models put tokens that are
@@ -99,16 +100,21 @@ class TextUnderWay:
         return max(0, ready_ns - max(begun, logits_there))
 
     def note_step(
-        self, wait_ns: int | None, mask_ns: int | None, chosen_ns: int
+        self, wait_ns: int | None, mask_ns: int | None, chosen: ChosenTokens | None
     ) -> None:
         """Keep the figures of a pass after which a token was chosen, or forced."""
+        transfer = None if chosen is None else chosen.transfer
+        apply = None if chosen is None else chosen.apply
         self.steps.append(
             DecodingStep(
                 fed=self.fed,
                 forward_ns=self.work.ns(),
                 mask_ns=mask_ns,
                 wait_ns=wait_ns,
-                loop_ns=self.loop_ns + chosen_ns,
+                transfer_ns=None if transfer is None else transfer.ns(),
+                apply_ns=None if apply is None else apply.ns(),
+                sampling_ns=None if chosen is None else chosen.sampling.ns(),
+                loop_ns=self.loop_ns,
             )
         )
 
@@ -159,9 +165,9 @@ class TextChoice:
             look_for_ties=look_for_ties and text.random is None,
         )
 
-    def note_step(self, chosen_ns: int) -> int | None:
+    def note_step(self, chosen: ChosenTokens) -> int | None:
         """Keep the figures of the pass; return how long the mask was waited for."""
         text, mask = self.text, self.mask
         wait = None if mask is None else text.waited_ns(self.begun, self.ready_ns)
-        text.note_step(wait, None if mask is None else mask.ns, chosen_ns)
+        text.note_step(wait, None if mask is None else mask.ns, chosen)
         return wait

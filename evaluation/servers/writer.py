@@ -31,12 +31,15 @@ from evaluation.servers.refusals import Refusal, RefusalClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from curation.core.json_types import Json
+    from curation.system.progress import Progress
+    from evaluation.core.records import Record
     from evaluation.servers.adaptation import AdaptedSchema
+    from evaluation.servers.formats.answers import ServerAnswer
     from evaluation.servers.model_server import ModelServer
     from evaluation.servers.provider import Provider
-    from evaluation.servers.responses import ServerAnswer
 
 
 #: Requests after which a server that refuses all of them alike is given up.
@@ -255,15 +258,16 @@ class ServerWriter:
         body = self.server.request(request, schema.text)
         return text, self.parameters.apply(body)
 
-    def owe(self, request: GenerationRequest, account: Account | None = None) -> None:
-        """Count the most that an answer can cost which is not here, or not counted.
+    def prepare(
+        self, records: Sequence[Record], folder: Path | None, progress: Progress
+    ) -> None:
+        """Adapt the schemas of a run; see `SchemaAdapter.prepare`."""
+        self._adapter.prepare(records, folder, self.label, progress)
 
-        Args:
-            request: The text that was asked for.
-            account: Has its price; None for the writer's own.
-        """
+    def owe(self, request: GenerationRequest) -> None:
+        """Count the maximum cost of an answer whose tokens were not counted."""
         _, body = self.prepared(request)
-        (account or self.account).pay(None, None, len(json.dumps(body)), request.budget)
+        self.account.pay(None, None, len(json.dumps(body)), request.budget)
 
     def _write_one(self, request: GenerationRequest) -> Generation:
         text, body = self.prepared(request)
