@@ -139,7 +139,8 @@ class LocalModel:
         """Return each engine with what writes under it."""
         from evaluation.generation.local_writer import LocalWriter  # noqa: PLC0415 - heavy
 
-        options, pairs = self.options, []
+        options = self.options
+        pairs: list[tuple[Constraint, TextWriter]] = []
         for engine in self._engines:
             loop = options.options
             if options.forced_as_paper:
