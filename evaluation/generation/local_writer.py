@@ -260,7 +260,7 @@ class LocalWriter:
         )
 
     def prepare(
-        self, records: Sequence[Record], folder: Path | None, progress: Progress
+        self, records: Sequence[Record], folder: Path, progress: Progress
     ) -> None:
         """Do nothing: grammars are compiled text by text, as that is timed."""
 

@@ -360,7 +360,7 @@ class TextWriter(Protocol):
         """
 
     def prepare(
-        self, records: Sequence[Record], folder: Path | None, progress: Progress
+        self, records: Sequence[Record], folder: Path, progress: Progress
     ) -> None:
         """Make ready what can be made before the first text.
 

@@ -245,7 +245,7 @@ class ServerWriter:
         return text, self.parameters.apply(body)
 
     def prepare(
-        self, records: Sequence[Record], folder: Path | None, progress: Progress
+        self, records: Sequence[Record], folder: Path, progress: Progress
     ) -> None:
         """Adapt the schemas of a run; see `SchemaAdapter.prepare`."""
         self._adapter.prepare(records, folder, self.label, progress)
