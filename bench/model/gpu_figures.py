@@ -289,7 +289,7 @@ def under_engines(  # noqa: PLR0913, PLR0917 - what, on what, for how long
 ) -> None:
     """Measure the time per token under engines beside none, in turn, at one batch.
 
-    `loop_us` is for choosing and booking a token, `mask_us` the engine's own time, and
+    `loop_us` is for booking a token, `mask_us` the engine's own time, and
     `wait_us` how long the logits waited for its mask.
     """
     with engine_writers(found, model, ("none", *engines), batch) as writers:
@@ -312,6 +312,8 @@ def under_engines(  # noqa: PLR0913, PLR0917 - what, on what, for how long
         found[name] = {
             "ms_per_token": 1e3 * median(seconds[name]),
             "loop_us": fmean(step.loop_ns for step in steps) / 1e3,
+            "sampling_us": fmean(step.sampling_ns or 0 for step in steps) / 1e3,
+            "apply_us": fmean(step.apply_ns or 0 for step in steps) / 1e3,
             "mask_us": fmean(step.mask_ns or 0 for step in steps) / 1e3,
             "wait_us": fmean(step.wait_ns or 0 for step in steps) / 1e3,
         }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.extras import install_extra
@@ -16,12 +16,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
-    from evaluation.core.run_header import TaskSettings
+    from evaluation.core.run_header import Constraint, TaskSettings
     from evaluation.core.task import Task
+    from evaluation.generation.text_generation import TokenPrices
     from evaluation.servers.model_server import ModelServer
 
-    #: A model with the engines it writes under, or the ways in which it is asked.
-    Side: TypeAlias = tuple[ModelOptions, Sequence[EngineUnderTest | ModelServer]]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A model with the engines it writes under, or the ways in which it is asked."""
+
+    options: ModelOptions
+    #: Of a local model.
+    engines: Sequence[EngineUnderTest] = ()
+    #: Of a model behind a server: the same server, asked in each way.
+    servers: Sequence[ModelServer] = ()
+    #: What the tokens of a server cost; None if that is not known.
+    prices: TokenPrices | None = None
+
+    @property
+    def constraints(self) -> Sequence[Constraint]:
+        """All that constrain the model."""
+        return (*self.engines, *self.servers)
 
 
 def participants_of(
@@ -58,7 +74,7 @@ def participants_of(
         )
     sides = engines_of(request)
     _check_usable(
-        [engine for _, side in sides for engine in side], request, tasks, choice
+        [it for side in sides for it in side.constraints], request, tasks, choice
     )
     return sides
 
@@ -81,7 +97,7 @@ def engines_of(request: RunRequest) -> list[Side]:
             servers = _servers(options, request)
             connection = servers[0].connection
             prices = prices_of(options.prices, connection, request.max_cost)
-            sides.append((replace(options, prices=prices), servers))
+            sides.append(Side(options=options, servers=servers, prices=prices))
         else:
             engines = select_engines(
                 request.fetch.cache,
@@ -89,7 +105,7 @@ def engines_of(request: RunRequest) -> list[Side]:
                 request.preset,
                 request.options,
             )
-            sides.append((options, engines))
+            sides.append(Side(options=options, engines=engines))
     return sides
 
 
@@ -161,7 +177,7 @@ def _alternatives(name: str, tasks: Sequence[Task], accepted: set[str]) -> str:
 
 
 def _check_usable(
-    engines: Sequence[EngineUnderTest | ModelServer],
+    engines: Sequence[Constraint],
     request: RunRequest,
     tasks: Sequence[Task],
     choice: SuiteChoice | None,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from hashlib import sha256
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+import orjson
 
 from curation.system.errors import BadData, BadUsage, NoInput, NotPermitted, Unavailable
 from curation.system.user_files import refuse_large
@@ -20,6 +22,9 @@ from evaluation.core.records import (
     encode_records,
 )
 from evaluation.data import Dataset, RecordSelection, open_data
+from evaluation.results.reader import HEADER
+from evaluation.tokenizers import tokens_at_most
+from evaluation.walking.run_folder import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -206,3 +211,50 @@ def _select(records: Sequence[Record], request: RecordRequest) -> Sequence[Recor
     if not selected:
         raise NoInput("none of the records is selected", then="look at --id, --config")
     return selected[: request.limit] if request.first else _drawn(selected, request)
+
+
+def refuse_overwriting(out: Path, data: str | None) -> None:
+    """Refuse a file of prompts that would replace its data, or a run's records.
+
+    Args:
+        out: The file; `RECORDS` is written beside it.
+        data: The source of the records.
+
+    Raises:
+        BadUsage: the data is one of these files, or the folder is a run's.
+    """
+    beside, file = realpath(out.parent / RECORDS), realpath(out)
+    is_data = data is not None and realpath(data) in {file, beside}
+    if is_data or file == beside or (out.parent / HEADER).exists():
+        raise BadUsage(
+            f"{RECORDS}, written beside it, would replace records",
+            str(out),
+            "name a file in another folder",
+        )
+
+
+def prompt_lines(
+    choice: SuiteChoice, request: RunRequest, records: Sequence[Record]
+) -> list[bytes]:
+    """Return prompts as JSON lines, with the budgets of a run.
+
+    Raises:
+        BadUsage: the request asks for several texts a record.
+    """
+    options = request.models[0]
+    if options.samples > 1 or request.repairs:
+        then = "leave out --set samples and repairs"
+        raise BadUsage("prompts are one a record", then=then)
+    lines = []
+    for record in records:
+        prompt = choice.prompt(record)
+        line = {
+            "record": record.key,
+            "messages": [
+                {"role": turn.role, "content": turn.content} for turn in prompt.messages
+            ],
+            "budget": options.budget or prompt.tokens(tokens_at_most),
+            "schema": record.schema,
+        }
+        lines.append(orjson.dumps(line))
+    return lines

@@ -267,9 +267,6 @@ class RunRequest:
     #: many requests may be sent; None: any. Those under way are waited for.
     max_cost: float | None = None
     max_requests: int | None = None
-    #: `submit` sends the requests in batches, `collect` fetches the answers that are
-    #: there; empty: servers are asked one text at a time.
-    batches: str = ""
     #: How missing files are fetched, and where they are kept.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 

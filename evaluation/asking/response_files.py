@@ -1,38 +1,25 @@
-"""Read files of responses, of our own runs and of other programs.
+"""Read files of responses, of csbdata's runs and of other programs.
 
-Ours are JSON lines, one `Response` each; only `record` and `text` are needed. The
-output of batches is recognised by its content; sources: the API references of batches
-(platform.openai.com, platform.claude.com). The `custom_id` there is that of `csbdata
-suite prompts`, or the record's key.
+Each line is a `Response` as JSON, of which only `record` and `text` are required, or
+has the layout of a benchmark's authors.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import msgspec
-from msgspec.structs import replace as replaced
 
 from curation.core.json_types import Json
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_large
-from evaluation.core.records import FREE, Record, Response
-from evaluation.generation.text_generation import FINISHES, TextEnding
-from evaluation.servers.adaptation import AdaptedSchema, SchemaAdapter, read_fits
-from evaluation.servers.batches import BatchLine
-from evaluation.servers.client import ServerConnection
-from evaluation.servers.model_server import ModelServer
-from evaluation.servers.provider import providers
-from evaluation.servers.responses import BrokenStream, ServerAnswer
-from evaluation.servers.writer import answer_tokens, text_ending
+from evaluation.core.records import Record, Response
 
 #: Returns the response of a line of a benchmark's authors; None of another layout.
 PublishedResponse: TypeAlias = "Callable[[Mapping[str, Json]], Response | None]"
@@ -67,7 +54,7 @@ def read_responses(
     """Return the responses of a file, in any of these layouts.
 
     Args:
-        path: JSON lines of ours, or of a batch's output.
+        path: JSON lines.
         published: Reads a line in the layout of a benchmark's authors
             (`Suite.published_response`).
 
@@ -94,53 +81,7 @@ def read_responses(
             str(path),
             'a line is an object with at least "record" and "text"',
         )
-    models = {it.model for it in responses if it.model}
-    # What failed in a batch was asked of the model that answered the rest.
-    only = models.pop() if len(models) == 1 else "model"
-    named = [it if it.model else replaced(it, model=only) for it in responses]
-    return ResponseFile(path=path, responses=named, problems=problems)
-
-
-def decoded(file: ResponseFile, records: Sequence[Record]) -> ResponseFile:
-    """Return answers as values of the records' own schemas, undeclared ones with them.
-
-    `csbdata suite prompts` has kept beside them which schemas are sent instead, and
-    which are not sent at all.
-    """
-    fits = read_fits(file.path.parent)
-    by_name = names_of_records(records)
-
-    @cache
-    def adapters(way: str) -> Sequence[SchemaAdapter]:
-        homes = [it for it in providers().values() if it.batches and way in it.ways]
-        connections = [ServerConnection(base="", model="", provider=it) for it in homes]
-        return [ModelServer(way=way, connection=it).adapter for it in connections]
-
-    def fit_of(record: Record | None, condition: str) -> AdaptedSchema:
-        if record is not None:
-            for adapter in adapters(condition.partition("@")[0]):
-                if fit := fits.get(adapter.key(record)):
-                    return fit
-        return AdaptedSchema()
-
-    responses = []
-    for response in file.responses:
-        fit = fit_of(by_name.get(response.record), response.condition)
-        text = None if response.text is None else fit.decoded(response.text)
-        responses.append(replaced(response, text=text))
-    for model, condition in dict.fromkeys((it.model, it.condition) for it in responses):
-        responses += [
-            Response(
-                record=record.key,
-                model=model,
-                condition=condition,
-                finish=FINISHES[TextEnding.ENGINE],
-                error=refusal,
-            )
-            for record in records
-            if (refusal := fit_of(record, condition).refusal)
-        ]
-    return replace(file, responses=responses)
+    return ResponseFile(path=path, responses=responses, problems=problems)
 
 
 def parse_response(line: bytes) -> Response:
@@ -167,8 +108,6 @@ def _lines(path: Path, published: PublishedResponse | None) -> Iterator[Response
                 )
                 if response is not None:
                     yield response
-                elif isinstance(value, dict) and "custom_id" in value:
-                    yield from batch_responses(value)
                 else:
                     yield msgspec.convert(value, Response)
             except (ValueError, RecursionError) as error:
@@ -199,97 +138,10 @@ def _escaped(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return value
 
 
-def batch_responses(value: Any) -> list[Response]:  # noqa: ANN401 - any JSON value
-    """Return the responses of one line of a batch's output, one for each choice.
-
-    A request that failed may name no model; its response has an empty name then.
-
-    Args:
-        value: The line's JSON value, which has a `custom_id`.
-
-    Raises:
-        ValueError: it is no such line.
-    """
-    line = msgspec.convert(value, BatchLine)
-    record, condition = names_of(line.custom_id)
-    status, body, error = line.outcome()
-    if error is not None:
-        named = body.get("model")
-        message = error.get("message") if isinstance(error, dict) else error
-        response = Response(
-            record=record,
-            condition=condition,
-            model=str(named or ""),
-            error=f"HTTP {status}: {message or 'no answer'}".removeprefix("HTTP 0: "),
-        )
-        return [response]
-    try:
-        return [
-            # The first one has the tokens of all.
-            _of_body(record, condition, repeat, {**body, **members})
-            for repeat, members in enumerate(_choices(body))
-        ]
-    except (BrokenStream, TypeError, AttributeError) as broken:
-        raise ValueError(str(broken)) from None
-
-
-def _choices(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the members by which the bodies of single choices differ."""
-    first, *others = body.get("choices") or [None]
-    later = [{"choices": [it], "usage": None} for it in others]
-    return [{} if first is None else {"choices": [first]}, *later]
-
-
-def _of_body(
-    record: str, condition: str, repeat: int, body: dict[str, Any]
-) -> Response:
-    """Return the response of a whole body, by the provider whose form it has."""
-    name = "anthropic" if "content" in body else "openai"
-    answer = ServerAnswer()
-    provider = providers()[name]
-    provider.wire.read(msgspec.json.encode(body), answer)
-    answer.take_call()
-    ending = text_ending(answer, provider)
-    return Response(
-        record=record,
-        condition=condition,
-        model=str(body.get("model") or "model"),
-        repeat=repeat,
-        text=answer.text or answer.refusal or None,
-        reasoning=answer.reasoning,
-        finish=FINISHES.get(ending, ending.value) or answer.finish,
-        prompt_tokens=answer.prompt_tokens,
-        output_tokens=answer_tokens(answer, apart=not answer.reasoning),
-        reasoning_tokens=answer.reasoning_tokens,
-    )
-
-
-#: What stands behind the condition in a `custom_id` of ours.
-_DIGEST: Final = re.compile(r"(?P<condition>[a-z-]+)-(?P<record>[0-9a-f]{40})")
-
-
-def custom_id(record: str, condition: str) -> str:
-    """Return what a batch calls a record that is asked under a condition.
-
-    Vendors take 64 letters, digits and dashes.
-    """
-    digest = sha256(record.encode()).hexdigest()[:40]
-    return f"{condition.replace('@', '-')}-{digest}"
-
-
-def names_of(custom: str) -> tuple[str, str]:
-    """Return the record and the condition of a `custom_id`; of others the first."""
-    match = _DIGEST.fullmatch(custom)
-    if match is None:
-        return custom, FREE
-    return match["record"], match["condition"].replace("-", "@")
-
-
 def names_of_records(records: Sequence[Record]) -> dict[str, Record]:
     """Return records by key, and by id where only one has it."""
     by_id: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         by_id[record.id].append(record)
     names = {name: same[0] for name, same in by_id.items() if len(same) == 1}
-    names |= {names_of(custom_id(it.key, FREE))[0]: it for it in records}
     return {**names, **{record.key: record for record in records}}

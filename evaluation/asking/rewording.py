@@ -65,7 +65,7 @@ def reworded_records(
         reworded[place] = rewording.accept(records[place], text)
 
     try:
-        if writer.writer is None:
+        if writer.unavailable:
             raise BadConfiguration(f"{model.recorded_model}: {writer.unavailable}")
         requests = []
         for record in records:

@@ -37,7 +37,6 @@ from evaluation.data.find_data import partial_data
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
 from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
-from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.tasks.registry import task_named
 from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.code_digest import measuring_digest, writing_digest
@@ -61,8 +60,8 @@ if TYPE_CHECKING:
     from evaluation.asking.writers import Writer
     from evaluation.core.task import Task
     from evaluation.data import Dataset
-    from evaluation.servers.model_server import ModelServer
     from evaluation.servers.pacing import Spending
+    from evaluation.setup.selected_engines import EngineUnderTest
 
 
 def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
@@ -98,7 +97,8 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     tasks = [task_named(name) for name in dict.fromkeys(request.tasks)]
     choice = request.suite or _suite_of(request, tasks)
     sides = participants_of(request, tasks, choice)
-    engines = [engine for _, side in sides for engine in side]
+    engines = [engine for side in sides for engine in side.engines]
+    participants = [it for side in sides for it in side.constraints]
     tasks = [task.prepared(request.fetch, progress.say) for task in tasks]
     data = None
     if any(task.needs_data for task in tasks):
@@ -120,7 +120,9 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
                 stack.callback(writer.close)
         plan = _plan(request, tasks, data, writers, progress)
         if plan is not None:
-            head = header(engines, plan, data, request.limit, _models(choice, writers))
+            head = header(
+                participants, plan, data, request.limit, _models(choice, writers)
+            )
         elif choice is not None and records is not None:
             entries = [writer.header() for writer in writers]
             head = suite_header(choice, records, entries, _facts(request))
@@ -142,7 +144,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
             )
             problems = _score(choice, records, folder, request.jobs, progress)
         # A text that a server in trouble left without an answer is asked for again.
-        if not (totals.unanswered or totals.stopped or totals.waiting):
+        if not (totals.unanswered or totals.stopped):
             record_end(folder, _finished(head, tasks, totals, folder))
     return RunResult(folder=folder, totals=totals, problems=problems)
 
@@ -168,7 +170,6 @@ def score_file(
     """
     from evaluation.asking.response_files import (  # noqa: PLC0415 - where models answer
         RESPONSES,
-        decoded,
         encode_responses,
         read_responses,
     )
@@ -182,8 +183,6 @@ def score_file(
         path / RESPONSES if is_folder else path, choice.suite.published_response
     )
     records = _records_beside(request, choice, path)
-    if not is_folder:
-        file = decoded(file, records.records)
     head = dict(open_run(path).raw_header) if is_folder else None
     folder = path
     same = head is not None and choice.header().items() <= head.get(SUITE, {}).items()
@@ -299,7 +298,7 @@ def _facts(request: RunRequest) -> dict[str, Json]:
 
 
 def _count_cases(
-    engines: Sequence[EngineUnderTest | ModelServer],
+    engines: Sequence[EngineUnderTest],
     plan: RunPlan | None,
     data: Dataset | None,
 ) -> int:
@@ -326,7 +325,7 @@ def _count_texts(records: RecordSet, writers: Sequence[Writer]) -> int:
 
 
 def _measure(
-    engines: Sequence[EngineUnderTest | ModelServer],
+    engines: Sequence[EngineUnderTest],
     plan: RunPlan | None,
     folder: Path,
     cases: int,
@@ -341,7 +340,7 @@ def _measure(
         progress.bar("Measuring", cases, found=len(out.finished)) as advance,
     ):
         return run_engines(
-            [engine for engine in engines if isinstance(engine, EngineUnderTest)],
+            engines,
             replace(plan, tasks=tasks),
             out,
             advance,
@@ -361,18 +360,12 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
 ) -> None:
     """Have models answer the records; responses are in the folder then."""
     from evaluation.asking.scoring import live_scorer  # noqa: PLC0415 - where models answer
-    from evaluation.asking.writers import in_batches  # noqa: PLC0415 - as above
     from evaluation.asking.writing import Questioner, ResponseStore  # noqa: PLC0415 - as above
-    from evaluation.servers.model_server import ModelServer  # noqa: PLC0415 - as above
 
     atomic_write_bytes(folder / RECORDS, encode_records(records.records))
     for writer in writers:
-        if isinstance(writer.engine, ModelServer):
-            adapter = writer.engine.adapter
-            adapter.prepare(records.records, folder, writer.label, progress)
+        writer.writer.prepare(records.records, folder, progress)
     with ExitStack() as stack:
-        if request.batches:
-            writers = in_batches(writers, folder, request.batches, stack)
         store = stack.enter_context(ResponseStore(folder))
         score = None
         if request.repairs:
@@ -391,9 +384,7 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
             score=score,
             repairs=request.repairs,
             seed=request.settings.seed,
-            batch=texts
-            if request.batches
-            else max(writer.loaded.texts_at_a_time for writer in writers),
+            batch=max(writer.loaded.texts_at_a_time for writer in writers),
             advance=advance,
             totals=totals,
         )
@@ -403,8 +394,6 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
             if served:
                 progress.say(str(spending))
             record_parameters(folder, {it.label: it.discovered for it in writers})
-        answered = totals.ran + totals.reused
-        totals.waiting = (texts - answered) * bool(request.batches)
         unanswered = store.by_fingerprint and not store.answered
         if unanswered and all(writer.options.over_http for writer in writers):
             what = f"no request was answered; the last one: {store.error}"

@@ -1,22 +1,20 @@
-"""The writers of a run: each model, loaded or behind a server, under each engine."""
+"""The writers of a run: each model, local or behind a server, under each constraint."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
+from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadUsage
-from evaluation.core.records import FREE
-from evaluation.generation.text_generation import TextWriter, TokenPrices
+from evaluation.core.run_header import Constraint
 from evaluation.models.store import DEFAULT, check_installed, get_model
-from evaluation.servers.batches import BatchWriter
-from evaluation.servers.model_server import ModelServer
 from evaluation.servers.pacing import Account, SharedBackoff, Spending
 from evaluation.servers.parameters import Parameters
 from evaluation.servers.writer import ServerWriter
-from evaluation.setup.engine_files import UNCONSTRAINED
 from evaluation.tokenizers import (
     BYTES,
     TokenizerFiles,
@@ -26,154 +24,199 @@ from evaluation.tokenizers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from contextlib import ExitStack
-
-    from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
+    from evaluation.asking.participants import Side
     from evaluation.asking.request import ModelOptions, RunRequest
+    from evaluation.generation.text_generation import TextWriter, TokenPrices
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
 
-#: Batches' worth of texts that are given at a time.
+#: Batches of texts that a local model is given at a time: it is filled up as texts end.
 _ROUNDS: Final = 4
 
 
-class LoadedModel:
-    """A model of a run: loaded here, or behind a server."""
+class WritingModel(Protocol):
+    """A model of a run; `LocalModel` and `ServedModel` are the two kinds."""
+
+    options: ModelOptions
+    #: What rows and tables call it.
+    name: str
+    #: What its tokens cost; None if that is not known.
+    prices: TokenPrices | None
+    #: Counts the tokens of a text.
+    count: Callable[[str], int]
+    #: How many texts a writer is given before the next one has its turn.
+    texts_at_a_time: int
+
+    @property
+    def tokenizer(self) -> TokenizerFiles:
+        """The tokenizer that counts budgets; of a local model its own."""
+
+    @property
+    def entry(self) -> Json:
+        """Its facts in a participant's entry of the run's header."""
+
+    def header(self) -> dict[str, Json]:
+        """Return its entry in the run's header."""
+
+    def writers(self) -> Sequence[tuple[Constraint, TextWriter]]:
+        """Return each constraint with what writes under it."""
+
+
+def _settings(model: WritingModel) -> dict[str, Json]:
+    """Return how a model writes, for the run's header."""
+    options, prices = model.options, model.prices
+    return {
+        "samples": options.samples,
+        "temperature": options.temperature,
+        "seed": options.seed,
+        "budget": options.budget,
+        "compat": options.compat,
+        "forced_as_paper": options.forced_as_paper,
+        "batch": options.batch,
+        "options": asdict(options.options),
+        "prices": asdict(prices) if prices else None,
+    }
+
+
+class LocalModel:
+    """A model of the transformers library, loaded here."""
+
+    prices: TokenPrices | None = None
 
     def __init__(
         self,
         options: ModelOptions,
+        engines: Sequence[EngineUnderTest],
         fetch: FetchSettings,
         say: Callable[[str], None],
-        tokenizer: str = DEFAULT,
     ) -> None:
         """Load the model.
 
         Args:
             options: Which model, and how it writes.
+            engines: Constrain it.
             fetch: How missing files are fetched.
             say: Prints what takes time.
-            tokenizer: Counts the budgets of a server's texts, since its own tokenizer
-                is not known.
 
         Raises:
-            CsbdataError: an option makes no sense, or there is no such model.
+            CsbdataError: there is no such model, or it cannot be loaded.
         """
-        if options.temperature == 0 and options.samples > 1:
-            raise BadUsage(
-                "samples: greedy decoding writes the same text every time",
-                then="add --set temperature=0.7",
-            )
-        self._model: LanguageModel | None = None
-        self._say = say
-        # Nothing is fetched to ask a server, unless the user names what.
-        is_bound = options.over_http and tokenizer == DEFAULT
-        self._load_tokenizer: Callable[[], TokenizerFiles] = partial(
-            get_tokenizer, BYTES if is_bound else tokenizer, fetch, say
+        check_installed()
+        from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
+
+        loading = LoadOptions(
+            revision=options.revision,
+            device=options.device,
+            dtype=options.dtype,
+            threads=options.threads,
+            attention=options.attention,
         )
-        if not options.over_http:
-            check_installed()
-            from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
-
-            loading = LoadOptions(
-                revision=options.revision,
-                device=options.device,
-                dtype=options.dtype,
-                threads=options.threads,
-                attention=options.attention,
-            )
-            model = self._model = get_model(options.model, loading, fetch, say)
-            self._load_tokenizer = partial(_vocabulary, model, fetch, say)
-        self.options = options
-        #: Counts the tokens of a text.
-        counter = token_counter(lambda: self.tokenizer)
-        self.count = tokens_at_most if is_bound else counter
-        #: Of all its writers, in whatever way they ask.
-        self._backoff = SharedBackoff(options.patience)
-        self._parameters: Parameters | None = None
-
-    @property
-    def prices(self) -> TokenPrices | None:
-        """What its tokens cost; None if that is not told."""
-        prices = self.options.prices
-        return prices if isinstance(prices, TokenPrices) else None
+        self.options, self._engines, self._say = options, engines, say
+        self._model = get_model(options.model, loading, fetch, say)
+        self._load_tokenizer = partial(_vocabulary, self._model, fetch, say)
+        self.count = token_counter(lambda: self.tokenizer)
+        path = Path(options.model)
+        self.name = path.name if path.exists() else options.model
+        rounds = 1 if options.batch == 1 else _ROUNDS
+        self.texts_at_a_time = options.batch * rounds
 
     @cached_property
     def tokenizer(self) -> TokenizerFiles:
-        """The model's tokenizer; of a server the one that counts budgets."""
+        """The model's tokenizer, as wide as its logits."""
         return self._load_tokenizer()
 
     @property
-    def name(self) -> str:
-        """Its name in rows and tables."""
-        model = self.options.recorded_model
-        return Path(model).name if Path(model).exists() else model
-
-    @property
-    def texts_at_a_time(self) -> int:
-        """How many texts a writer is given before the next one has its turn.
-
-        A batch of a model here is filled up as texts end, so it is given several.
-        """
-        batch = self.options.batch
-        return batch if self._model is None or batch == 1 else batch * _ROUNDS
+    def entry(self) -> Json:
+        """Its facts in a participant's entry of the run's header."""
+        return self.header()
 
     def header(self) -> dict[str, Json]:
-        """Return its entry in a run's header."""
-        options = self.options
-        model: dict[str, Json] = {"model": options.recorded_model}
-        if self._model is not None:
-            model = {"model": self._model.name, **self._model.facts()}
-        return {
-            **model,
-            "samples": options.samples,
-            "temperature": options.temperature,
-            "seed": options.seed,
-            "budget": options.budget,
-            "compat": options.compat,
-            "forced_as_paper": options.forced_as_paper,
-            "batch": options.batch,
-            "options": asdict(options.options),
-            "prices": asdict(prices) if (prices := self.prices) else None,
-        }
+        """Return its entry in the run's header."""
+        return {"model": self._model.name, **self._model.facts(), **_settings(self)}
 
-    def writer(
-        self, engine: EngineUnderTest | ModelServer, spending: Spending
-    ) -> TextWriter | None:
-        """Return what writes under an engine; None if that cannot be used here.
-
-        Args:
-            engine: The engine, or the server with the way to ask it.
-            spending: Counts what is asked of servers.
-        """
-        if isinstance(engine, ModelServer):
-            rules = engine.connection.provider.parameters
-            self._parameters = self._parameters or Parameters(rules)
-            return ServerWriter(
-                engine,
-                Account(spending, self.prices),
-                backoff=self._backoff,
-                parameters=self._parameters,
-                say=self._say,
-            )
-        if engine.unavailable or self._model is None:
-            return None
+    def writers(self) -> Sequence[tuple[Constraint, TextWriter]]:
+        """Return each engine with what writes under it."""
         from evaluation.generation.local_writer import LocalWriter  # noqa: PLC0415 - heavy
 
-        loop = self.options.options
-        if self.options.forced_as_paper:
-            loop = replace(loop, forced=engine.file.about.forced_in_paper)
-        return LocalWriter(
-            self._model,
-            engine,
-            self.tokenizer,
-            loop,
-            batch=self.options.batch,
-            memory_mb=self.options.memory_mb,
-            say=self._say,
+        options = self.options
+        pairs: list[tuple[Constraint, TextWriter]] = []
+        for engine in self._engines:
+            loop = options.options
+            if options.forced_as_paper:
+                loop = replace(loop, forced=engine.file.about.forced_in_paper)
+            writer = LocalWriter(
+                self._model,
+                engine,
+                self.tokenizer,
+                loop,
+                batch=options.batch,
+                memory_mb=options.memory_mb,
+                say=self._say,
+            )
+            pairs.append((engine, writer))
+        return pairs
+
+
+class ServedModel:
+    """A model behind a server."""
+
+    def __init__(
+        self,
+        side: Side,
+        request: RunRequest,
+        say: Callable[[str], None],
+        spent: Spending,
+    ) -> None:
+        """Prepare; nothing is sent, and no tokenizer is fetched unless one is named.
+
+        Args:
+            side: The model, and the ways in which it is asked.
+            request: The run.
+            say: Prints what takes time.
+            spent: Counts what is sent, and what it costs.
+        """
+        self.options, self.prices, self._servers = (
+            side.options,
+            side.prices,
+            side.servers,
         )
+        self._say, self._spent = say, spent
+        connection = side.servers[0].connection
+        self.name = self.entry = connection.model
+        is_bound = request.tokenizer == DEFAULT
+        tokenizer = BYTES if is_bound else request.tokenizer
+        self._load_tokenizer = partial(get_tokenizer, tokenizer, request.fetch, say)
+        counter = token_counter(lambda: self.tokenizer)
+        self.count = tokens_at_most if is_bound else counter
+        self.texts_at_a_time = side.options.batch
+
+    @cached_property
+    def tokenizer(self) -> TokenizerFiles:
+        """The tokenizer that counts budgets: its own is not known."""
+        return self._load_tokenizer()
+
+    def header(self) -> dict[str, Json]:
+        """Return its entry in the run's header."""
+        return {"model": self.options.recorded_model, **_settings(self)}
+
+    def writers(self) -> Sequence[tuple[Constraint, TextWriter]]:
+        """Return each way to ask with what asks; they share backoff and parameters."""
+        backoff = SharedBackoff(self.options.patience)
+        parameters = Parameters(self._servers[0].connection.provider.parameters)
+        return [
+            (
+                server,
+                ServerWriter(
+                    server,
+                    Account(self._spent, self.prices),
+                    backoff=backoff,
+                    parameters=parameters,
+                    say=self._say,
+                ),
+            )
+            for server in self._servers
+        ]
 
 
 def _vocabulary(
@@ -190,12 +233,12 @@ def _vocabulary(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
-    """One model, free or under one engine."""
+    """One model under one constraint, as it takes part in a run."""
 
-    loaded: LoadedModel
-    engine: EngineUnderTest | ModelServer
-    #: None if the engine cannot be used here.
-    writer: TextWriter | None
+    loaded: WritingModel
+    engine: Constraint
+    #: Writes the texts; never asked if the engine is unavailable.
+    writer: TextWriter
     #: Whether rows name it by its model and condition, and not by its engine alone.
     named_by_model: bool
 
@@ -207,17 +250,12 @@ class Writer:
     @property
     def model(self) -> str:
         """The model's name."""
-        if isinstance(self.engine, ModelServer):
-            return self.engine.connection.model
         return self.loaded.name
 
     @property
     def condition(self) -> str:
         """`free`, or the label of the engine."""
-        if isinstance(self.engine, ModelServer):
-            return self.engine.condition
-        free = self.engine.file.name == UNCONSTRAINED
-        return FREE if free else self.engine.label
+        return self.engine.condition
 
     @property
     def participant(self) -> str:
@@ -237,80 +275,65 @@ class Writer:
     @property
     def identity(self) -> str:
         """Fingerprint of everything about it that decides its texts."""
-        return self.engine.identity if self.writer is None else self.writer.identity
+        return self.writer.identity
 
     def header(self) -> dict[str, Json]:
         """Return its entry in a run's header."""
         header = self.engine.header()
         if not self.named_by_model:
             return header
-        local = not isinstance(self.engine, ModelServer)
+        prices = self.loaded.prices
         return {
             **header,
             "engine": self.label,
             "name": f"{self.model} {header['name']}",
-            "model": self.loaded.header() if local else self.model,
-            "prices": asdict(prices) if (prices := self.loaded.prices) else None,
+            "model": self.loaded.entry,
+            "prices": asdict(prices) if prices else None,
         }
 
     @property
     def discovered(self) -> Mapping[str, str]:
         """The parameters that its server refuses, with the names that it takes."""
-        return {} if self.writer is None else self.writer.discovered
+        return self.writer.discovered
 
     def close(self) -> None:
         """End its processes and connections."""
-        if self.writer is not None:
-            self.writer.close()
-
-
-def in_batches(
-    writers: Sequence[Writer], folder: Path, verb: str, stack: ExitStack
-) -> list[Writer]:
-    """Return writers whose servers are asked in batches.
-
-    Args:
-        writers: They as they are asked one text at a time.
-        folder: The run's folder, whose lock the caller holds.
-        verb: `submit` or `collect`.
-        stack: Closes them.
-
-    Raises:
-        BadUsage: one is no server with batches.
-    """
-    others = []
-    for writer in writers:
-        if not isinstance(writer.writer, ServerWriter):
-            raise BadUsage(f"{writer.label} has no batches", then="csbdata suite run")
-        batches = BatchWriter(writer.writer, folder, submits=verb == "submit")
-        stack.callback(batches.close)
-        others.append(replace(writer, writer=batches))
-    return others
+        self.writer.close()
 
 
 def open_writers(
     request: RunRequest,
-    sides: Sequence[tuple[ModelOptions, Sequence[EngineUnderTest | ModelServer]]],
+    sides: Sequence[Side],
     say: Callable[[str], None],
     spending: Spending,
 ) -> list[Writer]:
-    """Load the models of a request; return each under each of its engines.
+    """Load the models of a request; return each under each of its constraints.
 
     Raises:
         BadConfiguration: two would have one name.
         CsbdataError: an option makes no sense, or there is no such model.
     """
     writers: list[Writer] = []
-    for options, engines in sides:
-        loaded = LoadedModel(options, request.fetch, say, request.tokenizer)
+    for side in sides:
+        options = side.options
+        if options.temperature == 0 and options.samples > 1:
+            raise BadUsage(
+                "samples: greedy decoding writes the same text every time",
+                then="add --set temperature=0.7",
+            )
+        model: WritingModel
+        if side.servers:
+            model = ServedModel(side, request, say, spending)
+        else:
+            model = LocalModel(options, side.engines, request.fetch, say)
         writers += [
             Writer(
-                loaded=loaded,
-                engine=engine,
-                writer=loaded.writer(engine, spending),
+                loaded=model,
+                engine=constraint,
+                writer=writer,
                 named_by_model=request.suite is not None,
             )
-            for engine in engines
+            for constraint, writer in model.writers()
         ]
     labels = [writer.label for writer in writers]
     repeated = {label for label in labels if labels.count(label) > 1}

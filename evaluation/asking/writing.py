@@ -23,9 +23,8 @@ from evaluation.generation.text_generation import (
     GenerationRequest,
     TextEnding,
 )
-from evaluation.servers.batches import BatchWriter
 from evaluation.servers.pacing import SpendingLimit
-from evaluation.servers.writer import ConditionUnavailable, ServerWriter
+from evaluation.servers.writer import ConditionUnavailable
 from evaluation.walking.code_digest import writing_digest
 from evaluation.walking.run_folder import AppendedLines, whole_lines
 
@@ -108,7 +107,7 @@ class Questioner:
     def ask_all(self, records: Iterable[Record], writers: Sequence[Writer]) -> None:
         """Put every record to every writer."""
         for writer in writers:
-            if writer.writer is None:
+            if writer.unavailable:
                 self.totals.unavailable[writer.label] = writer.unavailable
         most = max((writer.options.samples for writer in writers), default=1)
         waiting = iter(records)
@@ -193,10 +192,9 @@ class Questioner:
                 missing.append(index)
                 continue
             self.totals.reused += 1
-            server = writer.writer
-            if answer.cost is None and isinstance(server, ServerWriter | BatchWriter):
-                server.owe(request)
-        if not missing or writer.writer is None:
+            if answer.cost is None:
+                writer.writer.owe(request)
+        if not missing:
             return answers
 
         def keep(place: int, generation: Generation) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +18,7 @@ from curation.commands.options import (
 )
 from curation.system.errors import BadConfiguration, BadUsage, Unavailable
 from curation.system.progress import Progress, Quiet, Shown
-from curation.system.terminal import command_line, say, say_command, with_more
+from curation.system.terminal import command_line, say, say_command
 from curation.system.words import command, counted
 from evaluation.commands.options import (
     DataOptions,
@@ -42,8 +41,6 @@ from evaluation.commands.show_run import (
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evaluation.asking.request import RunRequest, SuiteChoice
 
 
@@ -166,92 +163,52 @@ def _request(  # noqa: PLR0913 (groups of options)
     return choice, request
 
 
-_RUN = """Have models answer the records, score the answers, and print the tables.
+@app.command("run", cls=GroupedCommand)
+@with_settings(RunSettings)
+@with_option_groups
+def run_command(  # noqa: PLR0913 (groups of options)
+    *,
+    name: _NameArgument,
+    data: DataOptions,
+    engines: EngineOptions,
+    models: ModelGroup,
+    work: WorkOptions,
+    gate: PassRateGate,
+    value: SetOption = None,
+    run_dir: RunFolderOption = None,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Have models answer the records, score the answers, and print the tables.
 
-Killed at any moment, the same command continues: answers are in the run's folder.
-Every model answers free (--engine none), and under each other --engine.
+    Killed at any moment, the same command continues: answers are in the run's folder.
+    Every model answers free (--engine none), and under each other --engine.
 
-\b
-Examples:
-  csbdata suite run passrate --limit 20 --engine none --engine llguidance
-  csbdata suite run passrate --model http://localhost:8000/v1#qwen
-  csbdata suite run passrate --set repairs=2 --set mode=schema --set hints=0
+    \b
+    Examples:
+      csbdata suite run passrate --limit 20 --engine none --engine llguidance
+      csbdata suite run passrate --model http://localhost:8000/v1#qwen
+      csbdata suite run passrate --set repairs=2 --set mode=schema --set hints=0
 
-Exits with 69 if no model could be asked.
-"""
-_SUBMIT = """Send a run's requests as batches, which cost half; `collect` fetches them.
-
-Example: csbdata suite submit passrate --model openai:gpt-6-luna --engine strict
-
-Killed at any moment, the same command continues: what was sent is not sent again.
-"""
-_COLLECT = """Fetch and score the answers to what `submit` with the same options sent.
-
-Example: csbdata suite collect passrate --model openai:gpt-6-luna --engine strict
-
-What failed on the way is sent again by `submit`, or asked for by `run`.
-"""
-
-
-def _asking(batches: str, about: str) -> Callable[..., None]:
-    """Return the command that asks models at once, or sends or collects batches."""
-
-    def ask(  # noqa: PLR0913 (groups of options)
-        *,
-        name: _NameArgument,
-        data: DataOptions,
-        engines: EngineOptions,
-        models: ModelGroup,
-        work: WorkOptions,
-        gate: PassRateGate,
-        value: SetOption = None,
-        run_dir: RunFolderOption = None,
-        format_: ReportFormatOption = ReportFormat.AUTO,
-    ) -> None:
-        _, request = _request(
-            name,
-            value,
-            data=data,
-            engines=engines,
-            models=models,
-            work=work,
-            run_dir=run_dir,
-        )
-        _run(replace(request, batches=batches), gate, format_)
-
-    ask.__doc__ = about
-    return ask
-
-
-for _name, _batches, _about in (
-    ("run", "", _RUN),
-    ("submit", "submit", _SUBMIT),
-    ("collect", "collect", _COLLECT),
-):
-    _command = with_option_groups(_asking(_batches, _about))
-    app.command(_name, cls=GroupedCommand)(with_settings(RunSettings)(_command))
-
-
-def _run(request: RunRequest, gate: PassRateGate, format_: ReportFormat) -> None:
-    """Run a suite, and print what came of it."""
+    Exits with 69 if no model could be asked.
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.asking.run import run
 
+    _, request = _request(
+        name,
+        value,
+        data=data,
+        engines=engines,
+        models=models,
+        work=work,
+        run_dir=run_dir,
+    )
     result = run(request, _progress(format_))
     totals = result.totals
-    if totals.waiting:
-        say(
-            f"{counted(totals.waiting, 'answer')} not there yet: the same command with "
-            f"collect fetches what is. {result.folder}"
-        )
-    nothing = not (totals.ran or totals.reused)
-    if request.batches == "submit" or (request.batches and nothing):
-        say_unfinished(totals, "answer")
-        return
     print_scored(result, format_)
     for label, why in totals.unavailable.items():
         say(f"{label} was not run: {why}", style="yellow")
     say_unfinished(totals, "answer")
-    if totals.unavailable and nothing:
+    if totals.unavailable and not (totals.ran or totals.reused):
         raise Unavailable("no model of this run can be asked here")
     say(
         f"{counted(totals.ran, 'answer')} written now, {totals.reused:,} found there. "
@@ -301,91 +258,40 @@ def score_command(  # noqa: PLR0913 (options of one command)
     hold_gate(result, gate.fail_under)
 
 
-class PromptFormat(StrEnum):
-    """The layouts of prompts."""
-
-    JSONL = "jsonl"
-    """A line a record: its key, the messages, the budget, the schema."""
-    OPENAI_BATCH = "openai-batch"
-    """Requests of OpenAI's batches; `score` knows their names."""
-    ANTHROPIC_BATCH = "anthropic-batch"
-    """The same of Anthropic's."""
-
-
 @app.command("prompts", cls=GroupedCommand)
 @with_option_groups
-def prompts_command(  # noqa: PLR0913 (groups of options)
+def prompts_command(
     *,
     name: _NameArgument,
     data: _DataOption = None,
     limit: _LimitOption = None,
     value: SetOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="[PROVIDER:]NAME", help="The model that lines of a batch ask for."
-        ),
-    ] = None,
-    engine: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="WAY",
-            help="none, json, tool or strict: how a batch asks for the schema; "
-            "repeatable [default: none].",
-        ),
-    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="[default: stdout]", parser=local_path),
     ] = None,
-    layout: Annotated[
-        PromptFormat,
-        typer.Option("--as", help="jsonl, openai-batch or anthropic-batch."),
-    ] = PromptFormat.JSONL,
 ) -> None:
     """Write the prompts, to ask models elsewhere.
 
-    \b
-    Examples:
-      csbdata suite prompts passrate --limit 20 --out prompts.jsonl
-      csbdata suite prompts sob --as anthropic-batch --model claude-sonnet-5 \\
-        --engine none --engine strict --out batch.jsonl
+    Example: csbdata suite prompts passrate --limit 20 --out prompts.jsonl
 
-    Beside --out stand `records.jsonl` and the rewrites (`fits.jsonl`) that `score`
-    reads. Lines of a batch have schema, temperature and budget, and need --model.
-    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    A line has the record's key, the messages, the budget of tokens and the schema. The
+    records are written beside --out (`records.jsonl`), where `score` reads them.
+    """
     from curation.system.atomic_files import atomic_write_bytes
-    from evaluation.asking import batch_prompts
-    from evaluation.asking.records import records_of
+    from evaluation.asking.records import (
+        prompt_lines,
+        records_of,
+        refuse_overwriting,
+    )
     from evaluation.core.records import encode_records
     from evaluation.walking.run_folder import RECORDS
 
-    is_batch = layout is not PromptFormat.JSONL
-    if is_batch and not model:
-        raise BadUsage(
-            f"each line of --as {layout.value} names a model",
-            then=with_more(
-                *("--model", "NAME"),
-                here=("suite", "prompts", name, "--as", layout.value),
-            ),
-        )
-    if (model is not None or engine) and not is_batch:
-        raise BadUsage(
-            "lines of --as jsonl name no model and no way to ask",
-            then="leave out --model and --engine, or add --as openai-batch",
-        )
-    if out is None and set(engine or ()) - {"none"}:
-        raise BadUsage("score decodes by what stands beside --out", then="--out FILE")
     if out is not None:
-        batch_prompts.refuse_overwriting(out, data)
+        refuse_overwriting(out, data)
     choice, request = _request(name, value, data=DataOptions(data=data, limit=limit))
     records = records_of(choice, request.records()).records
-    if model:
-        servers = batch_prompts.servers_of(layout.value, model, engine or ["none"])
-        folder = out.parent if out else None
-        lines = batch_prompts.lines_of(request, records, servers, folder, Shown())
-    else:
-        lines = batch_prompts.prompt_lines(choice, request, records)
+    lines = prompt_lines(choice, request, records)
     if out is None:
         for line in lines:
             typer.echo(line)

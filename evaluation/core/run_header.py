@@ -64,6 +64,18 @@ class Participant(Protocol):
         """Return its entry in the run's header; see `ParticipantHeader`."""
 
 
+class Constraint(Participant, Protocol):
+    """An engine, or a way to ask a server: `EngineUnderTest`, `ModelServer`."""
+
+    @property
+    def condition(self) -> str:
+        """`free` if it constrains nothing, otherwise its name."""
+
+    @property
+    def unavailable(self) -> str:
+        """Why it cannot be used here; empty if it can."""
+
+
 #: Member of a run's header that says which suite was run, and how.
 SUITE: Final = "suite"
 _NS_PER_SECOND = 1_000_000_000

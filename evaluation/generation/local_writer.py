@@ -25,7 +25,10 @@ from evaluation.walking.engine_worker import tokenizer_setup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
+    from curation.system.progress import Progress
+    from evaluation.core.records import Record
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
@@ -255,6 +258,14 @@ class LocalWriter:
             interpreter=engine.interpreter,
             environment=engine.environment(),
         )
+
+    def prepare(
+        self, records: Sequence[Record], folder: Path, progress: Progress
+    ) -> None:
+        """Do nothing: grammars are compiled text by text, as that is timed."""
+
+    def owe(self, request: GenerationRequest) -> None:
+        """Do nothing: no local text is paid for."""
 
     def close(self) -> None:
         """End the engine's process."""

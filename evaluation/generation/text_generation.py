@@ -14,6 +14,9 @@ from curation.core.json_types import Json, UntypedJson
 from evaluation.core.cases import Result
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.system.progress import Progress
     from evaluation.core.records import Message, Record, Response
 
 _NS: Final = 1e9
@@ -98,7 +101,12 @@ class DecodingStep:
     mask_ns: int | None
     #: How long the loop waited for the mask when the logits were there.
     wait_ns: int | None
-    #: What the loop itself took: booking the token before, and choosing this one.
+    #: Transfer of the mask to the model's device, and applying it; None without one.
+    transfer_ns: int | None = None
+    apply_ns: int | None = None
+    #: Choosing or drawing the token; None if it was forced.
+    sampling_ns: int | None = None
+    #: Booking the token before.
     loop_ns: int = 0
 
 
@@ -167,10 +175,10 @@ class Generation:
 
     @property
     def tpot_ns(self) -> float | None:
-        """Mean time of each token after the first.
+        """Mean time of each token after the first, as in section 4 of the paper.
 
         The end token counts, except of a server, which does not show its moment. None
-        if all came in one piece. The loop's own time is left out.
+        if all came in one piece.
         """
         length = self.length
         if self.ttft_ns is None or self.total_ns is None or length is None:
@@ -179,8 +187,7 @@ class Generation:
             return None
         counts_end = self.pieces is None and self.ending is TextEnding.END
         later = length - 1 + counts_end
-        own = sum(step.loop_ns for step in self.steps[1:])
-        return (self.total_ns - self.ttft_ns - own) / later if later > 0 else None
+        return (self.total_ns - self.ttft_ns) / later if later > 0 else None
 
     @property
     def may_pass(self) -> bool:
@@ -287,7 +294,7 @@ class GenerationRequest:
     seed: int = 0
     #: 0 is greedy decoding.
     temperature: float = 0.0
-    #: Fingerprint of the response, which a batch calls it by; empty outside of runs.
+    #: Fingerprint of the response; empty outside of runs.
     mark: str = ""
 
 
@@ -297,8 +304,6 @@ class TokenPrices:
 
     prompt: float
     output: float
-    #: The share of them that is paid for an answer of a batch.
-    batch: float = 1.0
     #: Currency, date and source of a list; empty for prices that the user gave.
     source: str = ""
 
@@ -308,14 +313,9 @@ class TokenPrices:
         Raises:
             ValueError: one is below 0, or no number.
         """
-        for price in (self.prompt, self.output, self.batch):
+        for price in (self.prompt, self.output):
             if not 0 <= price < inf:
                 raise ValueError(f"{price} is no price")
-
-    def of_batches(self) -> TokenPrices:
-        """Return what tokens of a batch cost."""
-        prompt, output = self.prompt * self.batch, self.output * self.batch
-        return replace(self, prompt=prompt, output=output)
 
     def cost(self, prompt: int | None, output: int | None) -> float | None:
         """Return what a text of so many tokens costs; None if they are not known."""
@@ -358,6 +358,20 @@ class TextWriter(Protocol):
             on_end: Called as soon as a text has ended, with its place among the
                 requests.
         """
+
+    def prepare(
+        self, records: Sequence[Record], folder: Path, progress: Progress
+    ) -> None:
+        """Make ready what can be made before the first text.
+
+        Args:
+            records: The records of the run.
+            folder: Keeps what is made, so that a run that continues reads it.
+            progress: Shows how far it is.
+        """
+
+    def owe(self, request: GenerationRequest) -> None:
+        """Count the maximum cost of a text whose cost is not known."""
 
     def close(self) -> None:
         """End its processes and connections."""

@@ -110,8 +110,11 @@ class ChosenTokens:
     """What was chosen for the texts of a batch; the device has done all till then."""
 
     tokens: Sequence[ChosenToken]
-    #: Transfer of the masks, and the choice.
-    work: TimedWork
+    #: Transfer of the masks to the device, and applying them; None without masks.
+    transfer: TimedWork | None
+    apply: TimedWork | None
+    #: Choosing, or drawing.
+    sampling: TimedWork
 
 
 class Decoding(Protocol):

@@ -61,11 +61,16 @@ class TokenChooser:
         Args:
             questions: From what each is chosen; the logits of all are of one length.
         """
-        begun = self.clock.moment()
+        transfer = apply = None
         logits = _together([one.logits for one in questions])
         masks = [one.allowed for one in questions if one.allowed is not None]
         if masks:
-            logits = self.masked(masks, logits)
+            begun = self.clock.moment()
+            packed = self._on_device(masks, mask_bytes(logits.shape[1]))
+            transfer, begun = self.clock.since(begun), self.clock.moment()
+            logits = self._apply(packed, logits)
+            apply = self.clock.since(begun)
+        begun = self.clock.moment()
         best, tokens = _best(logits)
         if any(one.temperature for one in questions):
             tokens = self._draw(questions, logits, best, tokens)
@@ -76,7 +81,9 @@ class TokenChooser:
         took = self.clock.since(begun)
         # The only wait for the device.
         tokens_read = _read(questions, table.cpu().numpy())
-        return ChosenTokens(tokens=tokens_read, work=took)
+        return ChosenTokens(
+            tokens=tokens_read, transfer=transfer, apply=apply, sampling=took
+        )
 
     def masked(self, masks: Sequence[RowMask], logits: torch.Tensor) -> torch.Tensor:
         """Return the logits, minus infinity where a token may not come next.
@@ -85,8 +92,12 @@ class TokenChooser:
         A sum keeps what is no number where it is, whether it is allowed or not. The
         result is overwritten by the next call.
         """
+        packed = self._on_device(masks, mask_bytes(logits.shape[1]))
+        return self._apply(packed, logits)
+
+    def _apply(self, packed: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        """Return the logits with masks that are on their device applied."""
         texts, size = logits.shape
-        packed = self._on_device(masks, mask_bytes(size))
         if self._scratch.shape[0] != packed.numel():
             self._scratch = self._penalties.new_empty(packed.numel(), 8)
         room = self._scratch.view(texts, -1)[:, :size]

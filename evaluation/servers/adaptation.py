@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -72,16 +72,6 @@ class AdaptedSchema(msgspec.Struct, frozen=True, kw_only=True):
             return answer
 
 
-def read_fits(folder: Path) -> dict[str, AdaptedSchema]:
-    """Return the fits that a folder keeps, by their keys."""
-    fits: dict[str, AdaptedSchema] = {}
-    for line in whole_lines(folder / FITS):
-        with suppress(msgspec.DecodeError):
-            fit = msgspec.json.decode(line, type=AdaptedSchema)
-            fits[fit.key] = fit
-    return fits
-
-
 def _parsed(schema: str) -> Json:
     """Return a schema that is to be sent.
 
@@ -130,7 +120,7 @@ class SchemaAdapter:
     def prepare(
         self,
         records: Sequence[Record],
-        folder: Path | None,
+        folder: Path,
         label: str,
         progress: Progress,
     ) -> None:
@@ -138,29 +128,29 @@ class SchemaAdapter:
 
         Args:
             records: The records of the run.
-            folder: Keeps the fits; that of a run is locked. None keeps none.
+            folder: The run's, which is locked; keeps the fits.
             label: The participant.
             progress: Shows how far it is.
         """
         records = [record for record in records if record.schema is not None]
         if self._profile is None or not records:
             return
-        with ExitStack() as opened:
-            lines = None
-            if folder is not None:
-                self._fits |= read_fits(folder)
-                lines = opened.enter_context(closing(AppendedLines(folder / FITS)))
-            found = sum(self.key(record) in self._fits for record in records)
-            bar = progress.bar("Adapting schemas", len(records), found)
-            advance = opened.enter_context(bar)
-            comparer = opened.enter_context(Comparer())
+        for line in whole_lines(folder / FITS):
+            with suppress(msgspec.DecodeError):
+                fit = msgspec.json.decode(line, type=AdaptedSchema)
+                self._fits[fit.key] = fit
+        found = sum(self.key(record) in self._fits for record in records)
+        with (
+            closing(AppendedLines(folder / FITS)) as lines,
+            progress.bar("Adapting schemas", len(records), found) as advance,
+            Comparer() as comparer,
+        ):
             advance(found)
             for record in records:
                 key = self.key(record)
                 if key not in self._fits:
                     self._fits[key] = self._fit(record, key, comparer)
-                    if lines is not None:
-                        lines.write(msgspec.json.encode(self._fits[key]))
+                    lines.write(msgspec.json.encode(self._fits[key]))
                     advance(1)
         fits = [self._fits[self.key(record)] for record in records]
         progress.say(f"{label}: {_summary(fits, self._profile, self._mode)}")

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn
 
 import msgspec
 import requests
@@ -29,10 +29,7 @@ from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unav
 from curation.system.escaping import shortened
 from curation.system.retry import retry_after
 from curation.system.threads import within
-from evaluation.servers.pacing import Account, SharedBackoff, Spending
-from evaluation.servers.provider import Provider, providers
-from evaluation.servers.refusals import Refusal, RefusalClass, read_refusal
-from evaluation.servers.responses import (
+from evaluation.servers.formats.answers import (
     BrokenStream,
     ErrorEvent,
     ServerAnswer,
@@ -42,17 +39,16 @@ from evaluation.servers.responses import (
     response_lines,
     response_pieces,
 )
+from evaluation.servers.pacing import Account, SharedBackoff, Spending
+from evaluation.servers.provider import Provider, providers
+from evaluation.servers.refusals import Refusal, RefusalClass, read_refusal
 
 _CONNECT_SECONDS: Final = 10.0
-#: For all that is no text: the answers of a batch are many.
-_CALL_SECONDS: Final = 300.0
-_CALL_BYTES: Final = 2**30
 #: What may happen where a whole answer was to be read.
 _LOST: Final = (requests.RequestException, HTTPError, BrokenStream, TooLate, ValueError)
 _GOES_ON: Final = "the same command goes on"
 _LOOK: Final = "look at the address; it ends in /v1 as a rule"
 _SUCCESS: Final = 200
-_Form = TypeVar("_Form")
 #: Most connections that are kept between requests.
 _CONNECTIONS: Final = 256
 
@@ -121,19 +117,6 @@ def split_address(address: str) -> tuple[str, str]:
     return base.rstrip("/"), model
 
 
-def decoded(answer: bytes, form: type[_Form], url: str) -> _Form:
-    """Return a server's answer, which has a form.
-
-    Raises:
-        Unavailable: it has another.
-    """
-    try:
-        return msgspec.json.decode(answer, type=form)
-    except (msgspec.DecodeError, RecursionError):
-        what = f"no answer of such a server: {shortened(answer.decode())!r}"
-        raise Unavailable(what, url, _LOOK) from None
-
-
 class ServerClient:
     """A connection to one server."""
 
@@ -187,7 +170,9 @@ class ServerClient:
                 answer is left out.
 
         Raises:
-            CsbdataError: see `call`.
+            Unavailable: it does not answer, or refuses (exit 69).
+            BadConfiguration: there is no such address (exit 78).
+            CsbdataError: see `ask`.
         """
         connection = self._connection
         models = self._object(connection.base + connection.provider.models)
@@ -201,46 +186,17 @@ class ServerClient:
         return _model_ids(models), answers
 
     def _object(self, url: str) -> dict[str, Json]:
-        return decoded(self._whole("GET", url, _CONNECT_SECONDS), dict[str, Any], url)
-
-    def call(self, method: str, path: str, **content: Any) -> bytes:  # noqa: ANN401 (as requests takes it)
-        """Return what the server answers below its address, in one try.
-
-        Args:
-            method: `GET` or `POST`.
-            path: Below the address.
-            content: What is sent, by the names of `requests`.
-
-        Raises:
-            Unavailable: it does not answer, or refuses (exit 69).
-            BadConfiguration: there is no such address (exit 78).
-            CsbdataError: see `ask`.
-        """
-        url = self._connection.base + path
-        return self._whole(method, url, _CALL_SECONDS, _CALL_BYTES, **content)
-
-    def _whole(
-        self,
-        method: str,
-        url: str,
-        seconds: float,
-        most: int | None = None,
-        **content: Any,  # noqa: ANN401 (as requests takes it)
-    ) -> bytes:
         then = _GOES_ON
         try:
-            with self._session.request(
-                method,
+            with self._session.get(
                 url,
-                timeout=(_CONNECT_SECONDS, seconds),
+                timeout=_CONNECT_SECONDS,
                 allow_redirects=False,
                 stream=True,
-                **content,
             ) as response:
                 self._check_status(response)
-                limit = time.monotonic() + seconds
-                whole = b"".join(response_pieces(response, limit, most))
-                return self._hide(whole.decode()).encode()
+                limit = time.monotonic() + _CONNECT_SECONDS
+                whole = self._hide(b"".join(response_pieces(response, limit)).decode())
         except (RequestRefused, _TryAgain) as error:
             raise Unavailable(str(error), url, then) from None
         except _LOST as error:
@@ -248,6 +204,11 @@ class ServerClient:
             if isinstance(error, requests.ConnectionError):
                 what, then = "no server answers", f"start one, or name another; {then}"
             raise Unavailable(f"{what} ({type(error).__name__})", url, then) from None
+        try:
+            return msgspec.json.decode(whole, type=dict[str, Any])
+        except (msgspec.DecodeError, RecursionError):
+            what = f"no answer of such a server: {shortened(whole)!r}"
+            raise Unavailable(what, url, _LOOK) from None
 
     def ask(
         self, body: Mapping[str, Json], budget: int = 0
@@ -302,7 +263,6 @@ class ServerClient:
         provider, seconds = connection.provider, connection.limits.seconds
         limit = time.monotonic() + seconds
         answer = ServerAnswer()
-        headers: Mapping[str, str] = {}
         # Whether there is something to pay: a text has begun, or may have.
         owed = False
         self._account.spending.send()
@@ -310,7 +270,6 @@ class ServerClient:
         try:
             path = provider.path.format(model=connection.model)
             with self._posted(connection.base + path, body, seconds) as response:
-                headers = response.headers
                 owed = response.ok
                 self._check_status(response)
                 lines = response_lines(response, limit)
@@ -333,7 +292,6 @@ class ServerClient:
         finally:
             if "tools" in body:
                 answer.take_call()
-            self._backoff.told(headers, answer.tokens)
             if owed:
                 sent = len(json.dumps(body))
                 told = answer.prompt_tokens, answer.output_tokens

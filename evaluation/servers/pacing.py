@@ -1,17 +1,9 @@
-"""Pace requests: one backoff, the server's own quotas, limits of a run.
-
-Servers tell their quotas with each answer: a header with `ratelimit` and `remaining` in
-its name, and two more with `limit` and `reset` in that place (`x-ratelimit-*` of OpenAI
-and those who follow it, `anthropic-ratelimit-*`). A quota fills up steadily and is
-full at its reset.
-"""
+"""Pace requests: one backoff for all to a server, and the limits of a run."""
 
 from __future__ import annotations
 
-import datetime
-import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -22,75 +14,6 @@ if TYPE_CHECKING:
 #: Seconds of the first pause; doubled after each further trouble without an answer.
 _FIRST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 60.0
-#: A duration as OpenAI writes it: `6m0s`, `1.2s`, `17ms`.
-_PART: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|h|m|s)")
-_SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-
-
-@dataclass(frozen=True, slots=True)
-class Quota:
-    """What a server lets through, as it told at one moment."""
-
-    remaining: float
-    limit: float
-    #: What comes back every second.
-    rate: float
-    #: The moment, by the clock of the backoff.
-    told: float
-
-    def there(self, now: float) -> float:
-        """Return how much is let through at a moment."""
-        return min(self.limit, self.remaining + self.rate * (now - self.told))
-
-    def pause(self, needed: float, now: float) -> float:
-        """Return the seconds until so much is there."""
-        return max(0.0, min(needed, self.limit) - self.there(now)) / self.rate
-
-    def less(self, needed: float, now: float) -> Quota:
-        """Return what is left when so much is taken now."""
-        return Quota(self.there(now) - needed, self.limit, self.rate, now)
-
-
-def quotas_in(headers: Mapping[str, str], now: float) -> dict[str, Quota]:
-    """Return the quotas that an answer's headers tell, by header.
-
-    Example:
-        >>> quotas_in({
-        ...     "x-ratelimit-limit-requests": "60",
-        ...     "x-ratelimit-remaining-requests": "0",
-        ...     "x-ratelimit-reset-requests": "1m0s",
-        ... }, now=0.0)["x-ratelimit-remaining-requests"].pause(1, now=0.0)
-        1.0
-    """
-    by_name = {name.lower(): value for name, value in headers.items()}
-    quotas: dict[str, Quota] = {}
-    for name, value in by_name.items():
-        if "ratelimit" in name and "remaining" in name:
-            limit = _number(by_name.get(name.replace("remaining", "limit"), ""))
-            reset = _seconds(by_name.get(name.replace("remaining", "reset"), ""))
-            remaining = _number(value)
-            if limit is None or remaining is None or not reset:
-                continue
-            if remaining < limit:
-                rate = (limit - remaining) / reset
-                quotas[name] = Quota(remaining, limit, rate, now)
-    return quotas
-
-
-def _number(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", text) else None
-
-
-def _seconds(text: str) -> float | None:
-    """Return the seconds of a duration, or until a moment (RFC 3339)."""
-    if parts := _PART.findall(text):
-        return sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    try:
-        moment = datetime.datetime.fromisoformat(text)
-        left = (moment - datetime.datetime.now(datetime.UTC)).total_seconds()
-    except (ValueError, TypeError, OverflowError):
-        return _number(text)
-    return max(0.0, left)
 
 
 class SharedBackoff:
@@ -128,48 +51,16 @@ class SharedBackoff:
         #: When trouble began; None while the server answers.
         self._since: float | None = None
         self._pause = _FIRST_PAUSE
-        self._quotas: dict[str, Quota] = {}
-        #: Requests without an outcome, and the most tokens of an answer so far.
-        self._under_way = 0
-        self._tokens = 0
 
     def wait(self) -> float:
         """Wait until a request may be sent; return the moment at which that was."""
         while True:
             with self._lock:
                 now = self._clock()
-                # A pause beyond all patience is the server's to ask for, by a 429.
-                pauses = (
-                    pause
-                    for name, quota in self._quotas.items()
-                    if (pause := quota.pause(self._needed(name), now)) <= self._budget
-                )
-                remaining = max(self._until - now, *pauses, 0.0)
+                remaining = self._until - now
                 if remaining <= 0:
-                    self._under_way += 1
-                    for name, quota in self._quotas.items():
-                        self._quotas[name] = quota.less(self._needed(name), now)
                     return now
             self._sleep(remaining)
-
-    def _needed(self, quota: str) -> float:
-        return self._tokens if "token" in quota else 1
-
-    def told(self, headers: Mapping[str, str], tokens: int = 0) -> None:
-        """Take what the headers of a response tell of the server's quotas.
-
-        Args:
-            headers: Those of the response.
-            tokens: What it used of them, prompt and answer.
-        """
-        with self._lock:
-            now = self._clock()
-            self._under_way = max(0, self._under_way - 1)
-            self._tokens = max(self._tokens, tokens)
-            for name, quota in quotas_in(headers, now).items():
-                # Those under way may have come after it.
-                spoken_for = self._under_way * self._needed(name)
-                self._quotas[name] = quota.less(spoken_for, now)
 
     def answered(self) -> None:
         """Note that the server answers: later trouble is a new one."""

@@ -24,8 +24,6 @@ _LIST: Final = Path(__file__).with_name("prices.toml")
 class _HostPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     #: Of a million tokens of a prompt and of an answer, by model.
     models: dict[str, tuple[float, float]]
-    #: The share that is paid for an answer of a batch.
-    batch: float = 1.0
 
 
 class _PriceList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,7 +69,6 @@ def prices_of(
         return TokenPrices(
             prompt=found[0],
             output=found[1],
-            batch=host.batch,
             source=f"{own.currency}, {own.date}, {own.source}",
         )
     except OSError as error:

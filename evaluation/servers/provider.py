@@ -28,7 +28,7 @@ from evaluation.servers.refusals import Refusal, RefusalClass, RefusalRule
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.generation.text_generation import GenerationRequest
-    from evaluation.servers.responses import ServerAnswer
+    from evaluation.servers.formats.answers import ServerAnswer
 
 
 #: The way in which nothing is asked for but the prompt.
@@ -142,8 +142,6 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
     #: The profile of schemas that tools and strict outputs take
     #: (`curation.fit.profile`); empty: the server tells itself.
     profile: str = ""
-    #: The vendor whose interface of batches it has; empty: it has none.
-    batches: str = ""
     backend: BackendRule = BackendRule(pattern="(?!)")
     cold: ColdRule = ColdRule(members={}, source="")
     refusals: tuple[RefusalRule, ...] = ()

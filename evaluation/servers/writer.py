@@ -31,23 +31,19 @@ from evaluation.servers.refusals import Refusal, RefusalClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from curation.core.json_types import Json
+    from curation.system.progress import Progress
+    from evaluation.core.records import Record
     from evaluation.servers.adaptation import AdaptedSchema
+    from evaluation.servers.formats.answers import ServerAnswer
     from evaluation.servers.model_server import ModelServer
     from evaluation.servers.provider import Provider
-    from evaluation.servers.responses import ServerAnswer
 
 
 #: Requests after which a server that refuses all of them alike is given up.
 _ALIKE: Final = 3
-#: Finish reasons that say nothing but whether the budget was used up.
-_USUAL: Final = frozenset(
-    {
-        *("stop", "end_turn", "tool_use", "tool_calls", "completed"),
-        *("length", "max_tokens", "max_output_tokens"),
-    }
-)
 #: What a text ends with whose request is refused for another cause than its schema.
 _REFUSALS: Final = {
     RefusalClass.CONTEXT: TextEnding.PROMPT,
@@ -111,10 +107,16 @@ class AskedText:
         begins = answer.text.rfind(parts.answer) if parts.answer else len(answer.text)
         moments = _moments(answer, max(0, begins))
         thoughts = [part for part in (answer.reasoning, parts.thinking) if part]
-        ending = text_ending(answer, self.provider)
+        ending = self.provider.ending(answer.finish)
+        ending = TextEnding.REFUSED if answer.refusal else ending
         text = self.schema.decoded(parts.answer)
-        is_usual = answer.finish.lower() in _USUAL
+        is_usual = ending in (TextEnding.END, TextEnding.TRUNCATED)
         odd = "" if is_usual else f"finish_reason {answer.finish!r}"
+        counted, thought = answer.output_tokens, answer.reasoning_tokens
+        if counted is not None:
+            # Where a thought is not counted apart, neither is the answer.
+            is_known = thought is not None or not thoughts
+            counted = max(0, counted - (thought or 0)) if is_known else None
         return Generation(
             id=self.request.record.id,
             result=Result.OK,
@@ -127,7 +129,7 @@ class AskedText:
             prompt_tokens=answer.prompt_tokens,
             ttft_ns=moments[0] - start if moments else None,
             total_ns=moments[-1] - start if moments else None,
-            counted=answer_tokens(answer, apart=not thoughts),
+            counted=counted,
             reasoning_tokens=answer.reasoning_tokens,
             pieces=len(moments),
             adapted=self.schema.text if self.schema.edits else "",
@@ -149,11 +151,6 @@ class AskedText:
         )
 
 
-def text_ending(answer: ServerAnswer, provider: Provider) -> TextEnding:
-    """Return why an answer ended, as its server calls it."""
-    return TextEnding.REFUSED if answer.refusal else provider.ending(answer.finish)
-
-
 def _moments(answer: ServerAnswer, thought: int) -> list[int]:
     """Return when pieces came, those left out that only have `thought` characters."""
     moments: list[int] = []
@@ -163,14 +160,6 @@ def _moments(answer: ServerAnswer, thought: int) -> list[int]:
         if end > thought:
             moments.append(moment)
     return moments
-
-
-def answer_tokens(answer: ServerAnswer, *, apart: bool) -> int | None:
-    """Return the tokens of the answer without those of a thought; None if not known."""
-    thought = answer.reasoning_tokens
-    if answer.output_tokens is None or (thought is None and not apart):
-        return None
-    return max(0, answer.output_tokens - (thought or 0))
 
 
 #: Refusals that may be about a parameter that can be spared.
@@ -255,15 +244,16 @@ class ServerWriter:
         body = self.server.request(request, schema.text)
         return text, self.parameters.apply(body)
 
-    def owe(self, request: GenerationRequest, account: Account | None = None) -> None:
-        """Count the most that an answer can cost which is not here, or not counted.
+    def prepare(
+        self, records: Sequence[Record], folder: Path, progress: Progress
+    ) -> None:
+        """Adapt the schemas of a run; see `SchemaAdapter.prepare`."""
+        self._adapter.prepare(records, folder, self.label, progress)
 
-        Args:
-            request: The text that was asked for.
-            account: Has its price; None for the writer's own.
-        """
+    def owe(self, request: GenerationRequest) -> None:
+        """Count the maximum cost of an answer whose tokens were not counted."""
         _, body = self.prepared(request)
-        (account or self.account).pay(None, None, len(json.dumps(body)), request.budget)
+        self.account.pay(None, None, len(json.dumps(body)), request.budget)
 
     def _write_one(self, request: GenerationRequest) -> Generation:
         text, body = self.prepared(request)

@@ -13,9 +13,11 @@ import msgspec
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.workers.fingerprint import fingerprint
+from evaluation.core.records import FREE
 from evaluation.setup.engine_files import (
     FAITHFUL,
     PRESETS,
+    UNCONSTRAINED,
     VENDOR,
     EngineFile,
     choose_options,
@@ -69,6 +71,11 @@ class EngineUnderTest:
             words.append(self.preset)
         words += (f"{name}={text}" for name, text in self.assigned.items())
         return " ".join(words)
+
+    @property
+    def condition(self) -> str:
+        """`free` if it constrains nothing, otherwise its label."""
+        return FREE if self.file.name == UNCONSTRAINED else self.label
 
     @property
     def chooses_its_threads(self) -> bool:

@@ -75,8 +75,6 @@ class RunTotals:
     unanswered: int = 0
     #: The limit at which nothing more was asked for; empty if there was none.
     stopped: str = ""
-    #: Answers of batches that are not there yet.
-    waiting: int = 0
     #: Label of an engine to why it could not be run.
     unavailable: dict[str, str] = field(default_factory=dict)
 

@@ -20,14 +20,14 @@ from evaluation.analysis.compare_runs import read_outcomes
 from evaluation.asking.response_files import read_responses
 from evaluation.data.find_data import open_data
 from evaluation.results.reader import HEADER, gaps_of, open_run
-from evaluation.servers.provider import providers
-from evaluation.servers.refusals import read_refusal
-from evaluation.servers.responses import (
+from evaluation.servers.formats.answers import (
     BrokenStream,
     ErrorEvent,
     ServerAnswer,
     read_stream,
 )
+from evaluation.servers.provider import providers
+from evaluation.servers.refusals import read_refusal
 from evaluation.tokenizers.byte_level import from_tiktoken
 from evaluation.tokenizers.store import read_tokenizer
 from evaluation.tokenizers.vocabulary import check_tokenizer
@@ -153,13 +153,12 @@ def _table(folder: Path) -> Reader:
 
 def _responses(folder: Path) -> Reader:
     line = b'{"record": "a/b", "text": "{\\"a\\": 1}", "finish": "stop"}\n'
-    batch = {"custom_id": "a/b", "response": {"status_code": 200, "body": {}}}
 
     def read(content: bytes) -> None:
         (folder / "responses.jsonl").write_bytes(content)
         read_responses(folder / "responses.jsonl")
 
-    return Reader(read=read, corpus=[3 * line, json.dumps(batch).encode()])
+    return Reader(read=read, corpus=[3 * line])
 
 
 def _outcomes(folder: Path) -> Reader:

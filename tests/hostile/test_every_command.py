@@ -47,7 +47,7 @@ _EXTRA = {
 #: Targets of commands that take seconds; the folder holds all the others.
 _FEW = ("folder", "binary.json", "loop.json")
 _SLOW = {
-    *("build", "eval", "push", "suite collect", "suite run", "suite submit"),
+    *("build", "eval", "push", "suite run"),
     "verify",
 }
 #: Commands that take no path, or would install something.

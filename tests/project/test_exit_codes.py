@@ -63,8 +63,6 @@ _MISTAKES = {
         suite run ifstruct --set split=nosuch
         suite run quality --config nosuch
         suite run concodeeval --set representations=nosuch
-        suite submit nosuch
-        suite collect nosuch
         suite score nosuch bad.jsonl
         suite prompts nosuch
         suite selftest nosuch
@@ -190,8 +188,6 @@ _MISTAKES = {
         eval --engine none --task masks --data good.json --run-dir taken
         suite run passrate --engine none --data good.json --run-dir taken
         suite score passrate answers.jsonl --data good.json --run-dir taken
-        suite submit passrate --data good.json --model openai:m --run-dir taken
-        suite collect passrate --data good.json --model openai:m --run-dir taken
         demo --run-dir taken
         results export RUN --format parquet --out taken
         results export RUN --format plots --out taken

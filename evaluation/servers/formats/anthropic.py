@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from evaluation.servers.formats.answers import ServerAnswer, StreamEvent, decode_event
 from evaluation.servers.formats.openai import turns
-from evaluation.servers.responses import ServerAnswer, StreamEvent, decode_event
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evaluation.servers.formats.openai import turns
-from evaluation.servers.responses import (
+from evaluation.servers.formats.answers import (
     ServerAnswer,
     StreamEvent,
     decode_event,
 )
+from evaluation.servers.formats.openai import turns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

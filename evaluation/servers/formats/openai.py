@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from evaluation.servers.responses import (
+from evaluation.servers.formats.answers import (
     ErrorEvent,
     ServerAnswer,
     StreamEvent,

@@ -49,14 +49,15 @@ _NOTE: Final = (
     "Medians with quartiles, over the texts for schemas on which every engine here "
     "wrote or ran out of time. GCT: the compile call. TTFT: from the request to the "
     "first token, the compile included; 'without compile' less what was waited for it. "
-    "TPOT: mean time of each later token, without the loop's own. TGT: the whole. "
+    "TPOT: mean time of each later token, (TGT - TTFT) / (n - 1). TGT: the whole. "
     "What a deadline or the budget cut off is at least that, and prints so."
 )
 _STEP_NOTE: Final = (
     "Medians over all forward passes of those texts but their first. mask: the "
     "engine's own time. wait: what the loop stood waiting for it beyond the pass that "
-    "it overlaps. loop: its own cost, choosing and booking a token; it is charged to "
-    "nobody. tokens per pass: 1 unless forced tokens are fed together."
+    "it overlaps. transfer, apply: of the mask, to and on the model's device. "
+    "sampling: choosing the token. loop: booking it. tokens per pass: 1 unless forced "
+    "tokens are fed together."
 )
 _PAIR_NOTE: Final = (
     "Geometric mean of b / a over the texts that both wrote, with a 95 % interval by "
@@ -115,18 +116,25 @@ def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
         # The first pass of a text is its prompt's.
         later = [step for text in side for step in text.generation.steps[1:]]
         if later:
-            forward = Quantiles.of([step.forward_ns for step in later])
-            masks = [ns for step in later if (ns := step.mask_ns) is not None]
-            waits = [ns for step in later if (ns := step.wait_ns) is not None]
-            loop = [step.loop_ns for step in later]
+            parts: dict[str, Sequence[int | None]] = {
+                "forward": [step.forward_ns for step in later],
+                "mask": [step.mask_ns for step in later],
+                "wait": [step.wait_ns for step in later],
+                "transfer": [step.transfer_ns for step in later],
+                "apply": [step.apply_ns for step in later],
+                "sampling": [step.sampling_ns for step in later],
+                "loop": [step.loop_ns for step in later],
+            }
             rows.append(
                 {
                     "engine": engine,
                     "passes": len(later),
-                    "forward": Quartiles.of(forward),
-                    "mask": Quartiles.of(Quantiles.of(masks)),
-                    "wait": Quartiles.of(Quantiles.of(waits)),
-                    "loop": Quartiles.of(Quantiles.of(loop)),
+                    **{
+                        name: Quartiles.of(
+                            Quantiles.of([ns for ns in part if ns is not None])
+                        )
+                        for name, part in parts.items()
+                    },
                     "tokens per pass": _tokens_per_pass(side),
                 }
             )

@@ -99,57 +99,6 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         read_responses(tmp_path)
 
 
-def test_a_batch_of_openai_is_read(tmp_path: Path) -> None:
-    """Texts, refusals, errors, thinking and tokens of chat completions."""
-    usage = {
-        "prompt_tokens": 9,
-        "completion_tokens": 7,
-        "completion_tokens_details": {"reasoning_tokens": 4},
-    }
-    choices = [
-        {
-            "index": 0,
-            "message": {"role": "assistant", "content": "{}", "refusal": None},
-            "finish_reason": "stop",
-        },
-        {
-            "index": 1,
-            "message": {
-                "role": "assistant",
-                "content": '{"a"',
-                "reasoning_content": "hm",
-            },
-            "finish_reason": "length",
-        },
-        {
-            "index": 2,
-            "message": {"role": "assistant", "content": None, "refusal": "No."},
-            "finish_reason": "stop",
-        },
-    ]
-    body = {"model": "gpt-x", "choices": choices, "usage": usage}
-    failed = {"message": "slow down", "code": "rate_limit"}
-    path = _write(
-        tmp_path,
-        {"custom_id": "a", "response": {"status_code": 200, "body": body}},
-        {"custom_id": "b", "response": None, "error": failed},
-        {"custom_id": "c", "response": {"status_code": 400, "body": {"error": failed}}},
-        {"custom_id": 4},
-    )
-    found = read_responses(path)
-    first, second, third, lost, refused = found.responses
-    assert (first.record, first.model, first.text) == ("a", "gpt-x", "{}")
-    assert (first.prompt_tokens, first.output_tokens) == (9, 3)
-    assert first.reasoning_tokens == 4
-    assert {it.model for it in found.responses} == {"gpt-x"}
-    assert (second.repeat, second.finish, second.reasoning) == (1, "length", "hm")
-    assert second.output_tokens is None
-    assert (third.finish, third.text) == ("refusal", "No.")
-    assert (lost.text, lost.error) == (None, "slow down")
-    assert refused.error == "HTTP 400: slow down"
-    assert len(found.problems) == 1
-
-
 _FULL = Record(
     id="a",
     group="g",

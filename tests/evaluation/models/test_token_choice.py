@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.generation.text_under_way import LogitsError, is_choice
+from evaluation.generation.loop import LogitsError, is_choice
 from evaluation.models.base import ChosenToken, RowLogits, RowMask, TokenQuestion
 from evaluation.models.hardware import DeviceClock
 from evaluation.models.token_choice import TokenChooser

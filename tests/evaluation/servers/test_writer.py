@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import threading
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import csbdata
 from curation.system.errors import BadConfiguration, BadData, NoInput, NotPermitted
@@ -33,7 +29,6 @@ from evaluation.servers.pacing import (
     SharedBackoff,
     Spending,
     SpendingLimit,
-    quotas_in,
 )
 from evaluation.servers.prices import prices_of
 from evaluation.servers.writer import ServerWriter
@@ -43,7 +38,6 @@ from tests.evaluation.measuring import sample, texts_request
 from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT
 from tests.evaluation.servers.loopback import Said, answer, event, loopback, refusal
 from tests.evaluation.suites.coverage.written_texts import written
-from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -408,113 +402,6 @@ def test_what_ends_a_run_loses_no_answer_that_was_paid_for(tmp_path: Path) -> No
         lines = (tmp_path / "run/responses.jsonl").read_text().splitlines()
         assert [json.loads(line)["text"] for line in lines] == ["{}"] * 3
         assert len(server.asked) == 4
-
-
-class _Throttle:
-    """A bucket of requests that fills up steadily, and the headers that tell of it."""
-
-    def __init__(self, provider: str, size: float, rate: float) -> None:
-        self.provider, self.size, self.rate = provider, size, rate
-        self.there, self.since = size, time.monotonic()
-        self.refused = 0
-        self.lock = threading.Lock()
-
-    def reply(self, body: dict[str, Any], _number: int) -> Said:
-        """Answer, or refuse until there is room again."""
-        with self.lock:
-            now = time.monotonic()
-            more = (now - self.since) * self.rate
-            self.there, self.since = min(self.size, self.there + more), now
-            room = self.there >= 1
-            self.there -= room
-            self.refused += not room
-            headers = self._headers()
-        if room:
-            said = CONTRACTS[self.provider].reply(body, "{}")
-            return replace(said, headers=headers)
-        return refusal(429, {"error": {"message": "slow down"}}, **headers)
-
-    def _headers(self) -> dict[str, str]:
-        full = (self.size - self.there) / self.rate
-        if self.provider == "anthropic":
-            end = datetime.datetime.now(datetime.UTC)
-            end += datetime.timedelta(seconds=full)
-            start, of = "anthropic_ratelimit_requests", end.isoformat()
-            names = [f"{start}_{it}" for it in ("limit", "remaining", "reset")]
-        else:
-            of = f"{full * 1000:.0f}ms"
-            names = [
-                f"x_ratelimit_{it}_requests" for it in ("limit", "remaining", "reset")
-            ]
-        told = dict(
-            zip(names, (f"{self.size:g}", f"{self.there:.0f}", of), strict=True)
-        )
-        return told if self.there >= 1 else {**told, "retry_after": "1"}
-
-
-@pytest.mark.parametrize("provider", first_fast(1, ["anthropic", "openai"]))
-def test_requests_are_paced_by_what_the_server_tells(
-    tmp_path: Path, provider: str
-) -> None:
-    """Of 40 requests at several times the rate that is let through, few are refused."""
-    throttle = _Throttle(provider, size=4, rate=20)
-    with loopback(throttle.reply) as server:
-        result = csbdata.run(_paid_run(tmp_path, f"{provider}:{server.base}#small", 40))
-    assert len(list(result.open().rows())) == 40
-    assert not result.totals.unanswered
-    # Without the pauses 38; a busy machine is late with some of them.
-    assert throttle.refused <= 15
-
-
-def test_headers_of_both_vendors_tell_quotas() -> None:
-    """Requests and tokens, durations and moments; what is no quota tells nothing."""
-    end = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=60)
-    told = {
-        "x-ratelimit-limit-tokens": "30000",
-        "x-ratelimit-remaining-tokens": "0",
-        "x-ratelimit-reset-tokens": "6m0s",
-        "anthropic-ratelimit-input-tokens-limit": "100",
-        "anthropic-ratelimit-input-tokens-remaining": "40",
-        "anthropic-ratelimit-input-tokens-reset": end.isoformat(),
-    }
-    openai, anthropic = quotas_in(told, now=0.0).values()
-    assert openai.pause(300, 0.0) == pytest.approx(3.6)
-    assert anthropic.pause(50, 0.0) == pytest.approx(10, rel=0.01)
-    assert anthropic.pause(50, 30.0) == 0
-    assert quotas_in({**told, "x-ratelimit-reset-tokens": "soon"}, 0.0).keys() == {
-        "anthropic-ratelimit-input-tokens-remaining"
-    }
-    of = {"limit": "10", "remaining": "5", "reset": "20"}
-    plain = {f"x-ratelimit-{name}-requests": text for name, text in of.items()}
-    (quota,) = quotas_in(plain, 0.0).values()
-    assert quota.pause(6, 0.0) == 4
-    assert quotas_in({**plain, "x-ratelimit-remaining-requests": "10"}, 0.0) == {}
-    assert quotas_in({f"x-disk-{name}": text for name, text in of.items()}, 0.0) == {}
-
-
-def test_a_request_waits_for_as_many_tokens_as_the_largest_before_it() -> None:
-    """The smaller ones between them are not what the next one may need."""
-    slept: list[float] = []
-    backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
-    of = {"limit": "100", "remaining": "10", "reset": "9s"}
-    told = {f"x-ratelimit-{name}-tokens": text for name, text in of.items()}
-    for tokens in (50, 20):
-        backoff.told(told, tokens)
-    backoff.wait()
-    assert sum(slept) == pytest.approx(4)
-
-
-@given(st.dictionaries(st.sampled_from(["a", "b", "c"]), st.text(max_size=9)))
-def test_no_header_stops_or_stalls_a_run(values: dict[str, str]) -> None:
-    """Whatever stands in them, the next request waits no longer than patience."""
-    slept: list[float] = []
-    backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
-    names = {"a": "limit", "b": "remaining", "c": "reset"}
-    backoff.told(
-        {f"x-ratelimit-{names[it]}-tokens": text for it, text in values.items()}
-    )
-    backoff.wait()
-    assert sum(slept) <= 60
 
 
 def test_a_price_is_that_of_host_and_model(tmp_path: Path) -> None:

@@ -101,11 +101,6 @@ class ServerAnswer:
         )
 
     @property
-    def tokens(self) -> int:
-        """All tokens that the server counted; 0 where it did not say."""
-        return (self.prompt_tokens or 0) + (self.output_tokens or 0)
-
-    @property
     def begun(self) -> bool:
         """Whether the model has written anything, be it a thought or a refusal."""
         return bool(self.text or self.arguments or self.reasoning or self.refusal)
@@ -178,25 +173,22 @@ class TooLate(Exception):  # noqa: N818 (it says what it is)
     """The deadline passed before the response had ended."""
 
 
-def response_pieces(
-    response: requests.Response, limit: float, most: int | None = None
-) -> Iterator[bytes]:
+def response_pieces(response: requests.Response, limit: float) -> Iterator[bytes]:
     """Yield a response as it comes; a server may send for ever, with no line's end.
 
     Args:
         response: A response whose content has not been read.
         limit: The moment at which it must have ended, by `time.monotonic`.
-        most: Bytes that it may have; None for one answer.
 
     Raises:
         TooLate: it has lasted too long.
         BrokenStream: it is too large.
     """
-    size, most = 0, _MOST_BYTES if most is None else most
+    size = 0
     while piece := _next_piece(response, limit):
         size += len(piece)
-        if size > most:
-            raise BrokenStream(f"an answer of over {most:,} bytes")
+        if size > _MOST_BYTES:
+            raise BrokenStream(f"an answer of over {_MOST_BYTES:,} bytes")
         yield piece
 
 
