@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 import typer
 
 from curation.commands.options import CommandGroup, GroupedCommand
+from curation.core.engine_trials import register_runner
 from curation.system.credentials import guard, redacted, redacted_traceback
 from curation.system.errors import (
     CsbdataError,
@@ -100,6 +101,9 @@ _EVALUATION: Final = {
 }
 
 
+#: What runs engines for `csbdata fit`, in the same way.
+_ENGINE_RUNNER: Final = "evaluation.analysis.engine_trials"
+
 #: What `csbdata` alone prints.
 _FIRST_SCREEN: Final = """\
 JSONSchemaBench: curate real JSON Schemas, tell which providers and engines
@@ -166,6 +170,7 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
     named = arguments[0] if arguments else ""
     if named == "--version":
         return app
+    register_runner(lambda: import_module(_ENGINE_RUNNER).EngineTrials())
     places = {name: f"curation.commands.{name}:{name}" for name in _COMMANDS}
     places |= {name: f"evaluation.commands.{at}" for name, at in _EVALUATION.items()}
     for name in (named,) if named in places else places:

@@ -15,8 +15,9 @@ import msgspec
 import polars as pl
 
 from curation.checking.engine_evidence import ENGINES, Head, Likes, features_of_schema
-from curation.fit.profile import TargetKind, load_profile, profile_names
 from curation.system.atomic_files import atomic_write_bytes
+from evaluation.setup.engine_files import FAITHFUL
+from evaluation.site.keywords import newest_versions
 
 
 def main() -> None:
@@ -25,11 +26,11 @@ def main() -> None:
     parser.add_argument("build", type=Path)
     parser.add_argument("edition", type=Path)
     options = parser.parse_args()
-    profiles = map(load_profile, profile_names())
-    engines = [it.title for it in profiles if it.kind is TargetKind.ENGINE]
     rows = pl.read_parquet(options.edition / "rows.parquet").filter(
-        pl.col("engine").is_in(engines), task="masks"
+        pl.col("engine").str.ends_with(f" {FAITHFUL}"), task="masks"
     )
+    engines = newest_versions(rows["engine"].unique().sort().to_list())
+    rows = rows.filter(pl.col("engine").is_in(engines))
     texts = pl.concat(
         pl.read_parquet(path, columns=["unique_id", "json_schema"]).select(
             pl.lit(path.parent.name).alias("config"),

@@ -1,5 +1,6 @@
-"""What an edition of results measured of engines on real schemas like a user's.
+"""What engines do with a schema: tried here, or measured by an edition of results.
 
+An installed engine is run on the schema by what `evaluation` registers. For any other
 `engines.jsonl.gz` of an edition has a line for each set of features that real schemas
 have, with their outcomes by engine (`python -m bench.edition.engines`). Like a schema
 are those that use all of its features and few others.
@@ -7,21 +8,29 @@ are those that use all of its features and few others.
 
 from __future__ import annotations
 
+import datetime
 import gzip
 from collections import Counter
+from contextlib import ExitStack
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import msgspec
 
+from curation.core.engine_trials import make_runner
 from curation.fit.checks import QUIET
+from curation.fit.profile import Effect, Profile, SourceKind, TargetKind, load_profiles
 from curation.fit.scan import scan_of
+from curation.fit.verdict import FitFinding
 from curation.schema.keywords import KNOWN_KEYWORDS
+from curation.system.escaping import shortened
 from curation.system.package_data import results_folder
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from curation.core.engine_trials import EngineRunner, EngineTrial
     from curation.core.json_types import Json
 
 #: The file of an edition.
@@ -32,6 +41,11 @@ _MORE: Final = 2
 _LIVE: Final = KNOWN_KEYWORDS - QUIET
 #: Keywords that are one feature wherever they are.
 _ANYWHERE: Final = frozenset({"properties", "items", "required", "enum"})
+#: How many schemas like another decide a verdict, and which share must be right.
+_ENOUGH: Final = 10
+_MOSTLY: Final = 0.95
+#: Characters of a value and of a message that are shown.
+_VALUE, _MESSAGE = 60, 300
 #: Outcomes of an edition in words; others are of engines that did not end.
 _WORDS: Final = {
     "passed": "right",
@@ -128,18 +142,154 @@ def outcomes_like(schema: Json, engine: str) -> tuple[Mapping[str, int], bool]:
     return like or more, not like
 
 
-def evidence_of(schema: Json, engine: str) -> str:
-    """Return what was measured of an engine on real schemas like one, as a sentence."""
+class Judgement(NamedTuple):
+    """What an engine does with a schema."""
+
+    findings: tuple[FitFinding, ...] = ()
+    #: The outcome in words, and what it is from.
+    measured: tuple[str, ...] = ()
+
+
+def evidence_of(schema: Json, engine: str) -> Judgement:
+    """Return what was measured of an engine on real schemas like one.
+
+    They decide if they are ten or more that were all rejected, or nearly all right.
+
+    Args:
+        schema: The schema.
+        engine: Its name, version and preset.
+    """
     outcomes, has_more = outcomes_like(schema, engine)
     total = sum(outcomes.values())
-    table = _table()
-    if table is None or not total:
-        return f"{engine}: not measured on real schemas with these keywords"
+    source = "no edition of results"
+    sentence = f"{engine}: not measured on real schemas with these keywords"
     counts: Counter[str] = Counter()
     for outcome, count in outcomes.items():
         counts[_WORDS.get(outcome, "did not end")] += count
     right = counts.pop("right", 0)
-    others = "".join(f", {word} {count:,}" for word, count in sorted(counts.items()))
-    where = "real schemas with these keywords at these places"
-    where += " and many others" if has_more else ""
-    return f"{engine}: right on {right:,} of {total:,} {where}{others}"
+    table = _table()
+    if table is not None and total:
+        source = f"edition {table[0].edition}"
+        others = "".join(f", {it} {count:,}" for it, count in sorted(counts.items()))
+        where = "real schemas with these keywords at these places"
+        where += " and many others" if has_more else ""
+        sentence = f"{engine}: right on {right:,} of {total:,} {where}{others}"
+    is_enough = total >= _ENOUGH and not has_more
+    if is_enough and right >= _MOSTLY * total:
+        return Judgement((), (sentence,))
+    finding = _finding(source, Effect.UNKNOWN, "real schemas like it decide nothing")
+    if is_enough and counts["rejected"] == total:
+        what = f"{counted(total, 'real schema')} like it were all rejected"
+        finding = _finding(source, Effect.REFUSED, what)
+    return Judgement((finding,), (sentence,))
+
+
+def _finding(
+    source: str, effect: Effect, sentence: str, pointer: str = "", keyword: str = ""
+) -> FitFinding:
+    return FitFinding(
+        pointer=pointer,
+        keyword=keyword,
+        rule="measured",
+        effect=effect,
+        sentence=sentence,
+        source=source,
+        evidence=SourceKind.PROBED,
+    )
+
+
+def judgement_of(trial: EngineTrial) -> Judgement:
+    """Return what a trial of an engine says of the schema."""
+    source = f"{trial.engine}, run here"
+    summary = "accepted"
+    findings = []
+    if trial.refusal:
+        summary = f"rejected: {shortened(trial.refusal, _MESSAGE)}"
+        findings.append(_finding(source, Effect.REFUSED, summary))
+    elif trial.late or not trial.valid:
+        summary = trial.late or "compiled; no valid value could be made to try it with"
+        findings.append(_finding(source, Effect.UNKNOWN, summary))
+    if trial.blocked:
+        summary = f"blocks {len(trial.blocked)} of {trial.valid} valid values"
+        such = f"{summary}, such as `{shortened(trial.blocked[0], _VALUE)}`"
+        findings.append(_finding(source, Effect.BLOCKED, such))
+    if trial.passed:
+        lets = f"lets {len(trial.passed)} of {trial.invalid} invalid values through"
+        summary = f"{summary}, {lets}" if trial.blocked else lets
+    for value in {(it.pointer, it.keyword): it for it in trial.passed}.values():
+        such = f"lets `{shortened(value.text, _VALUE)}` through"
+        place = value.pointer, value.keyword
+        findings.append(_finding(source, Effect.IGNORED, such, *place))
+    tried = trial.valid + trial.invalid
+    end = f"; {counted(tried, 'value')} tried" if tried else ""
+    return Judgement(tuple(findings), (f"{trial.engine}: {summary}{end}",))
+
+
+class Engines:
+    """The engines among the targets of a command; a context that ends their processes.
+
+    Nothing of `evaluation` is imported before an engine is named.
+    """
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._open = ExitStack()
+        self._runner: EngineRunner | None = None
+        #: Names of the engines that are run here.
+        self._runs: set[str] = set()
+        self._installs: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End all processes."""
+        self._open.close()
+
+    def targets(self, names: str) -> list[Profile]:
+        """Return the profiles of a list of names; see `load_profiles`."""
+        return load_profiles(names, self._target)
+
+    def _target(self, name: str) -> Profile | None:
+        if self._runner is None:
+            self._runner = make_runner()
+            if self._runner is not None:
+                self._open.callback(self._runner.close)
+        known = self._runner.engine(name) if self._runner is not None else None
+        table, title = _table(), measured_label(name)
+        date = table[0].edition if table is not None and title else ""
+        if known is not None and not known.unavailable:
+            title, date = known.label, str(datetime.datetime.now(datetime.UTC).date())
+            self._runs.add(name)
+        elif known is not None:
+            title = title or known.label
+            self._installs[name] = known.install
+        if not title:
+            return None
+        return Profile(name=name, title=title, date=date, kind=TargetKind.ENGINE)
+
+    def judge(self, schema: Json, profile: Profile) -> Judgement:
+        """Return what an engine, or those of a server, do with a schema."""
+        if profile.kind is TargetKind.ENGINE:
+            if self._runner is not None and profile.name in self._runs:
+                return judgement_of(self._runner.run(profile.name, schema))
+            measured = evidence_of(schema, profile.title)
+            install = self._installs.get(profile.name)
+            hint = (f"to try it here: {install}",) if install else ()
+            return Judgement(measured.findings, (*measured.measured, *hint))
+        labels = map(measured_label, profile.engines)
+        found = [evidence_of(schema, it).measured for it in labels if it]
+        return Judgement((), tuple(it for each in found for it in each))
+
+
+def measured_label(name: str) -> str:
+    """Return name, version and preset of an engine in the table; empty if not there.
+
+    Args:
+        name: `NAME`, or `NAME==VERSION`.
+    """
+    table = _table()
+    words = name.replace("==", " ") + " "
+    labels = [it for it in table[0].engines if it.startswith(words)] if table else []
+    return labels[-1] if labels else ""

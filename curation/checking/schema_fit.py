@@ -17,13 +17,7 @@ from curation.checking.schema_files import (
     why_no_schema,
 )
 from curation.core.documents import Reason, Rejected
-from curation.fit.profile import (
-    Effect,
-    Profile,
-    TargetKind,
-    load_profile,
-    profile_names,
-)
+from curation.fit.profile import Effect, Profile, TargetKind
 from curation.fit.verdict import (
     BROKEN,
     FitFinding,
@@ -42,6 +36,7 @@ from curation.sources.readers import Role
 from curation.system.words import command
 
 if TYPE_CHECKING:
+    from curation.checking.engine_evidence import Engines
     from curation.core.json_types import Json
     from curation.fit.relation import Comparer
     from curation.fit.rewriting import Fit
@@ -69,6 +64,7 @@ EXIT_CODES: Final = {
     Verdict.ACCEPTED: 0,
     Verdict.IN_PART: 0,
     Verdict.UNKNOWN: 3,
+    Verdict.BLOCKS: 4,
     Verdict.REJECTED: 4,
 }
 FIXABLE: Final = 1
@@ -114,9 +110,9 @@ class SchemaFit:
     fault: str = ""
     is_json: bool = True
     #: By the name of the target.
-    findings: Mapping[str, tuple[FitFinding, ...]]
-    #: What an edition measured of the engines of a target, by its name.
-    measured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    findings: dict[str, tuple[FitFinding, ...]]
+    #: What was measured of the engines of a target, by its name.
+    measured: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: By the name of each target that rejects it.
     fixes: dict[str, Fix] = field(default_factory=dict)
 
@@ -203,7 +199,10 @@ def cited(finding: FitFinding) -> str:
 
 
 def judge_files(
-    files: Sequence[SchemaFile], profiles: Sequence[Profile], progress: Progress
+    files: Sequence[SchemaFile],
+    profiles: Sequence[Profile],
+    progress: Progress,
+    engines: Engines,
 ) -> list[SchemaFit]:
     """Return the verdicts of each schema; fixes of the first rejected ones.
 
@@ -211,12 +210,13 @@ def judge_files(
         files: The texts; what a tool returns is sent to nobody and left out.
         profiles: The targets.
         progress: Shows how many are judged.
+        engines: Those among the targets.
     """
     sent = [it for it in files if it.held is None or it.held.role is not Role.RESULT]
     fits = []
     with progress.bar("Judging", total=len(sent)) as advance:
         for file in sent:
-            fits.append(_judged(file, profiles))
+            fits.append(_judged(file, profiles, engines))
             advance(1)
     with ExitStack() as stack:
         search = _Search(stack)
@@ -225,6 +225,7 @@ def judge_files(
             rejected = [
                 profile
                 for profile in profiles
+                if profile.kind is not TargetKind.ENGINE
                 if not fit.fault and fit.verdict(profile.name) is Verdict.REJECTED
             ]
             tried += bool(rejected)
@@ -233,7 +234,9 @@ def judge_files(
     return fits
 
 
-def _judged(file: SchemaFile, profiles: Sequence[Profile]) -> SchemaFit:
+def _judged(
+    file: SchemaFile, profiles: Sequence[Profile], engines: Engines
+) -> SchemaFit:
     read = parse_named(file.name, file.content)
     why = why_no_schema(read)
     value = None if isinstance(read, Rejected) else read
@@ -264,24 +267,20 @@ def _judged(file: SchemaFile, profiles: Sequence[Profile]) -> SchemaFit:
         profile.name: (
             *(finding for own in names for finding in judge_name(own, profile)),
             *([broken] if broken is not None else []),
-            *judge_fit(value, profile, tool=tool, strict=strict),
+            *(
+                judge_fit(value, profile, tool=tool, strict=strict)
+                if profile.kind is not TargetKind.ENGINE
+                else ()
+            ),
         )
         for profile in profiles
     }
-    fit.measured = {it.name: _measured(value, it) for it in profiles}
+    with_engines = [it for it in profiles if it.engines or it.kind is TargetKind.ENGINE]
+    for profile in with_engines if broken is None else ():
+        judgement = engines.judge(value, profile)
+        fit.findings[profile.name] += judgement.findings
+        fit.measured[profile.name] = judgement.measured
     return fit
-
-
-def _measured(schema: Json, profile: Profile) -> tuple[str, ...]:
-    names = profile.engines or (profile.name,)
-    if profile.kind is TargetKind.PROVIDER:
-        return ()
-    from curation.checking.engine_evidence import evidence_of  # noqa: PLC0415 - slow
-
-    engines = [load_profile(it) for it in names if it in profile_names()]
-    return tuple(
-        evidence_of(schema, it.title) for it in engines if it.kind is TargetKind.ENGINE
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

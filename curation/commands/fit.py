@@ -113,9 +113,9 @@ def fit(
         typer.Option(
             "--for",
             metavar="TARGET,...",
-            help="Providers, servers and engines, or the path of your own profile "
-            f"(.toml); all are all that csbdata knows.  [default: {_USUAL}; of tools "
-            f"{_FOR_TOOLS}]",
+            help="Providers, servers and engines (ENGINE==VERSION, too), or the path of "
+            "your own profile (.toml); all are all providers and servers.  [default: "
+            f"{_USUAL}; of tools {_FOR_TOOLS}]",
         ),
     ] = None,
     rewriting: RewriteOptions,
@@ -127,6 +127,7 @@ def fit(
     Examples:
       csbdata fit person.schema.json
       csbdata fit tools.json --for openai-strict,vllm
+      csbdata fit person.schema.json --for xgrammar,llguidance
       csbdata fit api.yaml#getPet.200 --for gemini
       csbdata fit a.json --for openai-strict --write sent.json --rest rest.json
       csbdata fit a.json --for openai-strict --decode answer.json
@@ -135,26 +136,30 @@ def fit(
     if named rewrites fix what is rejected; 3 if no source says what happens, or a
     deadline ended the search; 4 if no rewrite was found; 65 if a text is no JSON.
     The tools of one list are one request: a bad one ends it, and limits count them
-    together. Each line names the documentation, the library or the measurement that it
-    is from. With --write, --diff, --rest or --decode it is 0 if the rewritten schema is
+    together. Each line names the documentation, the library or the measurement that
+    it is from. An installed engine is run on values made for the schema; of any other
+    is said what it did with real schemas of these keywords: 4 too if it blocks valid
+    values. With --write, --diff, --rest or --decode it is 0 if the new schema is
     accepted. Nothing is ever fetched, and no provider is asked.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.checking.engine_evidence import Engines
     from curation.checking.schema_files import read_schema_files
     from curation.checking.schema_fit import judge_files, requests_of
-    from curation.fit.profile import load_profiles
     from curation.sources.readers import Role
     from curation.system.progress import progress_of
 
     files = read_schema_files(sources, say)
     has_tools = any(it.held is not None and it.held.role is Role.TOOL for it in files)
-    profiles = load_profiles(targets or (_FOR_TOOLS if has_tools else _USUAL))
-    if rewriting.is_asked:
-        if format_ is not ProblemFormat.AUTO:
-            then = "leave it out: --write FILE has the schema as JSON"
-            raise BadUsage("a rewrite is told to people", "--format", then)
-        _rewrite(files, profiles, rewriting)
-        return
-    fits = judge_files(files, profiles, progress_of(len(files)))
+    with Engines() as engines:
+        names = targets or (_FOR_TOOLS if has_tools else _USUAL)
+        profiles = engines.targets(names)
+        if rewriting.is_asked:
+            if format_ is not ProblemFormat.AUTO:
+                then = "leave it out: --write FILE has the schema as JSON"
+                raise BadUsage("a rewrite is told to people", "--format", then)
+            _rewrite(files, profiles, rewriting)
+            return
+        fits = judge_files(files, profiles, progress_of(len(files)), engines)
     requests = requests_of(fits, profiles)
     if format_ is ProblemFormat.AUTO:
         _print(fits, requests, profiles)
@@ -199,6 +204,7 @@ def _rewrite(
     from curation.checking.schema_fit import rewritten
     from curation.core.documents import Rejected
     from curation.fit.answers import decode, read_schema
+    from curation.fit.profile import TargetKind
     from curation.fit.relation import Comparer
     from curation.fit.rest import rest_of
     from curation.fit.rewriting import REWRITE_SECONDS
@@ -216,6 +222,9 @@ def _rewrite(
             one = command("fit", sent[0].name, "--for", targets[0].name)
             then = f"name one: {one} --write FILE"
         raise BadUsage(what, "--write", then)
+    if targets[0].kind is TargetKind.ENGINE:
+        then = "name a provider or a server: --for openai-strict"
+        raise BadUsage("no rules to rewrite a schema by", targets[0].name, then)
     file = sent[0]
     text = file.schema_text()
     with Comparer() as comparer:
@@ -287,6 +296,7 @@ _STYLES = {
     "accepted": "green",
     "ignored in part": "yellow",
     "unknown": "magenta",
+    "blocks valid values": "red",
     "rejected": "red",
 }
 

@@ -59,6 +59,7 @@ DONE: Final = {
     Effect.REFUSED: "refused",
     Effect.LIMITED: "over the limit",
     Effect.IGNORED: "ignored",
+    Effect.BLOCKED: "blocked",
     Effect.ROUTED: "left to another engine",
     Effect.UNKNOWN: "undocumented",
 }

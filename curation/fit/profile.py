@@ -1,4 +1,4 @@
-"""Profiles of targets: what a provider, a server or an engine does with a schema.
+"""Profiles of targets: what a provider or a server does with a schema.
 
 A profile is one TOML file in `curation/fit/profiles`, or a user's own. Each of its
 rules names a check of `curation.fit.checks`, the effect and its source. A keyword in no
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -34,6 +34,8 @@ class Effect(StrEnum):
     """The request fails, because there is too much of it."""
     IGNORED = "ignored"
     """The request succeeds; this part constrains nothing."""
+    BLOCKED = "blocked"
+    """The request succeeds; some valid values cannot be written."""
     ROUTED = "routed"
     """The request succeeds, by another engine than the one that is asked first."""
     UNKNOWN = "unknown"
@@ -72,7 +74,7 @@ class TargetKind(StrEnum):
     SERVER = "server"
     """A program that runs a model, with the engines in it."""
     ENGINE = "engine"
-    """A library for constrained decoding, with rules from probes."""
+    """A library for constrained decoding: run, or measured by an edition; no rules."""
 
 
 class Strict(StrEnum):
@@ -144,7 +146,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[ProfileRule, ...] = ()
     #: Keywords that a source says are supported.
     accepted: tuple[str, ...] = ()
-    #: The profiles of the engines that answer; one of an engine is its own.
+    #: The engines that answer.
     engines: tuple[str, ...] = ()
     #: What a user should know beside the rules.
     note: str = ""
@@ -282,14 +284,20 @@ def _file_of(name: str) -> Profile:
         return read_profile(path)
     known = {word: full for full in profile_names() for word in (full, full[:6])}
     near = dict.fromkeys(known[word] for word in closest_names(name, known))
-    then = f"there are {', '.join(profile_names())}, or FILE.toml"
+    then = f"there are {', '.join(profile_names())}, engines, or FILE.toml"
     if near:
         then = f"did you mean {' or '.join(near)}?"
     raise BadUsage("no such target", name, then)
 
 
-def load_profiles(targets: str) -> list[Profile]:
+def load_profiles(
+    targets: str, engine: Callable[[str], Profile | None] = lambda _name: None
+) -> list[Profile]:
     """Return the profiles of a list of names, with commas between; `all` for all.
+
+    Args:
+        targets: The names.
+        engine: From a name that no profile has to that of an engine; None for none.
 
     Raises:
         BadUsage: it is empty, there is no such target, or two have one name.
@@ -301,7 +309,10 @@ def load_profiles(targets: str) -> list[Profile]:
         raise BadUsage("no target", "--for", f"there are {', '.join(profile_names())}")
     if names == ["all"]:
         names = list(profile_names())
-    profiles = [load_profile(name) for name in dict.fromkeys(names)]
+    profiles = [
+        (None if name in profile_names() else engine(name)) or load_profile(name)
+        for name in dict.fromkeys(names)
+    ]
     for name, count in Counter(profile.name for profile in profiles).items():
         if count > 1:
             then = "give one of the files another `name`"

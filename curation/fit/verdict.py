@@ -79,6 +79,8 @@ class Verdict(StrEnum):
     """The request succeeds; the named parts constrain nothing."""
     UNKNOWN = "unknown"
     """No source says what happens to the named parts."""
+    BLOCKS = "blocks valid values"
+    """The request succeeds; some valid values cannot be written."""
     REJECTED = "rejected"
     """The request fails."""
 
@@ -88,6 +90,8 @@ def verdict_of(findings: Iterable[FitFinding]) -> Verdict:
     effects = {finding.effect for finding in findings}
     if effects & FAILING:
         return Verdict.REJECTED
+    if Effect.BLOCKED in effects:
+        return Verdict.BLOCKS
     if Effect.UNKNOWN in effects:
         return Verdict.UNKNOWN
     return Verdict.IN_PART if Effect.IGNORED in effects else Verdict.ACCEPTED

@@ -52,8 +52,6 @@ class ExportFormat(StrEnum):
     """A file of expected outcomes, for `results compare`."""
     MASKBENCH = "maskbench"
     """A folder of MaskBench's result files for each engine."""
-    PROFILES = "profiles"
-    """A profile for `csbdata fit` of each engine of task probe."""
 
 
 _TaskOption = Annotated[
@@ -182,8 +180,7 @@ def export(
             "--format",
             help="plots: SVG and PNG; parquet: a line a case and a line a walk; "
             "outcomes: a file of expected outcomes for `csbdata results compare`; "
-            "maskbench: its result files; profiles: what "
-            "`csbdata fit --for FILE.toml` takes, of each engine of task probe.",
+            "maskbench: its result files.",
         ),
     ],
     out: Annotated[
@@ -217,8 +214,6 @@ def _export(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
         write = draw_plots
     elif form is ExportFormat.MASKBENCH:
         from evaluation.tasks.masks.maskbench_files import write_maskbench as write
-    elif form is ExportFormat.PROFILES:
-        from evaluation.tasks.probe.profiles import write_profiles as write
     else:
         from evaluation.results.frames import write_parquet as write
     refuse_foreign(out, EXPORTED)

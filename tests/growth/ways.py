@@ -111,7 +111,7 @@ def _record_columns(schema: UntypedJson) -> Work:
 
 
 def _judged(schema: UntypedJson) -> Work:
-    profiles = [load_profile(name) for name in ("openai-strict", "xgrammar")]
+    profiles = [load_profile(name) for name in ("openai-strict", "vllm")]
     return lambda: [judge_fit(schema, it) for it in profiles]
 
 

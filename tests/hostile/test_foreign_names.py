@@ -57,7 +57,7 @@ _RUN = [
     Case("results compare RUN"),
     *(
         Case(f"results export RUN --format {form} --out OUT")
-        for form in ("parquet", "maskbench", "profiles")
+        for form in ("parquet", "maskbench")
     ),
     Case("results export RUN --format plots --out OUT"),
     Case("results publish RUN --out OUT"),

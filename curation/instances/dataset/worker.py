@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 
 import msgspec
 
@@ -153,7 +153,7 @@ def witnesses_of_each(
     requests: Iterable[InstanceRequest],
     seed: int = 0,
     neighbours: NeighbourFiles | None = None,
-) -> Iterator[SchemaInstances]:
+) -> Generator[SchemaInstances, None, None]:
     """Yield the instances of each schema, all made in one process.
 
     A schema for which near misses take too much, or which is huge, gets witnesses

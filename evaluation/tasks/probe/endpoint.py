@@ -104,7 +104,7 @@ class Conformance(NamedTuple):
         """Return the TOML of a profile; see `profile_text`."""
         told = {key: {key: [it]} for key, it in self.keywords.items() if it}
         title = f"{self.server.label} at {self.server.connection.base}"
-        return profile_text(name, title, self.date, told, "`csbdata probe`")
+        return profile_text(name, title, self.date, told)
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ import pytest
 
 from curation.checking import check_lints, schema_fit
 from curation.checking.check_lints import refused_values
+from curation.checking.engine_evidence import Engines
 from curation.checking.schema_files import SchemaFile
 from curation.checking.schema_fit import judge_files
 from curation.fit.profile import load_profiles
@@ -102,7 +103,7 @@ def test_the_remedy_is_one_that_helps(member: Json, remedy: str) -> None:
     """A reference out of the schema is no problem to `check`, and one to a target."""
     content = json.dumps({"type": "object", "properties": {"p": member}}).encode()
     file = SchemaFile(name="a.json", content=content, path=None)
-    (fit,) = judge_files([file], load_profiles("anthropic"), progress_of(1))
+    (fit,) = judge_files([file], load_profiles("anthropic"), progress_of(1), Engines())
     fix = fit.fixes.get("anthropic")
     assert remedy in (fix.sentence if fix else fit.fault)
 
@@ -121,6 +122,6 @@ def test_a_text_is_parsed_once_for_all_targets(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(schema_fit._Search, "fix", lambda *_, **__: found)
     file = SchemaFile(name="a.json", content=b'{"type": "object"}', path=None)
     targets = load_profiles("anthropic,openai-strict")
-    (fit,) = judge_files([file], targets, progress_of(1))
+    (fit,) = judge_files([file], targets, progress_of(1), Engines())
     assert {*fit.fixes} == {"anthropic", "openai-strict"}
     assert texts == [file.content]

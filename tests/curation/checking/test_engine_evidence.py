@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
 from curation.checking import engine_evidence
-from curation.checking.engine_evidence import Head, Likes, evidence_of
+from curation.checking.engine_evidence import (
+    Engines,
+    Head,
+    Likes,
+    evidence_of,
+    judgement_of,
+)
+from curation.core import engine_trials
+from curation.core.engine_trials import EngineTrial, KnownEngine, PassedValue
+from curation.fit.profile import TargetKind
+from curation.fit.verdict import Verdict, verdict_of
+from curation.system.errors import BadUsage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
 
 _FEATURES = [
     *("items", "minimum in items", "type array in root", "type integer in items"),
-    *("pattern in root", *(f"x{number}" for number in range(9))),
+    *("pattern in root", *(f"x{number}" for number in range(4))),
+    *("minLength in root", "maxLength in root", "minItems in root"),
+    *("maxItems in root", "minProperties in root"),
 ]
 _LIKES = [
     Likes([0, 1, 2, 3], {0: {"passed": 40, "compile_error": 16}}),
     Likes([0, 1, 2, 3, 4], {0: {"passed": 1}}),
-    Likes([*range(14)], {0: {"crash": 100}}),
+    Likes([*range(9)], {0: {"crash": 100}}),
+    Likes([9], {0: {"passed": 19, "timeout": 1}}),
+    Likes([10], {0: {"passed": 18, "timeout": 2}}),
+    Likes([11], {0: {"compile_error": 10}}),
+    Likes([12], {0: {"compile_error": 9}}),
+    Likes([13], {0: {"compile_error": 10, "timeout": 1}}),
 ]
 
 
@@ -58,4 +76,113 @@ def test_outcomes_are_of_schemas_like_it(
     engine: str, schema: UntypedJson, sentence: str
 ) -> None:
     """With all of its features and few others; else with many others."""
-    assert sentence in evidence_of(schema, engine)
+    assert sentence in evidence_of(schema, engine).measured[0]
+
+
+@pytest.mark.parametrize(
+    ("keyword", "verdict"),
+    [
+        ("minLength", Verdict.ACCEPTED),
+        ("maxLength", Verdict.UNKNOWN),
+        ("minItems", Verdict.REJECTED),
+        ("maxItems", Verdict.UNKNOWN),
+        ("minProperties", Verdict.UNKNOWN),
+    ],
+)
+def test_ten_schemas_that_ended_nearly_alike_decide(
+    keyword: str, verdict: Verdict
+) -> None:
+    """19 of 20 right accept, 10 of 10 rejected reject; fewer and others do not."""
+    assert verdict_of(evidence_of({keyword: 1}, "e 1.0").findings) is verdict
+
+
+_PASSED = PassedValue("/minimum", "minimum", "0")
+
+
+@pytest.mark.parametrize(
+    ("trial", "verdict", "sentence"),
+    [
+        ({"valid": 2, "invalid": 3}, Verdict.ACCEPTED, "accepted; 5 values tried"),
+        ({"refusal": "no $ref"}, Verdict.REJECTED, "rejected: no $ref"),
+        ({"late": "too slow"}, Verdict.UNKNOWN, "too slow"),
+        ({"invalid": 3}, Verdict.UNKNOWN, "no valid value could be made"),
+        (
+            {"valid": 1, "invalid": 3, "passed": (_PASSED, _PASSED)},
+            Verdict.IN_PART,
+            "lets 2 of 3 invalid values through",
+        ),
+        (
+            {"valid": 2, "invalid": 3, "blocked": ("1",)},
+            Verdict.BLOCKS,
+            "blocks 1 of 2 valid values",
+        ),
+        (
+            {"valid": 2, "invalid": 3, "blocked": ("1",), "passed": (_PASSED,)},
+            Verdict.BLOCKS,
+            "blocks 1 of 2 valid values, lets 1 of 3 invalid values through",
+        ),
+    ],
+)
+def test_an_outcome_of_a_trial_is_a_verdict_with_counts(
+    trial: dict[str, Any], verdict: Verdict, sentence: str
+) -> None:
+    """What the engine did decides; a passed value names the keyword that forbids it."""
+    judged = judgement_of(EngineTrial(engine="e 1.0", **trial))
+    assert verdict_of(judged.findings) is verdict
+    assert sentence in judged.measured[0]
+    named = [it.pointer for it in judged.findings if it.keyword]
+    assert named == (["/minimum"] if "passed" in trial else [])
+
+
+class _Runner:
+    """Engine `here` accepts all; `e` is not installed."""
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    def engine(self, spec: str) -> KnownEngine | None:
+        known = {
+            "here": KnownEngine("here 2 faithful"),
+            "e": KnownEngine(
+                "e (no version)", "not installed", "csbdata engines add e"
+            ),
+        }
+        return known.get(spec)
+
+    def run(self, spec: str, schema: Json) -> EngineTrial:
+        assert (spec, schema) == ("here", {})
+        return EngineTrial(engine="here 2 faithful", valid=1, invalid=1)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_what_is_installed_is_run_and_the_rest_is_of_the_edition(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The command that installs an engine is named; its processes are ended."""
+    runner = _Runner()
+    monkeypatch.setattr(engine_trials, "_MAKERS", [lambda: runner])
+    with Engines() as engines:
+        here, edition, provider = engines.targets("here,e,gemini")
+        assert (here.title, here.kind) == ("here 2 faithful", TargetKind.ENGINE)
+        assert (edition.title, edition.date) == ("e 1.0", "2026.11")
+        assert provider.kind is TargetKind.PROVIDER
+        assert engines.judge({}, here).findings == ()
+        measured = engines.judge({"pattern": "a"}, edition).measured
+        assert measured[0].startswith("e 1.0: right on 1 of 101")
+        assert measured[1] == "to try it here: csbdata engines add e"
+        with pytest.raises(BadUsage, match="no such target"):
+            engines.targets("nosuch")
+    assert runner.closed == 1
+
+
+def test_without_a_runner_the_edition_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the libraries of `evaluation` are not installed."""
+
+    def fail() -> _Runner:
+        raise ModuleNotFoundError
+
+    monkeypatch.setattr(engine_trials, "_MAKERS", [fail])
+    (target,) = Engines().targets("e")
+    assert target.title == "e 1.0"

@@ -276,10 +276,10 @@ def test_a_name_that_no_target_has_is_wrong_usage(tmp_path: Path) -> None:
 def test_two_targets_of_one_name_are_wrong_usage(tmp_path: Path) -> None:
     """Else what one takes would be shown as the other's, as of two versions."""
     file = tmp_path / "older.toml"
-    file.write_text(_SMALL.replace('"mine"', '"llguidance"'), "utf-8")
-    assert "llguidance" in file.read_text("utf-8")
-    with pytest.raises(BadUsage, match="llguidance: two targets of one name"):
-        load_profiles(f"llguidance,{file}")
+    file.write_text(_SMALL.replace('"mine"', '"gemini"'), "utf-8")
+    assert "gemini" in file.read_text("utf-8")
+    with pytest.raises(BadUsage, match="gemini: two targets of one name"):
+        load_profiles(f"gemini,{file}")
     assert len(load_profiles(f"vllm,vllm,{file}")) == 2
 
 

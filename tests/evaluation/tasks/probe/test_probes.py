@@ -25,7 +25,6 @@ from curation.system.errors import (
     Unavailable,
 )
 from evaluation.commands.probe import probe
-from evaluation.results.reader import open_run
 from evaluation.servers.provider import providers
 from evaluation.tasks.probe.outcomes import ProbeOutcome
 from evaluation.tasks.probe.probe import (
@@ -35,9 +34,8 @@ from evaluation.tasks.probe.probe import (
     pairs,
     place_probe,
 )
-from evaluation.tasks.probe.profiles import profile_text, write_profiles
+from evaluation.tasks.probe.profiles import profile_text
 from evaluation.tasks.probe.task import PROBES, all_placed
-from tests.evaluation.made_runs import accepted, row, write_run
 from tests.evaluation.servers.contracts import CONTRACTS, Contract
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
 
@@ -263,55 +261,6 @@ def test_what_depends_on_use_is_not_told(tmp_path: Path) -> None:
         "/anyOf/1/format": Effect.IGNORED,
         "/anyOf/2/format": Effect.IGNORED,
     }
-
-
-def test_a_run_tells_a_keyword_apart_from_the_place_it_is_probed_in(
-    tmp_path: Path,
-) -> None:
-    """Inside `allOf`, which the engine ignores, `minimum` is as little held as all.
-
-    Probes of pairs count as little. Where no format is held, the keyword has the rule.
-    """
-    ignored = (accepted(), accepted(valid=False))
-    probes = [
-        ("minimum", "root", {}),
-        ("minimum", "property", {}),
-        ("minimum", "allOf", {"walks": ignored}),
-        ("format", "root", {"walks": ignored}),
-    ]
-    rows = [
-        row(
-            task="probe",
-            id=f"{keyword}/{place}",
-            label={
-                "keyword": keyword,
-                "probe": "format (unknown)" if keyword == "format" else keyword,
-                "context": place,
-            },
-            **walks,
-        )
-        for keyword, place, walks in probes
-    ]
-    head = {"engines": [{"engine": "alpha 1.0"}], "started": "2026-11-26"}
-    pair = {"keyword": "minimum", "pair": "minimum + type", "context": "root"}
-    rows.append(row(task="probe", id="pair", label=pair, walks=ignored))
-    (file,) = write_profiles(open_run(write_run(tmp_path, rows, head)), tmp_path)
-    profile = read_profile(file)
-    assert profile.accepted[0] == "minimum"
-    schema: UntypedJson = {"minimum": 1, "format": "date"}
-    assert [it.pointer for it in judge_fit(schema, profile)] == ["/format"]
-
-
-def test_two_presets_of_an_engine_have_a_file_each(tmp_path: Path) -> None:
-    """And no name leads out of the folder."""
-    labels = {"x 1.0 faithful": "x", "x 1.0 vendor": "x", "y": "../y"}
-    label = {"keyword": "minimum", "probe": "minimum", "context": "root"}
-    rows = [row(task="probe", id="p", engine=it, label=label) for it in labels]
-    engines = [{"engine": label, "name": name} for label, name in labels.items()]
-    head = {"engines": engines, "started": "2026-11-26"}
-    files = write_profiles(open_run(write_run(tmp_path, rows, head)), tmp_path)
-    assert len({*files}) == 3
-    assert {file.parent for file in files} == {tmp_path}
 
 
 _APP = typer.Typer()

@@ -1,0 +1,79 @@
+"""What engines did with a schema that was tried here, and who tries it.
+
+`evaluation` knows engines: its `EngineRunner` is registered by the command line, and
+made when `csbdata fit` is asked about an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+
+class KnownEngine(NamedTuple):
+    """An engine that a user names."""
+
+    #: Name, version and preset: `xgrammar 0.2.8 faithful`.
+    label: str
+    #: Why it cannot be run here, and the command that changes it; empty if it can.
+    unavailable: str = ""
+    install: str = ""
+
+
+class PassedValue(NamedTuple):
+    """An invalid value that an engine lets through, and what forbids it."""
+
+    #: JSON pointer of the schema, and its keyword.
+    pointer: str
+    keyword: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineTrial:
+    """What an engine did with a schema and with the values made for it."""
+
+    engine: str
+    #: The message with which it refuses the schema, or how it fails under it.
+    refusal: str = ""
+    #: Why it gave no answer in time.
+    late: str = ""
+    #: How many valid and invalid values were tried.
+    valid: int = 0
+    invalid: int = 0
+    #: Texts of valid values that cannot be written.
+    blocked: tuple[str, ...] = ()
+    passed: tuple[PassedValue, ...] = ()
+
+
+class EngineRunner(Protocol):
+    """Runs engines; a process that it starts lives until it is closed."""
+
+    def engine(self, spec: str) -> KnownEngine | None:
+        """Return the engine that `NAME` or `NAME==VERSION` means; None for none."""
+
+    def run(self, spec: str, schema: Json) -> EngineTrial:
+        """Compile a schema and walk its witnesses and near misses."""
+
+    def close(self) -> None:
+        """End all processes."""
+
+
+_MAKERS: Final[list[Callable[[], EngineRunner]]] = []
+
+
+def register_runner(make: Callable[[], EngineRunner]) -> None:
+    """Set the function that makes the runner of engines."""
+    _MAKERS[:] = [make]
+
+
+def make_runner() -> EngineRunner | None:
+    """Return a new runner of engines; None if none is registered or can be imported."""
+    try:
+        return _MAKERS[0]() if _MAKERS else None
+    except ImportError:
+        return None

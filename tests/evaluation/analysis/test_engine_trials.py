@@ -1,0 +1,98 @@
+"""`fit --for ENGINE` runs what is installed, on values made for the schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluation.analysis.engine_trials import EngineTrials, trial_of
+from evaluation.core.cases import (
+    Case,
+    InstanceResult,
+    InstanceWalk,
+    Result,
+    Row,
+    WalkVerdict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.json_types import Json
+
+_VERDICTS = (
+    (True, WalkVerdict.ACCEPTED),
+    (True, WalkVerdict.BLOCKED),
+    (True, WalkVerdict.UNFINISHED),
+    (False, WalkVerdict.BLOCKED),
+    (False, WalkVerdict.ACCEPTED),
+)
+
+
+def _row(result: Result, verdicts: tuple[tuple[bool, WalkVerdict], ...] = ()) -> Row:
+    walks = tuple(
+        InstanceResult(valid=valid, verdict=verdict) for valid, verdict in verdicts
+    )
+    return Row(
+        engine="e 1",
+        task="masks",
+        id="schema",
+        config="fit",
+        result=result,
+        detail="why",
+        walks=walks,
+    )
+
+
+def test_walks_are_counted_by_what_they_show() -> None:
+    """Blocked valid texts, and invalid ones that pass, with what forbids them."""
+    label: dict[str, Json] = {"pointer": "/type", "keyword": "type"}
+    walks = tuple(
+        InstanceWalk(text=str(place), valid=valid, label=label)
+        for place, (valid, _) in enumerate(_VERDICTS)
+    )
+    case = Case(task="masks", id="schema", config="fit", schema="{}", walks=walks)
+    trial = trial_of(case, _row(Result.OK, _VERDICTS))
+    assert (trial.valid, trial.invalid, trial.blocked) == (3, 2, ("1", "2"))
+    assert trial.passed == (("/type", "type", "4"),)
+    lying = ((True, WalkVerdict.LIED), *_VERDICTS[1:])
+    assert "contradicts itself" in trial_of(case, _row(Result.OK, lying)).refusal
+    assert trial_of(case, _row(Result.COMPILE_ERROR)).refusal == "why"
+    assert trial_of(case, _row(Result.CRASH)).refusal == "crash: why"
+    assert trial_of(case, _row(Result.TIMEOUT)).late.startswith("too slow")
+
+
+@pytest.fixture(scope="module")
+def trials() -> Iterator[EngineTrials]:
+    """Keep one process of values and one of each engine."""
+    trials = EngineTrials()
+    yield trials
+    trials.close()
+
+
+def test_only_engines_that_constrain_are_targets(trials: EngineTrials) -> None:
+    """One that is not installed is known with the command that installs it."""
+    assert trials.engine("none") is None
+    assert trials.engine("nosuch") is None
+    older = trials.engine("llguidance==0.0.1")
+    assert older is not None
+    assert older.install == "csbdata engines add llguidance==0.0.1"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["llguidance", "xgrammar", "outlines_core"])
+def test_an_installed_engine_is_run(trials: EngineTrials, spec: str) -> None:
+    """What all of them do right, and what all of them refuse or let through."""
+    known = trials.engine(spec)
+    assert known is not None
+    if known.unavailable:
+        pytest.skip(known.unavailable)
+    right = trials.run(spec, {"enum": ["a", "b"]})
+    assert right.valid
+    assert right.invalid
+    assert (right.blocked, right.passed, right.refusal) == ((), (), "")
+    unheld = trials.run(
+        spec, {"type": "array", "uniqueItems": True, "items": {"type": "boolean"}}
+    )
+    assert unheld.refusal or {it.keyword for it in unheld.passed} == {"uniqueItems"}
