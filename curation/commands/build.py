@@ -47,8 +47,8 @@ _With = Annotated[
     typer.Option(
         "--with",
         metavar="[CONFIG=]SOURCE",
-        help="Add a source outside the ten configs: corpus, "
-        "openapi, tool-schemas, or your own schemas: a file or folder of schemas, "
+        help="Add a source: corpus, "
+        "openapi, or your own schemas: a file or folder of schemas, "
         "OpenAPI or tools, mcp:COMMAND, MODULE:MODEL, a build or a Hub dataset; CONFIG "
         "names their config. May be repeated.",
     ),
@@ -59,7 +59,7 @@ _Only = Annotated[
         "--only",
         metavar="[CONFIG=]SOURCE",
         help="Read this source, any of `csbdata sources` or of --with, in place of "
-        "those of the ten configs. May be repeated.",
+        "all others. May be repeated.",
     ),
 ]
 _Sample = Annotated[
@@ -226,6 +226,7 @@ def report(built: BuildResult) -> dict[str, Json]:
         "peak_rss_mb": built.peak_rss_mb,
         "unchanged": built.unchanged,
         "partial": list(manifest.partial),
+        "lacking": list(manifest.lacking),
         "real": dict(origins.real),
         "sample": list(origins.sample),
         "not_had": [absent.why for absent in built.not_had],
@@ -274,13 +275,15 @@ def partiality(built: BuildResult) -> Iterator[str]:
     from curation.packaging.manifest import origins_of
     from curation.pipeline.build import LEFT_OUT
     from curation.sources.base import SAMPLE_REASON
+    from curation.sources.registry import source_named
 
     origins = origins_of(built.manifest)
+    yield from built.manifest.lacking
     if not origins.reasons:
         return
     yield f"This is not the whole benchmark: {origins.sentence}."
     for pin in built.manifest.pins:
-        if pin.origin is Origin.INDEX:
+        if pin.origin is Origin.INDEX and not source_named(pin.source).in_parts:
             yield f"  {pin.source} is read from the package index: {pin.archive}."
     # What is left out, and what the sample stands for, has just been said.
     reasons = (

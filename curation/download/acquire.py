@@ -6,7 +6,7 @@ differs is refused, and no other way is tried.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -16,11 +16,12 @@ from curation.core.documents import Origin
 from curation.download.archives import unpack
 from curation.download.cache import Cache
 from curation.download.http import Unreachable, download
-from curation.download.packages import download_package
+from curation.download.packages import download_package, download_packages
 from curation.download.packs import SUFFIX
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
 from curation.download.settings import FetchSettings
 from curation.system.atomic_files import writing
+from curation.system.checksums import file_digest
 from curation.system.errors import (
     CsbdataError,
     NoInput,
@@ -36,6 +37,7 @@ __all__ = [
     "UnavailableArchive",
     "acquire",
     "at_hand",
+    "fetch_together",
     "load_pins",
     "mirrored_file",
 ]
@@ -146,6 +148,44 @@ def acquire(
         finally:
             cache.clear_downloads(pin.name)
     return acquired(pack, "index" if pin.kind.is_package else "upstream")
+
+
+def fetch_together(
+    pins: Iterable[ArchivePin], settings: FetchSettings, say: Callable[[str], None]
+) -> None:
+    """Put packages into the cache, many by one call of their client.
+
+    To start npm or pip takes longer than to fetch a package. What does not come is left
+    to `acquire`, which says why.
+
+    Args:
+        pins: Archives, of which those that are at hand or no packages are skipped.
+        settings: Places of archives.
+        say: Prints what takes time.
+
+    Raises:
+        CannotCreate: the cache cannot be written.
+    """
+    by_kind: dict[ArchiveKind, list[ArchivePin]] = {}
+    for pin in () if settings.offline else pins:
+        if pin.kind.is_package and pin.sha256 and at_hand(pin, settings) is None:
+            by_kind.setdefault(pin.kind, []).append(pin)
+    cache = Cache(settings.cache)
+    for kind, group in by_kind.items():
+        if len(group) == 1 or kind.publisher in settings.silent:
+            continue
+        name = f"packages-{kind}"
+        say(f"{group[0].name} and {len(group) - 1} more: fetching")
+        with cache.lock(name, say):
+            folder = cache.downloads / name
+            with writing(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+            download_packages(group, folder)
+            for pin in group:
+                file = folder / pin.file
+                if file.is_file() and file_digest(file) == pin.sha256:
+                    unpack(pin, file, cache.packs)
+            cache.clear_downloads(name)
 
 
 def fetch_archive(

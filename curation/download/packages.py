@@ -6,6 +6,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
 from shutil import which
@@ -20,7 +22,12 @@ from curation.system.errors import (
     Unavailable,
     WrongDigest,
 )
-from curation.system.programs import environment_for_others, last_error, run_to_end
+from curation.system.programs import (
+    EndedProgram,
+    environment_for_others,
+    last_error,
+    run_to_end,
+)
 
 #: Seconds for one package; the largest has 93 MB.
 DEADLINE: Final = 600.0
@@ -67,6 +74,48 @@ def pip_command() -> list[str]:
     return [program]
 
 
+def _request(pin: ArchivePin) -> str:
+    sign = "@" if pin.kind is ArchiveKind.NPM else "=="
+    return f"{pin.repository}{sign}{pin.commit}"
+
+
+def _run(pins: Sequence[ArchivePin], folder: Path) -> EndedProgram:
+    """Run the client of some packages of one kind, which puts them into a folder.
+
+    Raises:
+        Unavailable: it is not installed.
+        TimeoutExpired: it does not end in time.
+    """
+    kind = pins[0].kind
+    if kind is ArchiveKind.NPM:
+        program = which("npm")
+        if program is None:
+            hint = f"install npm, or put {pins[0].file} into a mirror (--mirror)"
+            raise Unavailable("npm is not installed", kind.publisher, hint)
+        options = "--ignore-scripts", "--loglevel=error"
+        command = [program, "pack", *map(_request, pins), *options]
+        environment = npm_environment()
+    else:
+        names = "".join(f" --no-binary={pin.repository}" for pin in pins).split()
+        form = ["--only-binary=:all:"] if kind is ArchiveKind.WHEEL else names
+        wanted = folder / "wanted.txt"
+        digests = (f"--hash=sha256:{pin.sha256}" if pin.sha256 else "" for pin in pins)
+        lines = map(" ".join, zip(map(_request, pins), digests, strict=True))
+        wanted.write_text("\n".join(lines), encoding="utf-8")
+        to = f"--dest={folder}", f"--requirement={wanted}"
+        command = [*pip_command(), *_PIP_OPTIONS, *form, *to]
+        environment = environment_for_others()
+    return run_to_end(
+        command, DEADLINE, environment=environment, folder=folder, errors_only=True
+    )
+
+
+def download_packages(pins: Sequence[ArchivePin], folder: Path) -> None:
+    """Put what comes of several packages of one kind into a folder, unverified."""
+    with suppress(Unavailable, subprocess.TimeoutExpired):
+        _run(pins, folder)
+
+
 def download_package(pin: ArchivePin, folder: Path) -> Path:
     """Return a package's file with the sha256 of its pin, if that has one.
 
@@ -80,29 +129,10 @@ def download_package(pin: ArchivePin, folder: Path) -> Path:
         CannotCreate: there is no room for the file.
         WrongDigest: the file has another sha256.
     """
-    service = pin.kind.publisher
-    if pin.kind is ArchiveKind.NPM:
-        client, request = "npm", f"{pin.repository}@{pin.commit}"
-        program = which("npm")
-        if program is None:
-            hint = f"install npm, or put {pin.file} into a mirror (--mirror)"
-            raise Unavailable("npm is not installed", service, hint)
-        command = [program, "pack", request, "--ignore-scripts", "--loglevel=error"]
-        environment = npm_environment()
-    else:
-        client, request = "pip", f"{pin.repository}=={pin.commit}"
-        is_wheel = pin.kind is ArchiveKind.WHEEL
-        form = "--only-binary=:all:" if is_wheel else f"--no-binary={pin.repository}"
-        wanted = folder / "wanted.txt"
-        known = f" --hash=sha256:{pin.sha256}" if pin.sha256 else ""
-        wanted.write_text(f"{request}{known}\n", encoding="utf-8")
-        to = f"--dest={folder}", f"--requirement={wanted}"
-        command = [*pip_command(), *_PIP_OPTIONS, form, *to]
-        environment = environment_for_others()
+    service, request = pin.kind.publisher, _request(pin)
+    client = "npm" if pin.kind is ArchiveKind.NPM else "pip"
     try:
-        ended = run_to_end(
-            command, DEADLINE, environment=environment, folder=folder, errors_only=True
-        )
+        ended = _run([pin], folder)
     except subprocess.TimeoutExpired as error:
         what = f"{client} did not end within {DEADLINE:g} seconds"
         raise TemporarilyUnavailable(what, service) from error

@@ -108,6 +108,8 @@ class BuildFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     canary: str
     #: One sentence for each reason why the build is partial.
     partial: list[str]
+    #: The same for each config outside the ten that is not whole.
+    lacking: list[str] = []
     #: Name of the rule set.
     rules: str
     #: Version of Python and of each distribution that decides the content.

@@ -94,9 +94,9 @@ class BuildRequest:
     out: Path
     #: Name of the rule set: `clean` or `paper`.
     rules: str = "clean"
-    #: Sources beside those of the ten configs.
+    #: Sources beside those that every build reads.
     extras: tuple[ExtraSource, ...] = ()
-    #: Sources in place of those of the ten configs, if any.
+    #: Sources in place of those, if any.
     only: tuple[ExtraSource, ...] = ()
     #: Use the embedded sample for every source that it has.
     sample: bool = False
@@ -204,16 +204,28 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
             sample=request.sample,
             progress=progress,
         )
-    if missing and request.missing is not Missing.SKIP:
+    named = {extra.source for extra in (*request.only, *request.extras)}
+    needed = [
+        absent
+        for absent in missing
+        if absent.source.name in named
+        or request.missing is Missing.FAIL
+        or not absent.source.by_default
+    ]
+    if needed and request.missing is not Missing.SKIP:
         raise Unavailable(
-            "; ".join(f"{absent.source.name} ({absent.why})" for absent in missing),
+            "; ".join(f"{absent.source.name} ({absent.why})" for absent in needed),
             "cannot be had here",
             "give a mirror with --mirror, or go on without them: --missing skip",
         )
     lesser = [
         f"{item.source.name} ({item.reading.origin})"
         for item in inputs
-        if item.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
+        if (
+            item.not_had
+            if item.source.in_parts
+            else item.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
+        )
     ]
     if request.missing is Missing.FAIL and lesser:
         raise Unavailable(
@@ -317,13 +329,16 @@ def facts_of(
         whys.setdefault(f"missing ({absent.why})", []).extend(absent.configs)
     if plan.left_out:
         whys[LEFT_OUT] = list(plan.left_out)
+    partial, lacking = list[str](), list[str]()
+    for why, incomplete in whys.items():
+        ten = [config for config in incomplete if config in CONFIGS]
+        names = in_benchmark_order(ten or incomplete)
+        (partial if ten else lacking).append(f"{', '.join(names)}: {why}.")
     return BuildFacts(
-        name=PARTIAL_NAME if whys else NAME,
+        name=PARTIAL_NAME if partial else NAME,
         canary=CANARY,
-        partial=[
-            f"{', '.join(in_benchmark_order(incomplete))}: {why}."
-            for why, incomplete in whys.items()
-        ],
+        partial=partial,
+        lacking=lacking,
         rules=plan.rules.name,
         versions=versions_here(),
         pins=[item.pin for item in plan.inputs],
@@ -531,7 +546,11 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
             unchanged=unchanged,
             rule_faults=find_rule_faults(request.out),
             not_had=tuple(
-                dict.fromkeys(absent for item in plan.inputs for absent in item.not_had)
+                dict.fromkeys(
+                    absent
+                    for item in (*plan.inputs, *plan.missing)
+                    for absent in item.not_had
+                )
             ),
         )
 

@@ -16,6 +16,7 @@ from curation.download.acquire import (
     FetchSettings,
     UnavailableArchive,
     acquire,
+    fetch_together,
 )
 from curation.download.folder_files import FolderFiles
 from curation.download.packs import open_files
@@ -102,6 +103,8 @@ class MissingSource:
 
     source: Source
     why: str
+    #: The archives that could not be had.
+    not_had: tuple[UnavailableArchive, ...] = ()
 
     @property
     def configs(self) -> tuple[str, ...]:
@@ -125,9 +128,9 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
 
     Args:
         rules: Name of the rule set.
-        extras: Sources beside those of the ten configs.
+        extras: Sources beside those that a build reads anyway.
         settings: Places of archives.
-        only: The sources to read in place of those of the ten configs.
+        only: The sources to read in place of those.
         sample: Use the embedded sample for every source that it has.
         progress: Prints what takes time, and how many sources are found.
 
@@ -141,8 +144,8 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
         [item.reading.config for item in selection if isinstance(item, BuildInput)]
     )
     if not only:
-        selection[:0] = [source for source in sources().values() if not source.extra]
-    # A source that is named twice, or is one of the ten anyway.
+        selection[:0] = default_sources(rules, sample=sample)
+    # A source that is named twice, or is read anyway.
     names = [item.name for item in selection if isinstance(item, Source)]
     for name in names:
         if names.count(name) > 1:
@@ -158,6 +161,19 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     inputs = [choice for choice in choices if isinstance(choice, BuildInput)]
     missing = [choice for choice in choices if isinstance(choice, MissingSource)]
     return inputs, missing
+
+
+def default_sources(rules: str = "clean", *, sample: bool = False) -> list[Source]:
+    """Return the sources of a build that names none, those of the ten configs first.
+
+    Rule set `paper` has the ten alone, and so has the embedded sample.
+    """
+    only_ten = sample or rules == "paper"
+    return [
+        source
+        for source in sources().values()
+        if not source.extra or (source.by_default and not only_ten)
+    ]
 
 
 def pinned_inputs(
@@ -184,11 +200,9 @@ def pinned_inputs(
                 then = "csbdata build --with them again, then csbdata diff"
                 raise Unavailable("schemas of your own are pinned nowhere", name, then)
             source = source_named(pin.source)
-            if pin.origin is Origin.SAMPLE:
-                choice = _find_in_sample(source, rules)
-            else:
-                only = replace(source, archives={rules: (pin.archive,)})
-                choice = _find_pinned(only, rules, settings, progress.say)
+            only = replace(source, archives={rules: (pin.archive,)})
+            is_sample = pin.origin is Origin.SAMPLE
+            (choice,) = _find(only, rules, settings, progress.say, sample=is_sample)
             if isinstance(choice, MissingSource):
                 whys = [choice.why]
             else:
@@ -308,6 +322,7 @@ def _find_parts(
     pins = pins_for(source.name, source.archives.get(rules, ()))
     inputs: list[BuildInput] = []
     not_had: list[UnavailableArchive] = []
+    fetch_together(pins.values(), settings, say)
     for pin in pins.values():
         got = acquire(pin, settings, say)
         if isinstance(got, UnavailableArchive):
@@ -318,7 +333,7 @@ def _find_parts(
     lacks = f"{len(not_had)} of {len(pins)} archives cannot be had"
     if not_had and (rules == "paper" or not inputs):
         why = f"{lacks}; the first: {not_had[0].why}"
-        return [MissingSource(source=source, why=why)]
+        return [MissingSource(source=source, why=why, not_had=tuple(not_had))]
     if not_had:
         lacks += f": {', '.join(absent.archive for absent in not_had)}"
         inputs[0] = replace(inputs[0], lacks=lacks, not_had=tuple(not_had))
@@ -340,7 +355,8 @@ def _find_pinned(
     sample = _find_in_sample(source, rules)
     if rules != "paper" and isinstance(sample, BuildInput):
         return replace(sample, not_had=tuple(not_had))
-    return MissingSource(source=source, why="; ".join(each.why for each in not_had))
+    why = "; ".join(each.why for each in not_had)
+    return MissingSource(source=source, why=why, not_had=tuple(not_had))
 
 
 def _pinned_input(
@@ -409,7 +425,7 @@ def acquire_all(
     acquired, and it is missing if any cannot be had.
 
     Args:
-        names: Names of sources or archives; none for the sources of the ten configs.
+        names: Names of sources or archives; none for those of every build.
         settings: Places of archives.
         say: Prints what takes time.
 
@@ -434,6 +450,8 @@ def acquire_all(
 
     missing = {}
     for name, by_rules in chains.items():
+        parts = [pins[part] for part in by_rules if part in pins]
+        fetch_together(parts, settings, say)
         codes = {rules: acquire_first(own) for rules, own in by_rules.items()}
         code = codes.get("clean", max(codes.values()))
         if code:
@@ -448,14 +466,14 @@ def chains_by_source(
     """Return what each name stands for: rule set or part to archives, best first.
 
     Args:
-        names: Names of sources or archives; none for the sources of the ten configs.
+        names: Names of sources or archives; none for those of every build.
 
     Raises:
         BadUsage: a name is neither a source nor an archive.
     """
     registered, pins = sources(), load_pins()
     chains: dict[str, Mapping[str, tuple[str, ...]]] = {}
-    for name in names or [own.name for own in registered.values() if not own.extra]:
+    for name in names or [source.name for source in default_sources()]:
         if name in registered:
             source = registered[name]
             archives = pins_for(name, chain.from_iterable(source.archives.values()))

@@ -29,7 +29,7 @@ from curation.instances.dataset.worker import (
     instances_of,
 )
 from curation.system.errors import CsbdataError
-from curation.workers.limits import BUSY_MACHINE, Limits
+from curation.workers.limits import BACKSTOP, BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult, refuse_endless
 from curation.workers.pool import Pool, in_batches
 from curation.workers.process import Program
@@ -73,12 +73,6 @@ def batch_name(number: int) -> str:
     return f"instances-{number:05}"
 
 
-#: Seconds of processor time after which a search for instances is taken for endless, as
-#: it is where patterns or branches double what a validator does: such a record has
-#: witnesses alone, or none. The slowest schema of the benchmark takes a sixth of it.
-_ENDLESS = 60.0
-
-
 class InstanceStep:
     """The instances of all records: made once, then read batch by batch."""
 
@@ -114,7 +108,7 @@ class InstanceStep:
             WorkerDidNotStart: a worker cannot be started.
             CannotCreate: the run folder cannot be written.
             CsbdataError: the targets of a schema could not be found, or a worker does
-                not come to an end with it.
+                not come to an end with it: no clock decides what is in a dataset.
         """
         missing = {
             number: batch
@@ -125,7 +119,7 @@ class InstanceStep:
         if not missing:
             return
         program = Program(module=__name__, setup=InstanceSetup())
-        limits = Limits(seconds=_ENDLESS, wall_times=BUSY_MACHINE, memory_mb=MEMORY_MB)
+        limits = Limits(seconds=BACKSTOP, wall_times=BUSY_MACHINE, memory_mb=MEMORY_MB)
         # The lean try is the second attempt.
         with self._open_pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
             # All instances of a batch, then all targets.
@@ -174,6 +168,7 @@ class InstanceStep:
             batch, results[: len(batch)], results[len(batch) :], strict=True
         ):
             place = f"{task.config}/{task.unique_id}"
+            refuse_endless(made, place)
             refuse_endless(fit, place)
             if fit.ending is not Ending.OK:
                 what = f"which targets take it cannot be found ({fit.detail})"

@@ -1,6 +1,7 @@
 """Publish a dataset folder on the Hub, in one commit.
 
-The folder is verified and the change is planned and shown. If the caller agrees, it is
+The folder is verified, its card names the repository, and the change is planned and
+shown. If the caller agrees, it is
 committed on the head that was planned for, read back, compared and tagged. No state is
 kept here: the same command finishes a push that was killed.
 """
@@ -14,6 +15,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from secrets import token_hex
+from tempfile import TemporaryDirectory
 
 import msgspec
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
@@ -27,6 +29,7 @@ from curation.download.huggingface import (
     may_pass,
     repeated,
 )
+from curation.packaging.derived_files import write_derived
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import UNLISTED, BuildFacts, read_facts
 from curation.publish.repository import (
@@ -187,6 +190,13 @@ class VerifiedFolder:
 
     files: Mapping[str, LocalFile]
     facts: BuildFacts
+    #: Where the files of these names are in place of the dataset folder.
+    named: Path | None = None
+
+    def path(self, name: str, folder: Path) -> Path:
+        """Return where a file is, of a folder or in its place."""
+        named = self.named and self.named / name
+        return named if named and named.is_file() else folder / name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,8 +305,13 @@ def push(
             print(result.outcome)
     """
     progress = progress or Quiet()
-    verified = verify_for_push(request, progress)
-    with hub_client(request.time_limits, bars=request.transfer_bars):
+    with (
+        TemporaryDirectory(prefix="csbdata-push-") as temporary,
+        hub_client(request.time_limits, bars=request.transfer_bars),
+    ):
+        verified = name_repository(
+            request, verify_for_push(request, progress), Path(temporary)
+        )
         preview = plan_push(request, verified)
         if preview.plan.foreign and not request.replace_foreign:
             return PushResult(preview=preview, outcome=PushOutcome.REFUSED)
@@ -345,6 +360,27 @@ def verify_for_push(request: PushRequest, progress: Progress) -> VerifiedFolder:
             f"{command('verify', folder)} lists them",
         )
     return VerifiedFolder(files=files, facts=facts)
+
+
+def name_repository(
+    request: PushRequest, verified: VerifiedFolder, into: Path
+) -> VerifiedFolder:
+    """Return a verified folder whose card names the repository; it is not changed.
+
+    Args:
+        request: The folder and its dataset on the Hub.
+        verified: The folder.
+        into: An empty folder for the card and the other files that follow from it.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    if verified.facts.repository == request.repo:
+        return verified
+    facts = msgspec.structs.replace(verified.facts, repository=request.repo)
+    write_derived(request.folder, into, facts)
+    files = {**verified.files, **inventory(into)}
+    return VerifiedFolder(files=files, facts=facts, named=into)
 
 
 def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
@@ -453,7 +489,7 @@ def _commit(
     operations: list[CommitOperationAdd | CommitOperationDelete] = []
     for name in plan.written:
         try:
-            content = (request.folder / name).read_bytes()
+            content = preview.verified.path(name, request.folder).read_bytes()
         except OSError as error:
             raise NoInput("cannot be read any more", name) from error
         if describe_content(content) != preview.verified.files[name]:

@@ -67,8 +67,10 @@ class Source:
     )
     #: Whether `--fastjsonschema` tries its records; a large source may take hours.
     tries_fastjsonschema: bool = True
-    #: Outside the ten configs; only with `--with` or `--only`.
+    #: Outside the ten configs; only with `--with` or `--only`, unless `by_default`.
     extra: bool = False
+    #: Read by every build of rule set `clean`, and none is partial without it.
+    by_default: bool = False
     #: Each archive holds a part, and all are read; else the first that can be had.
     #: Their commits are `PACKAGE@VERSION`.
     in_parts: bool = False

@@ -28,7 +28,7 @@ from itertools import repeat
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
-from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
+from curation.core.benchmark import CONFIGS, DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Files, RawDocument, Rejected
 from curation.core.hub_names import dataset_name
 from curation.core.json_types import Json
@@ -287,7 +287,8 @@ def read_hub_column(
 ) -> list[NamedSchema]:
     """Return the schemas of a column of a Hub dataset, in the order of its files.
 
-    A value is the text of a schema, or an object. A row is named by its `unique_id`
+    Of a build or the published benchmark, those of the ten configs are read. A value
+    is the text of a schema, or an object. A row is named by its `unique_id`
     if there is such a column, else by its number.
 
     Args:
@@ -305,6 +306,8 @@ def read_hub_column(
 
     where = f"{name}@{revision}#{column}"
     tables = sorted(hub_snapshot(name, revision).rglob("*.parquet"))
+    # A benchmark's other tables hold instances, the ledger, or the same rows again.
+    tables = [it for it in tables if it.parent.name in CONFIGS] or tables
     if not tables:
         raise NoInput("has no parquet files at this revision", where)
     schemas, rows = [], 0

@@ -14,7 +14,7 @@ import ast
 import warnings
 from collections.abc import Iterator
 
-from curation.core.benchmark import is_notice, natural_key
+from curation.core.benchmark import TOOLS, is_notice, natural_key
 from curation.core.documents import RawDocument
 from curation.core.json_types import UntypedJson
 from curation.download.pins import load_pins
@@ -25,7 +25,6 @@ from curation.sources.readers import document, function_name, plain_id
 from curation.system.errors import BadData
 
 _NAME = "tool-schemas"
-_CONFIG = "Tools"
 #: What the names of the archives begin with.
 _ARCHIVES = "tools-"
 #: Where a definition has its schema, and what is put behind its name.
@@ -177,7 +176,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
                 by_digest[digest] = document(
                     reading,
                     source=_NAME,
-                    config=_CONFIG,
+                    config=TOOLS,
                     unique_id=f"{package}.{name}_{digest[:8]}",
                     path=f"{path}#{line}",
                     content=jsontext.write(schema).encode(),
@@ -191,9 +190,10 @@ _PARTS = tuple(name for name in load_pins() if name.startswith(_ARCHIVES))
 SOURCE = Source(
     name=_NAME,
     title="Tools and models of packages of PyPI and npm",
-    configs=(_CONFIG,),
+    configs=(TOOLS,),
     archives={"paper": _PARTS, "clean": _PARTS},
     read=read,
     extra=True,
+    by_default=True,
     in_parts=True,
 )

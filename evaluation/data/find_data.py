@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from curation.core.benchmark import CORE
+from curation.core.benchmark import CONFIGS, CORE, TOOLS
 from curation.sources.local import open_source
 from curation.system.errors import BadData, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Progress, Quiet
@@ -222,9 +222,13 @@ def _select(
     splits: dict[str, None] = {}
     allowed: dict[int, RecordName] = {}
     vacuous = 0
-    for place, record in enumerate(reader.names()):
+    names = [*reader.names()]
+    named = selection.configs or selection.ids
+    beside_ten = not named and any(each.group in CONFIGS for each in names)
+    for place, record in enumerate(names):
         configs[record.group] = splits[record.split] = None
-        if selection.allows(record):
+        # `Tools` is not one of the ten: --config names it.
+        if selection.allows(record) and not (beside_ten and record.group == TOOLS):
             if selection.leaves_out(record):
                 vacuous += 1
             else:

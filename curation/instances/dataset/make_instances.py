@@ -34,6 +34,7 @@ from curation.instances.near_misses.search import (
     measure_coverage,
     search_near_misses,
 )
+from curation.instances.witnesses.reach import count_entered_schemas
 from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.json.values import identity
 from curation.lint.satisfiability import Satisfiability, refute
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 DEFAULT_COUNT = 4
 #: Characters above which a schema is huge, and gets witnesses alone.
 HUGE = 1_500_000
+#: Where more schemas are entered for one value, no validator is asked: branches that
+#: share definitions double what it does.
+_MOST_ENTERED = 20_000
 #: How the detail begins of a record that has witnesses alone, since it cost too much.
 LEAN = "without near misses: "
 #: Most characters of a schema's instances that jsonschema judges in all: it takes
@@ -166,6 +170,14 @@ def _instances_of(
     *,
     lean: bool,
 ) -> SchemaInstances:
+    entered = count_entered_schemas(compiled)
+    if entered > _MOST_ENTERED:
+        return SchemaInstances(
+            answer=Satisfiability.UNKNOWN,
+            dialect=compiled.dialect.name,
+            reason=SearchFailure.EXHAUSTED,
+            detail=f"{entered:,} schemas are entered for one value",
+        )
     interpretations = interpretations_of(compiled)
     search = find_witnesses(compiled, seed, budget)
     examples_accepted, refused = judge_examples(compiled, examples)

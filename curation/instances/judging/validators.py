@@ -23,6 +23,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import lookup_recursive_ref
 
 from curation.instances.constraints.keyword_values import array_of, object_of
+from curation.instances.values.strings import SAFE_UNREAD, automaton_matches, is_long
 from curation.json.text import canonical
 from curation.schema.dialects import DIALECTS, DRAFT_2019_09
 from curation.schema.keywords import REFERENCE_KEYWORDS
@@ -197,10 +198,22 @@ def _regex(pattern: str) -> regress.Regex:
 def is_match(pattern: str, text: str) -> bool:
     r"""Return whether an ECMA-262 pattern matches somewhere in a text.
 
+    Raises:
+        ValueError: a backtracking engine could take exponential time, and there is no
+            automaton.
+
     Example:
         >>> is_match(r"^\d$", "\u0663")
         False
     """
+    if is_long(pattern, text):
+        matched = automaton_matches(pattern, text)
+        if matched is not None:
+            return matched
+        if len(text) > SAFE_UNREAD:
+            raise ValueError(
+                f"{pattern!r} may take too long for {len(text)} characters"
+            )
     return _regex(pattern).find(text) is not None
 
 

@@ -31,7 +31,6 @@ from curation.instances.near_misses.implications import cannot_fail_alone
 from curation.instances.near_misses.sites import (
     EditSite,
     KnownSites,
-    count_entered_schemas,
     edit_sites,
     goals_for_path,
     goals_of_held_branches,
@@ -135,8 +134,6 @@ _DEEPER: Final = 8
 _NAMES: Final = 3
 #: Witnesses made to reach what the given ones do not.
 _WITNESSES: Final = 24
-#: Where more schemas are entered for one value, the errors alone may take seconds.
-_MOST_ENTERED: Final = 20_000
 #: Sites of one keyword for which a search without the keyword is tried.
 _SEARCHED_SITES: Final = 2
 #: Parts of a text, of equal length: one near miss for each keyword and part.
@@ -188,8 +185,7 @@ def find_near_misses(
 
     Keywords other than `type` come first: each of them, then each schema location, the
     outermost first, then what stands inside `anyOf` and the like, where that keyword
-    fails, then other parts of the text for each location. `type` gets half as many. A
-    schema whose references multiply exponentially gets none.
+    fails, then other parts of the text for each location. `type` gets half as many.
 
     Args:
         compiled: The schema.
@@ -218,7 +214,7 @@ def search_near_misses(
 
     The reasons are by the keyword's pointer; one without reason was never tried.
     """
-    if not witnesses or count_entered_schemas(compiled) > _MOST_ENTERED:
+    if not witnesses:
         return [], {}
     text = compiled.canonical + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret

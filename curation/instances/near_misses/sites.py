@@ -1,4 +1,4 @@
-"""Values inside witnesses that a keyword can refuse, and the cost of a verdict."""
+"""Values inside witnesses that a keyword can refuse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from curation.instances.near_misses.assertions import (
     assertions_of,
     goals_below,
 )
-from curation.instances.witnesses.reach import SchemaGraph
 from curation.json.text import canonical
 
 if TYPE_CHECKING:
@@ -283,30 +282,3 @@ class KnownSites:
             witness=witness, path=path, value=None, goals=goals, assertions=(assertion,)
         )
         self._sites.setdefault(assertion, []).append(site)
-
-
-#: Schemas entered one from another; below, nothing more is counted.
-_DEEPEST: Final = 200
-
-
-def count_entered_schemas(compiled: CompiledSchema) -> int:
-    """Return how many schemas are entered for one value of a schema.
-
-    Example:
-        >>> schema = {"anyOf": [{"type": "string"}, {"allOf": [{}]}]}
-        >>> count_entered_schemas(CompiledSchema.from_json(schema, "draft-07"))
-        4
-    """
-    graph = SchemaGraph(compiled)
-    counts: dict[SchemaLocation, int] = {}
-
-    def count(here: SchemaLocation, depth: int) -> int:
-        if here in counts or depth > _DEEPEST:
-            return counts.get(here, 1)
-        # What refers back to itself is counted once.
-        counts[here] = 1
-        entered = graph.steps(here).same_value
-        counts[here] = 1 + sum(count(inner, depth + 1) for inner in entered)
-        return counts[here]
-
-    return count(compiled.root, 0)

@@ -27,7 +27,7 @@ LONGEST: Final = 10_000_000
 #: Longer strings are made only where that length is required.
 _USUAL: Final = 1_000_000
 #: Longest text that a backtracking engine is asked about where no automaton can be.
-_SAFE_UNREAD: Final = 20
+SAFE_UNREAD: Final = 20
 #: Strings longer than this are not made by a person or by a search.
 _LONG: Final = 400
 #: Longest text that is searched for character by character.
@@ -89,18 +89,32 @@ def pattern_matches(pattern: str, text: str) -> bool:
     A pattern that cannot be read matches nothing. A backtracking engine is asked only
     about texts so short that it answers in milliseconds.
     """
-    tree = parser.parse(pattern)
-    if len(text) > (tree.safe if tree else _SAFE_UNREAD):
-        machine = single(pattern)
-        if machine is not None and machine.exact:
-            try:
-                return machine.accepts(text)
-            except RecursionError:
-                return False
-        if len(text) > _SAFE_UNREAD:
-            return False
+    if is_long(pattern, text):
+        matched = automaton_matches(pattern, text)
+        if matched is not None or len(text) > SAFE_UNREAD:
+            return bool(matched)
     expression = _regex(pattern)
     return expression is not None and expression.find(text) is not None
+
+
+def is_long(pattern: str, text: str) -> bool:
+    """Return whether a backtracking engine may take more than milliseconds."""
+    tree = parser.parse(pattern)
+    return len(text) > (tree.safe if tree else SAFE_UNREAD)
+
+
+def automaton_matches(pattern: str, text: str) -> bool | None:
+    """Return whether a pattern matches in a text, in steps that grow with its length.
+
+    None if no automaton is exact, or none can be made.
+    """
+    machine = single(pattern)
+    if machine is None or not machine.exact:
+        return None
+    try:
+        return machine.accepts(text)
+    except RecursionError:
+        return False
 
 
 def _fits_length(constraints: StringConstraints, text: str) -> bool:

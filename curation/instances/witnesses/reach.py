@@ -474,3 +474,51 @@ class Guide:
         for entries, count in zip((self._claimed, self._expanded), mark, strict=True):
             while len(entries) > count:
                 entries.popitem()
+
+
+#: Schemas entered one from another; below, nothing more is counted.
+_DEEPEST: Final = 200
+_DECIDING: Final = frozenset({"not", "if", "then", "else"})
+
+
+def count_entered_schemas(compiled: CompiledSchema) -> int:
+    """Return how many schemas a validator enters for one value, at most.
+
+    Example:
+        >>> schema = {"anyOf": [{"type": "string"}, {"not": {}}]}
+        >>> count_entered_schemas(CompiledSchema.from_json(schema, "draft-07"))
+        4
+    """
+    counts: dict[SchemaLocation, int] = {}
+
+    def count(here: SchemaLocation, depth: int) -> int:
+        if here in counts or depth > _DEEPEST:
+            return counts.get(here, 1)
+        # What refers back to itself is counted once.
+        counts[here] = 1
+        counts[here] = 1 + sum(
+            count(inner, depth + 1) for inner in _entered(compiled, here)
+        )
+        return counts[here]
+
+    return count(compiled.root, 0)
+
+
+def _entered(
+    compiled: CompiledSchema, here: SchemaLocation
+) -> Iterator[SchemaLocation]:
+    """Yield the schemas that a validator enters from one for the same value."""
+    schema, active = here.schema, compiled.dialect.applicators
+    if not isinstance(schema, dict):
+        return
+    yield from compiled.targets(here)
+    if "$ref" in schema and compiled.dialect.ref_hides_siblings:
+        return
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        yield from compiled.branches(here, keyword)
+    for keyword in active.keys() & schema.keys() & _DECIDING:
+        yield compiled.child(here, (keyword,))
+    for keyword in active.keys() & {"dependencies", "dependentSchemas"}:
+        for name, needs in object_of(schema, keyword).items():
+            if isinstance(needs, dict):
+                yield compiled.child(here, (keyword, name))

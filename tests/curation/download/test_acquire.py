@@ -24,6 +24,7 @@ from curation.download.acquire import (
     UnavailableArchive,
     acquire,
     at_hand,
+    fetch_together,
 )
 from curation.download.archives import unpack
 from curation.download.cache import Cache, FolderName
@@ -46,10 +47,13 @@ from curation.system.package_data import raw_folder
 from tests.curation.archives_made import (
     FILES,
     OTHERS,
+    digest,
     github_pin,
     github_tarball,
     hub_pin,
+    member,
     save,
+    tarball,
     wheel,
     wheel_pin,
     zipped,
@@ -350,6 +354,45 @@ def test_npm_is_told_the_exact_version_and_runs_no_script(
         f"pack {NPM_PIN.repository}@{NPM_PIN.commit} --ignore-scripts --loglevel=error"
     )
     assert heard.read_text() == f"{told} registry.of.the.user []\n"
+
+
+def test_many_packages_are_one_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes as pinned is in the cache; what does not is left, and no error."""
+    pins = []
+    (tmp_path / "published").mkdir()
+    for name in ("one", "two", "three"):
+        files = {"server.js": name.encode()}
+        packed = tarball([member("package/server.js", files["server.js"])])
+        pin = replace(
+            NPM_PIN,
+            name=name,
+            repository=name,
+            file=f"{name}.tgz",
+            paths=("*",),
+            digest=digest(files),
+            sha256=hashlib.sha256(packed).hexdigest(),
+        )
+        (tmp_path / "published" / pin.file).write_bytes(packed)
+        pins.append(pin)
+    (tmp_path / "published" / "two.tgz").write_bytes(b"other")
+    heard = tmp_path / "heard"
+    _npm(
+        tmp_path,
+        monkeypatch,
+        f"echo $@ >> {heard}; cp {tmp_path}/published/* .; exit 1",
+    )
+    settings = FetchSettings(cache=tmp_path / "cache")
+    told: list[str] = []
+    fetch_together([*pins, github_pin()], settings, told.append)
+    assert [at_hand(pin, settings) for pin in pins] == ["cache", None, "cache"]
+    asked = "pack one@1.2.3 two@1.2.3 three@1.2.3 --ignore-scripts --loglevel=error"
+    assert heard.read_text() == f"{asked}\n"
+    assert told == ["one and 2 more: fetching"]
+    for quiet in (replace(settings, offline=True), settings):
+        fetch_together([pins[1]], quiet, told.append)
+    assert heard.read_text() == f"{asked}\n"
 
 
 def test_another_tarball_is_refused(

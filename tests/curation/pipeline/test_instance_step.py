@@ -24,6 +24,7 @@ from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
 from curation.instances.model import InstanceKind, InstanceRow
 from curation.pipeline.build import BuildResult, build
 from curation.pipeline.instance_step import InstanceStep, batch_name
+from curation.system.errors import TemporarilyUnavailable
 from curation.system.progress import Quiet
 from curation.workers.process import Program
 from curation.workers.run_folder import RunFolder
@@ -147,20 +148,25 @@ def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_search_without_end_leaves_the_others_their_instances(
+def test_a_search_without_end_is_no_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The record has none, and the reason; the build goes on."""
+    """No clock decides: the step ends and names the record; run again, it goes on."""
     worker = tmp_path / "worker.py"
     worker.write_text(_MORTAL_WORKER)
-    monkeypatch.setattr("curation.pipeline.instance_step.Program", partial(_by, worker))
-    monkeypatch.setattr("curation.pipeline.instance_step._ENDLESS", 0.1)
+    by_worker = partial(_by, worker)
     endless = replace(TASKS[0], unique_id="endless", schema='{"title": "slow"}')
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([endless, TASKS[1]], run)
+        with monkeypatch.context() as patch:
+            patch.setattr("curation.pipeline.instance_step.BACKSTOP", 0.1)
+            patch.setattr("curation.pipeline.instance_step.Program", by_worker)
+            with pytest.raises(TemporarilyUnavailable, match="Github_easy/endless"):
+                step.work(jobs=1, progress=lambda _done: None)
+        assert run.done(batch_name(0)) is None
         step.work(jobs=1, progress=lambda _done: None)
         made = {task.unique_id: own.instances for task, own in step.records()}
-    assert made["endless"].reason == "timed_out"
+    assert made["endless"].instances
     assert made["array"].instances
 
 

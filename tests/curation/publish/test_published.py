@@ -28,18 +28,27 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 _COMMAND = ("csbdata", "push", "--repo", NAME, "--allow-partial", "-y")
-#: Prints the rows of each split of each config, and of `v1`.
+#: Prints the rows of each split of each config, and of `v1`; then an instance, streamed.
 _LOADING = f"""
-import json
-from datasets import load_dataset
+import json, sys
+from datasets import get_dataset_config_names, load_dataset
 
 def rows(*config, **revision):
     loaded = load_dataset("{NAME}", *config, **revision)
     return {{split: len(table) for split, table in loaded.items()}}
 
-configs = {["default", *CONFIGS]}
+configs = get_dataset_config_names("{NAME}")
 print(json.dumps([{{name: rows(name) for name in configs}}, rows(revision="v1")]))
+stream = load_dataset("{NAME}", "instances", split="test", streaming=True)
+print(next(iter(stream))["text"], file=sys.stderr)
 """
+#: The oldest version that loads every config, with what it was released for.
+_OLDEST = (
+    *("datasets==2.18.0", "huggingface_hub==0.23.4", "pyarrow==15.0.2"),
+    *("numpy==1.26.4", "pandas==2.2.3", "fsspec==2024.2.0", "requests"),
+)
+#: The files that name the repository, or list the digest of one that does.
+_NAMING = {"README.md", "DETAILS.md", "manifest.json", "SHA256SUMS"}
 
 
 class _Shell:
@@ -80,6 +89,21 @@ def _published(folder: Path, build: Path) -> Iterator[tuple[FakeHub, _Shell]]:
         yield hub, _Shell(hub, folder)
 
 
+@pytest.fixture(scope="module")
+def oldest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a Python with the oldest `datasets`; skip where pip gets none."""
+    folder = tmp_path_factory.mktemp("oldest")
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = folder / "bin" / "python"
+    command = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    done = subprocess.run(
+        [*command, *_OLDEST], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"pip cannot install {_OLDEST[0]}: {done.stderr[-200:]}")
+    return python
+
+
 def _view(hub: FakeHub, revision: str = "main") -> dict[str, bytes]:
     """Return the files of a revision, without the Hub's own."""
     files = hub.store.view(NAME, revision) or {}
@@ -87,23 +111,34 @@ def _view(hub: FakeHub, revision: str = "main") -> dict[str, bytes]:
 
 
 def test_the_published_repository_becomes_the_build(
-    sample_build: Path, tmp_path: Path
+    sample_build: Path, tmp_path: Path, oldest: Path
 ) -> None:
-    """Its files are at v1; each config of the build loads, and verify is content."""
+    """Its files are at v1; each config loads, in old versions too; verify is content."""
     with _published(tmp_path, sample_build) as (hub, shell):
         done = shell.run(*_COMMAND)
         assert "The edition there is tagged v1" in done.stderr
         assert "The edition before it is v1." in done.stdout
         assert _view(hub, "v1") == published()
-        assert _view(hub) == contents(sample_build)
+        sent, built = _view(hub), contents(sample_build)
+        assert {name for name in built if sent[name] != built[name]} == _NAMING
+        assert sent.keys() == built.keys()
         assert len(hub.repository(NAME).commits) == 3
-        loaded, paper = json.loads(shell.run(sys.executable, "-c", _LOADING).stdout)
-        assert paper == dict.fromkeys(SPLITS, 1)
-        whole = loaded.pop("default")
-        assert loaded.keys() == set(CONFIGS)
-        for split in SPLITS:
-            assert whole[split] == sum(rows[split] for rows in loaded.values())
-        assert sum(whole.values()) == 307
+        for python in (sys.executable, str(oldest)):
+            done = shell.run(python, "-c", _LOADING)
+            assert done.stderr
+            loaded, paper = json.loads(done.stdout)
+            assert paper == dict.fromkeys(SPLITS, 1)
+            for together, prefix in (("default", ""), ("instances", "instances-")):
+                parts = [loaded[prefix + config] for config in CONFIGS]
+                for split, rows in loaded[together].items():
+                    assert rows == sum(part.get(split, 0) for part in parts)
+            assert sum(loaded["default"].values()) == 307
+            assert {"ledger", "ledger-changes"} < loaded.keys()
+            card = sent["README.md"].decode()
+            assert f'load_dataset("{NAME}", "Glaiveai2K", revision="v1")' in card
+            example = card.partition("```python\n")[2].partition("```")[0]
+            assert "Glaiveai2K" in example
+            assert shell.run(python, "-c", example).stdout
         shell.run("csbdata", "verify", NAME)
         assert "There already" in shell.run(*_COMMAND).stdout
 
@@ -124,7 +159,7 @@ def test_a_strangers_file_stays_until_it_is_to_go(
         line = refused.stderr.partition("nothing was sent: ")[2]
         typed = line.rpartition(" removes what the plan lists")[0]
         shell.run(*shlex.split(typed), "-y")
-        assert _view(hub) == contents(sample_build)
+        assert _view(hub).keys() == contents(sample_build).keys()
         assert _view(hub, "v1") == {**published(), "data/notes.txt": b"mine"}
         shell.run("csbdata", "verify", NAME)
 
@@ -140,7 +175,8 @@ def test_a_build_is_verified_and_pushed(
     """It appears whole; with one origin of its manifest changed, nothing is sent."""
     done = push(_request(sample_build))
     assert done.outcome is PushOutcome.PUSHED
-    assert there.seen() == contents(sample_build)
+    sent, built = there.seen(), contents(sample_build)
+    assert {name for name in built if sent[name] != built[name]} == _NAMING
     spoilt = copytree(sample_build, tmp_path / "spoilt")
     manifest = spoilt / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"sample"', '"upstream"', 1))

@@ -202,9 +202,10 @@ pytestmark = pytest.mark.filterwarnings(UPLOAD_WARNING)
 
 @pytest.fixture(autouse=True)
 def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every folder counts as verified."""
+    """Every folder counts as verified, and its card names the repository."""
     found = Verification(findings=())
     monkeypatch.setattr(module, "verify_folder", lambda *_, **__: found)
+    monkeypatch.setattr(module, "name_repository", lambda _, verified, __: verified)
 
 
 def test_a_folder_is_not_pushed_where_a_check_was_not_run(

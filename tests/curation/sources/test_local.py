@@ -440,6 +440,15 @@ def test_values_are_schemas(hub: Path) -> None:
     assert told == ["ours/data@v1#s: 2 values left out: no JSON"]
 
 
+def test_of_a_build_the_ten_configs_are_read(hub: Path) -> None:
+    """Neither instances and the ledger, nor `Tools`, nor what repeats the rows."""
+    for name in ("Snowplow", "Tools", "core", "data", "ledger"):
+        write(hub / name / "test-0.parquet", s=["{}"], unique_id=[name])
+    write(hub / "instances/0.parquet", text=["{}"])
+    found = read_hub_column("ours/data", "v1", "s", print)
+    assert [own.name for own in found] == ["Snowplow"]
+
+
 @pytest.mark.parametrize(
     ("ids", "names"),
     [

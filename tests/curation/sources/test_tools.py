@@ -9,17 +9,27 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import BaseModel
 
+from curation.core.documents import Missing
 from curation.download.acquire import FetchSettings
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
 from curation.json import text as jsontext
 from curation.json.pointer import at, tokens_of
 from curation.pipeline import inputs
-from curation.pipeline.inputs import BuildInput, MissingSource, _find_parts
+from curation.pipeline.build import BuildRequest, facts_of, plan_of
+from curation.pipeline.inputs import (
+    BuildInput,
+    ExtraSource,
+    MissingSource,
+    _find_parts,
+    default_sources,
+    pinned_inputs,
+)
 from curation.sources import glaive, tool_schemas
 from curation.sources.contents import held_schemas
 from curation.sources.pydantic_models import read_models
 from curation.sources.tools import schema_place
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import BadData, NoInput, Unavailable
+from curation.system.progress import Quiet
 from tests.curation.archives_made import digest, github_pin, member, tarball, zipped
 from tests.curation.pinned import needs_mirror
 from tests.curation.sources.given import Held, reading
@@ -433,6 +443,54 @@ def test_each_package_is_an_input_and_what_cannot_be_had_is_said(
         assert isinstance(missing, MissingSource)
         assert "archives cannot be had; the first: tools-" in missing.why
         assert "neither mirrored nor cached" in missing.why
+
+
+def test_a_build_has_them_and_is_whole_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package, or all, may lack; each is read from its pin again."""
+    assert tool_schemas.SOURCE in default_sources()
+    assert tool_schemas.SOURCE not in default_sources("paper")
+    assert tool_schemas.SOURCE not in default_sources(sample=True)
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    pins = {
+        f"tools-{name}": _packed(mirror, ArchiveKind.NPM, name, JS.encode())
+        for name in ("one", "two")
+    }
+    (mirror / "two-1.0.tgz").unlink()
+
+    def pins_for(_source: str, names: tuple[str, ...]) -> dict[str, ArchivePin]:
+        return {name: pin for name, pin in pins.items() if name in names} or pins
+
+    monkeypatch.setattr(inputs, "pins_for", pins_for)
+    source = replace(tool_schemas.SOURCE, archives={"clean": tuple(pins)})
+    monkeypatch.setattr(inputs, "source_named", lambda _name: source)
+    monkeypatch.setattr(inputs, "default_sources", lambda *_, **__: [source])
+    monkeypatch.setattr(
+        "curation.pipeline.build.choose_inputs",
+        inputs.choose_inputs,
+    )
+    settings = FetchSettings(mirror=mirror, cache=tmp_path / "cache", offline=True)
+    request = BuildRequest(out=tmp_path / "out", fetch=settings)
+    plan = plan_of(request, Quiet())
+    facts = facts_of((), plan, ["Tools"])
+    assert (facts.name, facts.partial) == ("JSONSchemaBench", [])
+    assert facts.lacking == ["Tools: 1 of 2 archives cannot be had: tools-two."]
+    (again,) = pinned_inputs(facts.pins, "clean", settings, Quiet())
+    assert again.reading == replace(plan.inputs[0].reading, files=again.reading.files)
+    nothing = replace(settings, mirror=None, cache=tmp_path / "empty")
+    request = replace(request, fetch=nothing)
+    plan = plan_of(request, Quiet())
+    assert plan.inputs == []
+    (sentence,) = facts_of((), plan, []).lacking
+    assert sentence.startswith("Tools: missing (2 of 2 archives cannot be had")
+    for asked in (
+        replace(request, only=(ExtraSource(source="tool-schemas"),)),
+        replace(request, missing=Missing.FAIL),
+    ):
+        with pytest.raises(Unavailable):
+            plan_of(asked, Quiet())
 
 
 @needs_mirror

@@ -20,7 +20,7 @@ from curation.instances.near_misses.assertions import (
     find_reachable_keywords,
     goals_below,
 )
-from curation.instances.near_misses.sites import count_entered_schemas
+from curation.instances.witnesses.reach import count_entered_schemas
 from tests.tables import table
 
 if TYPE_CHECKING:

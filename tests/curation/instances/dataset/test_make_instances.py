@@ -297,6 +297,31 @@ def test_a_huge_schema_gets_witnesses_alone(monkeypatch: pytest.MonkeyPatch) -> 
     assert made.detail == "without near misses: more than 1,000 characters"
 
 
+@pytest.mark.parametrize("keyword", ["anyOf", "allOf", "oneOf", "not"])
+def test_what_doubles_is_counted_and_not_tried(keyword: str) -> None:
+    """Definitions that refer to the next one twice: no validator is asked."""
+    twice = "oneOf" if keyword == "not" else keyword
+    definitions: dict[str, Json] = {"0": {"type": "object", "required": ["a"]}}
+    for link in range(24):
+        definitions[str(link + 1)] = {twice: [{"$ref": f"#/$defs/{link}"}] * 2}
+    last: Json = {"$ref": "#/$defs/24"}
+    top = {"not": last} if keyword == "not" else {"allOf": [last]}
+    made = make_instances(json.dumps({"$defs": definitions, **top}), "2020-12")
+    assert (made.answer, made.reason) == (Satisfiability.UNKNOWN, "exhausted")
+    assert made.detail.endswith("schemas are entered for one value")
+
+
+@pytest.mark.parametrize("pattern", [r"^(a|aa)+$", r"^(\w+\s?)+$", "(x+x+)+y"])
+def test_a_pattern_that_backtracks_is_matched_by_an_automaton(pattern: str) -> None:
+    """A long text of it is judged by both validators, in no time."""
+    schema = {"type": "string", "pattern": pattern, "minLength": 60}
+    made = make_instances(json.dumps(schema), "2020-12")
+    refused = [row for row in made.near_misses if row.keyword == "pattern"]
+    assert len(made.witnesses) > 1
+    for row in (*made.witnesses, *refused[:1]):
+        assert json.loads(row.verdicts)["jsonschema"] == [row.valid, row.valid]
+
+
 def test_a_file_over_the_limit_is_too_large_and_not_cut() -> None:
     """A reader stops one byte after the limit: what it has is no JSON any more."""
     requests = [InstanceRequest(schema='"' + "x" * DOCUMENT_BYTES, dialect="")]
