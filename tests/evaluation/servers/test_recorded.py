@@ -60,7 +60,9 @@ def _untagged(loader: _Loader, _suffix: str, node: yaml.Node) -> Any:  # noqa: A
         return loader.construct_scalar(node)
     if isinstance(node, yaml.SequenceNode):
         return loader.construct_sequence(node, deep=True)
-    return loader.construct_mapping(node, deep=True)
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    raise TypeError(node)
 
 
 _Loader.add_multi_constructor("", _untagged)
@@ -120,7 +122,8 @@ class _Reading(NamedTuple):
 
 
 def _read_openai(objects: list[Any]) -> _Reading:
-    text, finish, usage = "", None, {}
+    text, finish = "", None
+    usage: dict[str, Any] = {}
     for each in objects:
         usage = each.get("usage") or usage
         for choice in (each.get("choices") or [])[:1]:
@@ -151,7 +154,8 @@ def _read_responses(objects: list[Any]) -> _Reading:
 
 
 def _read_anthropic(objects: list[Any]) -> _Reading:
-    text, finish, usage = "", None, {}
+    text, finish = "", None
+    usage: dict[str, Any] = {}
     for each in objects:
         message = each.get("message") or {}
         usage |= message.get("usage") or each.get("usage") or {}
@@ -163,7 +167,8 @@ def _read_anthropic(objects: list[Any]) -> _Reading:
 
 
 def _read_gemini(objects: list[Any]) -> _Reading:
-    text, finish, usage = "", None, {}
+    text, finish = "", None
+    usage: dict[str, Any] = {}
     for each in objects:
         usage = each.get("usageMetadata") or usage
         for candidate in each.get("candidates") or []:
