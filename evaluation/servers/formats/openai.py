@@ -131,7 +131,8 @@ class _Item(msgspec.Struct):
     type: str = ""
     content: list[_Part] | None = None
     summary: list[_Part] | None = None
-    arguments: str = ""
+    #: Undecoded: text of a call, and an object of a search for tools.
+    arguments: msgspec.Raw = msgspec.Raw()
 
 
 class _ResponseUsage(msgspec.Struct):
@@ -183,7 +184,8 @@ def read_responses(data: bytes, answer: ServerAnswer) -> None:
             answer.write(part.text)
             answer.refusal += part.refusal
         answer.reasoning += "".join(part.text for part in item.summary or ())
-        answer.call(item.arguments)
+        if item.type == "function_call":
+            answer.call(msgspec.json.decode(item.arguments, type=str))
     _read_end(event.response or event, answer)
 
 

@@ -16,6 +16,8 @@ from transformers import (
 
 from curation.system.errors import Unavailable
 from evaluation.core.records import Message
+from evaluation.generation.loop import generate
+from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
 from evaluation.models import hardware, loading
 from evaluation.models.loading import LoadOptions, load_model
 from tests.evaluation.small_model import small_model
@@ -160,6 +162,23 @@ def test_the_logits_are_those_of_a_full_pass(
         decoding.keep([1])
         last = decoding.feed([[28]]).logits
         _assert_right(model, last[0], [*texts[2], 25, 28])
+
+
+def test_a_text_is_that_of_generate(model: TransformersModel) -> None:
+    """Greedy decoding chooses the tokens of `generate`, with a cache of any kind."""
+    prompt = _prompts(model)[1]
+    request = TokenizedRequest(id="a", schema="true", prompt=prompt, budget=12)
+    (text,) = generate(model, [request], [None], LoopOptions())
+    inputs = torch.tensor([prompt])
+    theirs = model.module.generate(
+        inputs,
+        attention_mask=torch.ones_like(inputs),
+        max_new_tokens=12,
+        do_sample=False,
+        use_cache=True,
+    )
+    new = theirs[0, len(prompt) :].tolist()
+    assert list(text.tokens) == [it for it in new if it not in model.end_tokens]
 
 
 def test_a_conversation_loses_nothing(model: TransformersModel) -> None:

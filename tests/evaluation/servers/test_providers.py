@@ -20,6 +20,7 @@ from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import GenerationRequest, TokenPrices
 from evaluation.results.reader import open_run
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
+from evaluation.servers.formats.answers import ServerAnswer
 from evaluation.servers.model_server import served_model, server_participants
 from evaluation.servers.models import model_table
 from evaluation.servers.provider import providers, split_provider
@@ -212,6 +213,18 @@ _REQUEST = GenerationRequest(
     messages=(Message(role="user", content="Hello"),),
     budget=8,
 )
+
+
+def test_only_a_call_of_a_function_is_an_answer() -> None:
+    """Other items of a response have arguments too, some of them objects."""
+    items = [
+        {"type": "tool_search_call", "arguments": {"query": "ferries"}},
+        {"type": "function_call", "arguments": '{"deck": 2}'},
+    ]
+    answer = ServerAnswer()
+    body = {"object": "response", "status": "completed", "output": items}
+    providers()["responses"].wire.read(json.dumps(body).encode(), answer)
+    assert (answer.arguments, answer.finish) == ('{"deck": 2}', "completed")
 
 
 def test_llama_cpp_keeps_no_prompt() -> None:
