@@ -198,15 +198,19 @@ def _finding(
     )
 
 
+def _today() -> str:
+    return str(datetime.datetime.now(datetime.UTC).date())
+
+
 def judgement_of(trial: EngineTrial) -> Judgement:
     """Return what a trial of an engine says of the schema."""
-    source = f"{trial.engine}, run here"
-    summary = "accepted"
+    source = f"{trial.engine}, {_today()}"
+    summary = "accepted, by its answer" if trial.answered else "accepted"
     findings = []
     if trial.refusal:
         summary = f"rejected: {shortened(trial.refusal, _MESSAGE)}"
         findings.append(_finding(source, Effect.REFUSED, summary))
-    elif trial.late or not trial.valid:
+    elif trial.late or not (trial.valid or trial.answered):
         summary = trial.late or "compiled; no valid value could be made to try it with"
         findings.append(_finding(source, Effect.UNKNOWN, summary))
     if trial.blocked:
@@ -231,8 +235,13 @@ class Engines:
     Nothing of `evaluation` is imported before an engine is named.
     """
 
-    def __init__(self) -> None:
-        """Start nothing yet."""
+    def __init__(self, asked: str = "") -> None:
+        """Start nothing yet.
+
+        Args:
+            asked: A served model that may be asked: one that is a target beside.
+        """
+        self._asked = asked
         self._open = ExitStack()
         self._runner: EngineRunner | None = None
         #: Names of the engines that are run here.
@@ -249,9 +258,12 @@ class Engines:
 
     def targets(self, names: str) -> list[Profile]:
         """Return the profiles of a list of names; see `load_profiles`."""
-        return load_profiles(names, self._target)
+        asked = f",{self._asked}" if self._asked else ""
+        return load_profiles(names + asked, self._target)
 
     def _target(self, name: str) -> Profile | None:
+        if ":" in name and name != self._asked:
+            return None
         if self._runner is None:
             self._runner = make_runner()
             if self._runner is not None:
@@ -260,7 +272,7 @@ class Engines:
         table, title = _table(), measured_label(name)
         date = table[0].edition if table is not None and title else ""
         if known is not None and not known.unavailable:
-            title, date = known.label, str(datetime.datetime.now(datetime.UTC).date())
+            title, date = known.label, _today()
             self._runs.add(name)
         elif known is not None:
             title = title or known.label

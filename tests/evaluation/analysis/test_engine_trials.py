@@ -32,7 +32,8 @@ _VERDICTS = (
 
 def _row(result: Result, verdicts: tuple[tuple[bool, WalkVerdict], ...] = ()) -> Row:
     walks = tuple(
-        InstanceResult(valid=valid, verdict=verdict) for valid, verdict in verdicts
+        InstanceResult(valid=valid, verdict=verdict, tokens=1)
+        for valid, verdict in verdicts
     )
     return Row(
         engine="e 1",
