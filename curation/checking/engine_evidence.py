@@ -112,11 +112,13 @@ def _table() -> tuple[Head, list[tuple[int, Likes]]] | None:
     return msgspec.json.decode(first, type=Head), masks
 
 
-def outcomes_like(schema: Json, engine: str) -> tuple[Mapping[str, int], bool]:
+def outcomes_like(
+    features: frozenset[str], engine: str
+) -> tuple[Mapping[str, int], bool]:
     """Return the outcomes of an engine on real schemas like one; empty for none.
 
     Args:
-        schema: The schema.
+        features: Those of the schema.
         engine: Its name, version and preset.
 
     Returns:
@@ -127,7 +129,6 @@ def outcomes_like(schema: Json, engine: str) -> tuple[Mapping[str, int], bool]:
     if table is None or engine not in table[0].engines:
         return {}, False
     head, likes = table
-    features = features_of_schema(schema)
     known = sum(1 << at for at, name in enumerate(head.features) if name in features)
     index = head.engines.index(engine)
     like: Counter[str] = Counter()
@@ -153,13 +154,27 @@ class Judgement(NamedTuple):
 def evidence_of(schema: Json, engine: str) -> Judgement:
     """Return what was measured of an engine on real schemas like one.
 
-    They decide if they are ten or more that were all rejected, or nearly all right.
-
     Args:
         schema: The schema.
         engine: Its name, version and preset.
     """
-    outcomes, has_more = outcomes_like(schema, engine)
+    return judge_outcomes(engine, *outcomes_like(features_of_schema(schema), engine))
+
+
+def judge_outcomes(
+    engine: str,
+    outcomes: Mapping[str, int],
+    has_more: bool,  # noqa: FBT001 - as told by the table
+) -> Judgement:
+    """Return what outcomes on real schemas like one say of it.
+
+    They decide if they are ten or more that were all rejected, or nearly all right.
+
+    Args:
+        engine: Its name, version and preset.
+        outcomes: How often each came.
+        has_more: Whether they are of schemas that use many more features.
+    """
     total = sum(outcomes.values())
     source = "no edition of results"
     sentence = f"{engine}: not measured on real schemas with these keywords"
