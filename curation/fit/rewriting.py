@@ -13,7 +13,6 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
 from curation.fit.decoding import Codec
@@ -24,7 +23,6 @@ from curation.fit.profile import Effect
 from curation.fit.questions import AlgebraAnswer
 from curation.fit.relation import PROOF_SECONDS, VALUE_SECONDS, Comparer, text_of
 from curation.fit.rewrites import COUPLED, EXACT, NORMALISED, SAFE, UNSAFE, Rewrite
-from curation.fit.scan import enumerated, properties_of, required_of, types_of
 from curation.fit.shapes import SHAPE, Shaped
 from curation.fit.verdict import FAILING, FitFinding, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -155,6 +153,12 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
             that refutes what neither tells.
         seconds: The deadline in processor time, of the comparer's as well.
     """
+    begun = comparer.spent
+    if known is None:
+        own = text_of(original.value, original.dialect)
+        texts = comparer.witnesses(own, min(VALUE_SECONDS, seconds / 2))
+        known = [json.loads(text) for text in texts]
+    seconds -= comparer.spent - begun
     return _Rewriting(
         original, profile, comparer, allow, known, tool, strict, prove, seconds
     ).run()
@@ -166,7 +170,7 @@ class _Rewriting:
     profile: Profile
     comparer: Comparer
     allow: str
-    given: Sequence[Json] | None
+    known: Sequence[Json]
     tool: bool
     strict: bool
     prove: bool
@@ -180,20 +184,6 @@ class _Rewriting:
     def __post_init__(self) -> None:
         self.begun = time.thread_time() + self.comparer.spent
         self.shaped = Shaped(self.original.value, self.original.dialect)
-
-    @cached_property
-    def known(self) -> Sequence[Json]:
-        """Values of the schema; looked for, in a child process, by need alone."""
-        if self.given is not None:
-            return self.given
-        own = text_of(self.original.value, self.original.dialect)
-        texts = self.comparer.witnesses(own, min(VALUE_SECONDS, self.seconds / 2))
-        return [json.loads(text) for text in texts]
-
-    @cached_property
-    def _plain(self) -> Sequence[Json]:
-        value = plain_value(self.original.value)
-        return [value] if self.original.is_valid(value) else []
 
     def run(self) -> Fit:
         if self._failing():
@@ -347,8 +337,6 @@ class _Rewriting:
         after = CompiledSchema(marked, _DIALECT)
         try:
             after.validator  # noqa: B018 - may it be used?
-            if any(before.is_valid(it) and after.is_valid(it) for it in self._plain):
-                return True
             valid = [value for value in self.known if before.is_valid(value)]
             return not valid or any(map(after.is_valid, valid))
         except ValueError:
@@ -421,35 +409,8 @@ _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 _DROPPING: Final = frozenset({"implied-keyword-dropped", "dropped"})
 #: Searches for values after which a step is unknown without one.
 _MOST_SEARCHES: Final = 4
-#: A value of each type but `object`; null is the rest's.
-_SMALLEST: Final[dict[str, Json]] = {
-    "array": [],
-    "boolean": False,
-    "string": "",
-    "integer": 0,
-    "number": 0,
-}
 #: How many times as long as the schema its canonical form may be.
 _GROWTH: Final = 4
-
-
-def plain_value(schema: Json) -> Json:
-    """Return the smallest value that the types of a schema ask for, valid or not.
-
-    Example:
-        >>> plain_value({"type": "object", "required": ["a"], "properties": {}})
-        {'a': None}
-    """
-    if not isinstance(schema, dict):
-        return None
-    for _, values in enumerated(schema):
-        return next(iter(values), None)
-    kind = min(types_of(schema), default="object")
-    if kind == "object":
-        inner = properties_of(schema)
-        names = [name for name in required_of(schema) if isinstance(name, str)]
-        return {name: plain_value(inner.get(name)) for name in names}
-    return _SMALLEST.get(kind)
 
 
 def _claim(*, kept: bool, safe: bool) -> Claim:

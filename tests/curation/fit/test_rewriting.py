@@ -734,31 +734,3 @@ def test_an_explosion_ends_at_the_deadline(
     assert "no answer within" in found.failure
     again = comparer.relation({"const": 1}, {"enum": [1]}, BY_NAME["draft-07"])
     assert again.kind is RelationKind.EQUAL
-
-
-class _Untouched(Comparer):
-    """Fails where a child process would be asked for values."""
-
-    def witnesses(self, *_: object) -> tuple[str, ...]:
-        raise AssertionError
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "object", "properties": {"a": _STRING}},
-        {"type": "object", "properties": {"a": {"enum": [3]}}, "required": ["a"]},
-    ],
-)
-def test_a_value_that_types_ask_for_spares_the_search(
-    schema: dict[str, Json],
-) -> None:
-    """A command whose schema is rejected starts no second process for it."""
-    target, spared = load_profile(OPENAI), _Untouched()
-    original = CompiledSchema(schema, DRAFT_2020_12)
-    fit = rewriting.rewrite(original, target, spared, prove=False)
-    assert fit.fits
-    assert original.is_valid(rewriting.plain_value(schema))
-    odd = CompiledSchema({**_object(a=_STRING), "minProperties": 2}, DRAFT_2020_12)
-    with pytest.raises(AssertionError):
-        rewriting.rewrite(odd, target, spared, prove=False, allow="any")
