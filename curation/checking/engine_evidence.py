@@ -112,11 +112,13 @@ def _table() -> tuple[Head, list[tuple[int, Likes]]] | None:
     return msgspec.json.decode(first, type=Head), masks
 
 
-def outcomes_like(schema: Json, engine: str) -> tuple[Mapping[str, int], bool]:
+def outcomes_like(
+    features: frozenset[str], engine: str
+) -> tuple[Mapping[str, int], bool]:
     """Return the outcomes of an engine on real schemas like one; empty for none.
 
     Args:
-        schema: The schema.
+        features: Those of the schema.
         engine: Its name, version and preset.
 
     Returns:
@@ -127,7 +129,6 @@ def outcomes_like(schema: Json, engine: str) -> tuple[Mapping[str, int], bool]:
     if table is None or engine not in table[0].engines:
         return {}, False
     head, likes = table
-    features = features_of_schema(schema)
     known = sum(1 << at for at, name in enumerate(head.features) if name in features)
     index = head.engines.index(engine)
     like: Counter[str] = Counter()
@@ -153,13 +154,27 @@ class Judgement(NamedTuple):
 def evidence_of(schema: Json, engine: str) -> Judgement:
     """Return what was measured of an engine on real schemas like one.
 
-    They decide if they are ten or more that were all rejected, or nearly all right.
-
     Args:
         schema: The schema.
         engine: Its name, version and preset.
     """
-    outcomes, has_more = outcomes_like(schema, engine)
+    return judge_outcomes(engine, *outcomes_like(features_of_schema(schema), engine))
+
+
+def judge_outcomes(
+    engine: str,
+    outcomes: Mapping[str, int],
+    has_more: bool,  # noqa: FBT001 - as told by the table
+) -> Judgement:
+    """Return what outcomes on real schemas like one say of it.
+
+    They decide if they are ten or more that were all rejected, or nearly all right.
+
+    Args:
+        engine: Its name, version and preset.
+        outcomes: How often each came.
+        has_more: Whether they are of schemas that use many more features.
+    """
     total = sum(outcomes.values())
     source = "no edition of results"
     sentence = f"{engine}: not measured on real schemas with these keywords"
@@ -198,15 +213,19 @@ def _finding(
     )
 
 
+def _today() -> str:
+    return str(datetime.datetime.now(datetime.UTC).date())
+
+
 def judgement_of(trial: EngineTrial) -> Judgement:
     """Return what a trial of an engine says of the schema."""
-    source = f"{trial.engine}, run here"
-    summary = "accepted"
+    source = f"{trial.engine}, {_today()}"
+    summary = "accepted, by its answer" if trial.answered else "accepted"
     findings = []
     if trial.refusal:
         summary = f"rejected: {shortened(trial.refusal, _MESSAGE)}"
         findings.append(_finding(source, Effect.REFUSED, summary))
-    elif trial.late or not trial.valid:
+    elif trial.late or not (trial.valid or trial.answered):
         summary = trial.late or "compiled; no valid value could be made to try it with"
         findings.append(_finding(source, Effect.UNKNOWN, summary))
     if trial.blocked:
@@ -231,8 +250,13 @@ class Engines:
     Nothing of `evaluation` is imported before an engine is named.
     """
 
-    def __init__(self) -> None:
-        """Start nothing yet."""
+    def __init__(self, asked: str = "") -> None:
+        """Start nothing yet.
+
+        Args:
+            asked: A served model that may be asked: one that is a target beside.
+        """
+        self._asked = asked
         self._open = ExitStack()
         self._runner: EngineRunner | None = None
         #: Names of the engines that are run here.
@@ -249,9 +273,12 @@ class Engines:
 
     def targets(self, names: str) -> list[Profile]:
         """Return the profiles of a list of names; see `load_profiles`."""
-        return load_profiles(names, self._target)
+        asked = f",{self._asked}" if self._asked else ""
+        return load_profiles(names + asked, self._target)
 
     def _target(self, name: str) -> Profile | None:
+        if ":" in name and name != self._asked:
+            return None
         if self._runner is None:
             self._runner = make_runner()
             if self._runner is not None:
@@ -260,7 +287,7 @@ class Engines:
         table, title = _table(), measured_label(name)
         date = table[0].edition if table is not None and title else ""
         if known is not None and not known.unavailable:
-            title, date = known.label, str(datetime.datetime.now(datetime.UTC).date())
+            title, date = known.label, _today()
             self._runs.add(name)
         elif known is not None:
             title = title or known.label

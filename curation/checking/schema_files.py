@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from curation.checking.problems import places_in_yaml
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
-from curation.json.named_text import parse_named
+from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.positions import TextPositions
 from curation.json.text import parse, write
 from curation.sources.contents import PYTHON, held_schemas
@@ -61,7 +61,8 @@ class SchemaFile:
         if content == self.content:
             return found
         text = content.decode("utf-8-sig", "replace")
-        is_json = not isinstance(parse(content), Rejected)
+        is_yaml = path.name.endswith(YAML_SUFFIXES)
+        is_json = not (is_yaml and isinstance(parse(content), Rejected))
         place_of = TextPositions(text).of if is_json else places_in_yaml(content)
         is_in_row = self.held is None and is_row(parse_named(path.name, content))
         places = [

@@ -113,9 +113,17 @@ def fit(
         typer.Option(
             "--for",
             metavar="TARGET,...",
-            help="Providers, servers and engines (ENGINE==VERSION, too), or the path of "
+            help="Providers, servers, engines (ENGINE==VERSION too), or the path of "
             "your own profile (.toml); all are all providers and servers.  [default: "
             f"{_USUAL}; of tools {_FOR_TOOLS}]",
+        ),
+    ] = None,
+    ask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROVIDER:MODEL",
+            help="Send each schema once to a served model, with the fewest tokens; "
+            "its answers stand beside the targets'.",
         ),
     ] = None,
     rewriting: RewriteOptions,
@@ -140,7 +148,7 @@ def fit(
     it is from. An installed engine is run on values made for the schema; of any other
     is said what it did with real schemas of these keywords: 4 too if it blocks valid
     values. With --write, --diff, --rest or --decode it is 0 if the new schema is
-    accepted. Nothing is ever fetched, and no provider is asked.
+    accepted. Nothing is ever fetched; no provider is asked but by --ask.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.checking.engine_evidence import Engines
     from curation.checking.schema_files import read_schema_files
@@ -150,7 +158,7 @@ def fit(
 
     files = read_schema_files(sources, say)
     has_tools = any(it.held is not None and it.held.role is Role.TOOL for it in files)
-    with Engines() as engines:
+    with Engines(ask or "") as engines:
         names = targets or (_FOR_TOOLS if has_tools else _USUAL)
         profiles = engines.targets(names)
         if rewriting.is_asked:

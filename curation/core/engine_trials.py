@@ -1,4 +1,4 @@
-"""What engines did with a schema that was tried here, and who tries it.
+"""What engines and services did with a schema that was tried, and who tries it.
 
 `evaluation` knows engines: its `EngineRunner` is registered by the command line, and
 made when `csbdata fit` is asked about an engine.
@@ -40,8 +40,10 @@ class EngineTrial:
     engine: str
     #: The message with which it refuses the schema, or how it fails under it.
     refusal: str = ""
-    #: Why it gave no answer in time.
+    #: Why there is no answer.
     late: str = ""
+    #: Whether it is a service, which was asked with the schema alone.
+    answered: bool = False
     #: How many valid and invalid values were tried.
     valid: int = 0
     invalid: int = 0
@@ -54,10 +56,10 @@ class EngineRunner(Protocol):
     """Runs engines; a process that it starts lives until it is closed."""
 
     def engine(self, spec: str) -> KnownEngine | None:
-        """Return the engine that `NAME` or `NAME==VERSION` means; None for none."""
+        """Return the engine of `NAME` or `NAME==VERSION`, or a served model."""
 
     def run(self, spec: str, schema: Json) -> EngineTrial:
-        """Compile a schema and walk its witnesses and near misses."""
+        """Compile a schema and walk its values; a service is asked once."""
 
     def close(self) -> None:
         """End all processes."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from importlib.metadata import version
 from typing import Final, NamedTuple
 
 import msgspec
@@ -250,7 +249,7 @@ BROKEN: Final = replace(
     NOT_A_SCHEMA,
     rule="unusable",
     sentence="no validator can use the schema",
-    source=f"jsonschema-rs {version('jsonschema-rs')}",
+    source="jsonschema-rs, installed here",
     evidence=SourceKind.PROBED,
 )
 _UNDOCUMENTED: Final = FitFinding(

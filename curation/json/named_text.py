@@ -1,4 +1,4 @@
-"""The text of a file, read as its name says: JSON or YAML."""
+"""The text of a file, read as its name says: JSON, JSON with comments, or YAML."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ from typing import Final
 
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
+from curation.json.positions import without_comments
 from curation.json.text import parse
 
 #: Suffixes of files that are read as YAML.
 YAML_SUFFIXES: Final = (".yaml", ".yml")
+#: The suffix of files that are read as JSON with comments and trailing commas.
+COMMENTS_SUFFIX: Final = ".jsonc"
 
 
 def parse_named(name: str, content: bytes) -> Json | Rejected:
-    """Return the value of a file: JSON, or by its name (`.yaml`, `.yml`) YAML.
+    """Return the value of a file: JSON, or by its name JSON with comments or YAML.
 
     Of a file with such a name that is neither, the reason is YAML's.
     """
+    if name.endswith(COMMENTS_SUFFIX):
+        text = content.decode("utf-8", "surrogateescape")
+        content = without_comments(text).encode("utf-8", "surrogateescape")
     value = parse(content)
     if not (isinstance(value, Rejected) and name.endswith(YAML_SUFFIXES)):
         return value

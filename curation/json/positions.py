@@ -16,7 +16,25 @@ from curation.json.text import MAX_DEPTH
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:]+', re.DOTALL)
 #: A string that means what stands between its quotes.
 _PLAIN = re.compile(r'"[^"\\]*"', re.DOTALL)
+#: A string, or what JSON with comments has beside JSON.
+_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/', re.DOTALL)
+_TRAILING = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _BYTE_ORDER_MARK = "\ufeff"
+
+
+def without_comments(text: str) -> str:
+    """Return JSON with comments as JSON, every character at its place.
+
+    Example:
+        >>> without_comments('{"a": 1, // x')
+        '{"a": 1,     '
+    """
+
+    def blank(found: re.Match[str]) -> str:
+        piece = found[0]
+        return piece if piece.startswith('"') else re.sub(r"[^\n]", " ", piece)
+
+    return _TRAILING.sub(blank, _COMMENT.sub(blank, text))
 
 
 class TextPosition(NamedTuple):
@@ -41,7 +59,7 @@ class TextPositions:
         """Read a text; one that begins with a byte order mark counts without it."""
         text = text.removeprefix(_BYTE_ORDER_MARK)
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
-        self._offsets: dict[Tokens, int] = dict(offsets(text))
+        self._offsets: dict[Tokens, int] = dict(offsets(without_comments(text)))
 
     def of(self, pointer: str) -> TextPosition:
         """Return the place of a pointer, or of the innermost value on the way there."""

@@ -34,7 +34,7 @@ from curation.core.hub_names import dataset_name
 from curation.core.json_types import Json
 from curation.download.folder_files import FolderFiles, MadeFile, single_file
 from curation.json import text as jsontext
-from curation.json.named_text import YAML_SUFFIXES, parse_named
+from curation.json.named_text import COMMENTS_SUFFIX, YAML_SUFFIXES, parse_named
 from curation.sources.base import Reading, Source
 from curation.sources.contents import (
     held_schemas,
@@ -64,11 +64,11 @@ _SCHEMA, _ID = "json_schema", "unique_id"
 IN_ROW: Final = f"/{_SCHEMA}"
 _JSON = ".json"
 #: The files of a folder that are read.
-_READ = (_JSON, *YAML_SUFFIXES)
+_READ = (_JSON, COMMENTS_SUFFIX, *YAML_SUFFIXES)
 #: Files with a schema in each row.
 TABLES = (".jsonl", ".parquet")
 #: Files whose schemas are not their own bytes.
-TEXTS_INSIDE = (*TABLES, *YAML_SUFFIXES)
+TEXTS_INSIDE = (*TABLES, COMMENTS_SUFFIX, *YAML_SUFFIXES)
 #: Files that are named in a message.
 _SHOWN = 5
 _COLUMN = re.compile(r"(?P<name>[^/@#]+/[^/@#]+)@(?P<revision>[^#]+)#(?P<column>.+)")

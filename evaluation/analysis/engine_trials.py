@@ -1,7 +1,7 @@
-"""Run engines on a user's schema, for `csbdata fit`: compile, then walk values.
+"""Run engines on a user's schema, or ask a service, for `csbdata fit`.
 
-The values are the schema's witnesses and near misses (`csbdata.witnesses`), walked byte
-by byte: no tokenizer is fetched.
+Engines compile it and are walked through its witnesses and near misses
+(`csbdata.witnesses`), byte by byte: no tokenizer is fetched.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ from curation.core.engine_trials import EngineTrial, KnownEngine, PassedValue
 from curation.download.settings import FetchSettings
 from curation.instances.dataset.worker import InstanceRequest, witnesses_of_each
 from curation.system.errors import BadConfiguration, TemporarilyUnavailable
+from curation.system.terminal import say
 from evaluation.analysis.recorded_cases import open_engine
 from evaluation.core.cases import Case, InstanceWalk, Result, Row
+from evaluation.core.records import Record
 from evaluation.data.instance_store import recorded_instances
 from evaluation.results.outcomes import FAULTS, engine_is_right
+from evaluation.servers.provider import is_served
 from evaluation.setup.engine_files import FAITHFUL, UNCONSTRAINED
 from evaluation.setup.environments import install_line
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from evaluation.tasks.masks import NAME
+from evaluation.tasks.probe.acceptance import REJECTED, UNKNOWN, ask_records
 from evaluation.tokenizers import BYTES, get_tokenizer
 from evaluation.walking.engine_worker import Bounds
 
@@ -63,7 +67,9 @@ class EngineTrials:
         return case_of_values(text, next(self._made))
 
     def engine(self, spec: str) -> KnownEngine | None:
-        """Return the engine that a spec means; None for none that constrains."""
+        """Return the engine or served model of a spec; None for no such thing."""
+        if is_served(spec):
+            return KnownEngine(spec)
         try:
             engine = self._selected(spec)
         except BadConfiguration:
@@ -82,7 +88,10 @@ class EngineTrials:
         Raises:
             Unavailable: the engine is not installed.
             WorkerDidNotStart: it cannot be loaded.
+            CsbdataError: a server does not answer, or knows neither key nor model.
         """
+        if is_served(spec):
+            return _answer(spec, schema)
         engine = self._selected(spec)
         if spec not in self._asking:
             tokenizer = get_tokenizer(BYTES, self._settings)
@@ -94,6 +103,20 @@ class EngineTrials:
         except TemporarilyUnavailable as error:
             return EngineTrial(engine=engine.label, late=error.what)
         return trial_of(case, row)
+
+
+def _answer(address: str, schema: Json) -> EngineTrial:
+    """Send a schema once; what it can cost is said before."""
+    record = Record(id="schema", schema=json.dumps(schema))
+    for line in ask_records(address, [record], None, say):
+        is_known = line.verdict != UNKNOWN
+        return EngineTrial(
+            engine=line.model,
+            answered=is_known,
+            refusal=line.message if line.verdict == REJECTED else "",
+            late="" if is_known else line.message,
+        )
+    return EngineTrial(engine=address, late="nothing was sent")
 
 
 def case_of_values(text: str, made: SchemaInstances) -> Case:

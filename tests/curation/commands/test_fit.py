@@ -218,6 +218,9 @@ def test_programs_get_every_finding(schema_file: Path) -> None:
     }
     column = schema_file.read_text("utf-8").index('"maxProperties"') + 1
     assert f"line=1,col={column}" in printed
+    in_comments = schema_file.with_suffix(".jsonc")
+    in_comments.write_text('// "a"\n{"type": "object", /* , */\n"maxProperties": 3,}')
+    assert "line=3,col=1," in run("fit", str(in_comments), "--format", "github")[1]
     in_yaml = schema_file.with_suffix(".yaml")
     in_yaml.write_text("# Of two lines.\ntype: object\nmaxProperties: 3\n")
     assert "line=3,col=1," in run("fit", str(in_yaml), "--format", "github")[1]

@@ -1,0 +1,144 @@
+"""Ask a served model with schemas, and keep which of them its service accepts.
+
+Each request is the schema as it is, in the way that constrains most, and the fewest
+tokens. The table has a line a record; a profile of `csbdata fit` may cite it.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from curation.system.errors import BadUsage
+from curation.system.words import counted
+from evaluation.core.cases import Result
+from evaluation.core.records import Message, Record
+from evaluation.generation.text_generation import Adapt, Generation, GenerationRequest
+from evaluation.servers.client import RequestLimits
+from evaluation.servers.model_server import served_model
+from evaluation.servers.pacing import Account, Spending, SpendingLimit
+from evaluation.servers.prices import prices_of
+from evaluation.servers.provider import is_served, split_provider
+from evaluation.servers.writer import ServerWriter
+from evaluation.walking.run_folder import AppendedLines, read_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Tokens of an answer: OpenAI takes no fewer.
+_BUDGET: Final = 16
+_LIMITS: Final = RequestLimits(seconds=60.0, patience=0.5, tries=2)
+#: Ways that send no schema as a constraint.
+_LOOSE: Final = "json"
+ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
+
+
+class Acceptance(msgspec.Struct, frozen=True, kw_only=True):
+    """What a service did with one schema."""
+
+    record: str
+    #: `accepted`, `rejected`, or `unknown`: no answer, or refused for another reason.
+    verdict: str
+    #: The service's words.
+    message: str
+    model: str
+    date: str
+
+
+def ask_records(
+    address: str,
+    records: Sequence[Record],
+    max_cost: float | None,
+    say: Callable[[str], None],
+    max_requests: int | None = None,
+) -> Iterator[Acceptance]:
+    """Yield what a served model's service does with each schema, asked one by one.
+
+    Args:
+        address: `PROVIDER:NAME` or `URL#NAME`.
+        records: The schemas.
+        max_cost: Nothing more is sent once the answers have cost so much.
+        say: Is told what the requests can cost before the first is sent.
+        max_requests: Nothing more is sent after so many.
+
+    Raises:
+        BadUsage: it is no served model, or no price is known.
+        CsbdataError: the server does not answer, or knows neither key nor model.
+    """
+    if not is_served(address):
+        raise BadUsage("no served model", address, "say PROVIDER:NAME or URL#NAME")
+    ways = [way for way in split_provider(address)[0].ways if way != _LOOSE]
+    # The last way constrains most.
+    server = replace(served_model(address, ways, _LIMITS)[-1], adapt=Adapt.NONE)
+    prices = prices_of(None, server.connection, max_cost)
+    requests = [
+        GenerationRequest(
+            record=record,
+            messages=(Message(role="user", content="{}"),),
+            budget=_BUDGET,
+        )
+        for record in records
+    ]
+    cost = "what they cost is not known"
+    if prices is not None:
+        # A token has at least one character.
+        characters = sum(len(record.schema or "") for record in records)
+        at_most = prices.cost(characters, _BUDGET * len(records)) or 0.0
+        cost = f"together at most {at_most:.4f} ({prices.source})"
+    say(f"{server.label}: {counted(len(records), 'request')}, {cost}")
+    account = Account(Spending(max_cost, max_requests), prices)
+    today = str(datetime.datetime.now(datetime.UTC).date())
+    with closing(ServerWriter(server, account, say=say)) as writer:
+        for request in requests:
+            try:
+                (made,) = writer.write([request])
+            except SpendingLimit as limit:
+                say(f"{limit}: the same command continues")
+                return
+            verdict, message = _verdict(made)
+            yield Acceptance(
+                record=request.record.key,
+                verdict=verdict,
+                message=message,
+                model=server.label,
+                date=today,
+            )
+
+
+def _verdict(made: Generation) -> tuple[str, str]:
+    if made.result is Result.COMPILE_ERROR:
+        return REJECTED, made.detail
+    if made.result is Result.ERROR:
+        return UNKNOWN, made.detail or made.ending.value
+    return ACCEPTED, made.detail
+
+
+def write_acceptance(
+    file: Path,
+    records: Sequence[Record],
+    ask: Callable[[Sequence[Record]], Iterator[Acceptance]],
+) -> list[Acceptance]:
+    """Ask about the records that a table lacks; return the whole table.
+
+    Args:
+        file: The table, JSON lines; what is in it is not asked again, but for what
+            had no answer.
+        records: The schemas.
+        ask: As `ask_records`, of a list of records.
+    """
+    done = {it.record: it for it in read_lines(file, Acceptance)}
+    left = [
+        record
+        for record in records
+        if record.key not in done or done[record.key].verdict == UNKNOWN
+    ]
+    with closing(AppendedLines(file)) as lines:
+        for line in ask(left) if left else ():
+            lines.write(msgspec.json.encode(line))
+            done[line.record] = line
+    return [done[record.key] for record in records if record.key in done]
