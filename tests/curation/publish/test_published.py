@@ -48,7 +48,7 @@ _OLDEST = (
     *("numpy==1.26.4", "pandas==2.2.3", "fsspec==2024.2.0", "requests"),
 )
 #: The files that name the repository, or list the digest of one that does.
-_NAMING = {"README.md", "DETAILS.md", "manifest.json", "SHA256SUMS"}
+_NAMING = {"README.md", "manifest.json", "SHA256SUMS"}
 
 
 class _Shell:
