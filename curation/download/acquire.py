@@ -7,8 +7,10 @@ differs is refused, and no other way is tried.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -16,7 +18,7 @@ from curation.core.documents import Origin
 from curation.download.archives import unpack
 from curation.download.cache import Cache
 from curation.download.http import Unreachable, download
-from curation.download.packages import download_package, download_packages
+from curation.download.packages import download_package, run_client
 from curation.download.packs import SUFFIX
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
 from curation.download.settings import FetchSettings
@@ -180,7 +182,9 @@ def fetch_together(
             folder = cache.downloads / name
             with writing(folder):
                 folder.mkdir(parents=True, exist_ok=True)
-            download_packages(group, folder)
+            # Whatever fails, `acquire` says it of each.
+            with suppress(Unavailable, TimeoutExpired):
+                run_client(group, folder)
             for pin in group:
                 file = folder / pin.file
                 if file.is_file() and file_digest(file) == pin.sha256:

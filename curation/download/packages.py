@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
 from shutil import which
@@ -79,8 +78,8 @@ def _request(pin: ArchivePin) -> str:
     return f"{pin.repository}{sign}{pin.commit}"
 
 
-def _run(pins: Sequence[ArchivePin], folder: Path) -> EndedProgram:
-    """Run the client of some packages of one kind, which puts them into a folder.
+def run_client(pins: Sequence[ArchivePin], folder: Path) -> EndedProgram:
+    """Let npm or pip put packages of one kind into a folder, unverified.
 
     Raises:
         Unavailable: it is not installed.
@@ -110,12 +109,6 @@ def _run(pins: Sequence[ArchivePin], folder: Path) -> EndedProgram:
     )
 
 
-def download_packages(pins: Sequence[ArchivePin], folder: Path) -> None:
-    """Put what comes of several packages of one kind into a folder, unverified."""
-    with suppress(Unavailable, subprocess.TimeoutExpired):
-        _run(pins, folder)
-
-
 def download_package(pin: ArchivePin, folder: Path) -> Path:
     """Return a package's file with the sha256 of its pin, if that has one.
 
@@ -132,7 +125,7 @@ def download_package(pin: ArchivePin, folder: Path) -> Path:
     service, request = pin.kind.publisher, _request(pin)
     client = "npm" if pin.kind is ArchiveKind.NPM else "pip"
     try:
-        ended = _run([pin], folder)
+        ended = run_client([pin], folder)
     except subprocess.TimeoutExpired as error:
         what = f"{client} did not end within {DEADLINE:g} seconds"
         raise TemporarilyUnavailable(what, service) from error

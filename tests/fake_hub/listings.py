@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
 if TYPE_CHECKING:
     from tests.fake_hub.server import Handler
@@ -104,6 +104,17 @@ def tree(handler: Handler, repository: Repository, rest: str) -> None:
         link = f"{handler.hub.endpoint}{handler.route}?recursive={deep}"
         headers["Link"] = f'<{link}&cursor={first + page}>; rel="next"'
     handler.reply(200, entries[first : first + page], headers)
+
+
+def paths(handler: Handler, repository: Repository, rest: str) -> None:
+    """Answer the entries of paths in a form: what old clients ask for."""
+    commit = repository.resolve(rest)
+    if commit is None:
+        handler.refuse(404, "Invalid rev id", "RevisionNotFound")
+        return
+    named = parse_qs(handler.body.decode()).get("paths", [])
+    entries = _entries(commit, "", deep=True)
+    handler.reply(200, [each for each in entries if each["path"] in named])
 
 
 def refs(handler: Handler, repository: Repository, _rest: str) -> None:

@@ -209,6 +209,7 @@ _ROUTES: tuple[tuple[str, str, str, Callable[[Handler, Any, str], None]], ...] =
     ("POST", rf"{_API}/tag/{_REST}", "write", _tag),
     ("GET", rf"{_API}/revision/{_REST}", "read", listings.info),
     ("GET", rf"{_API}/tree/{_REST}", "read", listings.tree),
+    ("POST", rf"{_API}/paths-info/{_REST}", "read", listings.paths),
     ("GET", rf"{_API}/refs", "read", listings.refs),
     ("GET", rf"{_API}/commits/{_REST}", "read", listings.commits),
     ("GET", _API, "read", listings.info),

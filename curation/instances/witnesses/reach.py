@@ -478,7 +478,6 @@ class Guide:
 
 #: Schemas entered one from another; below, nothing more is counted.
 _DEEPEST: Final = 200
-_DECIDING: Final = frozenset({"not", "if", "then", "else"})
 
 
 def count_entered_schemas(compiled: CompiledSchema) -> int:
@@ -489,6 +488,7 @@ def count_entered_schemas(compiled: CompiledSchema) -> int:
         >>> count_entered_schemas(CompiledSchema.from_json(schema, "draft-07"))
         4
     """
+    graph = SchemaGraph(compiled)
     counts: dict[SchemaLocation, int] = {}
 
     def count(here: SchemaLocation, depth: int) -> int:
@@ -496,29 +496,13 @@ def count_entered_schemas(compiled: CompiledSchema) -> int:
             return counts.get(here, 1)
         # What refers back to itself is counted once.
         counts[here] = 1
-        counts[here] = 1 + sum(
-            count(inner, depth + 1) for inner in _entered(compiled, here)
-        )
+        entered = list(graph.steps(here).same_value)
+        entered += [
+            compiled.child(here, (keyword,))
+            for keyword in ("if", "not")
+            if keyword in here.keywords
+        ]
+        counts[here] += sum(count(inner, depth + 1) for inner in entered)
         return counts[here]
 
     return count(compiled.root, 0)
-
-
-def _entered(
-    compiled: CompiledSchema, here: SchemaLocation
-) -> Iterator[SchemaLocation]:
-    """Yield the schemas that a validator enters from one for the same value."""
-    schema, active = here.schema, compiled.dialect.applicators
-    if not isinstance(schema, dict):
-        return
-    yield from compiled.targets(here)
-    if "$ref" in schema and compiled.dialect.ref_hides_siblings:
-        return
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        yield from compiled.branches(here, keyword)
-    for keyword in active.keys() & schema.keys() & _DECIDING:
-        yield compiled.child(here, (keyword,))
-    for keyword in active.keys() & {"dependencies", "dependentSchemas"}:
-        for name, needs in object_of(schema, keyword).items():
-            if isinstance(needs, dict):
-                yield compiled.child(here, (keyword, name))

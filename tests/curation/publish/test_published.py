@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 _COMMAND = ("csbdata", "push", "--repo", NAME, "--allow-partial", "-y")
-#: Prints the rows of each split of each config, and of `v1`; then an instance, streamed.
+#: Prints the rows of each split of each config, and of `v1`; then streams an instance.
 _LOADING = f"""
 import json, sys
 from datasets import get_dataset_config_names, load_dataset
@@ -48,7 +48,7 @@ _OLDEST = (
     *("numpy==1.26.4", "pandas==2.2.3", "fsspec==2024.2.0", "requests"),
 )
 #: The files that name the repository, or list the digest of one that does.
-_NAMING = {"README.md", "DETAILS.md", "manifest.json", "SHA256SUMS"}
+_NAMING = {"README.md", "manifest.json", "SHA256SUMS"}
 
 
 class _Shell:
@@ -113,7 +113,7 @@ def _view(hub: FakeHub, revision: str = "main") -> dict[str, bytes]:
 def test_the_published_repository_becomes_the_build(
     sample_build: Path, tmp_path: Path, oldest: Path
 ) -> None:
-    """Its files are at v1; each config loads, in old versions too; verify is content."""
+    """Its files are at v1; each config loads, in old `datasets` too; it verifies."""
     with _published(tmp_path, sample_build) as (hub, shell):
         done = shell.run(*_COMMAND)
         assert "The edition there is tagged v1" in done.stderr
