@@ -24,6 +24,7 @@ from curation.fit.profile import (
     load_profile,
     profile_names,
 )
+from curation.fit.scan import Scan
 from curation.fit.verdict import (
     BROKEN,
     FitFinding,
@@ -32,6 +33,7 @@ from curation.fit.verdict import (
     judge_fit,
     judge_name,
     judge_request,
+    leads_out,
     verdict_of,
 )
 from curation.instances.constraints.interpretations import as_schema
@@ -40,6 +42,7 @@ from curation.json.positions import TextPositions
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.sources.readers import Role
 from curation.system.words import command
+from curation.validation.metaschemas import valid_under
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -216,7 +219,7 @@ def judge_files(
     fits = []
     with progress.bar("Judging", total=len(sent)) as advance:
         for file in sent:
-            fits.append(_judged(file, profiles))
+            fits.append(judge_schema(file, profiles))
             advance(1)
     with ExitStack() as stack:
         search = _Search(stack)
@@ -233,7 +236,8 @@ def judge_files(
     return fits
 
 
-def _judged(file: SchemaFile, profiles: Sequence[Profile]) -> SchemaFit:
+def judge_schema(file: SchemaFile, profiles: Sequence[Profile]) -> SchemaFit:
+    """Return the verdicts of one schema, without its fixes."""
     read = parse_named(file.name, file.content)
     why = why_no_schema(read)
     value = None if isinstance(read, Rejected) else read
@@ -249,7 +253,7 @@ def _judged(file: SchemaFile, profiles: Sequence[Profile]) -> SchemaFit:
     if why is not None:
         fit.fault = why_in_words(why, file.content)
         return fit
-    if isinstance(value, dict) and value and not value.keys() & _WORDS:
+    if lacks_keywords(value):
         fit.fault = "not a schema: it has no keyword of JSON Schema"
         return fit
     broken = _broken(schema)
@@ -257,19 +261,28 @@ def _judged(file: SchemaFile, profiles: Sequence[Profile]) -> SchemaFit:
         hint = f"run {command('check', file.name)}"
         fit.fault = f"not a valid schema: {broken.sentence}; {hint}"
         return fit
+    if not (isinstance(value, bool) or valid_under(value)):
+        hint = f"run {command('check', file.name)}"
+        fit.fault = f"not a valid schema: no draft since draft-04 accepts it; {hint}"
+        return fit
     tool = held is not None and held.role is Role.TOOL
     strict = held is not None and held.strict
     names = [Tool(held.name, value, strict)] if held is not None and tool else []
     fit.findings = {
         profile.name: (
             *(finding for own in names for finding in judge_name(own, profile)),
-            *([broken] if broken is not None else []),
+            *(leads_out(Scan(value)) if broken is not None else []),
             *judge_fit(value, profile, tool=tool, strict=strict),
         )
         for profile in profiles
     }
     fit.measured = {it.name: _measured(value, it) for it in profiles}
     return fit
+
+
+def lacks_keywords(value: Json) -> bool:
+    """Return whether an object has members, and no keyword of JSON Schema."""
+    return isinstance(value, dict) and bool(value) and value.keys().isdisjoint(_WORDS)
 
 
 def _measured(schema: Json, profile: Profile) -> tuple[str, ...]:
@@ -297,7 +310,11 @@ class RequestFit:
         """Return what happens to the request: one bad tool ends it."""
         order = list(EXIT_CODES)
         verdicts = [tool.verdict(target) for tool in self.tools]
-        return max([verdict_of(self.findings[target]), *verdicts], key=order.index)
+        return max([self.own_verdict(target), *verdicts], key=order.index)
+
+    def own_verdict(self, target: str) -> Verdict:
+        """Return what happens to the tools together, whatever each is."""
+        return verdict_of(self.findings[target])
 
     def as_json(self) -> dict[str, Json]:
         """Return the verdict of each target, and what is wrong with all together."""
