@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import regress
 
 from curation.checking.schema_fit import lacks_keywords
-from curation.core.json_types import Json
+from curation.core.json_types import Json, UntypedJson
 from curation.fit.profile import Profile, load_profiles
 from curation.fit.scan import Scan
 from curation.fit.verdict import (
@@ -29,6 +29,7 @@ from curation.schema.dialects import DIALECTS
 from curation.sources.openapi_bodies import is_description
 from curation.sources.readers import NamedSchema, Role, is_row
 from curation.sources.tools import answers_in, tools_in
+from curation.system.escaping import safe
 from curation.validation.metaschemas import standard_documents
 from evaluation.site.rendering import render
 from evaluation.site.site import Page
@@ -67,8 +68,8 @@ def pages(site: Site) -> Iterator[Page]:
 
 
 def script() -> str:
-    """Return the script of `judge` in JavaScript."""
-    return Translation().script("judge", judge)
+    """Return `judge` and `safe` in JavaScript."""
+    return Translation().script(judge=judge, safe=safe)
 
 
 def judge(value: Json) -> list[Judged]:
@@ -156,7 +157,7 @@ def is_regex(pattern: str) -> bool:
 
 
 def follows(  # noqa: C901, PLR0911 - a line for each keyword
-    rule: Json, value: Json, here: str, root: str
+    rule: UntypedJson, value: UntypedJson, here: str, root: str
 ) -> bool:
     """Return whether a metaschema accepts a value, formats aside.
 
@@ -179,7 +180,8 @@ def follows(  # noqa: C901, PLR0911 - a line for each keyword
         return follows(METASCHEMAS[root], value, root, root)
     if "$ref" in rule:
         uri, _, fragment = rule["$ref"].partition("#")
-        there = here.rpartition("/2")[0] + _year(here) + uri if uri else here
+        folder = "2019-09" if "2019-09" in here else "2020-12"
+        there = f"https://json-schema.org/draft/{folder}/{uri}" if uri else here
         if not follows(at(METASCHEMAS[there], tokens_of(fragment)), value, there, root):
             return False
     if not all(follows(it, value, here, root) for it in rule.get("allOf", [])):
@@ -212,10 +214,5 @@ def follows(  # noqa: C901, PLR0911 - a line for each keyword
     if kind in ("integer", "number"):
         least = rule.get("minimum", rule.get("exclusiveMinimum", -1e308))
         is_strict = "exclusiveMinimum" in rule
-        return value > least if is_strict else value >= least
+        return bool(value > least if is_strict else value >= least)
     return True
-
-
-def _year(uri: str) -> str:
-    """Return the folder of a metaschema of the later drafts."""
-    return "/2019-09/" if "2019-09" in uri else "/2020-12/"

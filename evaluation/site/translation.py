@@ -24,7 +24,7 @@ from typing import Any, Final
 _FORMS: Final[dict[str, str]] = json.loads(
     Path(__file__).with_name("javascript.json").read_text()
 )
-_NATIVE: Final = frozenset({"_joined", "canonical", "shortened", "is_regex"})
+_NATIVE: Final = frozenset({"_joined", "canonical", "_visible", "is_regex"})
 _OURS: Final = ("curation.", "evaluation.")
 #: Words of JavaScript that are names in Python.
 _RESERVED: Final = frozenset({"new", "default", "case", "function", "var", "this"})
@@ -76,9 +76,10 @@ class Translation:
         self._scopes: list[set[str]] = []
         self._globals: Mapping[str, Any] = {}
 
-    def script(self, name: str, root: Callable[..., object]) -> str:
-        """Return a script that puts a function into `csbdata` under a name."""
-        function, done = self._global(root), set[tuple[type, str]]()
+    def script(self, **roots: Callable[..., object]) -> str:
+        """Return a script that puts functions into `csbdata` under names."""
+        parts = [f"{name}: {self._global(it)}" for name, it in roots.items()]
+        done = set[tuple[type, str]]()
         while todo := [
             (kind, member)
             for kind in self._classes
@@ -92,7 +93,8 @@ class Translation:
         classes = ["\n".join((*it, "}")) for it in self._classes.values()]
         self._lines.sort(key=lambda it: not it.startswith("function"))
         self._lines[:0] = ['"use strict";\n(() => {\nconst { py } = csbdata;', *classes]
-        self._lines.append(f"csbdata.{name} = {function};\n}})();\n")
+        listed = ", ".join(parts)
+        self._lines.append(f"Object.assign(csbdata, {{ {listed} }});\n}})();\n")
         return "\n".join(self._lines)
 
     def _name(self, value: object, name: str) -> str:
@@ -138,11 +140,11 @@ class Translation:
             made = f"Object.create({each(type(value))}.prototype)"
             text = f"Object.assign({made}, {{ {', '.join(parts)} }})"
         else:
-            forms = {list: "[{}]", tuple: "py.of({})", frozenset: "new Set([{}])"}
-            parts = map(each, value)
-            text = forms[type(value)].format(
-                ", ".join(sorted(parts) if isinstance(value, frozenset) else parts)
-            )
+            forms = {"list": "[{}]", "tuple": "py.of({})", "frozenset": "new Set([{}])"}
+            listed = [*map(each, value)]
+            if isinstance(value, frozenset):
+                listed.sort()
+            text = forms[type(value).__name__].format(", ".join(listed))
         self._lines.append(f"const {self._name(value, name)} = {text};")
         return self._names[id(value)][0]
 
@@ -258,13 +260,11 @@ class Translation:
                 )
                 return f"new Map([{', '.join(pairs)}])"
             case ast.arguments(args=args, kwonlyargs=named, defaults=defaults):
-                values = (
-                    [None] * (len(args) - len(defaults)) + defaults + node.kw_defaults
-                )
-                pairs = zip([*args, *named], values, strict=True)
+                missing = [None] * (len(args) - len(defaults))
+                given = [*missing, *defaults, *node.kw_defaults]
                 return ", ".join(
                     self._local(it.arg) + (f" = {write(value)}" if value else "")
-                    for it, value in pairs
+                    for it, value in zip([*args, *named], given, strict=True)
                 )
         kind = type(getattr(node, "op", node)).__name__
         if isinstance(getattr(node, "ctx", None), ast.Store):

@@ -7,8 +7,6 @@ csbdata.py = (() => {
   class Raised extends Error {
     constructor(name, ...values) { super(`${name}: ${values.join(": ")}`); this.name = name; }
   }
-  const UNSAFE = new RegExp("[\\x00-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e"
-    + "\\u2060-\\u206f\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]", "gu");
   const known = new Map();
   const isArray = Array.isArray;
   const type = (value) => (value === null ? "NoneType" : value instanceof Tuple ? "tuple" : isArray(value) ? "list"
@@ -32,15 +30,14 @@ csbdata.py = (() => {
   const has = (all, value) => (all instanceof Map || all instanceof Set ? all.has(value)
     : typeof all === "string" ? all.includes(value) : [...all].some((part) => eq(part, value)));
   const le = (a, b) => (a instanceof Set ? [...a].every((part) => b.has(part)) : a <= b);
-  const lt = (a, b) => (a instanceof Set ? a.size < b.size && le(a, b) : a < b);
+  const lt = (a, b) => a < b;
   const sub = (a, b) => (a instanceof Set ? new Set([...a].filter((part) => !has(b, part))) : a - b);
   const add = (a, b) => (isArray(a) ? like(a, [...a, ...b]) : a + b);
   const union = (a, b) => (typeof a === "function" || typeof b === "function" ? [a, b].flat() : typeof a === "boolean" ? a || b : a instanceof Map ? new Map([...a, ...b]) : new Set([...a, ...iter(b)]));
   const common = (a, b) => new Set([...a].filter((part) => has(b, part)));
   const str = (value, commas) => (commas ? value.toLocaleString("en") : value === null ? "None" : typeof value === "boolean" ? (value ? "True" : "False") : String(value));
-  const order = (a, b) => (isArray(a) ? a.reduce((so, part, at) => so || (at < b.length ? order(part, b[at]) : 1), 0) || a.length - b.length : Number(a > b) - Number(a < b));
-  const sorted = (all, { key = (part) => part } = {}) => [...iter(all)].sort((a, b) => order(key(a), key(b)));
-  const max = (all, ...more) => (typeof all === "number" ? Math.max(all, ...more) : sorted(all, more[0]).at(-1));
+  const sorted = (all) => [...iter(all)].sort();
+  const max = (...all) => Math.max(...all.flat());
   const isa = (value, kinds) => (isArray(kinds) ? kinds.some((kind) => isa(value, kind)) : kinds.kind ? type(value) === kinds.kind : value instanceof kinds);
   const get = (all, key) => {
     if (isArray(key) && !(key instanceof Tuple)) return like(all, [...all].slice(key[0] ?? 0, key[1] ?? undefined));
@@ -80,7 +77,6 @@ csbdata.py = (() => {
     isupper() { return /[A-Z]/.test(this) && !/[a-z]/.test(this); },
     replace(old, text) { return this.replaceAll(old, text); }, count(text) { return this.split(text).length - 1; },
     removeprefix(start) { return start && this.startsWith(start) ? this.slice(start.length) : String(this); },
-    rpartition(by) { const at = this.lastIndexOf(by); return at < 0 ? ["", "", String(this)] : [this.slice(0, at), by, this.slice(at + by.length)]; },
     partition(by) { const at = this.indexOf(by); return at < 0 ? [String(this), "", ""] : [this.slice(0, at), by, this.slice(at + by.length)]; },
   });
   methods(Number, { is_integer() { return Number.isInteger(Number(this)); } });
@@ -90,10 +86,10 @@ csbdata.py = (() => {
     sub(by, text) { return text.replace(new RegExp(this, `${this.flags}g`), by); },
   });
   const is_regex = (text) => { try { return Boolean(new RegExp(text, "u")); } catch { return false; } };
-  const safe = (text) => text.replace(UNSAFE, (sign) => {
+  const _visible = (sign) => {
     const hex = sign.codePointAt(0).toString(16);
     return hex.length > 4 ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
-  });
+  };
     const KINDS = {
     str, bool, int: (value) => Number(value), float: (value) => Number(value), dict: (all) => new Map(all), list: (all = []) => [...iter(all)], tuple: (all) => of(...iter(all)),
     set: (all = []) => new Set(iter(all)), frozenset: (all = []) => new Set(iter(all)),
@@ -101,13 +97,13 @@ csbdata.py = (() => {
   for (const [name, kind] of Object.entries(KINDS)) kind.kind ??= name;
   KINDS.dict.$fromkeys = (all, value = null) => new Map([...iter(all)].map((key) => [key, value]));
   return {
-    ...KINDS, Raised, of, iter, len, plain, canonical, eq, has, le, lt, sub, add, union, common, sorted, get, defaultdict, remembered, is_regex, safe,
+    ...KINDS, Raised, of, iter, len, plain, canonical, eq, has, le, lt, sub, add, union, common, sorted, get, defaultdict, remembered, is_regex, _visible,
     max,
     isinstance: isa, keep: (self, name, value) => { Object.defineProperty(self, name, { value }); return value; },
     put: (all, key, value) => { if (all instanceof Map) all.set(key, value); else all[key] = value; },
     first: (isTrue, ...values) => { let value; for (const each of values) { value = each(); if (bool(value) === isTrue) break; } return value; },
     any: (all) => [...all].some(bool), all: (all) => [...all].every(bool), sum: (all) => [...all].reduce((a, b) => a + Number(b), 0),
-    map: (does, ...all) => [...iter(all[0])].map((part, at) => does(part, ...all.slice(1).map((more) => [...more][at]))),
+    map: (does, all) => [...iter(all)].map((part) => does(part)),
     range: (first, end, step = 1) => { const found = []; for (let at = end === undefined ? 0 : first; step > 0 ? at < (end ?? first) : at > end; at += step) found.push(at); return found; },
     enumerate: (all) => [...iter(all)].map((part, at) => [at, part]), reversed: (all) => [...iter(all)].reverse(),
    
@@ -115,7 +111,6 @@ csbdata.py = (() => {
     Counter: (all) => { const found = new Map(); for (const part of all) found.set(part, (found.get(part) ?? 0) + 1); return found; },
     caught: (error, kinds) => { if (!(error instanceof Raised) || ![kinds].flat().includes(error.name)) throw error; },
     suppress: (...kinds) => kinds, LookupError: "LookupError", ValueError: "ValueError",
-    shortened: (text, most) => { const clean = [...safe([...text].slice(0, most + 1).join(""))]; return clean.length <= most ? clean.join("") : `${clean.slice(0, most - 3).join("")}...`; },
     struct: (names, ...others) => class { constructor(...values) { names.forEach((name, at) => { this[name] = values[at] === undefined ? others[at] : values[at]; }); } },
     msgspec: { json: { $encode: (value) => ({ $decode: () => JSON.stringify(plain(value)) }) } }, text: { $write: (value) => JSON.stringify(plain(value)) },
     re: { $search: (text, value) => value.match(new RegExp(text, "u")), $fullmatch: (text, value) => value.match(new RegExp(`^(?:${text})$`, "su")), $findall: (text, value) => value.match(new RegExp(text, "gsu")) ?? [], DOTALL: "s" },

@@ -1,7 +1,7 @@
 // The page that judges schemas by all profiles as they are typed (`evaluation.site.schema`).
 "use strict";
 (() => {
-  const { judge, py } = csbdata;
+  const { judge, safe } = csbdata;
   const LONGEST = 200000;
   const EXAMPLE = {
     type: "object",
@@ -13,12 +13,9 @@
   };
   const SIGNS = { rejected: ["refused", "\u2715"], "ignored in part": ["silent", "\u25d0"], unknown: ["unknown", "?"], accepted: ["right", "\u2713"] };
   const [field, file, example, status, result] = ["schema", "file", "example", "status", "result"].map((id) => document.getElementById(id));
-  const escaped = (text) => py.safe(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const escaped = (text) => safe(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
   const words = (text) => escaped(text).replace(/`([^`]*)`/g, "<code>$1</code>");
   const code = (text) => `<code>${escaped(text)}</code>`;
-  const table = (caption, heads, rows) => `<div class="cards"><table><caption>${escaped(caption)}</caption>
-    <thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
-    <tbody>${rows.map(([first, ...cells]) => `<tr><th scope="row">${first}</th>${cells.map((cell, at) => `<td class="text" data-label="${heads[at + 1]}">${cell}</td>`).join("")}</tr>`).join("")}</tbody></table></div>`;
   const badge = (verdict) => `<span class="verdict ${SIGNS[verdict][0]}">${SIGNS[verdict][1]} ${verdict}</span>`;
   const finding = ({ pointer, sentence, source, evidence }) => `<li>${code(pointer || "(root)")}: ${words(sentence)} <small>(${escaped(source)}, ${evidence})</small></li>`;
 
@@ -28,9 +25,11 @@
     const rows = targets.map(([{ name: target, title, note }, verdict, findings]) => {
       const hint = verdict === "rejected" ? `<p class="note">To look for a rewrite: ${code(`csbdata fit FILE --for ${target}`)}</p>` : "";
       const why = findings.length ? `<details><summary>${findings.length} ${findings.length > 1 ? "findings" : "finding"}</summary><ul>${findings.slice(0, 100).map(finding).join("")}</ul>${hint}</details>` : "";
-      return [escaped(title), badge(verdict), why + (note ? `<small>${words(note)}</small>` : "")];
+      return `<tr><th scope="row">${escaped(title)}</th><td class="text" data-label="verdict">${badge(verdict)}</td>
+        <td class="text" data-label="why">${why}${note ? `<small>${words(note)}</small>` : ""}</td></tr>`;
     });
-    return heading + table("What happens to it", ["target", "verdict", "why"], rows);
+    return `${heading}<div class="cards"><table><caption>What happens to it</caption><thead><tr><th scope="col">target</th>
+      <th scope="col">verdict</th><th scope="col">why</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
   }
 
   // Shows what happens to a text; returns the line above it.
@@ -53,7 +52,7 @@
     return `${all.length} of ${usable[0].targets.length} targets accept ${what}.`;
   }
 
-  const update = () => { status.textContent = py.safe(show(field.value)); };
+  const update = () => { status.textContent = safe(show(field.value)); };
   let timer;
   field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(update, 150); });
   example.addEventListener("click", () => { field.value = JSON.stringify(EXAMPLE, null, 2); update(); });
