@@ -117,6 +117,13 @@ def pytest_sessionfinish() -> None:
         measuring.save()
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """End with `browser: NOT RUN` where a test of pages lacks its browser."""
+    skipped = terminalreporter.getreports("skipped")
+    if any("to drive a browser" in str(report.longrepr) for report in skipped):
+        terminalreporter.write_line("browser: NOT RUN")
+
+
 def pytest_collection_finish() -> None:
     """Let no search for garbage look at the tests themselves, which stay to the end."""
     gc.collect()

@@ -18,6 +18,7 @@ from curation.checking.schema_files import (
 )
 from curation.core.documents import Reason, Rejected
 from curation.fit.profile import Effect, Profile, TargetKind
+from curation.fit.scan import Scan
 from curation.fit.verdict import (
     BROKEN,
     FitFinding,
@@ -26,6 +27,7 @@ from curation.fit.verdict import (
     judge_fit,
     judge_name,
     judge_request,
+    leads_out,
     verdict_of,
 )
 from curation.instances.constraints.interpretations import as_schema
@@ -34,6 +36,7 @@ from curation.json.positions import TextPositions
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.sources.readers import Role
 from curation.system.words import command
+from curation.validation.metaschemas import valid_under
 
 if TYPE_CHECKING:
     from curation.checking.engine_evidence import Engines
@@ -216,7 +219,7 @@ def judge_files(
     fits = []
     with progress.bar("Judging", total=len(sent)) as advance:
         for file in sent:
-            fits.append(_judged(file, profiles, engines))
+            fits.append(judge_schema(file, profiles, engines))
             advance(1)
     with ExitStack() as stack:
         search = _Search(stack)
@@ -234,9 +237,10 @@ def judge_files(
     return fits
 
 
-def _judged(
+def judge_schema(
     file: SchemaFile, profiles: Sequence[Profile], engines: Engines
 ) -> SchemaFit:
+    """Return the verdicts of one schema, without its fixes."""
     read = parse_named(file.name, file.content)
     why = why_no_schema(read)
     value = None if isinstance(read, Rejected) else read
@@ -252,7 +256,7 @@ def _judged(
     if why is not None:
         fit.fault = why_in_words(why, file.content)
         return fit
-    if isinstance(value, dict) and value and not value.keys() & _WORDS:
+    if lacks_keywords(value):
         fit.fault = "not a schema: it has no keyword of JSON Schema"
         return fit
     broken = _broken(schema)
@@ -260,13 +264,17 @@ def _judged(
         hint = f"run {command('check', file.name)}"
         fit.fault = f"not a valid schema: {broken.sentence}; {hint}"
         return fit
+    if not (isinstance(value, bool) or valid_under(value)):
+        hint = f"run {command('check', file.name)}"
+        fit.fault = f"not a valid schema: no draft since draft-04 accepts it; {hint}"
+        return fit
     tool = held is not None and held.role is Role.TOOL
     strict = held is not None and held.strict
     names = [Tool(held.name, value, strict)] if held is not None and tool else []
     fit.findings = {
         profile.name: (
             *(finding for own in names for finding in judge_name(own, profile)),
-            *([broken] if broken is not None else []),
+            *(leads_out(Scan(value)) if broken is not None else []),
             *(
                 judge_fit(value, profile, tool=tool, strict=strict)
                 if profile.kind is not TargetKind.ENGINE
@@ -283,6 +291,11 @@ def _judged(
     return fit
 
 
+def lacks_keywords(value: Json) -> bool:
+    """Return whether an object has members, and no keyword of JSON Schema."""
+    return isinstance(value, dict) and bool(value) and value.keys().isdisjoint(_WORDS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFit:
     """What each target does with the tools of one request."""
@@ -296,7 +309,11 @@ class RequestFit:
         """Return what happens to the request: one bad tool ends it."""
         order = list(EXIT_CODES)
         verdicts = [tool.verdict(target) for tool in self.tools]
-        return max([verdict_of(self.findings[target]), *verdicts], key=order.index)
+        return max([self.own_verdict(target), *verdicts], key=order.index)
+
+    def own_verdict(self, target: str) -> Verdict:
+        """Return what happens to the tools together, whatever each is."""
+        return verdict_of(self.findings[target])
 
     def as_json(self) -> dict[str, Json]:
         """Return the verdict of each target, and what is wrong with all together."""

@@ -41,7 +41,7 @@ def syntax_fault(content: bytes, rejected: Rejected) -> tuple[str, int, int]:
         if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
             detail += "; save it as UTF-8"
         elif b"\0" in content[:1_000]:
-            detail += "; a binary file"
+            detail = "a binary file, not JSON"
     elif rejected.reason is Reason.NOT_JSON:
         infinite = _NOT_FINITE.search(text) if detail.endswith(_NO_NUMBER) else None
         if infinite:

@@ -252,6 +252,17 @@ BROKEN: Final = replace(
     source="jsonschema-rs, installed here",
     evidence=SourceKind.PROBED,
 )
+
+
+def leads_out(scan: Scan) -> list[FitFinding]:
+    """Return what no target accepts: a reference to what is not in the schema."""
+    return [
+        replace(BROKEN, sentence=f"{BROKEN.sentence}: {it.text} leads out of it")
+        for it in scan.references
+        if scan.targets[it.tokens] is None and not it.text.startswith("#")
+    ][:1]
+
+
 _UNDOCUMENTED: Final = FitFinding(
     pointer="",
     keyword="",

@@ -1,73 +1,218 @@
-"""The page that judges a reader's own schema in the browser, by profiles."""
+"""The page that judges a reader's own schemas in the browser, by profiles.
+
+Its script is `judge`, with all that it calls, translated from Python.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import msgspec
+import regress
 
-from curation.fit.checks import COUNTS, DONE, FEATURES, OUTSIDE, QUIET
-from curation.fit.profile import Effect, load_profiles
-from curation.fit.verdict import told_keywords
-from curation.schema.dialects import ANY_DIALECT, BY_NAME
-from curation.schema.keywords import KNOWN_KEYWORDS
-from curation.schema.roots import TYPES
-from curation.sources.tools import MOST_LEVELS, SCHEMA_KEYWORDS, WRAPPERS
-from evaluation.site.rendering import data_script, render
+from curation.checking.schema_fit import lacks_keywords
+from curation.core.json_types import Json, UntypedJson
+from curation.fit.profile import Profile, load_profiles
+from curation.fit.scan import Scan
+from curation.fit.verdict import (
+    FitFinding,
+    Tool,
+    judge_fit,
+    judge_name,
+    judge_request,
+    leads_out,
+    verdict_of,
+)
+from curation.json.pointer import at, tokens_of
+from curation.json.values import identity, type_of
+from curation.schema.dialects import DIALECTS
+from curation.sources.openapi_bodies import is_description
+from curation.sources.readers import NamedSchema, Role, is_row
+from curation.sources.tools import answers_in, tools_in
+from curation.system.escaping import safe
+from curation.validation.metaschemas import standard_documents
+from evaluation.site.rendering import render
+from evaluation.site.site import Page
+from evaluation.site.translation import Translation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.site.site import Page, Site
+    from evaluation.site.site import Site
+
+PROFILES: Final = load_profiles("all")
+METASCHEMAS: Final = standard_documents()
+
+
+class Judged(NamedTuple):
+    """What each target does with a schema, or with the tools of a request together."""
+
+    name: str
+    #: Why it is no schema that anyone can use; empty if it is one.
+    fault: str
+    #: Target, verdict and findings.
+    targets: list[tuple[Profile, str, list[FitFinding]]]
 
 
 def pages(site: Site) -> Iterator[Page]:
-    """Yield the page and the tables that its script reads."""
-    yield data_script("profiles.js", "profiles", tables())
+    """Yield the page and its script."""
+    yield Page(path="judge.js", content=script().encode())
     yield render(
         site,
         "schema.html",
         "schema",
         "What happens to my schema?",
-        needs=("data", "fit", "profiles", "schema-page"),
-        profiles=load_profiles("all"),
+        needs=("python", "judge", "schema-page"),
+        profiles=PROFILES,
     )
 
 
-def tables() -> dict[str, object]:
-    """Return all that `static/fit.js` knows: profiles and keywords."""
-    return {
-        "profiles": [
-            {
-                **msgspec.to_builtins(profile),
-                "rules": [
-                    msgspec.to_builtins(rule)
-                    for rule in profile.rules_for(tool=False, strict=False)
-                    if rule.effect is not Effect.ACCEPTED
-                ],
-                "told": sorted(told_keywords(profile)),
-            }
-            for profile in load_profiles("all")
-        ],
-        "dialects": {
-            it.uri.partition("//")[2].rstrip("#"): {
-                "applicators": {name: its.name for name, its in it.applicators.items()},
-                "anchors": [*it.anchor_keywords, it.id_keyword],
-                "references": it.reference_keywords,
-                "id": it.id_keyword,
-            }
-            for it in (ANY_DIALECT, *BY_NAME.values())
-        },
-        "keywords": sorted(KNOWN_KEYWORDS),
-        "quiet": sorted(QUIET),
-        "done": DONE,
-        "counts": {name: noun for name, (noun, _) in COUNTS.items()},
-        "outside": OUTSIDE.pattern,
-        "features": {name: it.pattern for name, it in FEATURES.items()},
-        "requests": {
-            "wrappers": WRAPPERS,
-            "most": MOST_LEVELS,
-            "keywords": sorted(SCHEMA_KEYWORDS),
-            "types": sorted(TYPES),
-        },
-    }
+def script() -> str:
+    """Return `judge` and `safe` in JavaScript."""
+    return Translation().script(judge=judge, safe=safe)
+
+
+def judge(value: Json) -> list[Judged]:
+    """Return what all targets do with a schema, or with those that a request holds.
+
+    Raises:
+        BadData: a request has tools, and none of them a schema.
+    """
+    held: list[NamedSchema] = []
+    if not (is_row(value) or (isinstance(value, dict) and "tests" in value)):
+        if is_description(value):
+            fault = "an OpenAPI description: csbdata fit FILE judges the schemas in it"
+            return [Judged("", fault, [])]
+        held = [*tools_in(value, "pasted", _ignore), *answers_in(value)]
+    if not held:
+        return [_judged(NamedSchema("", value))]
+    sent = [it for it in held if it.role is not Role.RESULT]
+    found = [_judged(it) for it in sent]
+    tools = [Tool(it.name, it.schema, it.strict) for it in sent if it.role is Role.TOOL]
+    if tools:
+        together = [(it, [*judge_request(tools, it)]) for it in PROFILES]
+        targets = [(it, str(verdict_of(own)), own) for it, own in together]
+        found.append(Judged("all tools of the request", "", targets))
+    return found
+
+
+def _ignore(_message: str) -> None:
+    """Print nothing."""
+
+
+def _judged(own: NamedSchema) -> Judged:
+    schema, is_tool = own.schema, own.role is Role.TOOL
+    if not isinstance(schema, dict | bool):
+        return Judged(own.name, "neither an object nor a boolean", [])
+    if lacks_keywords(schema):
+        return Judged(own.name, "it has no keyword of JSON Schema", [])
+    scan = Scan(schema)
+    fault = fault_of(scan)
+    if fault:
+        return Judged(own.name, fault, [])
+    names = [Tool(own.name, schema, own.strict)] if is_tool else []
+    targets = []
+    for profile in PROFILES:
+        findings = [
+            *(it for tool in names for it in judge_name(tool, profile)),
+            *leads_out(scan),
+            *judge_fit(schema, profile, tool=is_tool, strict=own.strict),
+        ]
+        targets.append((profile, str(verdict_of(findings)), findings))
+    return Judged(own.name, "", targets)
+
+
+def fault_of(scan: Scan) -> str:
+    """Return why no validator can use a schema; empty if one can.
+
+    References that lead out of it are no such fault: `leads_out` names them.
+    """
+    schema, dialect = scan.document.value, scan.document.dialect
+    drafts = [it for it in DIALECTS if dialect.name in (it.name, "any")]
+    uris = [it.uri.partition("#")[0] for it in drafts]
+    if not any(follows(METASCHEMAS[uri], schema, uri, uri) for uri in uris):
+        return f"not valid under {', '.join(it.name for it in drafts)}"
+    for reference in () if leads_out(scan) else scan.references:
+        if scan.targets[reference.tokens] is None and reference.text.startswith("#"):
+            return f"the reference {reference.text} leads nowhere"
+    for place in scan.places:
+        named = place.keywords.get("patternProperties")
+        texts = [
+            place.keywords.get("pattern"),
+            *(named if isinstance(named, dict) else ()),
+        ]
+        for text in texts:
+            if isinstance(text, str) and not is_regex(text):
+                return f"the pattern {text} cannot be read"
+    return ""
+
+
+def is_regex(pattern: str) -> bool:
+    """Return whether a browser can read a pattern."""
+    try:
+        regress.Regex(pattern, "u")
+    except regress.RegressError:
+        return False
+    return True
+
+
+def follows(  # noqa: C901, PLR0911 - a line for each keyword
+    rule: UntypedJson, value: UntypedJson, here: str, root: str
+) -> bool:
+    """Return whether a metaschema accepts a value, formats aside.
+
+    Args:
+        rule: A part of a metaschema; only the keywords that metaschemas have count.
+        value: A schema, or a part of one.
+        here: The URI of the document that the part is of.
+        root: The URI of the metaschema.
+    """
+    if not isinstance(rule, dict):
+        return rule is True
+    kinds = rule.get("type", [])
+    kind = type_of(value)
+    named = [kinds] if isinstance(kinds, str) else kinds
+    if named and kind not in named and not (kind == "integer" and "number" in named):
+        return False
+    if "enum" in rule and identity(value) not in [identity(it) for it in rule["enum"]]:
+        return False
+    if "$dynamicRef" in rule or "$recursiveRef" in rule:
+        return follows(METASCHEMAS[root], value, root, root)
+    if "$ref" in rule:
+        uri, _, fragment = rule["$ref"].partition("#")
+        folder = "2019-09" if "2019-09" in here else "2020-12"
+        there = f"https://json-schema.org/draft/{folder}/{uri}" if uri else here
+        if not follows(at(METASCHEMAS[there], tokens_of(fragment)), value, there, root):
+            return False
+    if not all(follows(it, value, here, root) for it in rule.get("allOf", [])):
+        return False
+    if "anyOf" in rule and not any(
+        follows(it, value, here, root) for it in rule["anyOf"]
+    ):
+        return False
+    if isinstance(value, str):
+        return "pattern" not in rule or re.search(rule["pattern"], value) is not None
+    if isinstance(value, list):
+        texts = {identity(it) for it in value}
+        is_unique = rule.get("uniqueItems") is not True or len(texts) == len(value)
+        return (
+            is_unique
+            and len(value) >= rule.get("minItems", 0)
+            and all(follows(rule.get("items", True), it, here, root) for it in value)
+        )
+    if isinstance(value, dict):
+        known, others = (
+            rule.get("properties", {}),
+            rule.get("additionalProperties", True),
+        )
+        needed = rule.get("dependencies", {})
+        return all(
+            follows(known.get(name, others), value[name], here, root)
+            and all(it in value for it in needed.get(name, []))
+            for name in value
+        )
+    if kind in ("integer", "number"):
+        least = rule.get("minimum", rule.get("exclusiveMinimum", -1e308))
+        is_strict = "exclusiveMinimum" in rule
+        return bool(value > least if is_strict else value >= least)
+    return True

@@ -1,95 +1,61 @@
-// The page that judges a schema by all profiles as it is typed.
+// The page that judges schemas by all profiles as they are typed (`evaluation.site.schema`).
 "use strict";
-(async () => {
-  const { fit } = csbdata;
-  const LONGEST = 2000000;
-  const SHOWN = 100;
+(() => {
+  const { judge, safe } = csbdata;
+  const LONGEST = 200000;
   const EXAMPLE = {
     type: "object",
     properties: {
       email: { type: "string", format: "email", maxLength: 80 },
-      tags: { type: "array", items: { type: "string" }, minItems: 1, uniqueItems: true },
       payment: { oneOf: [{ type: "string" }, { type: "object", patternProperties: { "^x-": { type: "number" } } }] },
     },
     required: ["email"],
   };
-  const VERDICTS = { refused: "\u2715 rejected", silent: "\u25d0 ignored in part", unknown: "? unknown", right: "\u2713 accepted" };
+  const SIGNS = { rejected: ["refused", "\u2715"], "ignored in part": ["silent", "\u25d0"], unknown: ["unknown", "?"], accepted: ["right", "\u2713"] };
   const [field, file, example, status, result] = ["schema", "file", "example", "status", "result"].map((id) => document.getElementById(id));
-  const tables = await csbdata.read("profiles");
-  const escaped = (text) => fit.safe(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const escaped = (text) => safe(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const words = (text) => escaped(text).replace(/`([^`]*)`/g, "<code>$1</code>");
   const code = (text) => `<code>${escaped(text)}</code>`;
-  // What stands between backticks is code, unless a quotation has an odd one.
-  const words = (text) => {
-    const parts = text.split("`");
-    return parts.length % 2 ? parts.map((part, index) => (index % 2 ? code(part) : escaped(part))).join("") : escaped(text);
-  };
-  const cell = (value, label) => `<td class="${typeof value === "number" ? "figure" : "text"}" data-label="${label}">${value}</td>`;
-  const table = (caption, heads, rows) => `<div class="cards"><table><caption>${escaped(caption)}</caption>
-    <thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
-    <tbody>${rows.map(([first, ...cells]) => `<tr><th scope="row">${first}</th>${cells.map((value, index) => cell(value, heads[index + 1])).join("")}</tr>`).join("")}</tbody></table></div>`;
+  const badge = (verdict) => `<span class="verdict ${SIGNS[verdict][0]}">${SIGNS[verdict][1]} ${verdict}</span>`;
+  const finding = ({ pointer, sentence, source, evidence }) => `<li>${code(pointer || "(root)")}: ${words(sentence)} <small>(${escaped(source)}, ${evidence})</small></li>`;
 
-  function kindOf(findings, untold) {
-    const has = (name) => findings.some(({ effect }) => effect === name);
-    if (!fit.isTaken(findings)) return "refused";
-    if (untold.length || has("unknown")) return "unknown";
-    return has("ignored") ? "silent" : "right";
+  function section({ name, fault, targets }) {
+    const heading = name ? `<h2>${escaped(name)}</h2>` : "";
+    if (fault) return `${heading}<p>Not a schema that anyone can use: ${escaped(fault)}. ${code("csbdata check FILE")} says where.</p>`;
+    const rows = targets.map(([{ name: target, title, note }, verdict, findings]) => {
+      const hint = verdict === "rejected" ? `<p class="note">To look for a rewrite: ${code(`csbdata fit FILE --for ${target}`)}</p>` : "";
+      const why = findings.length ? `<details><summary>${findings.length} ${findings.length > 1 ? "findings" : "finding"}</summary><ul>${findings.slice(0, 100).map(finding).join("")}</ul>${hint}</details>` : "";
+      return `<tr><th scope="row">${escaped(title)}</th><td class="text" data-label="verdict">${badge(verdict)}</td>
+        <td class="text" data-label="why">${why}${note ? `<small>${words(note)}</small>` : ""}</td></tr>`;
+    });
+    return `${heading}<div class="cards"><table><caption>What happens to it</caption><thead><tr><th scope="col">target</th>
+      <th scope="col">verdict</th><th scope="col">why</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
   }
 
-  function badge(findings, untold) {
-    const kind = kindOf(findings, untold);
-    return `<span class="verdict ${kind}">${VERDICTS[kind]}</span>`;
-  }
-
-  const source = ({ url, title, date, evidence }) => {
-    const name = escaped(`${title} (${date})`);
-    return `${url ? `<a href="${escaped(url)}">${name}</a>` : name}, ${evidence}`;
-  };
-
-  function section([{ name, title, note }, findings, untold]) {
-    const rows = findings.slice(0, SHOWN).map((it) => [code(it.pointer || "(root)"), escaped(it.keyword || it.rule), it.effect, words(it.sentence), source(it.source)]);
-    const more = findings.length - rows.length;
-    const notes = [
-      untold.length && `No source says what happens to ${escaped(untold.join(", "))}.`,
-      !fit.isTaken(findings) && `To rewrite it: ${code(`csbdata fit schema.json --for ${name} --write sent.json`)}`,
-    ];
-    const paragraphs = (texts) => texts.map((text) => (text ? `<p class="note">${text}</p>` : "")).join("");
-    return `<section><h2 id="target-${name}">${escaped(title)}: ${badge(findings, untold)}</h2>
-      ${paragraphs([words(note)])}
-      ${rows.length ? table(`What ${title} rejects or ignores`, ["place", "about", "effect", "what", "source"], rows) : ""}
-      ${paragraphs([more && `and ${fit.grouped(more)} more`, ...notes])}</section>`;
-  }
-
-  // Shows what becomes of a schema; returns the line above it.
-  function judge(text) {
+  // Shows what happens to a text; returns the line above it.
+  function show(text) {
     result.replaceChildren();
     if (!text.trim()) return "Nothing is pasted yet.";
-    if (text.length > LONGEST) return `Too long: at most ${fit.grouped(LONGEST)} characters are judged here; csbdata fit FILE has no such limit.`;
-    let pasted;
+    if (text.length > LONGEST) return `Too long for this page: at most ${LONGEST.toLocaleString("en")} characters; csbdata fit FILE has no such limit.`;
+    let judged;
     try {
-      pasted = JSON.parse(text);
+      judged = judge(JSON.parse(text, (_, value) => (value && typeof value === "object" && !Array.isArray(value) ? new Map(Object.entries(value)) : value)));
     } catch (error) {
-      return `Not JSON: ${error.message}`;
+      if (error instanceof SyntaxError) return `Not JSON: ${error.message}. YAML is read by csbdata fit FILE.`;
+      return `This page cannot judge it (${error.message}); csbdata fit FILE can.`;
     }
-    const [tokens, schema] = fit.inRequest(pasted, tables) ?? [[], pasted];
-    if (!fit.isSchema(schema)) return "No JSON Schema: neither an object nor a boolean.";
-    const scan = new fit.Scan(schema, tables);
-    const judged = tables.profiles.map((profile) => {
-      const findings = fit.judge(scan, profile, tables);
-      return [profile, findings, fit.untold(scan, profile, tables, findings)];
-    });
-    const count = (findings, ...effects) => findings.filter(({ effect }) => effects.includes(effect)).length;
-    const rows = judged.map(([{ name, title }, findings, untold]) => [`<a href="#target-${name}">${escaped(title)}</a>`, badge(findings, untold),
-      count(findings, "refused", "limited"), count(findings, "ignored"), count(findings, "routed")]);
-    result.innerHTML = table("What becomes of it", ["target", "verdict", "refused", "ignored", "left to another engine"], rows) + judged.map(section).join("");
-    const accepted = judged.filter(([, findings, untold]) => kindOf(findings, untold) === "right").length;
-    const where = tokens.length ? ` It is the schema at ${fit.pointer(tokens)} of what was pasted, and judged alone.` : "";
-    return `${accepted} of ${judged.length} targets accept all of it.${where}`;
+    result.innerHTML = judged.map(section).join("");
+    const usable = judged.filter(({ fault }) => !fault);
+    if (!usable.length) return "No target can use it.";
+    const all = usable[0].targets.filter((_, at) => usable.every(({ targets }) => targets[at][1] === "accepted"));
+    const what = judged.length > 1 ? "the whole request" : "all of it";
+    return `${all.length} of ${usable[0].targets.length} targets accept ${what}.`;
   }
 
-  const show = () => { status.textContent = fit.safe(judge(field.value)); };
+  const update = () => { status.textContent = safe(show(field.value)); };
   let timer;
-  field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(show, 150); });
-  example.addEventListener("click", () => { field.value = JSON.stringify(EXAMPLE, null, 2); show(); });
-  file.addEventListener("change", async () => { if (file.files[0]) { field.value = await file.files[0].text(); show(); } });
-  show();
+  field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(update, 150); });
+  example.addEventListener("click", () => { field.value = JSON.stringify(EXAMPLE, null, 2); update(); });
+  file.addEventListener("change", async () => { if (file.files[0]) { field.value = await file.files[0].text(); update(); } });
+  update();
 })();

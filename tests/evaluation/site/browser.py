@@ -24,7 +24,8 @@ def _tools() -> Path:
     """
     npm = shutil.which("npm")
     if _CHROMIUM is None or npm is None:
-        pytest.skip(f"{'npm' if _CHROMIUM else 'chromium'} is not installed")
+        lacking = "npm" if _CHROMIUM else "chromium"
+        pytest.skip(f"{lacking} is not installed to drive a browser")
     wanted = _TOOLS / "node_modules" / "axe-core"
     if not wanted.is_dir():
         _TOOLS.mkdir(parents=True, exist_ok=True)
@@ -32,7 +33,7 @@ def _tools() -> Path:
         install = [npm, "install", "--no-audit", "--no-fund"]
         subprocess.run(install, cwd=_TOOLS, check=False)
         if not wanted.is_dir():
-            pytest.skip("npm cannot install axe-core")
+            pytest.skip("npm cannot install axe-core to drive a browser")
     return _TOOLS
 
 

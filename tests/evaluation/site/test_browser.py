@@ -33,7 +33,7 @@ _RECORD: Final = "record.html#" + "/".join(
 )
 #: Address, and what is done there: pages whose content a script makes.
 _MADE: Final = {
-    "schema.html": [["click", "#example"], ["expect", "targets take it"]],
+    "schema.html": [["click", "#example"], ["expect", "targets accept"]],
     _RECORD: [["expect", "What engines did"]],
 }
 
@@ -104,7 +104,7 @@ def test_a_hostile_record_is_text_on_every_page(tmp_path: Path) -> None:
     made = {
         "index.html": [],
         f"record.html#{name}": [["expect", "What engines did"]],
-        "schema.html": [["fill", "#schema", text], ["expect", "targets take it"]],
+        "schema.html": [["fill", "#schema", text], ["expect", "targets accept"]],
     }
     visits = [
         {"url": _address(tmp_path / "site", page), "actions": actions}
@@ -162,7 +162,7 @@ _QUESTIONS: Final[tuple[tuple[str, list[str], str, str], ...]] = (
      ["lm_format_enforcer 0.11.3 faithful"], _MAIN,
      "Causes of wrong texts\n[^]+; format"),
     ("What would OpenAI refuse of a schema?",
-     ["Your schema", "Show an example"], _MAIN, "OpenAI, strict mode: . refused"),
+     ["Your schema", "Show an example"], _MAIN, "OpenAI, strict mode[^]{0,20}rejected"),
     ("Does Gemini take oneOf?",
      ["Keywords", "oneOf"], _MAIN, "Gemini, responseJsonSchema[^]{0,40}ignored"),
     ("How is accepts invalid defined?", ["About"], _MAIN, "[Aa]ccepts invalid"),

@@ -1,4 +1,4 @@
-"""The page of a reader's schema judges as `csbdata fit` does."""
+"""The page of a reader's schema says what `csbdata fit` says, word for word."""
 
 from __future__ import annotations
 
@@ -10,121 +10,172 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
 import polars as pl
 import pytest
 
-from curation.fit.profile import load_profile, profile_names
-from curation.fit.verdict import UNDOCUMENTED, judge_fit
+from curation.checking.schema_files import read_schema_files
+from curation.checking.schema_fit import SchemaFit, judge_schema, requests_of
+from curation.fit.profile import load_profiles
+from curation.sources.readers import Role
+from curation.system.errors import BadData
 from evaluation.site import __file__ as site_file
-from evaluation.site.schema import tables
+from evaluation.site.build import build_site
+from evaluation.site.schema import script
 from tests.curation.sources.test_tools import REQUESTS
+from tests.evaluation.site.browser import visited
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
+    from collections.abc import Sequence
 
+    from curation.fit.verdict import FitFinding
 
 NODE: Final = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 _STATIC: Final = Path(site_file).parent / "static"
+#: What `schema-page.js` makes of a text, as rows.
+_JUDGED: Final = """(text) => {
+  const objects = (_, value) => (value && typeof value === "object"
+    && !Array.isArray(value) ? new Map(Object.entries(value)) : value);
+  let value;
+  try { value = JSON.parse(text, objects); } catch { return "unusable"; }
+  try {
+    return csbdata.judge(value).map(({ fault, targets }) => (fault ? "unusable"
+      : targets.map(([profile, verdict, findings]) => [profile.name, verdict,
+        findings.map((it) => [it.pointer, it.keyword, it.rule, it.effect,
+          it.sentence, it.source]).sort()])));
+  } catch (error) {
+    return error.name === "BadData" ? "unusable" : String(error.stack);
+  }
+}"""
 _PROGRAM: Final = """
 const fs = require("fs"), vm = require("vm");
-for (const path of JSON.parse(process.argv[1])) {
-  vm.runInThisContext(fs.readFileSync(path, "utf8"), path);
-}
 const input = JSON.parse(fs.readFileSync(0, "utf8"));
-process.stdout.write(JSON.stringify(vm.runInThisContext(process.argv[2])(input)));
+for (const text of input.scripts) vm.runInThisContext(text);
+const judged = vm.runInThisContext(input.judged);
+process.stdout.write(JSON.stringify(input.texts.map(judged)));
 """
+#: What records of the dataset do not have: a case for each part of the rules.
+_HARD: Final = table(__file__, "hard")
+_BROKEN: Final = table(__file__, "broken")
 
 
-def answers(scripts: str, function: str, value: UntypedJson) -> Any:  # noqa: ANN401 - any JSON
-    """Return what a function in JavaScript makes of a value.
-
-    Args:
-        scripts: Names in `static/` without ending, blanks between.
-        function: An expression, with the scripts loaded.
-        value: Its argument.
-    """
-    paths = [str(_STATIC / f"{name}.js") for name in scripts.split()]
+def _in_node(texts: Sequence[str]) -> list[Any]:
+    """Return what the page's scripts make of texts."""
+    scripts = [(_STATIC / "python.js").read_text(), script()]
+    given = {"scripts": scripts, "judged": _JUDGED, "texts": texts}
     done = subprocess.run(
-        [str(NODE), "-e", _PROGRAM, json.dumps(paths), function],
-        input=json.dumps(value),
+        [str(NODE), "-e", _PROGRAM],
+        input=json.dumps(given),
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return list(json.loads(done.stdout))
 
 
-_JUDGED = """({ texts, tables }) => texts.map((text) => {
-  const scan = new csbdata.fit.Scan(JSON.parse(text), tables);
-  return tables.profiles.map((profile) => {
-    const findings = csbdata.fit.judge(scan, profile, tables);
-    return [findings.map((it) => [
-      it.pointer, it.keyword, it.rule, it.effect, it.sentence,
-      `${it.source.title} (${it.source.date})`]),
-    csbdata.fit.untold(scan, profile, tables, findings)];
-  });
-})"""
-#: What records of the dataset do not have: a case for each part of the port.
-_HARD = table(__file__, "hard")
-
-
-def _ours(text: str, name: str) -> list[Any]:
-    schema: Json = json.loads(text)
-    profile = load_profile(name)
-    judged = judge_fit(schema, profile)
-    findings = [
+def _rows(findings: Sequence[FitFinding]) -> list[list[str]]:
+    return sorted(
         [it.pointer, it.keyword, it.rule, it.effect, it.sentence, it.source]
-        for it in judged
-        if it.rule != UNDOCUMENTED
-    ]
-    unknown = {it.keyword for it in judged if it.rule == UNDOCUMENTED}
-    return [sorted(findings), sorted(unknown)]
-
-
-def _texts(build: Path) -> list[str]:
-    tables = [pl.read_parquet(path) for path in sorted(build.glob("[A-Z]*/*.parquet"))]
-    return [text for table in tables for text in table["json_schema"]]
-
-
-def _assert_same(texts: list[str]) -> None:
-    own = json.loads(msgspec.json.encode(tables()))
-    judged = answers("fit", _JUDGED, {"texts": texts, "tables": own})
-    for text, by_target in zip(texts, judged, strict=True):
-        for name, (found, untold) in zip(profile_names(), by_target, strict=True):
-            assert [sorted(found), untold] == _ours(text, name), (name, text[:500])
-
-
-@pytest.mark.slow
-@needs_node
-def test_every_check_says_in_the_browser_what_fit_says(sample_build: Path) -> None:
-    """Hard schemas and the sample: each finding, word for word, under each profile."""
-    _assert_same([*_HARD, *_texts(sample_build)])
-
-
-@needs_node
-def test_the_browser_finds_the_schema_of_a_request_where_we_do() -> None:
-    """For every form of request that is known, and for none."""
-    own = json.loads(msgspec.json.encode(tables()))
-    found = answers(
-        "fit",
-        """({ texts, tables }) => texts.map((text) => {
-          const found = csbdata.fit.inRequest(JSON.parse(text), tables);
-          return found && csbdata.fit.pointer(found[0]);
-        })""",
-        {"texts": [json.dumps(request) for request, _ in REQUESTS], "tables": own},
+        for it in findings
     )
-    assert found == [place for _, place in REQUESTS]
+
+
+def _by_command(text: str, folder: Path) -> Any:  # noqa: ANN401 - any JSON
+    """Return what the command makes of a text, without its search for rewrites."""
+    file, profiles = folder / "pasted.json", load_profiles("all")
+    file.write_bytes(text.encode("utf-8", "surrogatepass"))
+    try:
+        files = read_schema_files([str(file)])
+    except BadData:
+        return "unusable"
+    sent = [it for it in files if it.held is None or it.held.role is not Role.RESULT]
+    fits = [judge_schema(it, profiles) for it in sent]
+    if [fit.is_json for fit in fits] == [False]:
+        return "unusable"
+    found = [_of_schema(fit) for fit in fits]
+    return found + [
+        [
+            [name, str(it.own_verdict(name)), _rows(own)]
+            for name, own in it.findings.items()
+        ]
+        for it in requests_of(fits, profiles)
+    ]
+
+
+def _of_schema(fit: SchemaFit) -> Any:  # noqa: ANN401 - any JSON
+    if fit.fault:
+        return "unusable"
+    return [
+        [name, str(fit.verdict(name)), _rows(own)] for name, own in fit.findings.items()
+    ]
+
+
+def _assert_same(judged: list[Any], texts: Sequence[str], folder: Path) -> None:
+    for text, page in zip(texts, judged, strict=True):
+        assert page == _by_command(text, folder), text[:500]
+
+
+@needs_node
+def test_every_check_says_on_the_page_what_the_command_says(tmp_path: Path) -> None:
+    """A dozen texts, requests and broken ones among them: each finding."""
+    requests = [json.dumps(request) for request, _ in REQUESTS]
+    texts = [*_HARD[:4], *requests[:4], *_BROKEN[:4]]
+    _assert_same(_in_node(texts), texts, tmp_path)
 
 
 @pytest.mark.slow
 @needs_node
-def test_300_records_say_in_the_browser_what_fit_says() -> None:
-    """Of 300 records drawn by seed each finding is the same under every profile."""
+def test_hard_broken_and_requests_say_the_same(tmp_path: Path) -> None:
+    """All hard schemas, all forms of requests, all broken texts."""
+    texts = [*_HARD, *(json.dumps(request) for request, _ in REQUESTS), *_BROKEN]
+    _assert_same(_in_node(texts), texts, tmp_path)
+
+
+def _drawn(build: Path, count: int) -> list[str]:
+    tables = [pl.read_parquet(path) for path in sorted(build.glob("[A-Z]*/*.parquet"))]
+    texts = [text for table in tables for text in table["json_schema"]]
+    return random.Random(40).sample(texts, min(count, len(texts)))
+
+
+def _in_browser(texts: Sequence[str], folder: Path) -> list[Any]:
+    """Return what the page's scripts make of texts in Chromium."""
+    site = folder / "site"
+    build_site(Path("results/2026.11"), None, site)
+    read = f"({json.dumps(list(texts))}).map({_JUDGED})"
+    (visit,) = visited([{"url": f"{site.as_uri()}/schema.html", "read": read}])
+    assert visit["said"] == []
+    return list(visit["value"])
+
+
+@pytest.mark.slow
+def test_60_texts_say_in_chromium_what_the_command_says(
+    sample_build: Path, tmp_path: Path
+) -> None:
+    """Records, requests and broken texts, in the page itself."""
+    requests = [json.dumps(request) for request, _ in REQUESTS]
+    texts = [*_drawn(sample_build, 36), *requests[:12], *_BROKEN[:12]]
+    _assert_same(_in_browser(texts, tmp_path), texts, tmp_path)
+
+
+@pytest.mark.nightly
+def test_420_texts_say_in_chromium_what_the_command_says(tmp_path: Path) -> None:
+    """300 records, 60 requests, and 60 broken: each with one character taken out."""
     build = os.environ.get("CSBDATA_BUILD")
     if not build:
         pytest.skip("CSBDATA_BUILD names no build to draw records from")
-    _assert_same(random.Random(40).sample(_texts(Path(build)), 300))
+    records = _drawn(Path(build), 300)
+    drawn = random.Random(41)
+    requests = [json.dumps(request) for request, _ in REQUESTS]
+    requests += [
+        json.dumps({"tools": [{"name": f"t{at}", "inputSchema": json.loads(text)}]})
+        for at, text in enumerate(records[: 60 - len(requests)])
+    ]
+    broken = list(_BROKEN)
+    for text in records[: 60 - len(broken)]:
+        at = drawn.randrange(len(text))
+        broken.append(text[:at] + text[at + 1 :])
+    texts = [*records, *requests, *broken]
+    assert len(texts) == 420
+    _assert_same(_in_browser(texts, tmp_path), texts, tmp_path)

@@ -1,0 +1,335 @@
+"""Python functions as JavaScript: a page judges by the very code of the commands.
+
+Translated is the plain Python of rules and readers, with all that it calls; constants
+become data. What is outside the project, or in `_NATIVE`, is in `static/python.js`,
+which has the semantics of Python's types; `javascript.json` has the form of each node.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+import inspect
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Final
+
+_FORMS: Final[dict[str, str]] = json.loads(
+    Path(__file__).with_name("javascript.json").read_text()
+)
+_NATIVE: Final = frozenset({"_joined", "canonical", "_visible", "is_regex"})
+_OURS: Final = ("curation.", "evaluation.")
+#: Words of JavaScript that are names in Python.
+_RESERVED: Final = frozenset({"new", "default", "case", "function", "var", "this"})
+_COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class UntranslatableError(TypeError):
+    """A piece of Python that has no form in JavaScript."""
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(inspect.getsource(sys.modules[module]))
+
+
+def _node_of(function: FunctionType) -> ast.FunctionDef:
+    """Return the definition of a function."""
+    line = function.__code__.co_firstlineno
+    return next(
+        copy.deepcopy(it)
+        for it in ast.walk(_tree(function.__module__))
+        if isinstance(it, ast.FunctionDef)
+        and line in (it.lineno, *(each.lineno for each in it.decorator_list))
+    )
+
+
+def _fields(kind: type) -> tuple[str, ...]:
+    """Return the names of a struct's fields; none for another class."""
+    if dataclasses.is_dataclass(kind):
+        return tuple(it.name for it in dataclasses.fields(kind))
+    names = getattr(kind, "__struct_fields__", getattr(kind, "_fields", ()))
+    return tuple(names)
+
+
+def _is_ours(value: object) -> bool:
+    return (getattr(value, "__module__", None) or "").startswith(_OURS)
+
+
+class Translation:
+    """Functions and data that are translated, each once, with all that they need."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        #: By the identity of an object, which is kept alive.
+        self._names: dict[int, tuple[str, object]] = {}
+        self._lines: list[str] = []
+        self._classes: dict[type, list[str]] = {}
+        self._members: set[str] = set()
+        self._scopes: list[set[str]] = []
+        self._globals: Mapping[str, Any] = {}
+
+    def script(self, **roots: Callable[..., object]) -> str:
+        """Return a script that puts functions into `csbdata` under names."""
+        parts = [f"{name}: {self._global(it)}" for name, it in roots.items()]
+        done = set[tuple[type, str]]()
+        while todo := [
+            (kind, member)
+            for kind in self._classes
+            for member in vars(kind)
+            if (member in self._members or (member == "__init__" and not _fields(kind)))
+            and (kind, member) not in done
+        ]:
+            for kind, member in todo:
+                done.add((kind, member))
+                self._method(kind, member)
+        classes = ["\n".join((*it, "}")) for it in self._classes.values()]
+        self._lines.sort(key=lambda it: not it.startswith("function"))
+        self._lines[:0] = ['"use strict";\n(() => {\nconst { py } = csbdata;', *classes]
+        listed = ", ".join(parts)
+        self._lines.append(f"Object.assign(csbdata, {{ {listed} }});\n}})();\n")
+        return "\n".join(self._lines)
+
+    def _name(self, value: object, name: str) -> str:
+        name = f"{name or 'data'}_{len(self._names)}"
+        self._names[id(value)] = name, value
+        return name
+
+    def _global(self, value: Any, name: str = "") -> str:  # noqa: ANN401 - any object
+        """Return the expression of an object."""
+        is_kept = callable(value) and hasattr(value, "__wrapped__")
+        value = inspect.unwrap(value) if is_kept else value
+        name = getattr(value, "__name__", name).rpartition(".")[2]
+        if id(value) in self._names:
+            return self._names[id(value)][0]
+        if isinstance(value, type) and issubclass(value, Enum):
+            members = (f"{it.name}: {self._data(it, '')}" for it in value)
+            return f"({{ {', '.join(members)} }})"
+        if callable(value) or inspect.ismodule(value):
+            if name in _NATIVE or not _is_ours(value):
+                return f"py.{name}"
+            if isinstance(value, type):
+                return self._class(value)
+            if not name.isidentifier() or "<" in value.__qualname__:
+                raise UntranslatableError(value.__qualname__)
+            return self._function(value, is_kept=is_kept)
+        return self._data(value, name)
+
+    def _data(self, value: Any, name: str) -> str:  # noqa: ANN401 - any object
+        each = self._global
+        if isinstance(value, Enum):
+            return json.dumps(value if isinstance(value, str) else value.name)
+        if value is None or isinstance(value, str | int | float):
+            return json.dumps(value)
+        if isinstance(value, re.Pattern):
+            pattern = json.dumps(value.pattern.replace("(?P<", "(?<"))
+            flags = "su" if value.flags & re.DOTALL else "u"
+            text = f"new RegExp({pattern}, '{flags}')"
+        elif isinstance(value, Mapping):
+            pairs = (f"[{each(key)}, {each(part)}]" for key, part in value.items())
+            text = f"new Map([{', '.join(pairs)}])"
+        elif fields := _fields(type(value)):
+            parts = (f"{it}: {each(getattr(value, it))}" for it in fields)
+            made = f"Object.create({each(type(value))}.prototype)"
+            text = f"Object.assign({made}, {{ {', '.join(parts)} }})"
+        else:
+            forms = {"list": "[{}]", "tuple": "py.of({})", "frozenset": "new Set([{}])"}
+            listed = [*map(each, value)]
+            if isinstance(value, frozenset):
+                listed.sort()
+            text = forms[type(value).__name__].format(", ".join(listed))
+        self._lines.append(f"const {self._name(value, name)} = {text};")
+        return self._names[id(value)][0]
+
+    def _class(self, kind: type) -> str:
+        name, fields = self._name(kind, kind.__name__), _fields(kind)
+        known = inspect.signature(kind).parameters
+        given = [known[it].default if it in known else None for it in fields]
+        plain = [it if isinstance(it, str | int) else None for it in given]
+        listed = f"{json.dumps(fields)}, {', '.join(map(self._global, plain))}"
+        self._classes[kind] = [f"class {name} extends py.struct({listed}) {{"]
+        return name
+
+    def _method(self, kind: type, name: str) -> None:
+        member = vars(kind)[name]
+        function = getattr(member, "fget", getattr(member, "func", member))
+        if not isinstance(function, FunctionType):
+            return
+        star, arguments, body = self._parts(function, "this")
+        if name == "__init__":
+            text = f"constructor({arguments}) {{ super(); {body} }}"
+        elif function is member:
+            text = f"{star}${name}({arguments}) {{ {body} }}"
+        else:
+            inner = f"(function {star}() {{ {body} }}).call(this)"
+            text = f"get {name}() {{ return py.keep(this, '{name}', {inner}); }}"
+        self._classes[kind].append(text)
+
+    def _function(self, function: FunctionType, *, is_kept: bool) -> str:
+        name = self._name(function, function.__name__)
+        inner = f"{name}_computed" if is_kept else name
+        star, arguments, body = self._parts(function)
+        self._lines.append(f"function{star} {inner}({arguments}) {{ {body} }}")
+        if is_kept:
+            self._lines.append(f"const {name} = py.remembered({inner});")
+        return name
+
+    def _parts(self, function: FunctionType, this: str = "") -> tuple[str, str, str]:
+        """Return whether a function is a generator, its parameters, and its body."""
+        node = _node_of(function)
+        before = self._globals, self._scopes
+        self._globals, self._scopes = function.__globals__, []
+        names = {it.arg for it in ast.walk(node.args) if isinstance(it, ast.arg)}
+        stored = self._stored(node) - names
+        self._scopes.append(names | stored)
+        body = self._write(node.body)
+        if stored:
+            body = f"let {', '.join(map(self._local, sorted(stored)))}; {body}"
+        if this:
+            body = f"const {node.args.args.pop(0).arg} = {this}; {body}"
+        arguments = self._write(node.args)
+        self._globals, self._scopes = before
+        is_generator = any(
+            isinstance(it, ast.Yield | ast.YieldFrom) for it in ast.walk(node)
+        )
+        if not (is_generator or node.name == "__init__"):
+            body += "return null;"
+        return "*" if is_generator else "", arguments, body
+
+    def _stored(self, node: ast.AST) -> set[str]:
+        """Return the names that are assigned in a scope."""
+        found = set()
+        for it in ast.iter_child_nodes(node):
+            if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Store):
+                found.add(it.id)
+            if not isinstance(it, _COMPREHENSIONS):
+                found |= self._stored(it)
+        return found
+
+    def _local(self, name: str) -> str:
+        return f"{name}_" if name in _RESERVED else name
+
+    def _write(self, node: Any) -> str:  # noqa: ANN401, C901, PLR0911, PLR0912 - a node, a list of them, or a name
+        write = self._write
+        match node:
+            case None:
+                return "null"
+            case str():
+                return node
+            case [ast.stmt() | ast.comprehension() | ast.ExceptHandler(), *_]:
+                return "".join(map(write, node))
+            case list():
+                return ", ".join(map(write, node))
+            case ast.Expr(ast.Constant()):
+                return ""
+            case ast.Constant(value):
+                return json.dumps(value)
+            case ast.Name(name):
+                if any(name in scope for scope in self._scopes):
+                    return self._local(name)
+                return self._of_module(name) if name in self._globals else f"py.{name}"
+            case ast.Call():
+                return self._call(node)
+            case ast.Assign([ast.Subscript(value, index)], new):
+                return f"py.put({write(value)}, {write(index)}, {write(new)});"
+            case ast.Assign(targets, value):
+                return "".join(f"{write(it)} = {write(value)};" for it in targets)
+            case ast.AugAssign(target, operator, value):
+                load = ast.parse(ast.unparse(target), mode="eval").body
+                return write(ast.Assign([target], ast.BinOp(load, operator, value)))
+            case ast.BoolOp(operator, values):
+                kind = str(isinstance(operator, ast.Or)).lower()
+                parts = ", ".join(f"() => {write(it)}" for it in values)
+                return f"py.first({kind}, {parts})"
+            case ast.Compare(left, operators, others):
+                sides = [*map(write, (left, *others))]
+                forms = (_FORMS[type(it).__name__] for it in operators)
+                texts = [it.format(*sides[at:]) for at, it in enumerate(forms)]
+                return f"({' && '.join(texts)})"
+            case ast.Dict(keys, values):
+                pairs = (
+                    f"[{write(key)}, {write(value)}]" if key else f"...{write(value)}"
+                    for key, value in zip(keys, values, strict=True)
+                )
+                return f"new Map([{', '.join(pairs)}])"
+            case ast.arguments(args=args, kwonlyargs=named, defaults=defaults):
+                missing = [None] * (len(args) - len(defaults))
+                given = [*missing, *defaults, *node.kw_defaults]
+                return ", ".join(
+                    self._local(it.arg) + (f" = {write(value)}" if value else "")
+                    for it, value in zip([*args, *named], given, strict=True)
+                )
+        kind = type(getattr(node, "op", node)).__name__
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            kind = f"{kind}Store" if f"{kind}Store" in _FORMS else kind
+        if kind not in _FORMS:
+            raise UntranslatableError(ast.dump(node)[:200])
+        self._members.add(getattr(node, "attr", ""))
+        is_scope = isinstance(node, (*_COMPREHENSIONS, ast.Lambda))
+        inner = {
+            *(it.arg for it in ast.walk(node) if isinstance(it, ast.arg)),
+            *(
+                name
+                for it in getattr(node, "generators", ())
+                for name in self._stored(it)
+            ),
+        }
+        self._scopes.append(inner if is_scope else set())
+        skipped = ast.expr_context | ast.operator | ast.unaryop
+        fields = {
+            name: write(value)
+            for name, value in ast.iter_fields(node)
+            if not isinstance(value, skipped | int)
+        }
+        self._scopes.pop()
+        return _FORMS[kind].format(**fields)
+
+    def _of_module(self, name: str) -> str:
+        """Return the expression of a module's name: a constant of lambdas is code."""
+        value = self._globals[name]
+        try:
+            return self._global(value, name)
+        except UntranslatableError:
+            module, node = next(
+                (module, node.value)
+                for module in sys.modules.values()
+                if module.__name__.startswith(_OURS) and vars(module).get(name) is value
+                for node in _tree(module.__name__).body
+                if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == name
+            )
+        before = self._globals, self._scopes
+        self._globals, self._scopes = vars(module), []
+        text = self._write(node)
+        self._globals, self._scopes = before
+        self._lines.append(f"const {self._name(value, name)} = {text};")
+        return self._names[id(value)][0]
+
+    def _call(self, node: ast.Call) -> str:
+        write, function = self._write, node.func
+        arguments = [*map(write, node.args)]
+        named = {str(it.arg): write(it.value) for it in node.keywords}
+        if isinstance(function, ast.Attribute):
+            self._members.add(function.attr)
+            # Keywords of a method are in the order of its parameters.
+            listed = ", ".join((*arguments, *named.values()))
+            return f"{write(function.value)}.${function.attr}({listed})"
+        name = function.id if isinstance(function, ast.Name) else ""
+        is_local = any(name in scope for scope in self._scopes)
+        callee = inspect.unwrap(self._globals.get(name, len)) if not is_local else len
+        if isinstance(callee, type) and issubclass(callee, Exception):
+            return f"new py.Raised({', '.join((json.dumps(name), *arguments))})"
+        if _is_ours(callee):
+            left = list(inspect.signature(callee).parameters)[len(arguments) :]
+            arguments += [named.get(it, "undefined") for it in left]
+        elif named:
+            options = (f"{key}: {value}" for key, value in named.items())
+            arguments.append(f"{{ {', '.join(options)} }}")
+        new = "new " if isinstance(callee, type) and _is_ours(callee) else ""
+        return f"{new}{write(function)}({', '.join(arguments)})"
