@@ -101,8 +101,8 @@ def rebuild_and_compare(
             jobs=jobs,
         )
         build(request, progress)
-        names = ("repository", "partial", "lacking", "name")
-        stated = {name: getattr(facts, name) for name in names}
+        kept = ("repository", "partial", "lacking", "name")
+        stated = {name: getattr(facts, name) for name in kept}
         rebuild(again, msgspec.structs.replace(read_facts(again), **stated))
         before, now = (sums_of(side, names_in(side)) for side in (folder, again))
     names = sorted(before.keys() | now.keys())

@@ -222,10 +222,10 @@ def _select(
     splits: dict[str, None] = {}
     allowed: dict[int, RecordName] = {}
     vacuous = 0
-    names = [*reader.names()]
-    named = selection.configs or selection.ids
-    beside_ten = not named and any(each.group in CONFIGS for each in names)
-    for place, record in enumerate(names):
+    records = [*reader.names()]
+    is_chosen = bool(selection.configs or selection.ids)
+    beside_ten = not is_chosen and any(each.group in CONFIGS for each in records)
+    for place, record in enumerate(records):
         configs[record.group] = splits[record.split] = None
         # `Tools` is not one of the ten: --config names it.
         if selection.allows(record) and not (beside_ten and record.group == TOOLS):

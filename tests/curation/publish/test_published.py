@@ -95,7 +95,14 @@ def oldest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("oldest")
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = folder / "bin" / "python"
-    command = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    command = [
+        str(python),
+        "-m",
+        "pip",
+        "install",
+        "-qq",
+        "--disable-pip-version-check",
+    ]
     done = subprocess.run(
         [*command, *_OLDEST], capture_output=True, text=True, check=False
     )

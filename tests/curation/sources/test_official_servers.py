@@ -23,7 +23,7 @@ _NODE = {
     "memory": [],
     "sequential-thinking": [],
 }
-_PYTHON = {"fetch": [], "git": [], "time": []}
+_PYTHON: dict[str, list[str]] = {"fetch": [], "git": [], "time": []}
 
 
 def _verdicts(command: list[str], folder: Path) -> dict[str, dict[str, str]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 import pytest
 
+from curation.checking.engine_evidence import Engines
 from curation.checking.schema_files import read_schema_files
 from curation.checking.schema_fit import SchemaFit, judge_schema, requests_of
 from curation.fit.profile import load_profiles
@@ -91,7 +92,8 @@ def _by_command(text: str, folder: Path) -> Any:  # noqa: ANN401 - any JSON
     except BadData:
         return "unusable"
     sent = [it for it in files if it.held is None or it.held.role is not Role.RESULT]
-    fits = [judge_schema(it, profiles) for it in sent]
+    with Engines() as engines:
+        fits = [judge_schema(it, profiles, engines) for it in sent]
     if [fit.is_json for fit in fits] == [False]:
         return "unusable"
     found = [_of_schema(fit) for fit in fits]
