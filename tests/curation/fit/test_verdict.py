@@ -133,6 +133,7 @@ def test_effects_decide_what_is_sendable() -> None:
     }
     assert verdicts == {
         Effect.REFUSED: Verdict.REJECTED,
+        Effect.BLOCKED: Verdict.BLOCKS,
         Effect.LIMITED: Verdict.REJECTED,
         Effect.IGNORED: Verdict.IN_PART,
         Effect.ROUTED: Verdict.ACCEPTED,

@@ -74,7 +74,7 @@ def test_what_is_not_read_is_named(tmp_path: Path) -> None:
     opened = local.open_source(str(tmp_path))
     assert local.require_files(opened) == (
         f"{tmp_path}: 3 files are not read: b.json (no regular file), c.md (no .json or"
-        " .yaml or .yml), caf\\udce9.json (its name is no UTF-8)"
+        " .jsonc or .yaml or .yml), caf\\udce9.json (its name is no UTF-8)"
     )
     assert [text.id for text in opened.texts()] == ["a"]
 
