@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 import msgspec
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
-from curation.core.benchmark import CONFIGS, SPLITS, UNDIVIDED, UNNAMED
+from curation.core.benchmark import CONFIGS, LEDGER, SPLITS, UNDIVIDED, UNNAMED
 from curation.core.json_types import Json
 from curation.download.huggingface import (
     HubTimeLimits,
@@ -375,7 +375,9 @@ def name_repository(
     Raises:
         OSError: a file cannot be read or written.
     """
-    if verified.facts.repository == request.repo:
+    is_named = verified.facts.repository == request.repo
+    # What the card says follows from the ledger.
+    if is_named or not (request.folder / LEDGER).is_dir():
         return verified
     facts = msgspec.structs.replace(verified.facts, repository=request.repo)
     write_derived(request.folder, into, facts)
