@@ -34,7 +34,7 @@ from curation.instances.near_misses.search import (
     measure_coverage,
     search_near_misses,
 )
-from curation.instances.witnesses.reach import count_entered_schemas
+from curation.instances.witnesses.reach import MOST_ENTERED, count_entered_schemas
 from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.json.values import identity
 from curation.lint.satisfiability import Satisfiability, refute
@@ -48,9 +48,6 @@ if TYPE_CHECKING:
 DEFAULT_COUNT = 4
 #: Characters above which a schema is huge, and gets witnesses alone.
 HUGE = 1_500_000
-#: Where more schemas are entered for one value, no validator is asked: branches that
-#: share definitions double what it does.
-_MOST_ENTERED = 20_000
 #: How the detail begins of a record that has witnesses alone, since it cost too much.
 LEAN = "without near misses: "
 #: Most characters of a schema's instances that jsonschema judges in all: it takes
@@ -171,7 +168,7 @@ def _instances_of(
     lean: bool,
 ) -> SchemaInstances:
     entered = count_entered_schemas(compiled)
-    if entered > _MOST_ENTERED:
+    if entered > MOST_ENTERED:
         return SchemaInstances(
             answer=Satisfiability.UNKNOWN,
             dialect=compiled.dialect.name,

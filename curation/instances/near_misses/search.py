@@ -42,6 +42,7 @@ from curation.instances.witnesses.builder import (
     Nothing,
     WitnessBuilder,
 )
+from curation.instances.witnesses.reach import MOST_ENTERED, count_entered_schemas
 from curation.json.pointer import at, replaced, tokens_of
 from curation.json.text import canonical
 from curation.json.values import identity
@@ -185,7 +186,8 @@ def find_near_misses(
 
     Keywords other than `type` come first: each of them, then each schema location, the
     outermost first, then what stands inside `anyOf` and the like, where that keyword
-    fails, then other parts of the text for each location. `type` gets half as many.
+    fails, then other parts of the text for each location. `type` gets half as many. A
+    schema whose references multiply exponentially gets none.
 
     Args:
         compiled: The schema.
@@ -201,6 +203,8 @@ def find_near_misses(
         >>> [(near_miss.value, near_miss.keyword) for near_miss in found]
         [(2, 'minimum')]
     """
+    if count_entered_schemas(compiled) > MOST_ENTERED:
+        return []
     return search_near_misses(compiled, witnesses, seed, most)[0]
 
 
