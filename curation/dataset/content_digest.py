@@ -52,7 +52,8 @@ def record_digests(folder: Path) -> pl.DataFrame:
                         digest = digests.setdefault((config, row[0]), hashlib.sha256())
                         digest.update(msgspec.json.encode(row))
     rows = [(*key, digest.hexdigest()[:16]) for key, digest in digests.items()]
-    return pl.DataFrame(rows, schema=[*_RECORD, "digest"], orient="row")
+    columns = dict.fromkeys([*_RECORD, "digest"], pl.String)
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def content_digest(digests: pl.DataFrame) -> str:

@@ -199,7 +199,7 @@ def test_what_cannot_be_done_is_said(
     if request.node.callspec.params["model"] == "recurrent_gemma":
         assert "whole text" in model.limits
     kind = request.node.callspec.params["model"]
-    alone = kind not in {"llama", "qwen3", "gpt2", "opt", "gpt_neox", "mixtral"}
+    alone = kind not in {"llama", "qwen3", "gpt2", "opt", "gpt_neox", "mixtral", "phi3"}
     assert bool(model.limits) is alone
     cache = model.facts()["cache"]
     assert isinstance(cache, dict)
