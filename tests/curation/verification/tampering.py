@@ -110,12 +110,18 @@ class Tamper:
 def rewrite(
     path: str, change: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> Callable[[Path], None]:
-    """Return what writes a table again, changed, as a build writes it."""
+    """Return what writes a table again, changed, as a build writes it.
+
+    A table that no build writes without rows begins empty.
+    """
 
     def do(folder: Path) -> None:
         form = table_form(path)
         assert form is not None
-        rows = change(pl.read_parquet(folder / path)).to_arrow().cast(form.columns)
+        was = pl.DataFrame(form.columns.empty_table())
+        if (folder / path).exists():
+            was = pl.read_parquet(folder / path)
+        rows = change(was).to_arrow().cast(form.columns)
         inside, _, name = path.rpartition("/")
         if inside == "ledger":
             writer = parquet_writer(folder / path, form.columns, distinct=form.distinct)
