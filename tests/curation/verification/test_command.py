@@ -91,8 +91,8 @@ def test_a_repository_is_downloaded_and_verified(
     done = run(f"hf://datasets/{NAME}@main", "--format", "json")
     found = json.loads(done.stdout)
     assert found["findings"] == []
-    # The ten, `default`, each with its instances, and two ledgers.
-    assert found["counted"]["configs opened"] == 2 * (len(CONFIGS) + 1) + 2
+    # Each with its instances, and four tables of the ledger.
+    assert found["counted"]["configs opened"] == 2 * len(CONFIGS) + 4
     assert TOKEN not in done.output
 
 
