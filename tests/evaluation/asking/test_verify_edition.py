@@ -165,7 +165,8 @@ def test_a_publication_that_was_killed_is_finished_by_the_next(
         write(path, content)
 
     monkeypatch.setattr(module, "atomic_write_bytes", stop)
-    for count in range(sum(path.is_file() for path in whole.rglob("*")) - 1):
+    # Rows and digests, which are written in another way, are there by then.
+    for count in range(sum(path.is_file() for path in whole.rglob("*")) - 2):
         shutil.rmtree(out, ignore_errors=True)
         publish_edition(runs[:1], out)
         left = count
