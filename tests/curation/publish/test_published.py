@@ -131,6 +131,8 @@ def test_the_published_repository_becomes_the_build(
         assert sent.keys() == built.keys()
         assert len(hub.repository(NAME).commits) == 3
         for python in (sys.executable, str(oldest)):
+            # The oldest cannot read what the newest has cached.
+            shell.environment["HF_HOME"] = f"{tmp_path}/cache{python.replace('/', '-')}"
             done = shell.run(python, "-c", _LOADING)
             assert done.stderr
             loaded, paper = json.loads(done.stdout)
