@@ -52,8 +52,8 @@ def record_digests(folder: Path) -> pl.DataFrame:
                         digest = digests.setdefault((config, row[0]), hashlib.sha256())
                         digest.update(msgspec.json.encode(row))
     rows = [(*key, digest.hexdigest()[:16]) for key, digest in digests.items()]
-    columns = dict.fromkeys([*_RECORD, "digest"], pl.String)
-    return pl.DataFrame(rows, schema=columns, orient="row")
+    typed = dict.fromkeys([*_RECORD, "digest"], pl.String)
+    return pl.DataFrame(rows, schema=typed, orient="row")
 
 
 def content_digest(digests: pl.DataFrame) -> str:
