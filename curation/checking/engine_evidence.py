@@ -1,9 +1,10 @@
 """What engines do with a schema: tried here, or measured by an edition of results.
 
 An installed engine is run on the schema by what `evaluation` registers. For any other
-`engines.jsonl.gz` of an edition has a line for each set of features that real schemas
-have, with their outcomes by engine (`python -m bench.edition.engines`). Like a schema
-are those that use all of its features and few others.
+`engines.jsonl.gz` of an edition has what is learnt of single features of real schemas,
+and a line for each set of features that they have, with their outcomes by engine
+(`python -m bench.edition.engines`). Like a schema are those that use all of its
+features and few others.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from curation.system.package_data import results_folder
 from curation.system.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from curation.core.engine_trials import EngineRunner, EngineTrial
     from curation.core.json_types import Json
@@ -41,9 +42,10 @@ _MORE: Final = 2
 _LIVE: Final = KNOWN_KEYWORDS - QUIET
 #: Keywords that are one feature wherever they are.
 _ANYWHERE: Final = frozenset({"properties", "items", "required", "enum"})
-#: How many schemas like another decide a verdict, and which share must be right.
-_ENOUGH: Final = 10
-_MOSTLY: Final = 0.95
+#: A verdict of an edition is told of an engine with which this share was right, of so
+#: many records or more that were left out when the features were learnt.
+TRUSTED: Final = 0.98
+_LEAST: Final = 10
 #: Characters of a value and of a message that are shown.
 _VALUE, _MESSAGE = 60, 300
 #: Outcomes of an edition in words; others are of engines that did not end.
@@ -64,12 +66,29 @@ class Likes(msgspec.Struct, frozen=True):
     outcomes: dict[int, dict[str, int]]
 
 
+class LearntFeatures(msgspec.Struct, frozen=True):
+    """What real schemas tell of their features, by their places in the head."""
+
+    #: Enough schemas have them, of which hardly any fails for them.
+    sure: list[int]
+    #: How many schemas failed, of how many, where no doubt was greater.
+    doubtful: dict[int, tuple[int, int]]
+    #: How many schemas have them: each was rejected.
+    rejected: dict[int, int]
+    #: Of records left out when this was learnt: how many verdicts were right, how many
+    #: were given, and how many could have been.
+    accepted_right: tuple[int, int, int]
+    rejected_right: tuple[int, int, int]
+
+
 class Head(msgspec.Struct, frozen=True):
     """The first line of the file."""
 
     edition: str
     engines: list[str]
     features: list[str]
+    #: One for each engine.
+    learnt: list[LearntFeatures]
 
 
 def features_of_schema(schema: Json) -> frozenset[str]:
@@ -154,49 +173,77 @@ class Judgement(NamedTuple):
 def evidence_of(schema: Json, engine: str) -> Judgement:
     """Return what was measured of an engine on real schemas like one.
 
+    It is accepted if all of its features are sure, rejected if each real schema with
+    one of them was; else it is unknown, and the doubtful feature is named.
+
     Args:
         schema: The schema.
         engine: Its name, version and preset.
     """
-    return judge_outcomes(engine, *outcomes_like(features_of_schema(schema), engine))
+    features = features_of_schema(schema)
+    measured = (_measured_sentence(features, engine),)
+    table = _table()
+    if table is None or engine not in table[0].engines:
+        return Judgement((_unknown("no edition measured it", "no edition"),), measured)
+    head = table[0]
+    learnt = head.learnt[head.engines.index(engine)]
+    return Judgement(tuple(judge_features(features, head, learnt)), measured)
 
 
-def judge_outcomes(
-    engine: str,
-    outcomes: Mapping[str, int],
-    has_more: bool,  # noqa: FBT001 - as told by the table
-) -> Judgement:
-    """Return what outcomes on real schemas like one say of it.
-
-    They decide if they are ten or more that were all rejected, or nearly all right.
+def judge_features(
+    features: Iterable[str], head: Head, learnt: LearntFeatures
+) -> Iterator[FitFinding]:
+    """Yield why a schema is not accepted, by its features alone; nothing if it is.
 
     Args:
-        engine: Its name, version and preset.
-        outcomes: How often each came.
-        has_more: Whether they are of schemas that use many more features.
+        features: Those of the schema.
+        head: Their places.
+        learnt: What is known of them.
     """
+    source, wanted = f"edition {head.edition}", {*features}
+    known = {at: name for at, name in enumerate(head.features) if name in wanted}
+    for place in sorted(known.keys() & learnt.rejected.keys()):
+        if _is_trusted(learnt.rejected_right):
+            schemas = counted(learnt.rejected[place], "real schema")
+            sentence = f"{schemas} with {known[place]} were all rejected"
+            yield _finding(source, Effect.REFUSED, sentence)
+            return
+    doubtful = sorted(
+        known.keys() & learnt.doubtful.keys(),
+        key=lambda place: learnt.doubtful[place][0] / learnt.doubtful[place][1],
+    )
+    rare = sorted(wanted - {known[it] for it in known.keys() & {*learnt.sure}})
+    if doubtful:
+        wrong, total = learnt.doubtful[doubtful[-1]]
+        name = known[doubtful[-1]]
+        yield _unknown(f"{wrong:,} of {total:,} real schemas with {name} fail", source)
+    elif rare:
+        yield _unknown(f"too few real schemas have {rare[0]}", source)
+    elif not _is_trusted(learnt.accepted_right):
+        yield _unknown("what its edition tells of keywords is not sure enough", source)
+
+
+def _is_trusted(right: tuple[int, int, int]) -> bool:
+    return right[1] >= _LEAST and right[0] >= TRUSTED * right[1]
+
+
+def _measured_sentence(features: frozenset[str], engine: str) -> str:
+    outcomes, has_more = outcomes_like(features, engine)
     total = sum(outcomes.values())
-    source = "no edition of results"
-    sentence = f"{engine}: not measured on real schemas with these keywords"
+    if not total:
+        return f"{engine}: not measured on real schemas with these keywords"
     counts: Counter[str] = Counter()
     for outcome, count in outcomes.items():
         counts[_WORDS.get(outcome, "did not end")] += count
     right = counts.pop("right", 0)
-    table = _table()
-    if table is not None and total:
-        source = f"edition {table[0].edition}"
-        others = "".join(f", {it} {count:,}" for it, count in sorted(counts.items()))
-        where = "real schemas with these keywords at these places"
-        where += " and many others" if has_more else ""
-        sentence = f"{engine}: right on {right:,} of {total:,} {where}{others}"
-    is_enough = total >= _ENOUGH and not has_more
-    if is_enough and right >= _MOSTLY * total:
-        return Judgement((), (sentence,))
-    finding = _finding(source, Effect.UNKNOWN, "real schemas like it decide nothing")
-    if is_enough and counts["rejected"] == total:
-        what = f"{counted(total, 'real schema')} like it were all rejected"
-        finding = _finding(source, Effect.REFUSED, what)
-    return Judgement((finding,), (sentence,))
+    others = "".join(f", {it} {count:,}" for it, count in sorted(counts.items()))
+    where = "real schemas with these keywords at these places"
+    where += " and many others" if has_more else ""
+    return f"{engine}: right on {right:,} of {total:,} {where}{others}"
+
+
+def _unknown(sentence: str, source: str) -> FitFinding:
+    return _finding(source, Effect.UNKNOWN, sentence)
 
 
 def _finding(

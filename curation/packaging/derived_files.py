@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 _SINGLE = frozenset({card.FILE, card.DETAILS, licences.FILE, *manifest.UNLISTED})
 _FOLDERS = (f"{CORE}/", f"{PLOTS_FOLDER}/", f"{licences.FOLDER}/")
 
+#: The file of an edition that tells how far its evidence on engines holds.
+VERDICTS = "engines.md"
 #: Pictures of an edition of results, and their places in a dataset folder.
 _PICTURES = {"picture.svg": RESULTS_PICTURE, "fits.svg": FITS_PICTURE}
 
@@ -178,6 +180,8 @@ def results_text(measured: MeasuredEdition) -> str:
     if (fits := edition / "fits.md").exists():
         picture = f"![What each target takes, before and after]({FITS_PICTURE})\n"
         texts += [fits.read_text("utf-8"), picture]
+    if (verdicts := edition / VERDICTS).exists():
+        texts.append(verdicts.read_text("utf-8"))
     return "\n".join(texts)
 
 
