@@ -89,7 +89,7 @@ def doubtful_features(
 
 
 def rejected_features(rows: Iterable[Row]) -> dict[int, int]:
-    """Return the features of which each schema was rejected, with how many there are."""
+    """Return the features of which every schema was rejected, and how many those are."""
     outcomes: dict[int, Counter[str]] = defaultdict(Counter)
     for features, outcome in rows:
         for feature in features:
@@ -146,7 +146,7 @@ def verdicts_table(head: Head) -> Table:
         ),
         rows=tuple(rows),
         note="By the features of schemas, a tenth of which is left out in turn. Where "
-        f"fewer than {100 * TRUSTED:.0f} % were right, `csbdata fit` calls no schema so.",
+        f"fewer than {100 * TRUSTED:.0f} % are right, `csbdata fit` calls none so.",
     )
 
 
