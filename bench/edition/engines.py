@@ -89,7 +89,7 @@ def doubtful_features(
 
 
 def rejected_features(rows: Iterable[Row]) -> dict[int, int]:
-    """Return the features of which every schema was rejected, and how many those are."""
+    """Return the features of which all schemas were rejected, with their number."""
     outcomes: dict[int, Counter[str]] = defaultdict(Counter)
     for features, outcome in rows:
         for feature in features:
