@@ -400,7 +400,10 @@ def _long_enum(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
     """Yield what is over a rule's limit in some schemas together, if anything is."""
     noun, count = COUNTS[rule.check]
-    number, most = sum(map(count, scans)), rule.most or 0
+    for scan in scans:
+        if rule.check not in scan.counts:
+            scan.counts[rule.check] = count(scan)
+    number, most = sum(scan.counts[rule.check] for scan in scans), rule.most or 0
     if number > most:
         whole = " in one request" if rule.scope is Scope.REQUEST else ""
         sentence = f"{number:,} {noun}{whole}, and at most {most:,} are accepted"

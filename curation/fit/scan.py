@@ -20,6 +20,7 @@ from curation.schema.keywords import CONTAINERS, IN_PLACE
 from curation.schema.subschemas import SchemaLocation, below
 
 if TYPE_CHECKING:
+    from curation.fit.checks import Found
     from curation.json.pointer import Tokens
 
 _ABOUT_OBJECTS: Final = frozenset({"properties", "additionalProperties"})
@@ -56,6 +57,9 @@ class Scan:
         self.places = list(places.values())
         #: Those whose value is a string.
         self.references = list(references.values())
+        #: What rules have found and counted here, by the rule and by the count.
+        self.found: dict[str, Sequence[Found]] = {}
+        self.counts: dict[str, int] = {}
 
     @cached_property
     def keywords(self) -> frozenset[str]:

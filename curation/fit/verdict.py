@@ -137,20 +137,31 @@ def _judged(
         _finding(found, rule, profile)
         for rule in rules
         if rule.effect is not Effect.ACCEPTED
-        for found in CHECKS[rule.check](scan, rule)
+        for found in _found_by(scan, rule)
     ]
-    known = told_keywords(profile, rules)
+    untold = (scan.keywords & KNOWN_KEYWORDS) - told_keywords(profile, rules)
+    if not untold:
+        return tuple(findings)
     seen = {finding.pointer for finding in findings}
     findings += [
         replace(_UNDOCUMENTED, pointer=where, keyword=name, sentence=sentence)
         for place in scan.places
         for name in place.keywords
-        if name in KNOWN_KEYWORDS and name not in known
+        if name in untold
         for where in [pointer((*place.tokens, name))]
         for sentence in [f"no source says what happens to `{name}`"]
         if where not in seen
     ]
     return tuple(findings)
+
+
+def _found_by(scan: Scan, rule: ProfileRule) -> Sequence[Found]:
+    """Return what a rule finds; profiles that have the same rule find it once."""
+    key = f"{rule.check} {rule.effect} {rule.scope} {rule.names} {rule.values}"
+    key += f" {rule.places} {rule.beside} {rule.types} {rule.most}"
+    if key not in scan.found:
+        scan.found[key] = tuple(CHECKS[rule.check](scan, rule))
+    return scan.found[key]
 
 
 class Tool(NamedTuple):
