@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
@@ -12,6 +11,7 @@ import msgspec
 from curation.core.json_types import Json
 from curation.fit.profile import Effect, ProfileRule, Scope
 from curation.fit.scan import (
+    Found,
     Scan,
     enumerated,
     is_object_schema,
@@ -40,15 +40,6 @@ QUIET: Final = (
     ANNOTATIONS | names_of_kind(KeywordKind.IDENTIFIER, KeywordKind.ANCHOR)
 ) - {"format"}
 _SHOWN: Final = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A place where a check finds something."""
-
-    tokens: Tokens
-    keyword: str
-    sentence: str
 
 
 #: From a scanned schema and a rule to what the rule finds in it.

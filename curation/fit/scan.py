@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -20,10 +21,18 @@ from curation.schema.keywords import CONTAINERS, IN_PLACE
 from curation.schema.subschemas import SchemaLocation, below
 
 if TYPE_CHECKING:
-    from curation.fit.checks import Found
     from curation.json.pointer import Tokens
 
 _ABOUT_OBJECTS: Final = frozenset({"properties", "additionalProperties"})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A place where a check finds something."""
+
+    tokens: Tokens
+    keyword: str
+    sentence: str
 
 
 class Scan:

@@ -15,13 +15,12 @@ from curation.fit.checks import (
     CHECKS,
     DONE,
     QUIET,
-    Found,
     is_name,
     over_limit,
     quoted,
 )
 from curation.fit.profile import Effect, Profile, ProfileRule, Scope, SourceKind
-from curation.fit.scan import Scan, scan_of
+from curation.fit.scan import Found, Scan, scan_of
 from curation.json.pointer import Tokens, pointer, tokens_of
 from curation.json.values import remembered
 from curation.schema.keywords import KNOWN_KEYWORDS
