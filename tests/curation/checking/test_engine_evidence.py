@@ -41,8 +41,8 @@ _LIKES = [
 ]
 _SURE, _DOUBTFUL, _REJECTED = [9], {10: (2, 20)}, {11: 12}
 _LEARNT = [
-    LearntFeatures(_SURE, _DOUBTFUL, _REJECTED, (98, 100, 200), (10, 10, 20)),
-    LearntFeatures(_SURE, _DOUBTFUL, _REJECTED, (97, 100, 200), (9, 9, 20)),
+    LearntFeatures(_SURE, _DOUBTFUL, _REJECTED, (98, 100, 200), (50, 50, 60)),
+    LearntFeatures(_SURE, _DOUBTFUL, _REJECTED, (97, 100, 200), (49, 49, 60)),
 ]
 
 
@@ -95,7 +95,7 @@ def test_outcomes_are_of_schemas_like_it(
             *("e 1.0", {"minLength": 1, "maxItems": 1}, Verdict.UNKNOWN),
             "too few real schemas have maxItems in root",
         ),
-        # 97 of 100 are not enough to be believed, nor are 9 of 9.
+        # 97 of 100 are not enough to be believed, nor are 49 of 49.
         ("g 1.0", {"minLength": 1}, Verdict.UNKNOWN, "not sure enough"),
         ("g 1.0", {"minItems": 1}, Verdict.UNKNOWN, "too few real schemas have minI"),
         ("f 1.0", {"minLength": 1}, Verdict.UNKNOWN, "no edition measured it"),

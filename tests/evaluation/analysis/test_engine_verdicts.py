@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from bench.edition.engines import learn, rows_of
 from curation.checking.engine_evidence import _table, judge_features, judgement_of
@@ -65,11 +66,18 @@ def test_the_edition_is_right_of_records_that_it_leaves_out(engine: str) -> None
     """At least 98 of 100; how much it decides is printed."""
     assert _TABLE is not None
     head, likes = _TABLE[0], [like for _, like in _TABLE[1]]
-    rows = rows_of(likes, head.engines.index(engine))
+    index = head.engines.index(engine)
+    whole, rows = head.learnt[index], rows_of(likes, index)
     random.Random(1).shuffle(rows)
     counts = Counter[tuple[Verdict, str]]()
     for fold in range(_FOLDS):
         learnt = learn([row for at, row in enumerate(rows) if at % _FOLDS != fold])
+        # Whether the engine's verdicts are told is the edition's to say.
+        learnt = replace(
+            learnt,
+            accepted_right=whole.accepted_right,
+            rejected_right=whole.rejected_right,
+        )
         for features, outcome in rows[fold::_FOLDS]:
             names = {head.features[it] for it in features}
             verdict = verdict_of([*judge_features(names, head, learnt)])
@@ -93,8 +101,15 @@ def _llguidance(text: str, values: list[tuple[str, bool]]) -> str:
         return "rejected"
     for value, valid in values:
         matcher = LLMatcher(tokenizer, grammar, log_level=0)
-        tokens = tokenizer.tokenize_bytes(value.encode())
-        whole = matcher.try_consume_tokens(tokens) == len(tokens)
+        whole = True
+        for token in tokenizer.tokenize_bytes(value.encode()):
+            # Some limits are met by masks alone.
+            matcher.compute_bitmask()
+            if matcher.is_error():
+                return "rejected"
+            if matcher.try_consume_tokens([token]) != 1:
+                whole = False
+                break
         if (whole and matcher.is_accepting()) is not valid:
             return "wrong"
     return "right"
