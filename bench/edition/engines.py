@@ -22,6 +22,7 @@ import polars as pl
 
 from curation.checking.engine_evidence import (
     ENGINES,
+    LEAST,
     TRUSTED,
     Head,
     LearntFeatures,
@@ -146,7 +147,8 @@ def verdicts_table(head: Head) -> Table:
         ),
         rows=tuple(rows),
         note="By the features of schemas, a tenth of which is left out in turn. Where "
-        f"fewer than {100 * TRUSTED:.0f} % are right, `csbdata fit` calls none so.",
+        f"fewer than {100 * TRUSTED:.0f} % of {LEAST} or more are right, `csbdata fit` "
+        "calls none so.",
     )
 
 

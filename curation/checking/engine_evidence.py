@@ -45,7 +45,7 @@ _ANYWHERE: Final = frozenset({"properties", "items", "required", "enum"})
 #: A verdict of an edition is told of an engine with which this share was right, of so
 #: many records or more that were left out when the features were learnt.
 TRUSTED: Final = 0.98
-_LEAST: Final = 50
+LEAST: Final = 50
 #: Characters of a value and of a message that are shown.
 _VALUE, _MESSAGE = 60, 300
 #: Outcomes of an edition in words; others are of engines that did not end.
@@ -224,7 +224,7 @@ def judge_features(
 
 
 def _is_trusted(right: tuple[int, int, int]) -> bool:
-    return right[1] >= _LEAST and right[0] >= TRUSTED * right[1]
+    return right[1] >= LEAST and right[0] >= TRUSTED * right[1]
 
 
 def _measured_sentence(features: frozenset[str], engine: str) -> str:
