@@ -77,15 +77,15 @@ FORMATS = frozenset(
         *("uri", "uri-reference", "uri-template", "uuid"),
     }
 )
-#: Lower bound, upper bound, and the type that both concern.
+#: Lower bound, upper bound.
 _BOUNDS = (
-    ("minimum", "maximum", "number"),
-    ("exclusiveMinimum", "maximum", "number"),
-    ("minimum", "exclusiveMaximum", "number"),
-    ("exclusiveMinimum", "exclusiveMaximum", "number"),
-    ("minLength", "maxLength", "string"),
-    ("minItems", "maxItems", "array"),
-    ("minProperties", "maxProperties", "object"),
+    ("minimum", "maximum"),
+    ("exclusiveMinimum", "maximum"),
+    ("minimum", "exclusiveMaximum"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
 )
 #: Control characters, and those that change the direction of text.
 _HOSTILE = re.compile(
@@ -196,24 +196,19 @@ def _may_match(pattern: str, name: str) -> bool:
         return True
 
 
-def crossed(schema: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Yield each lower bound above its upper bound, with the type they concern."""
-    for low, high, type_name in _BOUNDS:
-        least, most = schema.get(low), schema.get(high)
-        if is_number(least) and is_number(most):
-            strict = low.startswith("excl") or high.startswith("excl")
-            if least > most or (strict and least == most):
-                yield low, type_name
-
-
 @lint_check(
     CHECKS,
     "crossed-bounds",
     "a lower bound above its upper bound",
-    lambda names, _: any({low, high} <= names for low, high, _ in _BOUNDS),
+    lambda names, _: any({*bounds} <= names for bounds in _BOUNDS),
 )
 def _crossed_bounds(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    return [] if _hidden(schema, dialect) else [(low,) for low, _ in crossed(schema)]
+    for low, high in () if _hidden(schema, dialect) else _BOUNDS:
+        least, most = schema.get(low), schema.get(high)
+        if is_number(least) and is_number(most):
+            strict = low.startswith("excl") or high.startswith("excl")
+            if least > most or (strict and least == most):
+                yield (low,)
 
 
 def _known_format(schema: Mapping[str, Json]) -> bool | None:
