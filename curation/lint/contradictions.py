@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import re2
 
@@ -23,8 +22,7 @@ FindDefects: TypeAlias = "Callable[[Mapping[str, Json], Dialect], Iterable[Token
 _Concerns: TypeAlias = Callable[[frozenset[str], Dialect], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class LintCheck:
+class LintCheck(NamedTuple):
     """One check of one schema, without what stands around it."""
 
     code: str
