@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import re2
 
-from curation.json.values import is_number
+from curation.json.values import is_number, type_of
 from curation.schema.dialects import DRAFT_06, Dialect
 from curation.validation.patterns import is_prone
 
@@ -95,18 +95,11 @@ _LONGEST_NAME = 1_000
 
 def types_of(value: Json, dialect: Dialect) -> frozenset[str]:
     """Return the names by which `type` may call a JSON value under a dialect."""
-    if isinstance(value, bool):
-        return frozenset({"boolean"})
-    if isinstance(value, int):
-        return frozenset({"integer", "number"})
-    if isinstance(value, float):
-        # Draft-04 calls 1.0 a number only; later drafts an integer too.
-        whole = value.is_integer() and dialect.order >= DRAFT_06.order
-        return frozenset({"integer", "number"} if whole else {"number"})
-    for python_type, name in ((str, "string"), (list, "array"), (dict, "object")):
-        if isinstance(value, python_type):
-            return frozenset({name})
-    return frozenset({"null"})
+    name = type_of(value)
+    # Draft-04 calls 1.0 a number only; later drafts an integer too.
+    if isinstance(value, float) and dialect.order < DRAFT_06.order:
+        name = "number"
+    return frozenset({name, "number"} if name == "integer" else {name})
 
 
 def named_types(schema: Mapping[str, Json]) -> frozenset[str] | None:

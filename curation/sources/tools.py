@@ -147,7 +147,7 @@ def tool_schemas(definition: dict[str, Json], place: str = "") -> Iterator[Named
 def answers_in(value: Json) -> list[NamedSchema]:
     """Return the schema of the answer that a request asks for, if it has one."""
     place = schema_place(value)
-    if not place or any(f"/{name}" in place for name in (*LISTS, *_PARAMETERS)):
+    if not place or any(f"/{name}" in place for name in (*LISTS, *SCHEMA_MEMBERS)):
         return []
     tokens = tokens_of(place)
     around = at(value, tokens[:-1])

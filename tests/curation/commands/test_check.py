@@ -512,6 +512,26 @@ def test_every_fault_of_one_kind_is_named(checker: SchemaChecker) -> None:
         assert [each.code for each in problems] == [code, code]
 
 
+@pytest.mark.parametrize(
+    ("schema", "codes"),
+    [
+        ({}, []),
+        ({"type": "object"}, []),
+        ({"enum": [1]}, []),
+        ({"title": "a"}, ["empty"]),
+        ({"title": "a", "default": 1}, ["empty"]),
+        ({"title": "a", "enum": [1]}, []),
+        ({"allOf": []}, ["empty"]),
+    ],
+)
+def test_a_root_that_says_nothing_is_named(
+    schema: Json, codes: list[str], checker: SchemaChecker
+) -> None:
+    """An empty object, a type alone and a list of values are legal."""
+    problems = checker.check(json.dumps(schema).encode()).problems
+    assert [each.code for each in problems] == codes
+
+
 #: A text that is not read, and words of its message.
 _UNREADABLE = [
     (b"", "the file is empty"),
