@@ -608,6 +608,53 @@ def test_a_word_that_is_no_keyword_is_named_with_the_one_that_was_meant(
     )
 
 
+@pytest.mark.parametrize(
+    ("dialect", "schema", "message"),
+    [
+        (
+            "http://json-schema.org/draft-07/schema#",
+            {"unevaluatedProperties": False},
+            "`unevaluatedProperties` is a keyword since 2019-09: draft-07 ignores it",
+        ),
+        (
+            "https://json-schema.org/draft/2020-12/schema",
+            {"dependencies": {"a": ["b"]}},
+            "`dependencies` was a keyword until draft-07: 2020-12 ignores it",
+        ),
+        (
+            "https://json-schema.org/draft/2020-12/schema",
+            {"minContains": 1, "type": "array"},
+            "`minContains` does nothing without `contains`",
+        ),
+        (
+            "https://json-schema.org/draft/2020-12/schema",
+            {"minLength": 1, "type": ["object", "null"]},
+            "`minLength` does nothing beside `type: object, null`",
+        ),
+        (
+            "https://json-schema.org/draft/2020-12/schema",
+            {
+                "items": {"required": ["b"], "additionalProperties": False},
+                "type": "array",
+            },
+            "`b` is required, and no property",
+        ),
+        (
+            "https://json-schema.org/draft/2020-12/schema",
+            {"properties": {"a": {"type": "string", "format": "Date_Time"}}},
+            "unknown format; did you mean `date-time`?",
+        ),
+    ],
+)
+def test_a_keyword_without_effect_is_explained_by_its_names(
+    dialect: str, schema: dict[str, Json], message: str, checker: SchemaChecker
+) -> None:
+    """The drafts that have it, the keyword that it needs, the type beside it."""
+    text = json.dumps({"$schema": dialect, "type": "object", **schema})
+    (problem,) = checker.check(text.encode()).problems
+    assert problem.message == message
+
+
 def test_a_dollar_in_a_pattern_is_no_template(checker: SchemaChecker) -> None:
     """Nor in a value that an instance may have."""
     for member in (
