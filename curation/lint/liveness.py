@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -46,11 +46,12 @@ NEEDED_BESIDE: Final = {
 #: Applicators that can fail though none of the schemas that they hold can; of the last
 #: two it depends on their value.
 _FAILS_BY_ITSELF = frozenset({"contains", "not", "oneOf", "dependencies"})
-#: A keyword to the members with schemas one of which must be able to fail so that it
-#: can; of the others it is the same member, and the empty name is that of references.
-_DECIDED_BY = {
-    **dict.fromkeys(REFERENCE_KEYWORDS, ("",)),
-    "if": ("then", "else"),
+#: A member with schemas, to the keywords that can fail where one of the schemas can; of
+#: others it is the same keyword, and the empty name is that of references.
+_DECIDES = {
+    "": frozenset(REFERENCE_KEYWORDS),
+    "if": frozenset[str](),
+    **{name: frozenset({name, "if"}) for name in ("then", "else")},
 }
 
 
@@ -147,16 +148,21 @@ class _Search:
         #: Where `false` stands.
         self._refusing: set[Tokens] = set()
         #: By place, the keywords that may be live by the schemas that they apply, and
-        #: the places of those schemas.
-        self._waiting: dict[Tokens, tuple[set[str], dict[str, list[Tokens]]]] = {}
+        #: the branches of `anyOf` that cannot fail.
+        self._waiting: dict[Tokens, frozenset[str]] = {}
+        self._branches: Counter[Tokens] = Counter()
+        #: By place, the places of the schemas that apply what is there, by a member.
+        self._appliers: dict[Tokens, list[tuple[Tokens, str]]] = defaultdict(list)
         pending = [self._document.root]
         for location in pending:
             if location.schema is False:
                 self._refusing.add(location.tokens)
             else:
                 pending += self._enter(location)
-        while self._settle():
-            pass
+        failing = [it for it in (*self._refusing, *self.live) if self._can_fail(it)]
+        for tokens in failing:
+            for above, member in self._appliers[tokens]:
+                failing += [above] if self._settle(above, member) else []
 
     def _enter(self, location: SchemaLocation) -> list[SchemaLocation]:
         """Note the keywords of a schema; return the schemas that it applies."""
@@ -173,35 +179,33 @@ class _Search:
         plain = (judged - applying) | (judged & _FAILS_BY_ITSELF)
         self.live[tokens] = live = {name for name in plain if _fails(name, own)}
         inside = base_of(location.schema, dialect, location.base)
-        parts: dict[str, list[Tokens]] = defaultdict(list)
-        members = [*referred(own, inside, self._document)]
-        parts[""] += [it.tokens for it in members]
+        members = [("", it) for it in referred(own, inside, self._document)]
         around = inside if location.is_subschema else location.base
         for path, inner in () if hidden else children(location.schema, dialect):
             if path[0] not in CONTAINERS and path[0] not in dead:
-                parts[path[0]].append(tokens + path)
                 is_subschema = location.is_subschema
                 there = SchemaLocation(
                     tokens + path, inner, around, is_subschema=is_subschema
                 )
-                members.append(there)
-        if members and applying - live:
-            self._waiting[tokens] = applying - live, parts
-        return members
+                members.append((path[0], there))
+        self._waiting[tokens] = applying - live
+        for member, there in members if applying - live else ():
+            self._appliers[there.tokens].append((tokens, member))
+            self._branches[tokens] += member == "anyOf"
+        return [there for _, there in members]
 
-    def _settle(self) -> bool:
-        """Let keywords be live whose schemas can fail; return whether any became so."""
-        is_new = False
-        # Backwards, since most schemas come after those that apply them.
-        for tokens, (names, parts) in reversed(self._waiting.items()):
-            for name in [*names]:
-                places = (parts[it] for it in _DECIDED_BY.get(name, (name,)))
-                fails = [self._can_fail(it) for some in places for it in some]
-                if any(fails) and (name != "anyOf" or all(fails)):
-                    names.remove(name)
-                    self.live[tokens].add(name)
-                    is_new = True
-        return is_new
+    def _settle(self, tokens: Tokens, member: str) -> bool:
+        """Note that a schema in a member can fail.
+
+        Returns:
+            Whether what applies it can only fail since then.
+        """
+        live = self.live[tokens]
+        is_first = not live
+        self._branches[tokens] -= member == "anyOf"
+        decided = self._waiting[tokens] & _DECIDES.get(member, {member})
+        live |= {it for it in decided if it != "anyOf" or not self._branches[tokens]}
+        return is_first and bool(live)
 
     def _can_fail(self, tokens: Tokens) -> bool:
         return tokens in self._refusing or bool(self.live.get(tokens))
