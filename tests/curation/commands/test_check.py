@@ -655,6 +655,31 @@ def test_a_keyword_without_effect_is_explained_by_its_names(
     assert problem.message == message
 
 
+@pytest.mark.parametrize(
+    ("reference", "target"),
+    [
+        ("#/definitons/a", "'#/definitions/a'"),
+        ("#/definitions/ab", "'#/definitions/a'"),
+        ("#/$defs/a", "'#/definitions/a'"),
+        ("#/definitions/zzzz", ""),
+        ("#zzzz", ""),
+    ],
+)
+def test_a_lost_reference_comes_with_the_one_that_was_meant(
+    reference: str, target: str, checker: SchemaChecker
+) -> None:
+    """By a slip in a name, or by the other word for definitions."""
+    schema = {
+        "type": "object",
+        "properties": {"x": {"$ref": reference}},
+        "definitions": {"a": {"type": "string"}},
+    }
+    problems = checker.check(json.dumps(schema).encode()).problems
+    (message,) = (it.message for it in problems if it.code == "unresolved_reference")
+    hint = f"; did you mean {target}?" if target else ""
+    assert message == f"{reference!r} leads nowhere{hint}"
+
+
 def test_a_dollar_in_a_pattern_is_no_template(checker: SchemaChecker) -> None:
     """Nor in a value that an instance may have."""
     for member in (
