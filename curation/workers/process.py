@@ -17,7 +17,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.workers.fork import Fork
@@ -56,7 +55,7 @@ class Program(NamedTuple):
     interpreter: str = sys.executable
     arguments: tuple[str, ...] = ()
     #: Environment variables beyond the allow-list.
-    environment: Mapping[str, str] = MappingProxyType({})
+    environment: Mapping[str, str] = {}
     #: Files and folders that the set-up names.
     files: tuple[Path, ...] = ()
     #: Whether the module is run in a copy of this process, which has imported it: half
