@@ -4,10 +4,10 @@
 
 A mutant changes one operator, constant or statement. The seed, by default the commit
 before the last, draws them from all candidates in the folders (`curation` and
-`evaluation` by default), the same ones on every machine. Arguments of decorators are
-left out: no answer depends on whether a class is frozen. Each is tried in a copy of the
-tree, by the fast tests of its module, then of its folder, then of its half. Exits with
-1 if fewer than 85 % die.
+`evaluation` by default), the same ones on every machine. Arguments of decorators and
+of classes are left out: no answer depends on whether a class is frozen. Each is tried
+in a copy of the tree, by the fast tests of its module, then of its folder, then of its
+half. Exits with 1 if fewer than 85 % die.
 """
 
 from __future__ import annotations
@@ -66,8 +66,11 @@ def _undecorated(tree: ast.Module) -> Iterator[ast.AST]:
     left_out = {
         id(part)
         for node in ast.walk(tree)
-        for decorator in getattr(node, "decorator_list", ())
-        for part in ast.walk(decorator)
+        for option in (
+            *getattr(node, "decorator_list", ()),
+            *(node.keywords if isinstance(node, ast.ClassDef) else ()),
+        )
+        for part in ast.walk(option)
     }
     return (node for node in ast.walk(tree) if id(node) not in left_out)
 

@@ -24,7 +24,6 @@ from curation.checking.report import (
     SchemaReport,
 )
 from curation.checking.syntax import syntax_fault
-from curation.checking.unknown_words import CODE as UNKNOWN
 from curation.checking.unknown_words import slip_of, unknown_words
 from curation.core.documents import (
     ABSENT,
@@ -131,13 +130,13 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
     for part in parts:
         report = _check_schema(replace(document, schema=part.schema), library)
         problems += [
-            replace(it, pointer=part.pointer_in_file(it.pointer))
+            msgspec.structs.replace(it, pointer=part.pointer_in_file(it.pointer))
             for it in report.problems
             if not (part.holder and it.code == UNUSED)
         ]
     if len(parts) != 1 or parts[0].holder:
         return SchemaReport(problems=tuple(problems))
-    return replace(report, problems=tuple(problems))
+    return msgspec.structs.replace(report, problems=tuple(problems))
 
 
 def _check_schema(document: Document, library: Library) -> SchemaReport:
@@ -177,10 +176,7 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
     dialect = DRAFT_03 if is_old else BY_NAME.get(document.dialect or "", ANY_DIALECT)
     as_read = schema_of(given, dialect)
     problems += [_lint(*it) for it in enum_faults(as_read)]
-    problems += [
-        _lint(Lint(code=UNKNOWN, pointer=it.pointer), it.message, it.level)
-        for it in unknown_words(as_read)
-    ]
+    problems += [_lint(*it) for it in unknown_words(as_read)]
     if document.dialect in valid:
         problems += [_lint(*it) for it in refused_values(as_read)]
         problems += [_lint(*it, level=NOTE) for it in unused_definitions(as_read)]
@@ -349,23 +345,20 @@ def _to_mend(
         meanings: Of each code.
         pointers: Places of which something is said already.
     """
-    dialect = BY_NAME.get(document.dialect or "")
-    schema = None if dialect is None else schema_of(document.schema, dialect)
+    dialect = BY_NAME.get(document.dialect or "", ANY_DIALECT)
+    schema = schema_of(document.schema, dialect)
     for lint in document.lints:
         tokens = tokens_of(lint.pointer)
-        if lint.code in _WORDS or (
-            schema is not None
-            and (
-                lint.pointer in pointers
-                or (lint.code == NON_OBJECT_ROOT and asks_nothing(schema.value))
-                or (tokens and _is_harmless(lint.code, tokens, schema))
-            )
+        if (
+            lint.code in _WORDS
+            or lint.pointer in pointers
+            or (lint.code == NON_OBJECT_ROOT and asks_nothing(schema.value))
+            or (tokens and _is_harmless(lint.code, tokens, schema))
         ):
             continue
+        meaning = meanings.get(lint.code, "")
         if tokens:
             pointers.add(lint.pointer)
-        meaning = meanings.get(lint.code, "")
-        if tokens and schema is not None:
             meaning = _in_place(lint.code, tokens, schema) or meaning
         yield _lint(lint, meaning)
 
@@ -414,8 +407,6 @@ def _near_format(name: str) -> str | None:
         ['date-time', 'date-time', None]
     """
     plain = name.strip().lower().replace("_", "-")
-    if plain in FORMATS:
-        return plain
     near = difflib.get_close_matches(plain, sorted(FORMATS), n=1, cutoff=0.85)
     return near[0] if near else None
 

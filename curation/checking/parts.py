@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -19,8 +19,17 @@ from curation.json.pointer import (
 )
 from curation.schema.dialects import DRAFT_04, DRAFT_2020_12
 from curation.schema.subschemas import edited
-from curation.sources.openapi_bodies import OPENAPI_ONLY, is_description
-from curation.sources.tools import SCHEMA_MEMBERS, WRAPPERS, schema_place
+from curation.sources.openapi_bodies import (
+    OPENAPI_ONLY,
+    in_json_schema,
+    is_description,
+)
+from curation.sources.tools import (
+    answers_in,
+    definitions,
+    schema_place,
+    tool_schemas,
+)
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -62,63 +71,38 @@ def parts_of(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
     """Return the schemas that a file's value holds, and what is wrong around them."""
     if isinstance(value, dict) and is_description(value):
         return _description(value)
-    place = schema_place(value)
-    tools = [] if place == "" else list(_tools(value))
-    parts, problems = _tool_parts(tools)
-    inside = place and all(tokens_of(place)[: len(it)] != it for it, _ in tools)
-    if place and inside:
-        tokens = tokens_of(place)
-        parts.append(Part(tokens, at(value, tokens)))
-    return parts or [Part((), value)], problems
-
-
-def _tools(
-    value: Json, tokens: Tokens = ()
-) -> Iterator[tuple[Tokens, dict[str, Json]]]:
-    """Yield the tools of a list, a request or a response, with their places."""
-    inner: list[tuple[str, Json]] = []
-    if isinstance(value, list):
-        inner = [(str(index), item) for index, item in enumerate(value)]
-    elif isinstance(value, dict):
-        named = isinstance(value.get("name"), str)
-        if named and not set(SCHEMA_MEMBERS).isdisjoint(value):
-            yield tokens, value
-            return
-        inner = [(name, value[name]) for name in WRAPPERS if name in value]
-    for name, item in inner:
-        yield from _tools(item, (*tokens, name))
-
-
-def _tool_parts(
-    tools: list[tuple[Tokens, dict[str, Json]]],
-) -> tuple[list[Part], list[SchemaProblem]]:
+    if schema_place(value) == "":
+        return [Part((), value)], []
     parts, problems, names = list[Part](), list[SchemaProblem](), set[str]()
-    for tokens, tool in tools:
-        name = str(tool["name"])
-        message = ""
-        if name in names:
-            message = f"another tool has the name {name!r}: a request is refused"
-        elif not _NAME.fullmatch(name):
-            message = (
-                f"{name!r} is refused as a name: at most 64 letters, digits, `_` and "
-                f"`-`, no digit first; it has {len(name)} characters"
-            )
-        if message:
-            problems.append(_problem((*tokens, "name"), TOOL_NAME, message))
-        names.add(name)
-        for member in SCHEMA_MEMBERS:
-            place, schema = (*tokens, member), tool.get(member)
-            if isinstance(schema, dict) and [*schema] == ["json"]:  # of Bedrock
-                place, schema = (*place, "json"), schema["json"]
+    for tokens, tool in definitions(value):
+        held = [*tool_schemas(tool, pointer(tokens))]
+        name = tool.get("name")
+        if held and isinstance(name, str):
+            if message := _name_fault(name, names):
+                problems.append(_problem((*tokens, "name"), TOOL_NAME, message))
+            names.add(name)
+        for place, schema in [(tokens_of(it.place), it.schema) for it in held]:
             if not isinstance(schema, dict):
                 continue
             parts.append(Part(place, schema))
-            kind = schema.get("type")
+            kind, member = schema.get("type"), place[len(tokens)]
             if kind != "object" and (kind is not None or member in _MCP):
                 message = f"`{member}` must have `type: object`"
                 root = (*place, "type") if "type" in schema else place
                 problems.append(_problem(root, TOOL_ROOT, message))
-    return sorted(parts), problems
+    parts += [Part(tokens_of(it.place), it.schema) for it in answers_in(value)]
+    return parts or [Part((), value)], problems
+
+
+def _name_fault(name: str, names: Collection[str]) -> str:
+    if name in names:
+        return f"another tool has the name {name!r}: a request is refused"
+    if _NAME.fullmatch(name):
+        return ""
+    return (
+        f"{name!r} is refused as a name: at most 64 letters, digits, `_` and `-`, no "
+        f"digit first; it has {len(name)} characters"
+    )
 
 
 def _problem(tokens: Tokens, code: str, message: str) -> SchemaProblem:
@@ -147,6 +131,20 @@ def _walk(value: Json, tokens: Tokens = ()) -> Iterator[tuple[Tokens, Json, str]
             yield from _walk(inner, (*tokens, name))
 
 
+def _target(
+    document: Json, schemas: Collection[Tokens], holder: str, path: Tokens
+) -> str | None:
+    """Return a place in the library; None if there is nothing, empty if no schema."""
+    try:
+        at(document, path)
+    except LookupError:
+        return None
+    for end in range(len(path), 0, -1):
+        if path[:end] in schemas:
+            return fragment_of((holder, pointer(path[:end]), *path[end:]))
+    return ""
+
+
 def _description(document: dict[str, Json]) -> tuple[list[Part], list[SchemaProblem]]:
     """Return one library of all schemas of an OpenAPI description."""
     version = str(document.get("openapi"))
@@ -154,73 +152,33 @@ def _description(document: dict[str, Json]) -> tuple[list[Part], list[SchemaProb
     dialect = DRAFT_04 if is_old else DRAFT_2020_12
     holder = dialect.definitions_keyword
     found = list(_walk(document))
-    references = _References(
-        document, holder, {tokens for tokens, _, reference in found if not reference}
-    )
-    library: dict[str, Json] = {}
-    for start, inner, reference in found:
-        if not reference:
-            move = partial(_moved, references, start, is_old=is_old)
-            library[pointer(start)] = edited(inner, dialect, move)
-        elif reference.startswith("#"):
-            references.moved(start, reference, to_schema=False)
-    part = Part((), {"$schema": dialect.uri, holder: library}, holder)
-    return [part], references.problems
+    schemas = {tokens for tokens, _, reference in found if not reference}
+    targets: dict[str, str | None] = {}
+    problems: list[SchemaProblem] = []
 
-
-class _References:
-    """The references of a description, as they are in its library of schemas."""
-
-    def __init__(
-        self, document: dict[str, Json], holder: str, schemas: set[Tokens]
-    ) -> None:
-        """Take the description, the library's member, and where schemas are."""
-        self._document, self._holder, self._schemas = document, holder, schemas
-        #: To what leads nowhere None, to what is no schema an empty text.
-        self._targets: dict[str, str | None] = {}
-        self.problems: list[SchemaProblem] = []
-
-    def moved(self, tokens: Tokens, reference: str, *, to_schema: bool = True) -> str:
+    def moved(tokens: Tokens, reference: str, *, to_schema: bool = True) -> str:
         """Return a reference in the library; empty, with a problem, if it is lost."""
-        if reference not in self._targets:
-            self._targets[reference] = self._target(tokens_of_fragment(reference))
-        target = self._targets[reference]
+        if not reference.startswith("#"):
+            return reference
+        if reference not in targets:
+            path = tokens_of_fragment(reference)
+            targets[reference] = _target(document, schemas, holder, path)
+        target = targets[reference]
         if target is None or (to_schema and not target):
             lost = "leads nowhere" if target is None else "leads to no schema"
             code, message = Reason.UNRESOLVED_REFERENCE, f"{reference!r} {lost}"
-            self.problems.append(_problem((*tokens, "$ref"), code, message))
+            problems.append(_problem((*tokens, "$ref"), code, message))
         return target or ""
 
-    def _target(self, path: Tokens) -> str | None:
-        try:
-            at(self._document, path)
-        except LookupError:
-            return None
-        for end in range(len(path), 0, -1):
-            if path[:end] in self._schemas:
-                return fragment_of((self._holder, pointer(path[:end]), *path[end:]))
-        return ""
+    def converted(start: Tokens, tokens: Tokens, schema: Json) -> Json:
+        if not isinstance(schema, dict) or _CHANGED.isdisjoint(schema):
+            return schema
+        return in_json_schema(schema, partial(moved, start + tokens), is_old=is_old)
 
-
-def _moved(
-    references: _References,
-    start: Tokens,
-    tokens: Tokens,
-    schema: Json,
-    *,
-    is_old: bool,
-) -> Json:
-    """Return a schema of a description in JSON Schema, its references moved."""
-    if not isinstance(schema, dict) or _CHANGED.isdisjoint(schema):
-        return schema
-    changed = {it: schema[it] for it in schema if it not in OPENAPI_ONLY}
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#"):
-        changed["$ref"] = references.moved(start + tokens, reference)
-        if not changed["$ref"]:
-            del changed["$ref"]
-    if is_old and changed.pop("nullable", None) is True:
-        kind = changed.get("type")
-        if isinstance(kind, str):
-            changed["type"] = [kind, "null"]
-    return changed
+    library: dict[str, Json] = {}
+    for start, inner, reference in found:
+        if not reference:
+            library[pointer(start)] = edited(inner, dialect, partial(converted, start))
+        else:
+            moved(start, reference, to_schema=False)
+    return [Part((), {"$schema": dialect.uri, holder: library}, holder)], problems

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 
 from curation.core.documents import Reason
@@ -21,8 +19,7 @@ class CheckQuestion(msgspec.Struct, frozen=True, kw_only=True):
     base_uri: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaProblem:
+class SchemaProblem(msgspec.Struct, frozen=True, kw_only=True):
     """One problem of a schema."""
 
     #: `error` where a build would drop the schema, else `warning`; `note` of what is no
@@ -38,8 +35,7 @@ class SchemaProblem:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaReport:
+class SchemaReport(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a check."""
 
     #: None if it could not be decided.

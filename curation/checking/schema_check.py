@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Self
 
 import msgspec
+from msgspec.structs import replace
 
 from curation.checking.report import CheckQuestion, SchemaProblem, SchemaReport
 from curation.core.documents import Reason

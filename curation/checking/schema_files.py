@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from curation.checking.problems import places_in_yaml
 from curation.core.documents import Reason, Rejected
@@ -15,13 +16,12 @@ from curation.core.json_types import Json
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.positions import TextPositions
 from curation.json.text import parse, write
-from curation.sources.contents import PYTHON, held_schemas
+from curation.sources.contents import PYTHON
 from curation.sources.local import (
     IN_ROW,
-    MCP,
     TABLES,
-    TEXTS_INSIDE,
     file_text,
+    held_in,
     open_source,
     require_files,
     schemas_of,
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 STDIN = "/dev/stdin"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaFile:
+class SchemaFile(NamedTuple):
     """One text to be checked."""
 
     #: As the user named it, or below the folder that the user named; with `#NAME` if
@@ -117,25 +116,27 @@ def read_schema_files(
     most = DOCUMENT_BYTES + 1
     files: dict[str, SchemaFile] = {}
     for name in dict.fromkeys(STDIN if it == "-" else it for it in names):
-        path = existing_path(name)
+        path, content, held = existing_path(name), b"", None
+        is_text = path is not None and path.suffix not in (PYTHON, *TABLES)
         if name == STDIN:
             content = sys.stdin.buffer.read(most)
-            value = parse(content)
-            held = None
-            if not (whole or isinstance(value, Rejected)):
-                held = held_schemas(value, STDIN, say)
-            file = SchemaFile(name=STDIN, content=content, path=None)
-            files |= {STDIN: file} if held is None else _held_files(STDIN, None, held)
-            continue
-        is_text = whole and path is not None and path.suffix not in (PYTHON, *TABLES)
-        held = None if is_text else schemas_of(name, say)[0]
-        is_read_here = is_text or (path and path.suffix not in TEXTS_INSIDE)
+            held = None if whole else held_in(content, STDIN, say)
+        elif not (whole and is_text):
+            held = schemas_of(name, say)
         if held is not None:
-            holder = name.rpartition("#")[0] if path is None and "#" in name else name
-            is_part = existing_path(holder) is not None or name.startswith(MCP)
-            start = holder if is_part else name
-            files |= _held_files(start, existing_path(start), held)
-        elif path and is_read_here and not path.is_dir():
+            key = str(held.path.resolve() if held.path else held.start)
+            files |= {
+                f"{key}#{index}{own.place}": SchemaFile(
+                    name=held.start + own.name,
+                    content=write(own.schema).encode("utf-8", "backslashreplace"),
+                    path=held.path,
+                    held=own,
+                )
+                for index, own in enumerate(held.schemas)
+            }
+        elif name == STDIN:
+            files[STDIN] = SchemaFile(name=STDIN, content=content, path=None)
+        elif path and is_text and not path.is_dir():
             try:
                 with refuse_unprintable(path).open("rb") as stream:
                     content = file_text(name, stream.read(most))
@@ -155,29 +156,6 @@ def read_schema_files(
                 file = SchemaFile(name=label, content=text.read(), path=path)
                 files.setdefault(str(path.resolve()) if path else label, file)
     return list(files.values())
-
-
-def _held_files(
-    start: str, path: Path | None, held: Sequence[NamedSchema]
-) -> dict[str, SchemaFile]:
-    """Return the schemas of one file, a server or a module, each by a key."""
-    key = str(path.resolve()) if path else start
-    is_module = (
-        start != STDIN
-        and not start.startswith(MCP)
-        and (path is None or path.suffix == PYTHON)
-    )
-    # What is printed can be pasted: a model of a module is `MODULE:MODEL`.
-    start = start.partition(":")[0] + ":" if is_module else f"{start}#"
-    return {
-        f"{key}#{index}{own.place}": SchemaFile(
-            name=f"{start}{own.name}",
-            content=write(own.schema).encode("utf-8", "backslashreplace"),
-            path=path,
-            held=own,
-        )
-        for index, own in enumerate(held)
-    }
 
 
 def root_of(files: Sequence[SchemaFile]) -> Path:

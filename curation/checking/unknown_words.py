@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from curation.checking.report import NOTE
-from curation.json.pointer import Tokens, pointer
+from curation.core.documents import Lint
+from curation.json.pointer import pointer
 from curation.lint.idle_keywords import nearest, plausible
 from curation.references.reachable import taking_part
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
@@ -19,6 +20,7 @@ from curation.schema.roots import constrains
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
+    from curation.json.pointer import Tokens
     from curation.references.schema import Schema
     from curation.schema.dialects import Dialect
 
@@ -48,28 +50,11 @@ _TABLES: Final = msgspec.json.decode(
 _EXTENSIONS: Final = frozenset(_TABLES.extensions.split())
 
 
-class UnknownWord(NamedTuple):
-    """A word that is no keyword of its dialect."""
+def unknown_words(schema: Schema) -> Iterator[tuple[Lint, str, str]]:
+    """Yield the words that are no keyword, with a message and a level.
 
-    tokens: Tokens
-    message: str
-    #: Whether the author meant it to restrict something.
-    is_fault: bool
-
-    @property
-    def pointer(self) -> str:
-        """The JSON pointer of the word."""
-        return pointer(self.tokens)
-
-    @property
-    def level(self) -> str:
-        """The level of the problem."""
-        return "warning" if self.is_fault else NOTE
-
-
-def unknown_words(schema: Schema) -> Iterator[UnknownWord]:
-    """Yield the words that are no keyword, extensions aside.
-
+    Extensions are left out. A word that its author meant to restrict something is a
+    warning, others are notes.
     A member that a reference passes through holds definitions, and so do its siblings.
     """
     passed: set[Tokens] = set()
@@ -88,7 +73,9 @@ def unknown_words(schema: Schema) -> Iterator[UnknownWord]:
         if not (is_group or is_passed):
             for word in words:
                 if judged := _judged(word, keywords, schema.dialect):
-                    yield UnknownWord((*location.tokens, word), *judged)
+                    place = pointer((*location.tokens, word))
+                    level = "warning" if judged[1] else NOTE
+                    yield Lint(code=CODE, pointer=place), judged[0], level
 
 
 def slip_of(word: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import typer
+from msgspec.structs import replace
 
 from curation.checking.problems import print_annotations
 from curation.checking.report import NOTE, SchemaReport
@@ -49,7 +50,9 @@ def check(
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     reports, lost = _check(files)
     if format_ is ProblemFormat.JSON:
-        entries = [{"file": name, **asdict(report)} for name, report in reports]
+        entries = [
+            {"file": name, **msgspec.to_builtins(report)} for name, report in reports
+        ]
         print_json({"files": entries})
     elif format_ is ProblemFormat.GITHUB:
         print_annotations([(name, report.problems) for name, report in reports])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, Protocol, Self
+from typing import Final, NamedTuple, Protocol, Self
 
 from curation.core.json_types import Json, UntypedJson
 
@@ -210,16 +210,14 @@ class Change:
     evidence: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Lint:
+class Lint(NamedTuple):
     """A defect that is left as it is and flagged, with the place it stands."""
 
     code: str
     pointer: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergedMember:
+class MergedMember(NamedTuple):
     """A member of an object that stood there more than once, equal each time."""
 
     #: JSON pointer of the member.

@@ -7,7 +7,6 @@ made when `csbdata fit` is asked about an engine.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -33,8 +32,7 @@ class PassedValue(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineTrial:
+class EngineTrial(NamedTuple):
     """What an engine did with a schema and with the values made for it."""
 
     engine: str

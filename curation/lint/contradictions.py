@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import re2
 
-from curation.json.values import is_number
+from curation.json.values import is_number, type_of
 from curation.schema.dialects import DRAFT_06, Dialect
 from curation.validation.patterns import is_prone
 
@@ -23,8 +22,7 @@ FindDefects: TypeAlias = "Callable[[Mapping[str, Json], Dialect], Iterable[Token
 _Concerns: TypeAlias = Callable[[frozenset[str], Dialect], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class LintCheck:
+class LintCheck(NamedTuple):
     """One check of one schema, without what stands around it."""
 
     code: str
@@ -77,15 +75,15 @@ FORMATS = frozenset(
         *("uri", "uri-reference", "uri-template", "uuid"),
     }
 )
-#: Lower bound, upper bound, and the type that both concern.
+#: Lower bound, upper bound.
 _BOUNDS = (
-    ("minimum", "maximum", "number"),
-    ("exclusiveMinimum", "maximum", "number"),
-    ("minimum", "exclusiveMaximum", "number"),
-    ("exclusiveMinimum", "exclusiveMaximum", "number"),
-    ("minLength", "maxLength", "string"),
-    ("minItems", "maxItems", "array"),
-    ("minProperties", "maxProperties", "object"),
+    ("minimum", "maximum"),
+    ("exclusiveMinimum", "maximum"),
+    ("minimum", "exclusiveMaximum"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
 )
 #: Control characters, and those that change the direction of text.
 _HOSTILE = re.compile(
@@ -97,18 +95,11 @@ _LONGEST_NAME = 1_000
 
 def types_of(value: Json, dialect: Dialect) -> frozenset[str]:
     """Return the names by which `type` may call a JSON value under a dialect."""
-    if isinstance(value, bool):
-        return frozenset({"boolean"})
-    if isinstance(value, int):
-        return frozenset({"integer", "number"})
-    if isinstance(value, float):
-        # Draft-04 calls 1.0 a number only; later drafts an integer too.
-        whole = value.is_integer() and dialect.order >= DRAFT_06.order
-        return frozenset({"integer", "number"} if whole else {"number"})
-    for python_type, name in ((str, "string"), (list, "array"), (dict, "object")):
-        if isinstance(value, python_type):
-            return frozenset({name})
-    return frozenset({"null"})
+    name = type_of(value)
+    # Draft-04 calls 1.0 a number only; later drafts an integer too.
+    if isinstance(value, float) and dialect.order < DRAFT_06.order:
+        name = "number"
+    return frozenset({name, "number"} if name == "integer" else {name})
 
 
 def named_types(schema: Mapping[str, Json]) -> frozenset[str] | None:
@@ -196,24 +187,19 @@ def _may_match(pattern: str, name: str) -> bool:
         return True
 
 
-def crossed(schema: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Yield each lower bound above its upper bound, with the type they concern."""
-    for low, high, type_name in _BOUNDS:
-        least, most = schema.get(low), schema.get(high)
-        if is_number(least) and is_number(most):
-            strict = low.startswith("excl") or high.startswith("excl")
-            if least > most or (strict and least == most):
-                yield low, type_name
-
-
 @lint_check(
     CHECKS,
     "crossed-bounds",
     "a lower bound above its upper bound",
-    lambda names, _: any({low, high} <= names for low, high, _ in _BOUNDS),
+    lambda names, _: any({*bounds} <= names for bounds in _BOUNDS),
 )
 def _crossed_bounds(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    return [] if _hidden(schema, dialect) else [(low,) for low, _ in crossed(schema)]
+    for low, high in () if _hidden(schema, dialect) else _BOUNDS:
+        least, most = schema.get(low), schema.get(high)
+        if is_number(least) and is_number(most):
+            strict = low.startswith("excl") or high.startswith("excl")
+            if least > most or (strict and least == most):
+                yield (low,)
 
 
 def _known_format(schema: Mapping[str, Json]) -> bool | None:

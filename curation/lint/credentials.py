@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import re2
 
@@ -34,8 +34,7 @@ SUSPECT = _ANY_MARK + r"|\\u00[2-7]|\\/"
 _KNOWN_TOKENS = ("eyJzdWIiOiIxMjM0NTY3ODkwIi", "eyJsb2dnZWRJbkFzIjoiYWRtaW4iL")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundCredential:
+class FoundCredential(NamedTuple):
     """A credential: its format and where it stands, never its value."""
 
     format: str

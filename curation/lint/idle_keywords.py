@@ -12,7 +12,6 @@ from curation.lint.liveness import (
     NEEDED_BESIDE,
     dead_names,
     lonely_keywords,
-    stated_types,
 )
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
 from curation.schema.keywords import (
@@ -74,7 +73,7 @@ def _type_excludes_keyword(
 ) -> Iterable[Tokens]:
     if dialect.ref_hides_siblings and "$ref" in schema:
         return []
-    dead = dead_names(tuple(schema), stated_types(schema))
+    dead = dead_names(schema)
     return [(name,) for name in schema if name in dead and name in dialect.effective]
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.lint.contradictions import FORMATS, named_types
@@ -44,23 +43,20 @@ NEEDED_BESIDE: Final = {
     "maxContains": "contains",
     "additionalItems": "items",
 }
-#: Applicators that can fail though none of the schemas that they hold can.
-_FAILS_BY_ITSELF = frozenset({"contains", "not"})
-#: Those of which some values are such.
-MAY_FAIL_BY_ITSELF = frozenset({"oneOf", "dependencies"})
-_NOTHING = frozenset[str]()
-
-
-def stated_types(schema: Mapping[str, Json]) -> str | frozenset[str] | None:
-    """Return the types that a schema names, or None if it allows every type."""
-    types = schema.get("type")
-    return types if isinstance(types, str) else named_types(schema)
+#: Applicators that can fail though none of the schemas that they hold can; of the last
+#: two it depends on their value.
+_FAILS_BY_ITSELF = frozenset({"contains", "not", "oneOf", "dependencies"})
+#: A member with schemas, to the keywords that can fail where one of the schemas can; of
+#: others it is the same keyword, and the empty name is that of references.
+_DECIDES = {
+    "": frozenset(REFERENCE_KEYWORDS),
+    "if": frozenset[str](),
+    **{name: frozenset({name, "if"}) for name in ("then", "else")},
+}
 
 
 def lonely_keywords(schema: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the keywords of a schema that do nothing without another one."""
-    if NEEDED_BESIDE.keys().isdisjoint(schema):
-        return ()
     return tuple(
         name
         for name, companion in NEEDED_BESIDE.items()
@@ -72,92 +68,22 @@ def lonely_keywords(schema: Mapping[str, Json]) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=4096)
-def dead_names(
-    names: tuple[str, ...], types: str | frozenset[str] | None
-) -> frozenset[str]:
-    """Return the members of a schema about values that its `type` excludes.
-
-    Args:
-        names: The members.
-        types: What `stated_types` says of it.
-    """
+def dead_names(schema: Mapping[str, Json]) -> frozenset[str]:
+    """Return the members of a schema about values that its `type` excludes."""
+    types = named_types(schema)
     if types is None:
-        return _NOTHING
-    types = frozenset({types}) if isinstance(types, str) else types
+        return frozenset()
     types = types | {"number"} if "integer" in types else types
-    about = {name: TYPE_OF_KEYWORD[name] for name in names if name in TYPE_OF_KEYWORD}
+    about = {it: TYPE_OF_KEYWORD[it] for it in schema if it in TYPE_OF_KEYWORD}
     return frozenset(name for name, kind in about.items() if kind not in types)
 
 
-class SortedNames(NamedTuple):
-    """The members of a schema, by what decides whether they can fail."""
-
-    #: Those that some value violates by their name alone.
-    live: frozenset[str]
-    #: Those of which that depends on the schemas that they apply.
-    waiting: frozenset[str]
-    #: Those of which it depends on their value.
-    by_value: frozenset[str]
-    #: Those of which the schemas inside are not entered: containers, what is about
-    #: values that the `type` beside it excludes, and what is lonely.
-    passed_over: frozenset[str]
-    #: Whether any applies schemas, or holds them; whether any refers to one; and
-    #: whether a reference hides those inside.
-    applying: bool
-    refers: bool
-    hidden: bool
-
-
-@lru_cache(maxsize=4096)
-def sorted_names(
-    names: tuple[str, ...],
-    types: str | frozenset[str] | None,
-    lonely: tuple[str, ...],
-    dialect: Dialect,
-) -> SortedNames:
-    """Sort the members of a schema.
-
-    Args:
-        names: The members.
-        types: What `stated_types` says of it.
-        lonely: What `lonely_keywords` says of it.
-        dialect: Its dialect.
-    """
-    dead = dead_names(names, types).union(lonely)
-    judged = _JUDGED.intersection(dialect.effective | {"format"}, names) - dead
-    hidden = dialect.ref_hides_siblings and "$ref" in names
-    if hidden:
-        judged &= {"$ref"}
-    live = judged & _FAILS_BY_ITSELF
-    if isinstance(types, str):
-        if restricts("type", types) or types == "object":
-            live |= {"type"} & judged
-        judged -= {"type"}
-    applied = judged & dialect.applying
-    waiting = applied - _FAILS_BY_ITSELF - MAY_FAIL_BY_ITSELF
-    return SortedNames(
-        live=live,
-        waiting=waiting,
-        by_value=judged - live - waiting,
-        passed_over=CONTAINERS | dead,
-        applying=not dialect.applying.isdisjoint(names),
-        refers=not set(dialect.reference_keywords).isdisjoint(names),
-        hidden=hidden,
-    )
-
-
-@lru_cache(maxsize=4096)
-def count_judged(names: tuple[str, ...]) -> int:
-    """Return how many of the members of a schema count as keywords."""
-    return len(_JUDGED.intersection(names))
-
-
-def fails(name: str, value: Json, schema: Mapping[str, Json]) -> bool:
+def _fails(name: str, schema: Mapping[str, Json]) -> bool:
     """Return whether some value violates a keyword, applied schemas aside.
 
     It does `oneOf` where more than one of its schemas may hold.
     """
+    value = schema[name]
     if name == "format":
         return isinstance(value, str) and value in FORMATS
     if name == "oneOf":
@@ -166,25 +92,15 @@ def fails(name: str, value: Json, schema: Mapping[str, Json]) -> bool:
         return isinstance(value, dict) and any(
             isinstance(needed, list) and needed for needed in value.values()
         )
-    if name == "type":
-        return restricts(name, value) or value == ["object"]
+    if name == "type" and value in ("object", ["object"]):
+        return True
     if isinstance(value, bool) and name.startswith("exclusive"):
         bound = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[name]
         return value and bound in schema
     return restricts(name, value) or (name == "enum" and value == [])
 
 
-#: A keyword that holds schemas, to those that can fail where one of the schemas can;
-#: of the others it is the same keyword, and the empty name is that of references.
-_DECIDED_BY = {
-    "": frozenset(REFERENCE_KEYWORDS),
-    "if": frozenset[str](),
-    **{name: frozenset({name, "if"}) for name in ("then", "else")},
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Liveness:
+class Liveness(NamedTuple):
     """What of a record can fail."""
 
     #: Keywords of all its schemas, those that do nothing in its dialect included.
@@ -212,7 +128,7 @@ def liveness(schema: Json, dialect: Dialect) -> Liveness:
     search = _Search(schema, dialect)
     return Liveness(
         keywords=sum(
-            count_judged(tuple(each.schema)) for each in taking_part(schema, dialect)
+            len(_JUDGED & each.schema.keys()) for each in taking_part(schema, dialect)
         ),
         live=sum(map(len, search.live.values())),
         fields=search.live_fields(schema),
@@ -220,41 +136,8 @@ def liveness(schema: Json, dialect: Dialect) -> Liveness:
     )
 
 
-@dataclass(slots=True, eq=False)
-class _Applier:
-    """A schema that applies others, while it is not known whether it can fail."""
-
-    schema: Mapping[str, Json]
-    #: Its keywords that some value can violate.
-    live: set[str]
-    #: Those of which that depends on the schemas that they apply.
-    waiting: set[str]
-    #: Of `anyOf`, how many that can fail were met.
-    failing: int = 0
-    #: The schemas that wait for this one, each with the keyword that holds it; where it
-    #: is referred to, with an empty one.
-    appliers: list[tuple[_Applier, str]] = field(default_factory=list)
-
-    def meet(self, keyword: str) -> None:
-        """Take note that one more of the schemas that a keyword holds can fail."""
-        self.failing += keyword == "anyOf"
-        if not self.waiting:
-            return
-        for name in self.waiting & _DECIDED_BY.get(keyword, {keyword}):
-            value = self.schema[name]
-            if name == "anyOf" and (
-                not isinstance(value, list) or self.failing < len(value)
-            ):
-                continue
-            self.waiting.discard(name)
-            self.live.add(name)
-
-
 class _Search:
-    """The schemas that can fail: the least set that the keywords' meanings allow.
-
-    Each is judged after those inside it, targets of references last.
-    """
+    """The schemas that can fail: the least set that the keywords' meanings allow."""
 
     def __init__(self, schema: Json, dialect: Dialect) -> None:
         self._dialect = dialect
@@ -264,78 +147,68 @@ class _Search:
         self.live: dict[Tokens, set[str]] = {}
         #: Where `false` stands.
         self._refusing: set[Tokens] = set()
-        #: Those of which it is not known yet whether they can fail.
-        self._open: dict[Tokens, _Applier] = {}
-        #: What references lead to, each with the schema that refers to it.
-        self._referred: list[tuple[SchemaLocation, _Applier]] = []
-        self._judge((), schema, "", is_subschema=True)
-        while self._referred:
-            location, applier = self._referred.pop()
-            verdict = self._judge(
-                location.tokens,
-                location.schema,
-                location.base,
-                is_subschema=location.is_subschema,
-            )
-            if isinstance(verdict, _Applier):
-                verdict.appliers.append((applier, ""))
-            # What can fail lets those fail that wait for it, and so on.
-            pending = [(applier, "")] if verdict is True else []
-            while pending:
-                waiting, keyword = pending.pop()
-                could_fail = bool(waiting.live)
-                waiting.meet(keyword)
-                if waiting.live and not could_fail:
-                    pending += waiting.appliers
+        #: By place, the keywords that may be live by the schemas that they apply, and
+        #: the branches of `anyOf` that cannot fail.
+        self._waiting: dict[Tokens, frozenset[str]] = {}
+        self._branches: Counter[Tokens] = Counter()
+        #: By place, the places of the schemas that apply what is there, by a member.
+        self._appliers: dict[Tokens, list[tuple[Tokens, str]]] = defaultdict(list)
+        pending = [self._document.root]
+        for location in pending:
+            if location.schema is False:
+                self._refusing.add(location.tokens)
+            else:
+                pending += self._enter(location)
+        failing = [it for it in (*self._refusing, *self.live) if self._can_fail(it)]
+        for tokens in failing:
+            for above, member in self._appliers[tokens]:
+                failing += [above] if self._settle(above, member) else []
 
-    def _judge(
-        self, tokens: Tokens, schema: Json, base: str, *, is_subschema: bool
-    ) -> bool | _Applier:
-        """Judge a schema and those inside it; return whether it can fail.
+    def _enter(self, location: SchemaLocation) -> list[SchemaLocation]:
+        """Note the keywords of a schema; return the schemas that it applies."""
+        tokens, own, dialect = location.tokens, location.keywords, self._dialect
+        if tokens in self.live or not isinstance(location.schema, dict):
+            return []
+        dead = dead_names(own).union(lonely_keywords(own))
+        effective = dialect.effective | {"format"}
+        judged = (_JUDGED & effective & own.keys()) - dead
+        hidden = dialect.ref_hides_siblings and "$ref" in own
+        if hidden:
+            judged &= {"$ref"}
+        applying = judged & dialect.applying
+        plain = (judged - applying) | (judged & _FAILS_BY_ITSELF)
+        self.live[tokens] = live = {name for name in plain if _fails(name, own)}
+        inside = base_of(location.schema, dialect, location.base)
+        members = [("", it) for it in referred(own, inside, self._document)]
+        around = inside if location.is_subschema else location.base
+        for path, inner in () if hidden else children(location.schema, dialect):
+            if path[0] not in CONTAINERS and path[0] not in dead:
+                is_subschema = location.is_subschema
+                there = SchemaLocation(
+                    tokens + path, inner, around, is_subschema=is_subschema
+                )
+                members.append((path[0], there))
+        self._waiting[tokens] = applying - live
+        for member, there in members if applying - live else ():
+            self._appliers[there.tokens].append((tokens, member))
+            self._branches[tokens] += member == "anyOf"
+        return [there for _, there in members]
 
-        The schema itself is returned while that is open.
-        The arguments are the fields of a `SchemaLocation`.
+    def _settle(self, tokens: Tokens, member: str) -> bool:
+        """Note that a schema in a member can fail.
+
+        Returns:
+            Whether what applies it can only fail since then.
         """
-        if not isinstance(schema, dict):
-            if schema is False:
-                self._refusing.add(tokens)
-            return schema is False
-        known = self.live.get(tokens)
-        if known is not None:
-            return bool(known) or self._open.get(tokens, False)
-        names = sorted_names(
-            tuple(schema), stated_types(schema), lonely_keywords(schema), self._dialect
-        )
-        live = set(names.live)
-        live.update(
-            name for name in names.by_value if fails(name, schema[name], schema)
-        )
-        self.live[tokens] = live
-        if not names.applying:
-            return bool(live)
-        may_wait = (names.by_value & MAY_FAIL_BY_ITSELF) - live
-        own = _Applier(schema, live, {*names.waiting, *may_wait})
-        inside = base_of(schema, self._dialect, base)
-        targets = referred(schema, inside, self._document) if names.refers else ()
-        queued = len(self._referred)
-        self._referred += [(target, own) for target in targets]
-        is_open = len(self._referred) > queued
-        around = inside if is_subschema else base
-        for path, member in () if names.hidden else children(schema, self._dialect):
-            if path[0] in names.passed_over:
-                continue
-            verdict = self._judge(
-                tokens + path, member, around, is_subschema=is_subschema
-            )
-            if verdict is True:
-                own.meet(path[0])
-            elif verdict is not False:
-                verdict.appliers.append((own, path[0]))
-                is_open = True
-        if live or not is_open:
-            return bool(live)
-        self._open[tokens] = own
-        return own
+        live = self.live[tokens]
+        is_first = not live
+        self._branches[tokens] -= member == "anyOf"
+        decided = self._waiting[tokens] & _DECIDES.get(member, {member})
+        live |= {it for it in decided if it != "anyOf" or not self._branches[tokens]}
+        return is_first and bool(live)
+
+    def _can_fail(self, tokens: Tokens) -> bool:
+        return tokens in self._refusing or bool(self.live.get(tokens))
 
     def live_fields(self, schema: Json) -> int:
         """Return the fields of the schema without what leads to no live keyword."""
@@ -351,7 +224,7 @@ class _Search:
     def _fields(self, tokens: Tokens, schema: Json, leading: set[Tokens]) -> int:
         if not isinstance(schema, dict):
             return 0
-        live: AbstractSet[str] = self.live.get(tokens, _NOTHING)
+        live: AbstractSet[str] = self.live.get(tokens, frozenset())
         if not CONTAINERS.isdisjoint(schema):
             live = live | {name for name in CONTAINERS if (*tokens, name) in leading}
         count = len(live)

@@ -6,9 +6,8 @@ json-schema.org/specification. `curation.schema.dialects` reads it draft by draf
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 #: Names of the drafts, oldest first.
 DRAFTS: Final = ("draft-03", "draft-04", "draft-06", "draft-07", "2019-09", "2020-12")
@@ -45,8 +44,7 @@ class KeywordKind(Enum):
     ANNOTATION = "annotation"
 
 
-@dataclass(frozen=True, slots=True)
-class Keyword:
+class Keyword(NamedTuple):
     """One keyword, with the drafts that give it one meaning.
 
     A keyword whose meaning changed has a row for each.

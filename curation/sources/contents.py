@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.core.documents import Rejected
 from curation.json.named_text import parse_named
@@ -37,6 +37,16 @@ PYTHON: Final = ".py"
 _SHOWN: Final = 8
 
 
+class Held(NamedTuple):
+    """The schemas that a file, a server or a module holds, or one of them."""
+
+    schemas: list[NamedSchema]
+    #: What names a schema, before its name there: `FILE#`, `MODULE:`.
+    start: str
+    #: The file; None of a server, a module, or standard input.
+    path: Path | None = None
+
+
 def held_schemas(
     value: Json, path: str, say: Callable[[str], None]
 ) -> list[NamedSchema] | None:
@@ -50,19 +60,26 @@ def held_schemas(
     Raises:
         BadData: it is an OpenAPI description without schemas.
     """
-    # A file of MaskBench has a schema and texts to test: it is one schema.
-    if is_row(value) or (isinstance(value, dict) and "tests" in value):
-        return None
     if is_description(value):
         return schemas_in(value, path, say)
-    found = [*tools_in(value, path, say), *answers_in(value)]
-    return found or None
+    return requested_schemas(value, path, say) or None
 
 
-def read_held(
-    expression: str, say: Callable[[str], None]
-) -> tuple[Path, list[NamedSchema]] | None:
-    """Return a file and the schemas that it holds, or the one that `#NAME` selects.
+def requested_schemas(
+    value: Json, path: str, say: Callable[[str], None]
+) -> list[NamedSchema]:
+    """Return the schemas of tools and of the answer in a request, or in a part of one.
+
+    The arguments are those of `held_schemas`.
+    """
+    # A file of MaskBench has a schema and texts to test: it is one schema.
+    if is_row(value) or (isinstance(value, dict) and "tests" in value):
+        return []
+    return [*tools_in(value, path, say), *answers_in(value)]
+
+
+def read_held(expression: str, say: Callable[[str], None]) -> Held | None:
+    """Return the schemas that a file holds, or the one that `#NAME` selects.
 
     None if the expression names no file, or one that may be a schema itself.
 
@@ -70,7 +87,7 @@ def read_held(
         NoInput: the file cannot be read.
         BadData: it is neither JSON nor YAML, or holds nothing of that name.
     """
-    path, name = existing_path(expression), ""
+    path, file, name = existing_path(expression), expression, ""
     if path is None and "#" in expression:
         file, _, name = expression.rpartition("#")
         path = existing_path(file)
@@ -93,11 +110,14 @@ def read_held(
         held = [
             it for it in held_schemas(value, str(path), say) or () if it.place == name
         ]
-        return path, held or [NamedSchema(name=name, schema=schema, place=name)]
+        held = held or [NamedSchema(name=name, schema=schema, place=name)]
+        return Held(held, f"{file}#", path)
     found = held_schemas(value, str(path), say)
     if found is None and name:
         raise BadData(f"it holds nothing named {name!r}", str(path))
-    return None if found is None else (path, selected(found, name, str(path)))
+    if found is None:
+        return None
+    return Held(selected(found, name, str(path)), f"{file}#", path)
 
 
 def selected(
@@ -121,9 +141,7 @@ def selected(
     return found
 
 
-def read_python(
-    expression: str, say: Callable[[str], None]
-) -> list[NamedSchema] | None:
+def read_python(expression: str, say: Callable[[str], None]) -> Held | None:
     """Return the models of `MODULE`, `MODULE:MODEL`, `FILE.py` or `FILE.py:MODEL`.
 
     None if the expression names no module.
@@ -140,9 +158,11 @@ def read_python(
         return None
     from curation.sources.pydantic_models import read_models  # noqa: PLC0415 (slow)
 
+    # What is printed can be pasted.
+    start = expression.partition(":")[0] + ":"
     if path is not None:
         found = read_models(path.stem, say, path.parent)
-        return selected(found, model if file else "", str(path))
+        return Held(selected(found, model if file else "", str(path)), start, path)
     if match is None:
         return None
     top = match["module"].partition(".")[0]
@@ -153,4 +173,4 @@ def read_python(
         except (ImportError, ValueError):
             return None
     found = read_models(match["module"], say)
-    return selected(found, match["model"] or "", match["module"])
+    return Held(selected(found, match["model"] or "", match["module"]), start)

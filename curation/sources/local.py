@@ -22,11 +22,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import repeat
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
+
+import msgspec
 
 from curation.core.benchmark import CONFIGS, DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Files, RawDocument, Rejected
@@ -37,6 +38,7 @@ from curation.json import text as jsontext
 from curation.json.named_text import COMMENTS_SUFFIX, YAML_SUFFIXES, parse_named
 from curation.sources.base import Reading, Source
 from curation.sources.contents import (
+    Held,
     held_schemas,
     read_held,
     read_python,
@@ -67,8 +69,6 @@ _JSON = ".json"
 _READ = (_JSON, COMMENTS_SUFFIX, *YAML_SUFFIXES)
 #: Files with a schema in each row.
 TABLES = (".jsonl", ".parquet")
-#: Files whose schemas are not their own bytes.
-TEXTS_INSIDE = (*TABLES, COMMENTS_SUFFIX, *YAML_SUFFIXES)
 #: Files that are named in a message.
 _SHOWN = 5
 _COLUMN = re.compile(r"(?P<name>[^/@#]+/[^/@#]+)@(?P<revision>[^#]+)#(?P<column>.+)")
@@ -86,8 +86,7 @@ class OwnText(NamedTuple):
     read: Callable[[], bytes]
 
 
-@dataclass(frozen=True, kw_only=True)
-class OwnSchemas:
+class OwnSchemas(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The schemas of a source expression.
 
     Example:
@@ -167,15 +166,14 @@ def open_source(
     # A pipe is read once.
     piped = single_file(path) if path is not None and path.is_fifo() else None
     if piped is None:
-        held, first = schemas_of(expression, say)
+        held = schemas_of(expression, say)
     else:
-        value = jsontext.parse(piped.read(piped.paths[0]))
-        held, first = None, piped.paths[0]
-        if not isinstance(value, Rejected):
-            held = held_schemas(value, expression, say)
+        held = held_in(piped.read(piped.paths[0]), expression, say)
     if held is not None:
-        say(f"{expression}: {counted(len(held), 'schema')}")
-        return _of_schemas(expression, plain_id(Path(first).stem), held, first)
+        say(f"{expression}: {counted(len(held.schemas), 'schema')}")
+        start = held.start.removeprefix(MCP).split(maxsplit=1)[0]
+        first = Path(start.rstrip("#:")).name
+        return _of_schemas(expression, plain_id(Path(first).stem), held.schemas, first)
     if path is not None:
         own = path.resolve()
         tables = path if path.is_dir() and _parquet_files(path) else None
@@ -233,10 +231,15 @@ def _not_there(expression: str, *, is_file: bool) -> NoInput:
     return NoInput("no such file or folder", expression, hint)
 
 
-def schemas_of(
-    expression: str, say: Callable[[str], None]
-) -> tuple[list[NamedSchema] | None, str]:
-    """Return the schemas that a file, a server or a module holds, and its name.
+def held_in(content: bytes, name: str, say: Callable[[str], None]) -> Held | None:
+    """Return the schemas that a JSON text without a file holds."""
+    value = jsontext.parse(content)
+    found = None if isinstance(value, Rejected) else held_schemas(value, name, say)
+    return None if found is None else Held(found, f"{name}#")
+
+
+def schemas_of(expression: str, say: Callable[[str], None]) -> Held | None:
+    """Return the schemas that a file, a server or a module holds.
 
     None for every other expression, also for a file that may be a schema itself.
 
@@ -246,10 +249,8 @@ def schemas_of(
     if expression.startswith(MCP):
         command, _, name = expression.removeprefix(MCP).partition("#")
         found = selected(read_mcp_server(command, say), name, expression)
-        return found, command.split(maxsplit=1)[0]
-    if file := read_held(expression, say):
-        return file[1], file[0].name
-    return read_python(expression, say), expression.rpartition("/")[2]
+        return Held(found, f"{MCP}{command}#")
+    return read_held(expression, say) or read_python(expression, say)
 
 
 def _of_schemas(

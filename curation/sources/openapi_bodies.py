@@ -253,19 +253,36 @@ class Description:
 
     def _plain(self, schema: dict[str, Json]) -> Json:
         is_old = self.holder == _HOLDER_3_0
-        plain = {
-            name: value
-            for name, value in schema.items()
-            if name not in OPENAPI_ONLY and not name.startswith("x-")
-        }
-        reference = plain.get("$ref")
-        if isinstance(reference, str):
-            if reference.startswith(_COMPONENTS):
-                name = reference.removeprefix(_COMPONENTS)
-                plain["$ref"] = f"#/{self.holder}/{name}"
-            # Reference Object: "any properties added SHALL be ignored".
-            return {"$ref": plain["$ref"]} if is_old else plain
-        is_nullable = is_old and plain.pop("nullable", None) is True
-        if is_nullable and isinstance(plain.get("type"), str):
-            plain["type"] = [plain["type"], "null"]
-        return plain
+        plain = in_json_schema(schema, self._moved, is_old=is_old)
+        # Reference Object: "any properties added SHALL be ignored".
+        is_alone = is_old and isinstance(plain.get("$ref"), str)
+        return {"$ref": plain["$ref"]} if is_alone else plain
+
+    def _moved(self, reference: str) -> str:
+        name = reference.removeprefix(_COMPONENTS)
+        return reference if name == reference else f"#/{self.holder}/{name}"
+
+
+def in_json_schema(
+    schema: dict[str, Json], move: Callable[[str], str], *, is_old: bool
+) -> dict[str, Json]:
+    """Return a schema object of OpenAPI without what OpenAPI alone knows.
+
+    Args:
+        schema: The object; those in it stay as they are.
+        move: Returns where a reference leads; empty to take it away.
+        is_old: Whether it is of OpenAPI 3.0.
+    """
+    plain = {
+        name: value
+        for name, value in schema.items()
+        if name not in OPENAPI_ONLY and not name.startswith("x-")
+    }
+    if isinstance(reference := plain.get("$ref"), str):
+        plain["$ref"] = move(reference)
+        if not plain["$ref"]:
+            del plain["$ref"]
+    is_nullable = is_old and plain.pop("nullable", None) is True
+    if is_nullable and isinstance(plain.get("type"), str):
+        plain["type"] = [plain["type"], "null"]
+    return plain

@@ -41,6 +41,8 @@ _PARAMETERS = (
 _RESULT = "outputSchema"
 #: Both.
 SCHEMA_MEMBERS: Final = (*_PARAMETERS, _RESULT)
+#: Members of which a tool has one.
+_OF_TOOLS: Final = frozenset({"name", "type", *SCHEMA_MEMBERS})
 #: Members that hold the tools of a list.
 LISTS = ("tools", "functions", "functionDeclarations", "function_declarations")
 #: Members around one tool, or around a list of them.
@@ -78,7 +80,7 @@ def tools_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSc
     """
     schemas: list[NamedSchema] = []
     lacking: list[str] = []
-    for tokens, definition in _definitions(value, ()):
+    for tokens, definition in definitions(value):
         own = list(tool_schemas(definition, pointer(tokens)))
         schemas += own
         if not own:
@@ -96,20 +98,21 @@ def tools_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSc
     return schemas
 
 
-def _definitions(
-    value: Json, tokens: Tokens
+def definitions(
+    value: Json, tokens: Tokens = ()
 ) -> Iterator[tuple[Tokens, dict[str, Json]]]:
+    """Yield the tools of a list, a request or a response, with their places."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             if isinstance(item, dict):
-                yield from _definitions(item, (*tokens, str(index)))
+                yield from definitions(item, (*tokens, str(index)))
     elif isinstance(value, dict):
         inside, value = unwrapped(value)
         tokens = (*tokens, *inside)
         member = next((name for name in LISTS if name in value), None)
         if member and isinstance(value[member], list):
-            yield from _definitions(value[member], (*tokens, member))
-        elif ("name" in value or "type" in value) and not _may_be_schema(value):
+            yield from definitions(value[member], (*tokens, member))
+        elif not _OF_TOOLS.isdisjoint(value) and not _may_be_schema(value):
             yield tokens, value
 
 
@@ -144,7 +147,7 @@ def tool_schemas(definition: dict[str, Json], place: str = "") -> Iterator[Named
 def answers_in(value: Json) -> list[NamedSchema]:
     """Return the schema of the answer that a request asks for, if it has one."""
     place = schema_place(value)
-    if not place or any(f"/{name}" in place for name in (*LISTS, *_PARAMETERS)):
+    if not place or any(f"/{name}" in place for name in (*LISTS, *SCHEMA_MEMBERS)):
         return []
     tokens = tokens_of(place)
     around = at(value, tokens[:-1])

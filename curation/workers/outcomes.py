@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
@@ -37,8 +36,7 @@ class Ending(StrEnum):
     """What came back is not an answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessResult:
+class ProcessResult(NamedTuple):
     """What became of one request that a worker process was given."""
 
     ending: Ending

@@ -16,9 +16,8 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from curation.workers.fork import Fork
 from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
@@ -39,8 +38,7 @@ _STDERR_TAIL = 8 * 1024
 _GRACE = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class Program(NamedTuple):
     """What a worker runs.
 
     Example:
@@ -57,7 +55,7 @@ class Program:
     interpreter: str = sys.executable
     arguments: tuple[str, ...] = ()
     #: Environment variables beyond the allow-list.
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = {}
     #: Files and folders that the set-up names.
     files: tuple[Path, ...] = ()
     #: Whether the module is run in a copy of this process, which has imported it: half
@@ -161,13 +159,17 @@ class Child:
 
     def processor_seconds(self) -> float:
         """Return the processor time of all its threads; 0 once the process is gone."""
-        import psutil  # noqa: PLC0415 - takes time, and is needed late
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            text = Path(f"/proc/{self._process.pid}/stat").read_text("utf-8", "replace")
+            times = text.rpartition(")")[2].split()[11:13]
+            return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+        import psutil  # noqa: PLC0415 - takes time, and only where there is no /proc
 
         try:
-            times = psutil.Process(self._process.pid).cpu_times()
+            used = psutil.Process(self._process.pid).cpu_times()
         except psutil.Error:
             return 0.0
-        return float(times.user + times.system)
+        return float(used.user + used.system)
 
     def waiting_seconds(self) -> float:
         """Return how long its main thread waited for a core; 0 where nobody counts."""

@@ -6,7 +6,6 @@ import os
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Self
 
 import msgspec
@@ -227,18 +226,17 @@ class Worker:
             ending=Ending.TIMEOUT, detail=f"no answer within {seconds:g} s"
         )
         if self._limits.wall_times <= 1 or not self._ready:
-            return replace(late, by_wall_clock=True)
+            return late._replace(by_wall_clock=True)
         processor, waiting = self._note_begin(child)
         used = child.processor_seconds() - processor
         if used >= seconds:
-            return replace(late, detail=f"{late.detail} of processor time")
+            return late._replace(detail=f"{late.detail} of processor time")
         most = seconds * self._limits.wall_times
         remaining = self._clock + most - time.monotonic()
         if remaining <= 0:
             waited = child.waiting_seconds() - waiting
             detail = f"no answer within {most:g} s by the wall clock, of which it had "
-            return replace(
-                late,
+            return late._replace(
                 detail=f"{detail}{used:.2g} s of processor time",
                 by_wall_clock=True,
                 for_want_of_core=2 * waited > most - used,
@@ -314,7 +312,7 @@ class Worker:
         if was_ready and self._deadlines:
             seconds = time.monotonic() - self._clock
             self._deadlines.clear()
-            self._results.append(replace(end, stderr=printed, seconds=seconds))
+            self._results.append(end._replace(stderr=printed, seconds=seconds))
         elif not was_ready:
             self._failed_starts += 1
             file, what = self._program.name, f"{end.detail} {printed}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Self
@@ -631,8 +631,7 @@ def _session_program(
     setup = program.setup
     if not isinstance(setup, dict):
         raise TypeError
-    return replace(
-        program,
+    return program._replace(
         file=_ENGINES,
         setup={**setup, **own},
         arguments=(

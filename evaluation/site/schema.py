@@ -26,9 +26,9 @@ from curation.fit.verdict import (
 from curation.json.pointer import at, tokens_of
 from curation.json.values import identity, type_of
 from curation.schema.dialects import DIALECTS
+from curation.sources.contents import requested_schemas
 from curation.sources.openapi_bodies import is_description
-from curation.sources.readers import NamedSchema, Role, is_row
-from curation.sources.tools import answers_in, tools_in
+from curation.sources.readers import NamedSchema, Role
 from curation.system.escaping import safe
 from curation.validation.metaschemas import standard_documents
 from evaluation.site.rendering import render
@@ -78,12 +78,10 @@ def judge(value: Json) -> list[Judged]:
     Raises:
         BadData: a request has tools, and none of them a schema.
     """
-    held: list[NamedSchema] = []
-    if not (is_row(value) or (isinstance(value, dict) and "tests" in value)):
-        if is_description(value):
-            fault = "an OpenAPI description: csbdata fit FILE judges the schemas in it"
-            return [Judged("", fault, [])]
-        held = [*tools_in(value, "pasted", _ignore), *answers_in(value)]
+    if is_description(value):
+        fault = "an OpenAPI description: csbdata fit FILE judges the schemas in it"
+        return [Judged("", fault, [])]
+    held = requested_schemas(value, "pasted", _ignore)
     if not held:
         return [_judged(NamedSchema("", value))]
     sent = [it for it in held if it.role is not Role.RESULT]

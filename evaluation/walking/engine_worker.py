@@ -354,7 +354,7 @@ class EngineWorker:
         ending = outcome.ending
         if ending is Ending.CRASH and any(word in printed for word in MEMORY_WORDS):
             ending = Ending.OUT_OF_MEMORY
-        return replace(outcome, ending=ending, stderr=printed + outcome.stderr)
+        return outcome._replace(ending=ending, stderr=printed + outcome.stderr)
 
 
 def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:

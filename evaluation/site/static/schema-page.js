@@ -41,7 +41,8 @@
     try {
       judged = judge(JSON.parse(text, (_, value) => (value && typeof value === "object" && !Array.isArray(value) ? new Map(Object.entries(value)) : value)));
     } catch (error) {
-      if (error instanceof SyntaxError) return `Not JSON: ${error.message}. YAML is read by csbdata fit FILE.`;
+      if (error instanceof SyntaxError && !/^\s*["{[/]/.test(text)) return "Not JSON. If it is YAML, csbdata fit FILE reads it as it is; for this page, write it as JSON: yq -o=json FILE.";
+      if (error instanceof SyntaxError) return `Not JSON: ${error.message}. Comments are read by csbdata fit FILE.jsonc.`;
       return `This page cannot judge it (${error.message}); csbdata fit FILE can.`;
     }
     result.innerHTML = judged.map(section).join("");

@@ -512,6 +512,26 @@ def test_every_fault_of_one_kind_is_named(checker: SchemaChecker) -> None:
         assert [each.code for each in problems] == [code, code]
 
 
+@pytest.mark.parametrize(
+    ("schema", "codes"),
+    [
+        ({}, []),
+        ({"type": "object"}, []),
+        ({"enum": [1]}, []),
+        ({"title": "a"}, ["empty"]),
+        ({"title": "a", "default": 1}, ["empty"]),
+        ({"title": "a", "enum": [1]}, []),
+        ({"allOf": []}, ["empty"]),
+    ],
+)
+def test_a_root_that_says_nothing_is_named(
+    schema: Json, codes: list[str], checker: SchemaChecker
+) -> None:
+    """An empty object, a type alone and a list of values are legal."""
+    problems = checker.check(json.dumps(schema).encode()).problems
+    assert [each.code for each in problems] == codes
+
+
 #: A text that is not read, and words of its message.
 _UNREADABLE = [
     (b"", "the file is empty"),
@@ -586,6 +606,78 @@ def test_a_word_that_is_no_keyword_is_named_with_the_one_that_was_meant(
     assert [words in (it.level, it.message) or words in it.message for it in found] == (
         [True] if words else []
     )
+
+
+@pytest.mark.parametrize(
+    ("dialect", "schema", "message"),
+    [
+        (
+            "http://json-schema.org/draft-07/schema#",
+            {"unevaluatedProperties": False},
+            "`unevaluatedProperties` is a keyword since 2019-09: draft-07 ignores it",
+        ),
+        (
+            "https://json-schema.org/draft/2020-12/schema",
+            {"dependencies": {"a": ["b"]}},
+            "`dependencies` was a keyword until draft-07: 2020-12 ignores it",
+        ),
+        (
+            "https://json-schema.org/draft/2020-12/schema",
+            {"minContains": 1, "type": "array"},
+            "`minContains` does nothing without `contains`",
+        ),
+        (
+            "https://json-schema.org/draft/2020-12/schema",
+            {"minLength": 1, "type": ["object", "null"]},
+            "`minLength` does nothing beside `type: object, null`",
+        ),
+        (
+            "https://json-schema.org/draft/2020-12/schema",
+            {
+                "items": {"required": ["b"], "additionalProperties": False},
+                "type": "array",
+            },
+            "`b` is required, and no property",
+        ),
+        (
+            "https://json-schema.org/draft/2020-12/schema",
+            {"properties": {"a": {"type": "string", "format": "Date_Time"}}},
+            "unknown format; did you mean `date-time`?",
+        ),
+    ],
+)
+def test_a_keyword_without_effect_is_explained_by_its_names(
+    dialect: str, schema: dict[str, Json], message: str, checker: SchemaChecker
+) -> None:
+    """The drafts that have it, the keyword that it needs, the type beside it."""
+    text = json.dumps({"$schema": dialect, "type": "object", **schema})
+    (problem,) = checker.check(text.encode()).problems
+    assert problem.message == message
+
+
+@pytest.mark.parametrize(
+    ("reference", "target"),
+    [
+        ("#/definitons/a", "'#/definitions/a'"),
+        ("#/definitions/ab", "'#/definitions/a'"),
+        ("#/$defs/a", "'#/definitions/a'"),
+        ("#/definitions/zzzz", ""),
+        ("#zzzz", ""),
+    ],
+)
+def test_a_lost_reference_comes_with_the_one_that_was_meant(
+    reference: str, target: str, checker: SchemaChecker
+) -> None:
+    """By a slip in a name, or by the other word for definitions."""
+    schema = {
+        "type": "object",
+        "properties": {"x": {"$ref": reference}},
+        "definitions": {"a": {"type": "string"}},
+    }
+    problems = checker.check(json.dumps(schema).encode()).problems
+    (message,) = (it.message for it in problems if it.code == "unresolved_reference")
+    hint = f"; did you mean {target}?" if target else ""
+    assert message == f"{reference!r} leads nowhere{hint}"
 
 
 def test_a_dollar_in_a_pattern_is_no_template(checker: SchemaChecker) -> None:

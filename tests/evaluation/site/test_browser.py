@@ -33,7 +33,12 @@ _RECORD: Final = "record.html#" + "/".join(
 )
 #: Address, and what is done there: pages whose content a script makes.
 _MADE: Final = {
-    "schema.html": [["click", "#example"], ["expect", "targets accept"]],
+    "schema.html": [
+        ["fill", "#schema", "type: object"],
+        ["expect", "If it is YAML"],
+        ["click", "#example"],
+        ["expect", "targets accept"],
+    ],
     _RECORD: [["expect", "What engines did"]],
 }
 

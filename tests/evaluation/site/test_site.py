@@ -170,6 +170,7 @@ def test_the_page_of_a_keyword_says_where_an_engine_ignores_it(tmp_path: Path) -
     assert row == ["enforced", *["not", "run"] * 4, "ignored", "not", "run"]
     assert "Not run in this edition, and in no table: beta 2.0" in seen.text
     assert '"minItems": 2' in seen.text
+    assert b'<td class="cell right">accepted' in page.content
     assert "--task probe --id '2020-12/minItems / anyOf'" in seen.text
 
 
