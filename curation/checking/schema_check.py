@@ -72,19 +72,25 @@ class SchemaChecker:
                 reports = [checker.check(text) for text in (b"{}", b"true")]
     """
 
-    def __init__(self, neighbours: NeighbourFiles | None = None) -> None:
+    def __init__(
+        self, neighbours: NeighbourFiles | None = None, *, forked: bool = False
+    ) -> None:
         """Prepare; the process starts with the first text.
 
         Args:
             neighbours: The files to which relative references may lead; by default
                 there are none.
+            forked: Whether this process has no threads of others and may be copied.
         """
         limits = Limits(
             seconds=DEADLINE, wall_times=BUSY_MACHINE, recycle_after=_RECYCLED_AFTER
         )
         setup: Json = msgspec.to_builtins(neighbours or NeighbourFiles())
         self._worker = Worker(
-            Program(module="curation.checking.check_worker", setup=setup), limits
+            Program(
+                module="curation.checking.check_worker", setup=setup, forked=forked
+            ),
+            limits,
         )
 
     def __enter__(self) -> Self:

@@ -71,6 +71,8 @@ def _check(
     Raises:
         NoInput: nothing can be read.
     """
+    # What is imported here is not imported once more in the forked child.
+    import curation.checking.check_worker  # noqa: F401 (loaded before the fork)
     from curation.checking.schema_check import SchemaChecker
     from curation.checking.schema_files import place_of, read_schema_files, root_of
     from curation.sources.neighbours import neighbours_of
@@ -99,7 +101,7 @@ def _check(
     progress = progress_of(len(files))
     reports = []
     with (
-        SchemaChecker(neighbours_of(root, contents)) as checker,
+        SchemaChecker(neighbours_of(root, contents), forked=True) as checker,
         progress.bar("Checking", total=len(files)) as advance,
     ):
         for file, place in zip(files, places, strict=True):
