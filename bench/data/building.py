@@ -89,7 +89,7 @@ def _floor(files: Path) -> Figures:
 
 def _build(out: Path, *options: str) -> Figures:
     command = ("-m", "curation", "build", "--format", "json", "--out", str(out))
-    figures = _json_of(*command, "--missing", "skip", *options)
+    figures = _json_of(*command, "--skip-missing", *options)
     configs = figures.pop("configs")
     figures["documents"] = sum(config["raw"] for config in configs.values())
     figures["kept"] = sum(config["kept"] for config in configs.values())

@@ -19,7 +19,7 @@ from curation.commands.options import (
     with_option_groups,
 )
 from curation.core.benchmark import SPLITS
-from curation.core.documents import Missing, Origin
+from curation.core.documents import Origin
 from curation.dataset.editions import BUILDS, DEFAULT_BUILD, SAMPLE_BUILD
 from curation.system.errors import CsbdataError
 from curation.system.tables import table
@@ -68,13 +68,12 @@ _Sample = Annotated[
         "--sample", help="Use the embedded sample for every source that it has."
     ),
 ]
-_Missing = Annotated[
-    Missing | None,
+_SkipMissing = Annotated[
+    bool,
     typer.Option(
+        "--skip-missing",
         hidden=True,
-        help="Where a source cannot be had: fail, also if the sample or an index could "
-        "stand in, or skip its subset [default: the sample stands in; rules paper "
-        "fail].",
+        help="Leave out configs whose source cannot be had, where rules paper fail.",
     ),
 ]
 _Out = Annotated[
@@ -124,7 +123,7 @@ class _SourceOptions:
     with_: _With = None
     only: _Only = None
     sample: _Sample = False
-    missing: _Missing = None
+    skip_missing: _SkipMissing = False
     mirror: MirrorOption = None
     offline: OfflineOption = False
 
@@ -183,7 +182,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
         extras=tuple(ExtraSource.parse(text) for text in sources.with_ or ()),
         only=only,
         sample=sources.sample,
-        missing=sources.missing,
+        skip_missing=sources.skip_missing,
         fastjsonschema=fastjsonschema,
         instances=instances,
         replace=replace,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.system.errors import BadData, Unavailable
+from curation.system.errors import Unavailable
 from curation.system.tables import plain, table
 from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
 from curation.system.words import command, counted
@@ -28,13 +28,6 @@ _All = Annotated[
         "--all", help="Judge and make every instance again, and not a sample."
     ),
 ]
-_Rebuild = Annotated[
-    bool,
-    typer.Option(
-        "--rebuild",
-        help="Build it again, as its manifest says, and compare every file instead.",
-    ),
-]
 
 
 def verify(
@@ -46,7 +39,6 @@ def verify(
         ),
     ] = str(DEFAULT_BUILD),
     whole: _All = False,
-    rebuild: _Rebuild = False,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Verify a dataset folder, or a dataset on the Hub, before it is published.
@@ -60,18 +52,16 @@ def verify(
     Exit codes:
       0   all is well; notes are worth knowing
       1   everything was read, and a check failed
-      65  something cannot be read at all: a table, the manifest; or a
-          new build gives other files
+      65  something cannot be read at all: a table, the manifest
       66  no such folder or repository, or no build in it
-      69  the Hub or a source cannot be reached, or a program is missing that a
-          check needs (the others are reported)
+      69  the Hub cannot be reached, or a program is missing that a check needs (the
+          others are reported)
       75  the Hub says to try later   77  the Hub does not let you in
 
     \b
     Examples:
       csbdata verify
       csbdata verify --all
-      csbdata verify --rebuild
       csbdata verify build/JSONSchemaBench --format json
       csbdata verify epfl-dlab/JSONSchemaBench@2026.11.28
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
@@ -79,9 +69,6 @@ def verify(
     from curation.system.progress import Quiet, Shown
 
     as_json = format_ is Format.JSON
-    if rebuild:
-        _compare_with_rebuild(where, as_json=as_json)
-        return
     verification = verify_dataset(
         where,
         jobs=os.cpu_count() or 1,
@@ -105,29 +92,6 @@ def verify(
         _print(where, verification)
     if verification.exit_code:
         raise typer.Exit(verification.exit_code)
-
-
-def _compare_with_rebuild(where: str, *, as_json: bool) -> None:
-    """Name the files that a new build gives otherwise.
-
-    Raises:
-        BadData: there are some (exit 65).
-    """
-    from curation.publish.verify import rebuild_and_compare
-    from curation.system.progress import Quiet, Shown
-
-    progress = Quiet() if as_json else Shown()
-    files = rebuild_and_compare(where, jobs=os.cpu_count() or 1, progress=progress)
-    if as_json:
-        print_json({"verified": where, "ok": not files, "files": [*files]})
-    else:
-        show("\n".join(files) or f"A new build gives the same bytes as {where}.")
-    if files:
-        raise BadData(
-            f"a new build gives {counted(len(files), 'other file')}",
-            where,
-            "where manifest.json differs, compare `versions` in it first",
-        )
 
 
 def _questions(verification: Verification) -> dict[str, str]:

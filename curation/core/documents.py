@@ -33,15 +33,6 @@ class Origin(StrEnum):
     """The user's own schemas, given with `--with NAME=SOURCE`."""
 
 
-class Missing(StrEnum):
-    """What a build does if a source cannot be had."""
-
-    FAIL = "fail"
-    """Fail unless every source is upstream."""
-    SKIP = "skip"
-    """Leave out subsets that cannot be had."""
-
-
 class Explained(StrEnum):
     """Words that each come with the sentence which explains them to a reader."""
 

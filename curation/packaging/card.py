@@ -95,7 +95,6 @@ _SHARED = {
 }
 #: The templates' names of the files of words in `cards/`.
 _WORDS = {
-    "obligations": "obligations.toml",
     "edition": "published.toml",
     "responsible": "responsible.toml",
 }

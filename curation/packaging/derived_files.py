@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from shutil import copyfile
+from shutil import copyfile, copytree
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -68,7 +68,11 @@ def is_derived(name: str) -> bool:
 
 
 def write_derived(
-    folder: Path, into: Path, facts: BuildFacts | None = None
+    folder: Path,
+    into: Path,
+    facts: BuildFacts | None = None,
+    *,
+    drawn: bool = False,
 ) -> list[str]:
     """Write everything derived of `folder` into `into`, which may be the same.
 
@@ -76,6 +80,7 @@ def write_derived(
         folder: A build, of which only rows, ledger and facts are read.
         into: Where the files go.
         facts: The manifest's facts; None for those of `folder`.
+        drawn: Whether the plots of `folder` are known to be right, and copied.
 
     Returns:
         The paths written.
@@ -111,7 +116,9 @@ def write_derived(
         notices=sorted(name for name in names if name.startswith(f"{NOTICES}/")),
         results=results_text(measured) if measured else "",
     )
-    if contents.plots:
+    if drawn and contents.plots:
+        copytree(folder / PLOTS_FOLDER, into / PLOTS_FOLDER)
+    elif contents.plots:
         draw_plots(contents, into)
     written += contents.plots
     for name, place in _PICTURES.items():

@@ -20,7 +20,6 @@ from curation.core.benchmark import (
     is_notice,
     natural_key,
 )
-from curation.core.documents import Missing, Origin
 from curation.core.rule import Candidate
 from curation.dataset.decisions import (
     DecidedDocument,
@@ -46,7 +45,6 @@ from curation.pipeline.inputs import (
     ExtraSource,
     MissingSource,
     choose_inputs,
-    pinned_inputs,
 )
 from curation.pipeline.instance_step import InstanceStep, tasks_of
 from curation.pipeline.process_document import LIMITS
@@ -60,7 +58,6 @@ from curation.pipeline.read_batches import (
 )
 from curation.rules.sets import RuleSet, rule_set
 from curation.schema.near_duplicates import cluster_weights, clusters
-from curation.sources.registry import source_named
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, file_digest, read_sums
 from curation.system.errors import BadData, CannotCreate, NoInput, Unavailable
@@ -100,11 +97,8 @@ class BuildRequest:
     only: tuple[ExtraSource, ...] = ()
     #: Use the embedded sample for every source that it has.
     sample: bool = False
-    #: Read these sources from these archives and no others, as a manifest lists them;
-    #: by default each source comes from the best archive that can be reached.
-    pins: tuple[Pin, ...] = ()
-    #: None: the sample stands in for a source that cannot be had; rules paper fail.
-    missing: Missing | None = None
+    #: Leave out what cannot be had: rules paper would fail.
+    skip_missing: bool = False
     #: Try fastjsonschema on every record.
     fastjsonschema: bool = False
     #: Make witnesses and near misses of every record.
@@ -187,51 +181,29 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
     """Return what a request comes to, with its sources available.
 
     Raises:
-        Unavailable: a source is not as `--missing` and the rule set want it; each is
-            named.
+        Unavailable: sources that must not be left out, each named.
         CsbdataError: a source is damaged, or there is no such rule set.
     """
     rules = rule_set(request.rules)
-    if request.pins:
-        inputs = pinned_inputs(request.pins, rules.name, request.fetch, progress)
-        missing: list[MissingSource] = []
-    else:
-        inputs, missing = choose_inputs(
-            rules.name,
-            request.extras,
-            request.fetch,
-            only=request.only,
-            sample=request.sample,
-            progress=progress,
-        )
+    inputs, missing = choose_inputs(
+        rules.name,
+        request.extras,
+        request.fetch,
+        only=request.only,
+        sample=request.sample,
+        progress=progress,
+    )
     named = {extra.source for extra in (*request.only, *request.extras)}
     needed = [
         absent
         for absent in missing
-        if absent.source.name in named
-        or request.missing is Missing.FAIL
-        or not absent.source.by_default
+        if absent.source.name in named or not absent.source.by_default
     ]
-    if needed and request.missing is not Missing.SKIP:
+    if needed and not request.skip_missing:
         raise Unavailable(
             "; ".join(f"{absent.source.name} ({absent.why})" for absent in needed),
             "cannot be had here",
-            "give a mirror with --mirror, or go on without them: --missing skip",
-        )
-    lesser = [
-        f"{item.source.name} ({item.reading.origin})"
-        for item in inputs
-        if (
-            item.not_had
-            if item.source.in_parts
-            else item.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
-        )
-    ]
-    if request.missing is Missing.FAIL and lesser:
-        raise Unavailable(
-            ", ".join(lesser),
-            "not from upstream",
-            "give a mirror with --mirror, or leave --missing out",
+            "give a mirror with --mirror, or leave them out: --skip-missing",
         )
     read = {config for item in inputs for config in item.configs}
     read.update(config for absent in missing for config in absent.configs)
@@ -240,7 +212,7 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
         rules=rules,
         inputs=inputs,
         missing=missing,
-        left_out=left_out if request.only or request.pins else (),
+        left_out=left_out if request.only else (),
         fingerprint=fingerprint_of(rules.name, inputs, missing),
     )
 
@@ -640,16 +612,8 @@ class _Steps:
         return decided, pool.peak_rss_mb
 
     def _compile_records(self, documents: Sequence[DecidedDocument]) -> dict[str, str]:
-        """Return fastjsonschema's verdict by digest.
-
-        Records of a source that is too large for it are never asked.
-        """
-        records = [
-            document.record()
-            for document in documents
-            if document.kept
-            and source_named(document.source.provenance.source).tries_fastjsonschema
-        ]
+        """Return fastjsonschema's verdict by digest."""
+        records = [document.record() for document in documents if document.kept]
         title = "Compiling with fastjsonschema"
         with self._long_bar(title, len(records), _COMPILE_SECONDS) as advance:
             compiled = try_fastjsonschema(

@@ -33,7 +33,7 @@ from curation.sources.base import (
 from curation.sources.local import SOURCE as LOCAL
 from curation.sources.local import open_source, require_files
 from curation.sources.registry import source_named, sources
-from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
+from curation.system.errors import BadUsage, NoInput
 from curation.system.package_data import raw_folder
 from curation.system.progress import Progress
 from curation.system.registry import closest_names
@@ -174,49 +174,6 @@ def default_sources(rules: str = "clean", *, sample: bool = False) -> list[Sourc
         for source in sources().values()
         if not source.extra or (source.by_default and not only_ten)
     ]
-
-
-def pinned_inputs(
-    pins: Sequence[Pin], rules: str, settings: FetchSettings, progress: Progress
-) -> list[BuildInput]:
-    """Return the sources of a build, each from the archive of its pin and no other.
-
-    Args:
-        pins: The pins of a manifest, in its order.
-        rules: Name of the rule set.
-        settings: Places of archives.
-        progress: Prints what takes time, and how many sources are found.
-
-    Raises:
-        Unavailable: an archive cannot be had, or a source was the user's own.
-        BadData: an archive has another digest than its pin.
-        BadUsage: there is no such source.
-    """
-    inputs: list[BuildInput] = []
-    with progress.bar("Looking for the sources", len(pins)) as advance:
-        for pin in pins:
-            name = f"{pin.source}: {pin.archive}"
-            if pin.origin is Origin.LOCAL:
-                then = "csbdata build --with them again, then csbdata diff"
-                raise Unavailable("schemas of your own are pinned nowhere", name, then)
-            source = source_named(pin.source)
-            only = replace(source, archives={rules: (pin.archive,)})
-            is_sample = pin.origin is Origin.SAMPLE
-            (choice,) = _find(only, rules, settings, progress.say, sample=is_sample)
-            if isinstance(choice, MissingSource):
-                whys = [choice.why]
-            else:
-                whys = [absent.why for absent in choice.not_had]
-            if isinstance(choice, MissingSource) or choice.pin.origin is not pin.origin:
-                then = "CSBDATA_MIRROR=DIR names a folder of archives"
-                raise Unavailable(f"cannot be had here ({'; '.join(whys)})", name, then)
-            if choice.pin.sha256 != pin.sha256:
-                what = f"its digest is {choice.pin.sha256[:12]}, not {pin.sha256[:12]}"
-                raise BadData(what, name, "csbdata of that edition has the pin")
-            whole = replace(choice.source, archives=source.archives)
-            inputs.append(replace(choice, source=whole))
-            advance(1)
-    return inputs
 
 
 def _refuse_taken_names(configs: Sequence[str | None]) -> None:

@@ -380,7 +380,7 @@ def name_repository(
     if is_named or not (request.folder / LEDGER).is_dir():
         return verified
     facts = msgspec.structs.replace(verified.facts, repository=request.repo)
-    write_derived(request.folder, into, facts)
+    write_derived(request.folder, into, facts, drawn=True)
     files = {**verified.files, **inventory(into)}
     return VerifiedFolder(files=files, facts=facts, named=into)
 

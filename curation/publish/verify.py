@@ -8,12 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
 
-import msgspec
-
-from curation.core.documents import Missing
 from curation.core.hub_names import dataset_name
-from curation.packaging.manifest import read_facts
-from curation.system.checksums import names_in, sums_of
 from curation.system.errors import NoInput
 from curation.system.progress import Progress, Quiet
 from curation.verification import Verification, verify_folder
@@ -62,51 +57,6 @@ def verify(
             whole=whole,
             nonce=token_hex(8) if nonce is None else nonce,
         )
-
-
-def rebuild_and_compare(
-    where: str, *, jobs: int = 2, progress: Progress | None = None
-) -> list[str]:
-    """Return the files of a dataset folder that a build of its sources gives otherwise.
-
-    The build has the sources, rules and options of the folder's manifest. What no
-    source decides is kept: the repository on the Hub, and why the build is partial.
-
-    Args:
-        where: A built folder, or `owner/name` or `owner/name@revision` on the Hub.
-        jobs: Worker processes.
-        progress: Shows progress on stderr.
-
-    Raises:
-        NoInput: there is no such folder or dataset, or no build in it.
-        CsbdataError: a source or the Hub cannot be had.
-    """
-    from curation.packaging.derived_files import rebuild  # noqa: PLC0415 - slow, rarely asked
-    from curation.pipeline.build import BuildRequest, build  # noqa: PLC0415 - slow, rarely asked
-
-    progress = progress or Quiet()
-    with (
-        _folder_of(where, progress) as folder,
-        TemporaryDirectory(prefix="csbdata-rebuild-") as temporary,
-    ):
-        facts = read_facts(folder)
-        again = Path(temporary) / "dataset"
-        request = BuildRequest(
-            out=again,
-            rules=facts.rules,
-            pins=tuple(facts.pins),
-            fastjsonschema="fastjsonschema" in facts.options,
-            instances="instances" in facts.options,
-            missing=Missing.SKIP,
-            jobs=jobs,
-        )
-        build(request, progress)
-        kept = ("repository", "partial", "lacking", "name")
-        stated = {name: getattr(facts, name) for name in kept}
-        rebuild(again, msgspec.structs.replace(read_facts(again), **stated))
-        before, now = (sums_of(side, names_in(side)) for side in (folder, again))
-    names = sorted(before.keys() | now.keys())
-    return [name for name in names if before.get(name) != now.get(name)]
 
 
 @contextmanager

@@ -65,8 +65,6 @@ class Source:
     complete: Callable[[Acquired, FetchSettings, str], tuple[Acquired, str | None]] = (
         lambda archive, _settings, _rules: (archive, None)
     )
-    #: Whether `--fastjsonschema` tries its records; a large source may take hours.
-    tries_fastjsonschema: bool = True
     #: Outside the ten configs; only with `--with` or `--only`, unless `by_default`.
     extra: bool = False
     #: Read by every build of rule set `clean`, and none is partial without it.

@@ -34,5 +34,4 @@ SOURCE = Source(
     read=read,
     uris=uris,
     extra=True,
-    tries_fastjsonschema=False,
 )

@@ -15,9 +15,6 @@ import orjson
 from curation.core.benchmark import natural_key
 from curation.core.documents import Provenance, RawDocument, Rejected
 from curation.json import text as jsontext
-from curation.json.named_text import parse_named
-from curation.system.errors import BadData
-from curation.system.user_files import reading, refuse_large
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -93,21 +90,6 @@ def function_name(definition: dict[str, Json]) -> str:
     name = definition.get("name")
     plain = _NOT_IN_IDS.sub("_", name)[:_LONGEST_NAME] if isinstance(name, str) else ""
     return plain or "unnamed"
-
-
-def read_document(path: Path) -> Json:
-    """Return the value of a file: YAML by its name (`.yaml`, `.yml`), else JSON.
-
-    Raises:
-        NoInput: it cannot be read.
-        BadData: it is neither JSON nor YAML.
-    """
-    with reading(path):
-        content = refuse_large(path).read_bytes()
-    value = parse_named(path.name, content)
-    if isinstance(value, Rejected):
-        raise BadData(value.detail, str(path))
-    return value
 
 
 def document(  # noqa: PLR0913 (one argument for each thing that a source knows)

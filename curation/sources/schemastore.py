@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-import threading
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -41,7 +39,7 @@ from curation.system.errors import (
     NoInput,
     Unavailable,
 )
-from curation.system.progress import Progress, announce
+from curation.system.progress import Progress
 from curation.system.words import counted
 
 #: The folder of a pack with live copies.
@@ -255,9 +253,7 @@ def complete(
     return archive, lacks if missing else None
 
 
-#: Hosts that are asked at the same time; each is asked one thing at a time.
-_HOSTS_AT_ONCE: Final = 8
-#: Seconds between two requests to one host.
+#: Seconds between two requests.
 PAUSE: Final = 0.2
 
 
@@ -310,16 +306,9 @@ def _ask_all(
     settings: FetchSettings, urls: list[str], old: dict[str, str], progress: Progress
 ) -> dict[str, str]:
     """Fetch what the cache lacks; return the reason for each address that failed."""
-    by_host: dict[str, list[str]] = defaultdict(list)
-    for url in urls:
-        by_host[urlsplit(url).netloc].append(url)
     failures: dict[str, str] = {}
-    stop = threading.Event()
-
-    def ask_host(urls: list[str], advance: Callable[[int], None]) -> None:
+    with progress.bar("Asking SchemaStore's other hosts", len(urls)) as advance:
         for url in urls:
-            if stop.is_set():
-                return
             file = settings.cache / live_path(url)
             asks = not file.is_file()
             try:
@@ -329,21 +318,6 @@ def _ask_all(
             if asks:
                 time.sleep(PAUSE)
             advance(1)
-
-    title = "Asking SchemaStore's other hosts"
-    longest = max(map(len, by_host.values()), default=0)
-    by = f"at least: one host has {longest:,}"
-    announce(progress, title, longest * PAUSE, by)
-    with (
-        progress.bar(title, len(urls)) as advance,
-        ThreadPoolExecutor(_HOSTS_AT_ONCE) as hosts,
-    ):
-        requests = [hosts.submit(ask_host, urls, advance) for urls in by_host.values()]
-        try:
-            for request in requests:
-                request.result()
-        finally:
-            stop.set()
     return failures
 
 

@@ -97,7 +97,7 @@ class Shown(Progress):
             state = bars.tasks[0]
             left = state.time_remaining
             parts = [f"{title}: {state.completed:,.0f} of {total:,}", note()]
-            parts += [f"about {spoken(left)} left"] if left else []
+            parts += [f"about {elapsed(left)} left"] if left else []
             return ", ".join(filter(None, parts))
 
         if is_screen:
@@ -199,20 +199,6 @@ def elapsed(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def spoken(seconds: float) -> str:
-    """Return a duration as a person says it.
-
-    Example:
-        >>> spoken(5), spoken(110), spoken(4000)
-        ('5 s', '2 min', '1.1 h')
-    """
-    if seconds < _LONG:
-        return f"{seconds:.0f} s"
-    if seconds < 60 * _LONG:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
-
-
 def progress_of(count: int) -> Progress:
     """Return progress that is shown if so many things to do are worth a line."""
     return Shown() if count >= _MANY else Quiet()
@@ -230,4 +216,4 @@ def announce(
         by: The end of the sentence: where the figure comes from.
     """
     if seconds >= _LONG:
-        progress.say(f"{what} takes about {spoken(seconds)} {by}")
+        progress.say(f"{what} takes about {elapsed(seconds)} {by}")

@@ -41,11 +41,14 @@ _SILENT = (ANNOTATIONS - {"format", "$schema"}) | CONTAINERS
 _COMMON = _SILENT | {"type", "properties", "$schema", "$id", "id", "$vocabulary"}
 
 
-def columns(schema: Json, dialect: Dialect, *, paper: bool) -> dict[str, UntypedJson]:
+def columns(
+    schema: Json, bare: Json, dialect: Dialect, *, paper: bool
+) -> dict[str, UntypedJson]:
     """Return the columns that follow from a schema and its dialect.
 
     Args:
         schema: The schema.
+        bare: Its `skeleton`.
         dialect: Its dialect.
         paper: Whether the split follows from the skeleton's digest, as in rule set
             `paper`, and not from the shingles.
@@ -60,7 +63,6 @@ def columns(schema: Json, dialect: Dialect, *, paper: bool) -> dict[str, Untyped
         features.add("@recursiveSchemas")
     formats = [each.get("format") for each in subschemas]
     alive = liveness(schema, dialect)
-    bare = skeleton(text, dialect)
     digest = sha256(jsontext.canonical(bare)).hexdigest()
     return {
         "json_schema": text,

@@ -6,9 +6,8 @@ Digests, splits and shingles are computed of the schemas; no column is trusted.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
-from hashlib import sha256
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from curation.core.benchmark import holds_instances, split_of
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.lint.lint import lints
-from curation.packaging.manifest import read_facts
+from curation.packaging.manifest import BuildFacts, read_facts
 from curation.references.verdicts import both_verdicts
 from curation.schema.dialects import BY_NAME, Dialect, declared
 from curation.schema.near_duplicates import cluster_weights, clusters
@@ -32,7 +31,7 @@ from curation.verification.check import (
     FolderCheck,
     group_rows,
 )
-from curation.verification.columns import columns, skeleton, split_key
+from curation.verification.columns import columns, skeleton
 from curation.verification.findings import Finding
 from curation.verification.ledger import ledger_faults
 
@@ -54,24 +53,19 @@ _COLUMNS = (
     *("unique_id", "json_schema", "dialect", "dialect_found", "dialect_words"),
     *("field_count", "max_fan_out", "depth", "size", "live", "live_size"),
     *("vacuous", "features", "formats", "lints", "valid_under", "sha256"),
-    *("skeleton_sha256", "split_key"),
+    *("skeleton_sha256", "split_key", "cluster", "weight"),
 )
-_COLUMNS_OF_SPLITS = ("unique_id", "json_schema", "dialect", "cluster", "weight")
-
-
 #: The facts of a folder's manifest, which a child reads once.
 _facts = cache(read_facts)
 
 
-def row_batches(names: Sequence[str], contents: FolderContents) -> Iterator[CheckBatch]:
+def row_batches(contents: FolderContents) -> Iterator[CheckBatch]:
     """Yield a batch for each row group of records, with an item for each row.
 
-    Args:
-        names: The columns that are read; tables without one are left out.
-        contents: The folder.
+    A table that lacks a column is left out; `judge_records` names it.
     """
     for table in contents.records():
-        if table.columns.issuperset(names):
+        if table.columns.issuperset(_COLUMNS):
             for group in range(table.metadata.num_row_groups):
                 yield [
                     CheckItem(where=table.path, group=group, row=row)
@@ -79,46 +73,53 @@ def row_batches(names: Sequence[str], contents: FolderContents) -> Iterator[Chec
                 ]
 
 
-def _without_columns(contents: FolderContents, names: Sequence[str]) -> list[Finding]:
-    """Return the tables that `row_batches` leaves out."""
-    return [
-        Finding(where=table.path, detail=f"no column {', '.join(sorted(missing))}")
-        for table in contents.records()
-        if (missing := set(names) - table.columns)
-    ]
+class _SplitRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Cluster of a row, and what follows from its schema."""
 
-
-def _read_record(
-    folder: Path, item: CheckItem, names: tuple[str, ...]
-) -> tuple[_Row, Json | Rejected, Dialect | None]:
-    """Return columns of a record, its schema, and its dialect, None if unknown."""
-    row = group_rows(folder / item.where, item.group, names)[item.row]
-    text = str(row["json_schema"] or "")
-    schema = jsontext.parse(text.encode("utf-8", "surrogatepass"))
-    return row, schema, BY_NAME.get(str(row["dialect"]))
+    #: Its table's path.
+    path: str
+    unique_id: str | None
+    cluster: str | None
+    weight: float | None
+    sha256: str
+    skeleton_sha256: str
+    split: str
+    shingles: bytes
 
 
 def check_record(folder: Path, item: CheckItem) -> CheckResult:
-    """Return the faults of one record."""
-    row, schema, dialect = _read_record(folder, item, _COLUMNS)
+    """Return the faults of one record, and the row that its split is judged by."""
+    row = group_rows(folder / item.where, item.group, _COLUMNS)[item.row]
+    text, dialect = str(row["json_schema"] or ""), BY_NAME.get(str(row["dialect"]))
+    schema = jsontext.parse(text.encode("utf-8", "surrogatepass"))
     where = f"{item.where.partition('/')[0]}/{row['unique_id']}"
-    findings = []
+    findings: list[Finding] = []
+    values: list[UntypedJson] = []
     if isinstance(schema, Rejected):
         wrong = [f"json_schema is no JSON: {schema.detail}"]
     elif dialect is None:
         wrong = [f"no such dialect: {row['dialect']!r}"]
     else:
-        is_clean = _facts(folder).rules == "clean"
+        facts, bare = _facts(folder), skeleton(text, dialect)
+        right = columns(schema, bare, dialect, paper=facts.rules == "paper")
         findings = [
-            Finding(where=where, detail=detail, failure=is_clean)
+            Finding(where=where, detail=detail, failure=facts.rules == "clean")
             for detail in _validity_faults(schema, dialect)
         ]
         wrong = [
-            *_column_faults(folder, row, schema, dialect),
+            *_column_faults(facts, row, schema, dialect, right),
             *_dialect_faults(row, schema, dialect),
         ]
+        computed = {
+            "path": item.where,
+            "split": split_of(str(right["split_key"])),
+            "shingles": shingles(bare),
+        }
+        values = [msgspec.convert({**row, **right, **computed}, _SplitRow)]
     findings += [Finding(where=where, detail=detail) for detail in wrong]
-    return CheckResult(findings=findings, counted={"schemas validated": 1})
+    return CheckResult(
+        findings=findings, counted={"schemas validated": 1}, values=values
+    )
 
 
 def _validity_faults(schema: Json, dialect: Dialect) -> Iterator[str]:
@@ -132,19 +133,17 @@ def _validity_faults(schema: Json, dialect: Dialect) -> Iterator[str]:
 
 
 def _column_faults(
-    folder: Path, row: _Row, schema: Json, dialect: Dialect
+    facts: BuildFacts, row: _Row, schema: Json, dialect: Dialect, right: _Row
 ) -> Iterator[str]:
     """Yield the columns of a row that do not follow from its schema."""
-    facts = _facts(folder)
-    right = columns(schema, dialect, paper=facts.rules == "paper")
-    if row["json_schema"] != right.pop("json_schema"):
+    if row["json_schema"] != right["json_schema"]:
         yield "json_schema is not written as a build writes it"
     codes: set[str] = set()
     if any(rule.name == "lints" for rule in facts.rule_list):
         _, code = _EVIDENCE.get(row["dialect_found"], (None, ""))
         codes = {lint.code for lint in lints(schema, dialect)} | {code} - {""}
     for name, value in {**right, "lints": sorted(codes)}.items():
-        if row[name] != value:
+        if row[name] != value and name != "json_schema":
             yield f"{name} is {row[name]}, but {value} by the schema"
 
 
@@ -166,7 +165,11 @@ def judge_records(contents: FolderContents, result: CheckResult) -> CheckResult:
     records = list(contents.records())
     return CheckResult(
         findings=[
-            *_without_columns(contents, _COLUMNS),
+            *(
+                Finding(where=table.path, detail=f"no column {', '.join(missing)}")
+                for table in records
+                if (missing := sorted(set(_COLUMNS) - table.columns))
+            ),
             *result.findings,
             *(
                 Finding(where=where, detail=detail)
@@ -189,47 +192,15 @@ def judge_records(contents: FolderContents, result: CheckResult) -> CheckResult:
 ROWS = FolderCheck(
     name="rows",
     question="is every schema valid, and do columns and ledger follow from it?",
-    batches=partial(row_batches, _COLUMNS),
+    batches=row_batches,
     work=check_record,
     judge=judge_records,
 )
 
 
-class _SplitRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Cluster of a row, and what follows from its schema."""
-
-    #: Its table's path.
-    path: str
-    unique_id: str | None
-    cluster: str | None
-    weight: float | None
-    sha256: str
-    skeleton: str
-    split: str
-    shingles: bytes
-
-
-def read_split_row(folder: Path, item: CheckItem) -> CheckResult:
-    """Read one record; nothing if its schema cannot be read, which `rows` reports."""
-    row, schema, dialect = _read_record(folder, item, _COLUMNS_OF_SPLITS)
-    if dialect is None or isinstance(schema, Rejected):
-        return CheckResult()
-    bare = skeleton(str(row["json_schema"]), dialect)
-    digest = sha256(jsontext.canonical(bare)).hexdigest()
-    is_paper = _facts(folder).rules == "paper"
-    computed = {
-        "path": item.where,
-        "sha256": sha256(jsontext.canonical(schema)).hexdigest(),
-        "skeleton": digest,
-        "split": split_of(digest[:16] if is_paper else split_key(bare)),
-        "shingles": shingles(bare),
-    }
-    return CheckResult(values=[msgspec.convert({**row, **computed}, _SplitRow)])
-
-
 def judge_splits(contents: FolderContents, result: CheckResult) -> CheckResult:
     """Compare the splits and clusters of all records."""
-    findings = [*_without_columns(contents, _COLUMNS_OF_SPLITS), *result.findings]
+    findings = []
     rows = msgspec.convert(result.values, list[_SplitRow])
     tables = [contents.tables[row.path] for row in rows]
     names = clusters([it.sha256 for it in rows], lambda place: rows[place].shingles)
@@ -241,7 +212,7 @@ def judge_splits(contents: FolderContents, result: CheckResult) -> CheckResult:
         splits[cluster].append(table.split)
         where = f"{table.folder}/{row.unique_id}"
         first, name = firsts.setdefault(row.sha256, (row, where))
-        alike, split = skeletons.setdefault(row.skeleton, (where, table.split))
+        alike, split = skeletons.setdefault(row.skeleton_sha256, (where, table.split))
         if row is not first:
             detail, failure = f"the same schema as {name}", contents.must_be_valid
             findings.append(Finding(where=where, detail=detail, failure=failure))
@@ -281,7 +252,8 @@ def judge_splits(contents: FolderContents, result: CheckResult) -> CheckResult:
 LEAKAGE = FolderCheck(
     name="leakage",
     question="do splits and clusters follow from schemas, with none in two splits?",
-    batches=partial(row_batches, _COLUMNS_OF_SPLITS),
-    work=read_split_row,
+    # Those of `rows`: what a child reads of a record serves both checks.
+    batches=row_batches,
+    work=check_record,
     judge=judge_splits,
 )

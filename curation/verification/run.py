@@ -82,12 +82,16 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
         WorkerDidNotStart: no child process can be started.
     """
     contents = open_folder(folder)
+    # Checks that do the same work share it.
+    workers: dict[object, FolderCheck] = {}
+    for check in checks:
+        workers.setdefault(check.work, check)
     batches = [
         [
             msgspec.structs.replace(item, check=check.name, whole=whole, nonce=nonce)
             for item in items
         ]
-        for check in checks
+        for check in workers.values()
         for items in check.batches(contents)
     ]
     outcomes: defaultdict[str, list[tuple[CheckItem, ProcessResult]]]
@@ -101,7 +105,7 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
     for check in checks:
         try:
             with reading_parquet(folder):
-                result = check.conclude(contents, outcomes[check.name])
+                result = check.conclude(contents, outcomes[workers[check.work].name])
         except Exception as error:  # noqa: BLE001 - the folder may hold anything
             text = f"{check.name} cannot be judged: {type(error).__name__}: {error}"
             detail = shortened(text, _SHOWN)

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from curation.commands.build import report
 from curation.core.benchmark import CONFIGS
-from curation.core.documents import Missing, Origin, Provenance, RawDocument, Reason
+from curation.core.documents import Origin, Provenance, RawDocument, Reason
 from curation.core.rule import Context, Rule
 from curation.dataset.decisions import SourceDocument, held_results
 from curation.dataset.difference import compare
@@ -165,14 +165,6 @@ def test_the_report_has_the_figures_that_programs_read(built: BuildResult) -> No
         assert figures["raw"] == figures["kept"] + sum(figures["rejected"].values())
         assert figures["kept"] == sum(figures["splits"].values())
         assert {"changed", "origin"} <= set(figures)
-
-
-def test_missing_fail_refuses_the_sample(tmp_path: Path) -> None:
-    """`--missing fail` wants every source upstream, and names those that are not."""
-    failing = replace(request_for(tmp_path), missing=Missing.FAIL)
-    with pytest.raises(Unavailable, match=r"github \(sample\)"):
-        build(failing, Quiet())
-    assert not failing.out.exists()
 
 
 def test_paper_refuses_to_leave_out_what_it_cannot_have(tmp_path: Path) -> None:

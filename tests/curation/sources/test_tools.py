@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import BaseModel
 
-from curation.core.documents import Missing
 from curation.download.acquire import FetchSettings
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
 from curation.json import text as jsontext
@@ -22,7 +21,6 @@ from curation.pipeline.inputs import (
     MissingSource,
     _find_parts,
     default_sources,
-    pinned_inputs,
 )
 from curation.sources import glaive, tool_schemas
 from curation.sources.contents import held_schemas
@@ -477,20 +475,15 @@ def test_a_build_has_them_and_is_whole_without(
     facts = facts_of((), plan, ["Tools"])
     assert (facts.name, facts.partial) == ("JSONSchemaBench", [])
     assert facts.lacking == ["Tools: 1 of 2 archives cannot be had: tools-two."]
-    (again,) = pinned_inputs(facts.pins, "clean", settings, Quiet())
-    assert again.reading == replace(plan.inputs[0].reading, files=again.reading.files)
     nothing = replace(settings, mirror=None, cache=tmp_path / "empty")
     request = replace(request, fetch=nothing)
     plan = plan_of(request, Quiet())
     assert plan.inputs == []
     (sentence,) = facts_of((), plan, []).lacking
     assert sentence.startswith("Tools: missing (2 of 2 archives cannot be had")
-    for asked in (
-        replace(request, only=(ExtraSource(source="tool-schemas"),)),
-        replace(request, missing=Missing.FAIL),
-    ):
-        with pytest.raises(Unavailable):
-            plan_of(asked, Quiet())
+    asked = replace(request, only=(ExtraSource(source="tool-schemas"),))
+    with pytest.raises(Unavailable):
+        plan_of(asked, Quiet())
 
 
 @needs_mirror

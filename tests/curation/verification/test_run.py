@@ -156,7 +156,7 @@ def _consistent(schema: UntypedJson, dialect: str) -> dict[str, str]:
 def test_a_build_without_the_columns_of_splits_is_told_so(folder: Path) -> None:
     """An edition of before has no clusters; nothing else of it is judged."""
     pl.read_parquet(folder / TABLE).drop("cluster").write_parquet(folder / TABLE)
-    assert f"leakage: {TABLE}: no column cluster" in said_here(LEAKAGE, folder)
+    assert f"rows: {TABLE}: no column cluster" in said_here(ROWS, folder)
 
 
 INVALID: list[tuple[UntypedJson, str, str]] = [
