@@ -1,6 +1,5 @@
 """Byte-level tokenizers of GGUF and tiktoken files, written as a `tokenizer.json`.
 
-Regular expressions for cutting texts are those that the tokenizers' authors publish.
 Specification of tiktoken: openai/tiktoken, `load_tiktoken_bpe` (a line a token: base64
 and rank). GGUF files are read by the library `gguf`.
 """
@@ -11,23 +10,20 @@ import base64
 import binascii
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal
+from pathlib import Path
+from typing import Any, Final, Literal
 
 import msgspec
 import orjson
 
 from curation.core.json_types import Json
-from curation.system.errors import BadConfiguration, BadData, Unavailable
-from curation.system.extras import install_extra
+from curation.system.errors import BadData
 from evaluation.tokenizers.vocabulary import (
     ParsedTokenizer,
     VocabularyKind,
     from_tokenizer_json,
     to_token,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: Types of tokens: an ordinary one, and one that a user has added.
 _NORMAL, _USER_DEFINED = 1, 4
@@ -43,22 +39,21 @@ class _Keys(msgspec.Struct):
     eos_token_id: int
     #: Pairs of tokens to join, each with a space between.
     merges: list[str]
-    #: How a text is cut, by a well-known name.
-    pre: str
 
 
-def from_gguf(path: Path, where: str) -> ParsedTokenizer:
+def from_gguf(path: Path, split: Sequence[Json], where: str) -> ParsedTokenizer:
     """Return the tokenizer of a GGUF file.
 
+    Args:
+        path: The file.
+        split: How a text is cut, as `tokenizer.json` writes it.
+        where: What messages call it.
+
     Raises:
-        Unavailable: the library `gguf` is not installed.
         BadData: it is no such file, or has no byte-level tokenizer.
     """
-    try:
-        from gguf import GGUFReader  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        what = "a GGUF file needs the library gguf"
-        raise Unavailable(what, then=install_extra("eval")) from error
+    from gguf import GGUFReader  # noqa: PLC0415 - an extra
+
     try:
         named = {
             name.removeprefix(_PREFIX): field.contents()
@@ -76,7 +71,7 @@ def from_gguf(path: Path, where: str) -> ParsedTokenizer:
                 for number, (text, kind) in enumerate(kinds)
                 if kind != _NORMAL
             },
-            split=pre_tokenizer(keys.pre, where),
+            split=split,
             whole_first=False,
         )
     except (ValueError, LookupError, ArithmeticError, RecursionError) as error:
@@ -132,57 +127,8 @@ def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
     return replace(parsed, kind=VocabularyKind.TIKTOKEN)
 
 
-_GPT_2: Final = (
-    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-)
-_CONTRACTED: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-_WORDS: Final = r"[^\r\n\p{L}\p{N}]?\p{L}+"
-_OTHER_TEXT: Final = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-_CL100K: Final = rf"{_CONTRACTED}|{_WORDS}|\p{{N}}{{1,3}}|{_OTHER_TEXT}"
-
-
-def _split_by(pattern: str) -> list[Json]:
-    """Return the one step that cuts at every match of a regular expression."""
-    return [
-        {
-            "type": "Split",
-            "pattern": {"Regex": pattern},
-            "behavior": "Isolated",
-            "invert": False,
-        }
-    ]
-
-
-_DIGITS: Final[list[Json]] = [{"type": "Digits", "individual_digits": True}]
-#: By the names of the pinned tokenizers: that of a GGUF file, and tiktoken's.
-_STEPS: Final[dict[str, Sequence[Json]]] = {
-    "smollm": [*_DIGITS, *_split_by(_GPT_2)],
-    "cl100k": _split_by(_CL100K),
-}
-
-
-def pre_tokenizer(name: str, where: str) -> Sequence[Json]:
-    """Return how a tokenizer cuts a text, by its well-known name.
-
-    Raises:
-        BadConfiguration: the name is not known here.
-    """
-    steps = _STEPS.get(name)
-    if steps is None:
-        raise BadConfiguration(
-            f"it cuts texts in a way called {name!r}, which is not known here",
-            where,
-            f"known: {', '.join(sorted(_STEPS))}; or use its tokenizer.json",
-        )
-    return steps
-
-
-_BYTE_LEVEL: Final[dict[str, Json]] = {
-    "type": "ByteLevel",
-    "add_prefix_space": False,
-    "trim_offsets": True,
-    "use_regex": False,
-}
+#: A `tokenizer.json` without what differs, with one added token as they all are.
+_SKELETON: Final = Path(__file__).with_name("byte_level.json")
 
 
 def byte_level_json(
@@ -203,45 +149,20 @@ def byte_level_json(
         whole_first: Whether a piece that is itself a token is taken as it is, without
             merging (what tiktoken does).
     """
-    model: dict[str, Json] = {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": None,
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
-        "fuse_unk": False,
-        "byte_fallback": False,
+    written: dict[str, Any] = orjson.loads(_SKELETON.read_bytes())
+    (blank,) = written["added_tokens"]
+    written["added_tokens"] = [
+        {**blank, "id": number, "content": text, "special": special}
+        for number, (text, special) in sorted(added.items())
+    ]
+    steps = written["pre_tokenizer"]
+    steps["pretokenizers"] = [*split, *steps["pretokenizers"]]
+    written["model"] |= {
         "ignore_merges": whole_first,
         # The library numbers added tokens anew unless they stand here as well.
         "vocab": {**vocabulary, **{text: n for n, (text, _) in added.items()}},
         # A token of characters for bytes holds no space, and texts load faster.
         "merges": [" ".join(pair) for pair in merges],
-    }
-    steps: dict[str, Json] = {
-        "type": "Sequence",
-        "pretokenizers": [*split, _BYTE_LEVEL],
-    }
-    written: dict[str, Json] = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "post_processor": None,
-        "added_tokens": [
-            {
-                "id": number,
-                "content": text,
-                "single_word": False,
-                "lstrip": False,
-                "rstrip": False,
-                "normalized": False,
-                "special": special,
-            }
-            for number, (text, special) in sorted(added.items())
-        ],
-        "normalizer": None,
-        "pre_tokenizer": steps,
-        "decoder": _BYTE_LEVEL,
-        "model": model,
     }
     return orjson.dumps(written)
 

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import orjson
 
-from curation.system.errors import BadData, Unavailable
-from curation.system.extras import install_extra
+from curation.system.errors import BadData
 from evaluation.tokenizers.vocabulary import (
     MARKED_SPACES,
     SPACE,
@@ -234,17 +233,13 @@ class TokenizerFiles:
         No special tokens, no leading space, no normalisation.
 
         Raises:
-            Unavailable: the library `tokenizers` is not installed.
-            BadData: it cannot read this tokenizer.
+            BadData: the library `tokenizers` cannot read this tokenizer.
         """
         try:
             plain = (self.folder / _PLAIN).read_bytes()
             return Encoder(plain, self.token_bytes(), frozenset(self.special_ids))
-        except ImportError as error:
-            raise Unavailable(
-                "encoding texts needs the library tokenizers",
-                then=install_extra("eval"),
-            ) from error
+        except ImportError:
+            raise
         except Exception as error:
             # The library raises nothing more special.
             what = f"the library tokenizers cannot read it ({error})"

@@ -20,7 +20,7 @@ from curation.download.cache import Cache, FolderName
 from curation.system.checksums import file_digest
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
-from curation.system.user_files import existing_path
+from curation.system.user_files import existing_path, refuse_large
 from evaluation.tokenizers.files import TokenizerFiles, read_files, write_files
 from evaluation.tokenizers.vocabulary import (
     ParsedTokenizer,
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 _TOKENIZER: Final = "tokenizer.json"
 #: Files that say which token ends an answer, and how far a vocabulary is padded.
 CONFIG_FILES: Final = ("tokenizer_config.json", "generation_config.json", "config.json")
-_LARGEST: Final = 256 << 20
 
 
 def tokenizer_file(path: Path) -> Path:
@@ -76,9 +75,7 @@ def read_tokenizer(path: Path) -> ParsedTokenizer:
     configs = [_config(config) for config in deciding_files(path)[1:]]
     where = str(file)
     try:
-        if file.stat().st_size > _LARGEST:
-            raise BadData("too large for a tokenizer", where)
-        content = file.read_bytes()
+        content = refuse_large(file).read_bytes()
     except OSError as error:
         raise NoInput(error.strerror or type(error).__name__, where) from error
     return from_tokenizer_json(content, configs, where)

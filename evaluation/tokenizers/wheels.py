@@ -7,7 +7,7 @@ import tomllib
 import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Final, Literal
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
@@ -44,8 +44,8 @@ class PinnedTokenizer(msgspec.Struct, frozen=True, kw_only=True):
     licence: str
     #: What the licence asks a user to be told; empty where nothing.
     terms: str = ""
-    #: Of a tiktoken file: how a text is cut, by a well-known name.
-    pattern: str = ""
+    #: How a text is cut, as `tokenizer.json` writes it.
+    split: list[Any]
     #: Ids that a model of this tokenizer scores, padding included.
     vocab_size: int = 0
     #: Names of the special tokens, from the first id after the ordinary ones.
@@ -165,7 +165,6 @@ def _read(pinned: PinnedTokenizer, stream: IO[bytes], where: str) -> ParsedToken
     from evaluation.tokenizers.byte_level import (  # noqa: PLC0415 - where a tokenizer is made
         from_gguf,
         from_tiktoken,
-        pre_tokenizer,
     )
 
     if pinned.reader == "gguf":
@@ -173,10 +172,10 @@ def _read(pinned: PinnedTokenizer, stream: IO[bytes], where: str) -> ParsedToken
             file = Path(folder, "tokenizer.gguf")
             with file.open("wb") as unpacked:
                 shutil.copyfileobj(stream, unpacked)
-            return from_gguf(file, where)
+            return from_gguf(file, pinned.split, where)
     return from_tiktoken(
         stream.read(_LARGEST),
-        split=pre_tokenizer(pinned.pattern, where),
+        split=pinned.split,
         special=pinned.special_tokens(),
         eos=pinned.eos,
         vocab_size=pinned.vocab_size,

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from evaluation.tokenizers.byte_level import from_tiktoken, pre_tokenizer
+from evaluation.tokenizers.byte_level import from_tiktoken
 from evaluation.tokenizers.files import read_files, write_files
 from evaluation.tokenizers.vocabulary import check_tokenizer
+from evaluation.tokenizers.wheels import pinned_tokenizers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +121,7 @@ def tiktoken_files(folder: Path) -> TokenizerFiles:
     content = tiktoken(folder).read_bytes()
     parsed = from_tiktoken(
         content,
-        split=pre_tokenizer("cl100k", "made"),
+        split=pinned_tokenizers()["llama3.1"].split,
         special=["<|endoftext|>"],
         eos="<|endoftext|>",
         vocab_size=0,
@@ -151,7 +152,6 @@ def byte_level_gguf(path: Path, source: Path) -> Path:
         path,
         [
             ("tokenizer.ggml.model", "gpt2"),
-            ("tokenizer.ggml.pre", "smollm"),
             ("tokenizer.ggml.tokens", in_order),
             ("tokenizer.ggml.token_type", [types.get(each, 1) for each in in_order]),
             (

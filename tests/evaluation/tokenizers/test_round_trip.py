@@ -14,6 +14,7 @@ from curation.download.acquire import FetchSettings
 from evaluation.tokenizers import get_tokenizer
 from evaluation.tokenizers.byte_level import from_gguf
 from evaluation.tokenizers.vocabulary import to_bytes
+from evaluation.tokenizers.wheels import pinned_tokenizers
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
@@ -72,8 +73,9 @@ def files(kind: str, tmp_path_factory: pytest.TempPathFactory) -> TokenizerFiles
         return get_tokenizer(str(paths[kind]()), settings(folder))
     if kind == "tiktoken":
         return made.tiktoken_files(folder)
+    split = pinned_tokenizers()["smollm2"].split
     path = made.byte_level_gguf(folder / "a.gguf", made.byte_level(folder / "b"))
-    return made.files_of(folder / "files", from_gguf(path, "made"))
+    return made.files_of(folder / "files", from_gguf(path, split, "made"))
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,6 @@ from curation.download.cache import Cache
 from curation.system.atomic_files import UNFINISHED
 from curation.system.errors import (
     BadArchive,
-    BadConfiguration,
     BadData,
     CannotCreate,
     NoInput,
@@ -162,16 +161,14 @@ def test_what_is_no_tiktoken_file_is_refused(content: bytes, said: str) -> None:
         ("tokens", [1], "no byte-level tokenizer"),
         ("token_type", [1, 1], "no byte-level tokenizer"),
         ("model", "llama", "no byte-level tokenizer"),
-        ("pre", "chess", "'chess', which is not known"),
     ],
 )
 def test_a_gguf_file_without_a_known_tokenizer_is_refused(
     tmp_path: Path, key: str, value: object, said: str
 ) -> None:
-    """Numbers for texts, too many of them, another kind, another way to cut."""
+    """Numbers for texts, too many of them, another kind."""
     keys: dict[str, object] = {
         "model": "gpt2",
-        "pre": "smollm",
         "tokens": ["a"],
         "token_type": [1],
         "merges": ["a a"],
@@ -179,8 +176,8 @@ def test_a_gguf_file_without_a_known_tokenizer_is_refused(
         key: value,
     }
     named = [(f"tokenizer.ggml.{name}", each) for name, each in keys.items()]
-    with pytest.raises((BadConfiguration, BadData), match=said):
-        from_gguf(made.gguf(tmp_path / "a.gguf", named), "made")
+    with pytest.raises(BadData, match=said):
+        from_gguf(made.gguf(tmp_path / "a.gguf", named), [], "made")
 
 
 def test_a_config_that_pads_beyond_measure_is_refused(
@@ -404,7 +401,7 @@ def _pin(
         "reader": reader,
         "licence": "MIT",
         "terms": TERMS,
-        "pattern": "cl100k",
+        "split": [],
         "vocab_size": 300,
         "special": ["<|a|>", "<|b|>"],
         "filler": "<|more_{}|>",
