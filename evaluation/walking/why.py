@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 from curation.core.json_types import Json
@@ -27,48 +29,15 @@ _CONDITIONS: Final = ("if", "then", "else")
 VARYING: Final = re.compile(r"\d+|\"[^\"]*\"|'[^']*'|`[^`]*`")
 _MAX_MESSAGE: Final = 80
 
-_VALUES: Final = ("enum", "const")
-_LENGTHS: Final = ("minLength", "maxLength")
-_TEXTS: Final = (*_VALUES, "pattern", "format", *_LENGTHS)
-_BOUNDS: Final = (
-    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-)
-_OBJECTS: Final = (
-    *("properties", "patternProperties", "additionalProperties", "required"),
-    *("minProperties", "maxProperties", "propertyNames", "unevaluatedProperties"),
-)
-_ARRAYS: Final = ("items", "prefixItems", "minItems", "maxItems", "uniqueItems")
-_IN_STRINGS: Final = (
-    *("escape", "surrogate pair", "character of a string", "end of a string"),
-)
-_IN_NUMBERS: Final = (
-    *("digit", "fraction", "exponent", "minus sign", "end of a number"),
-)
 #: What governs a place, by what stands there, the first that is in the schema.
-_GOVERNORS: Final[Mapping[str, Sequence[str]]] = {
-    **dict.fromkeys(_IN_STRINGS, (*_TEXTS, "type")),
-    **dict.fromkeys(_IN_NUMBERS, (*_VALUES, *_BOUNDS, "type")),
-    "literal": (*_VALUES, "type"),
-    "start of a value": (*_VALUES, "type", *_OBJECTS, *_ARRAYS, *_TEXTS[2:], *_BOUNDS),
-    "next element": (*_ARRAYS[:2], "maxItems", "uniqueItems", "contains", "type"),
-    "end of an array": ("minItems", "contains", *_ARRAYS[:2], "type"),
-    "end of an object": (
-        *("required", "minProperties", "dependentRequired", "dependencies"),
-        *("properties", "type"),
-    ),
-    **dict.fromkeys(
-        (
-            *("declared member", "member out of order"),
-            "declared member after an undeclared one",
-        ),
-        ("properties",),
-    ),
-    "member of a pattern": ("patternProperties",),
-    "undeclared member": (
-        *("additionalProperties", "unevaluatedProperties", "propertyNames"),
-        *("maxProperties", "patternProperties", "properties", "required", "type"),
-    ),
-}
+_GOVERNORS: Final[Mapping[str, Sequence[str]]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text("utf-8")
+)
+#: Keywords of texts, and of numbers.
+_TEXTS: Final = frozenset(_GOVERNORS["end of a string"]) - {"type"}
+_NUMBERS: Final = frozenset(_GOVERNORS["digit"]) - {"type"}
+#: Keywords that say nothing of values of another type.
+_TYPED: Final = frozenset(_GOVERNORS["start of a value"]) - {"enum", "const", "type"}
 #: Keywords that change what an engine makes of others beside them, the first counts.
 _BESIDE: Final = (
     *("$ref", "anyOf", "oneOf", "allOf", "not", "if"),
@@ -184,8 +153,7 @@ def _is_number(value: Spelled) -> bool:
 
 
 def _is_bounded(places: Sequence[_Place]) -> bool:
-    bounds = {*_VALUES, *_BOUNDS}
-    return any(bounds & place.schema.keys() for place in places)
+    return any(_NUMBERS & place.schema.keys() for place in places)
 
 
 def _stands(value: Spelled, offset: int, text: str, places: Sequence[_Place]) -> str:
@@ -296,7 +264,7 @@ def _setting(keyword: str, place: _Place) -> str:
             return "without properties"
         if isinstance(names, list) and not set(map(str, names)) <= declared.keys():
             return "of an undeclared name"
-    if keyword in {*_OBJECTS, *_ARRAYS, *_TEXTS[2:], *_BOUNDS} and "type" not in schema:
+    if keyword in _TYPED and "type" not in schema:
         return "without type"
     return ""
 
