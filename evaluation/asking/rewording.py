@@ -79,7 +79,7 @@ def reworded_records(
             part = requests[start : start + _AT_ONCE]
             writer.writer.write(part, partial(take, start))
     finally:
-        writer.close()
+        writer.writer.close()
     changed = sum(new != old for new, old in zip(reworded, records, strict=True))
     say(f"{changed:,} of {len(records):,} requests reworded; the others lost a fact")
     return reworded

@@ -32,7 +32,7 @@ from evaluation.asking.request import (
     choose_suite,
 )
 from evaluation.core.records import RecordSet, encode_records
-from evaluation.core.run_header import MOVING_FACTS, SUITE, Participant, RunHeader
+from evaluation.core.run_header import SUITE, Participant, RunHeader
 from evaluation.data.find_data import partial_data
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
@@ -117,7 +117,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
             records = records_of(choice, request.records(data))
             writers = open_writers(request, sides, progress.say, spending)
             for writer in writers:
-                stack.callback(writer.close)
+                stack.callback(writer.writer.close)
         plan = _plan(request, tasks, data, writers, progress)
         if plan is not None:
             head = header(
@@ -259,7 +259,7 @@ def _plan(
         return None
     timed = any(task.timed for task in tasks)
     if writers and all(task.needs_model for task in tasks):
-        tokenizer = writers[0].loaded.tokenizer
+        tokenizer = writers[0].loaded.tokenizer()
     else:
         tokenizer = get_tokenizer(request.tokenizer, request.fetch, say=progress.say)
     return RunPlan(
@@ -280,7 +280,7 @@ def _models(choice: SuiteChoice | None, writers: Sequence[Writer]) -> dict[str, 
         return {}
     facts = choice.suite.facts
     about = {} if facts is None else facts(choice.settings)
-    return {**writers[0].loaded.header(), **about}
+    return {**writers[0].loaded.header, **about}
 
 
 def _facts(request: RunRequest) -> dict[str, Json]:
@@ -393,7 +393,9 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
         finally:
             if served:
                 progress.say(str(spending))
-            record_parameters(folder, {it.label: it.discovered for it in writers})
+            record_parameters(
+                folder, {it.label: it.writer.discovered for it in writers}
+            )
         unanswered = store.by_fingerprint and not store.answered
         if unanswered and all(writer.options.over_http for writer in writers):
             what = f"no request was answered; the last one: {store.error}"
@@ -489,7 +491,7 @@ def header(
             tokenizer=tokenizer.digest,
             data=about.get("sha256"),
             tasks=tasks,
-            models={k: it for k, it in models.items() if k not in MOVING_FACTS},
+            models=dict(models),
             sources={name: facts["sha256"] for name, facts in sources.items()},
         ),
         **decisive,

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.run_header import Constraint
 from evaluation.models.store import DEFAULT, check_installed, get_model
-from evaluation.servers.pacing import Account, SharedBackoff, Spending
-from evaluation.servers.parameters import Parameters
+from evaluation.servers.client import ServerClient
+from evaluation.servers.pacing import Account, Spending
 from evaluation.servers.writer import ServerWriter
 from evaluation.tokenizers import (
     BYTES,
@@ -28,44 +28,35 @@ if TYPE_CHECKING:
     from evaluation.asking.participants import Side
     from evaluation.asking.request import ModelOptions, RunRequest
     from evaluation.generation.text_generation import TextWriter, TokenPrices
-    from evaluation.models.base import LanguageModel
-    from evaluation.setup.selected_engines import EngineUnderTest
+    from evaluation.models.transformers import TransformersModel
 
 #: Batches of texts that a local model is given at a time: it is filled up as texts end.
 _ROUNDS: Final = 4
 
 
-class WritingModel(Protocol):
-    """A model of a run; `LocalModel` and `ServedModel` are the two kinds."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingModel:
+    """A model of a run, loaded here or behind a server."""
 
     options: ModelOptions
-    #: What rows and tables call it.
+    #: Its name in rows and tables.
     name: str
+    #: Its entry in the run's header.
+    header: Mapping[str, Json]
+    #: Its facts in a participant's entry of the run's header.
+    entry: Json
     #: What its tokens cost; None if that is not known.
-    prices: TokenPrices | None
+    prices: TokenPrices | None = None
+    #: Returns the tokenizer that counts budgets; of a local model its own.
+    tokenizer: Callable[[], TokenizerFiles]
     #: Counts the tokens of a text.
     count: Callable[[str], int]
     #: How many texts a writer is given before the next one has its turn.
     texts_at_a_time: int
 
-    @property
-    def tokenizer(self) -> TokenizerFiles:
-        """The tokenizer that counts budgets; of a local model its own."""
 
-    @property
-    def entry(self) -> Json:
-        """Its facts in a participant's entry of the run's header."""
-
-    def header(self) -> dict[str, Json]:
-        """Return its entry in the run's header."""
-
-    def writers(self) -> Sequence[tuple[Constraint, TextWriter]]:
-        """Return each constraint with what writes under it."""
-
-
-def _settings(model: WritingModel) -> dict[str, Json]:
+def _settings(options: ModelOptions, prices: TokenPrices | None) -> dict[str, Json]:
     """Return how a model writes, for the run's header."""
-    options, prices = model.options, model.prices
     return {
         "samples": options.samples,
         "temperature": options.temperature,
@@ -79,148 +70,97 @@ def _settings(model: WritingModel) -> dict[str, Json]:
     }
 
 
-class LocalModel:
-    """A model of the transformers library, loaded here."""
+#: A model, a constraint, and what writes under it.
+_Parts: TypeAlias = "tuple[WritingModel, Constraint, TextWriter]"
 
-    prices: TokenPrices | None = None
 
-    def __init__(
-        self,
-        options: ModelOptions,
-        engines: Sequence[EngineUnderTest],
-        fetch: FetchSettings,
-        say: Callable[[str], None],
-    ) -> None:
-        """Load the model.
+def _local_parts(
+    side: Side, fetch: FetchSettings, say: Callable[[str], None]
+) -> Iterator[_Parts]:
+    """Load a model of transformers; yield it with each of its engines.
 
-        Args:
-            options: Which model, and how it writes.
-            engines: Constrain it.
-            fetch: How missing files are fetched.
-            say: Prints what takes time.
+    Raises:
+        CsbdataError: there is no such model, or it cannot be loaded.
+    """
+    check_installed()
+    from evaluation.generation.local_writer import LocalWriter  # noqa: PLC0415 - heavy
+    from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
 
-        Raises:
-            CsbdataError: there is no such model, or it cannot be loaded.
-        """
-        check_installed()
-        from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
-
-        loading = LoadOptions(
-            revision=options.revision,
-            device=options.device,
-            dtype=options.dtype,
-            threads=options.threads,
-            attention=options.attention,
-        )
-        self.options, self._engines, self._say = options, engines, say
-        self._model = get_model(options.model, loading, fetch, say)
-        self._load_tokenizer = partial(_vocabulary, self._model, fetch, say)
-        self.count = token_counter(lambda: self.tokenizer)
-        path = Path(options.model)
-        self.name = path.name if path.exists() else options.model
-        rounds = 1 if options.batch == 1 else _ROUNDS
-        self.texts_at_a_time = options.batch * rounds
-
-    @cached_property
-    def tokenizer(self) -> TokenizerFiles:
-        """The model's tokenizer, as wide as its logits."""
-        return self._load_tokenizer()
-
-    @property
-    def entry(self) -> Json:
-        """Its facts in a participant's entry of the run's header."""
-        return self.header()
-
-    def header(self) -> dict[str, Json]:
-        """Return its entry in the run's header."""
-        return {"model": self._model.name, **self._model.facts(), **_settings(self)}
-
-    def writers(self) -> Sequence[tuple[Constraint, TextWriter]]:
-        """Return each engine with what writes under it."""
-        from evaluation.generation.local_writer import LocalWriter  # noqa: PLC0415 - heavy
-
-        options = self.options
-        pairs: list[tuple[Constraint, TextWriter]] = []
-        for engine in self._engines:
-            loop = options.options
-            if options.forced_as_paper:
-                loop = replace(loop, forced=engine.file.about.forced_in_paper)
-            writer = LocalWriter(
-                self._model,
+    options = side.options
+    loading = LoadOptions(
+        revision=options.revision,
+        device=options.device,
+        dtype=options.dtype,
+        threads=options.threads,
+        attention=options.attention,
+    )
+    model = get_model(options.model, loading, fetch, say)
+    tokenizer = _vocabulary(model, fetch, say)
+    facts: dict[str, Json] = {
+        "model": model.name,
+        **model.facts(),
+        **_settings(options, None),
+    }
+    path = Path(options.model)
+    rounds = 1 if options.batch == 1 else _ROUNDS
+    loaded = WritingModel(
+        options=options,
+        name=path.name if path.exists() else options.model,
+        header=facts,
+        entry=facts,
+        tokenizer=lambda: tokenizer,
+        count=token_counter(lambda: tokenizer),
+        texts_at_a_time=options.batch * rounds,
+    )
+    for engine in side.engines:
+        loop = options.options
+        if options.forced_as_paper:
+            loop = replace(loop, forced=engine.file.about.forced_in_paper)
+        yield (
+            loaded,
+            engine,
+            LocalWriter(
+                model,
                 engine,
-                self.tokenizer,
+                tokenizer,
                 loop,
                 batch=options.batch,
                 memory_mb=options.memory_mb,
-                say=self._say,
-            )
-            pairs.append((engine, writer))
-        return pairs
-
-
-class ServedModel:
-    """A model behind a server."""
-
-    def __init__(
-        self,
-        side: Side,
-        request: RunRequest,
-        say: Callable[[str], None],
-        spent: Spending,
-    ) -> None:
-        """Prepare; nothing is sent, and no tokenizer is fetched unless one is named.
-
-        Args:
-            side: The model, and the ways in which it is asked.
-            request: The run.
-            say: Prints what takes time.
-            spent: Counts what is sent, and what it costs.
-        """
-        self.options, self.prices, self._servers = (
-            side.options,
-            side.prices,
-            side.servers,
+                say=say,
+            ),
         )
-        self._say, self._spent = say, spent
-        connection = side.servers[0].connection
-        self.name = self.entry = connection.model
-        is_bound = request.tokenizer == DEFAULT
-        tokenizer = BYTES if is_bound else request.tokenizer
-        self._load_tokenizer = partial(get_tokenizer, tokenizer, request.fetch, say)
-        counter = token_counter(lambda: self.tokenizer)
-        self.count = tokens_at_most if is_bound else counter
-        self.texts_at_a_time = side.options.batch
 
-    @cached_property
-    def tokenizer(self) -> TokenizerFiles:
-        """The tokenizer that counts budgets: its own is not known."""
-        return self._load_tokenizer()
 
-    def header(self) -> dict[str, Json]:
-        """Return its entry in the run's header."""
-        return {"model": self.options.recorded_model, **_settings(self)}
+def _served_parts(
+    side: Side, request: RunRequest, say: Callable[[str], None], spending: Spending
+) -> Iterator[_Parts]:
+    """Yield a model behind a server with each way to ask it.
 
-    def writers(self) -> Sequence[tuple[Constraint, TextWriter]]:
-        """Return each way to ask with what asks; they share backoff and parameters."""
-        backoff = SharedBackoff(self.options.patience)
-        parameters = Parameters(self._servers[0].connection.provider.parameters)
-        return [
-            (
-                server,
-                ServerWriter(
-                    server,
-                    Account(self._spent, self.prices),
-                    backoff=backoff,
-                    parameters=parameters,
-                    say=self._say,
-                ),
-            )
-            for server in self._servers
-        ]
+    Nothing is sent, and no tokenizer is fetched unless one is named.
+    """
+    options, prices = side.options, side.prices
+    connection = side.servers[0].connection
+    is_bound = request.tokenizer == DEFAULT
+    name = BYTES if is_bound else request.tokenizer
+    tokenizer = cache(partial(get_tokenizer, name, request.fetch, say))
+    settings = _settings(options, prices)
+    loaded = WritingModel(
+        options=options,
+        name=connection.model,
+        header={"model": options.recorded_model, **settings},
+        entry=connection.model,
+        prices=prices,
+        tokenizer=tokenizer,
+        count=tokens_at_most if is_bound else token_counter(tokenizer),
+        texts_at_a_time=options.batch,
+    )
+    client = ServerClient(connection, account=Account(spending, prices))
+    for server in side.servers:
+        yield loaded, server, ServerWriter(server, client, say)
 
 
 def _vocabulary(
-    model: LanguageModel, fetch: FetchSettings, say: Callable[[str], None]
+    model: TransformersModel, fetch: FetchSettings, say: Callable[[str], None]
 ) -> TokenizerFiles:
     """Return the model's tokenizer for engines, as wide as the model's logits."""
     tokenizer = get_tokenizer(str(model.tokenizer_folder), fetch, say)
@@ -272,11 +212,6 @@ class Writer:
         """Why it cannot write here; empty if it can."""
         return self.engine.unavailable
 
-    @property
-    def identity(self) -> str:
-        """Fingerprint of everything about it that decides its texts."""
-        return self.writer.identity
-
     def header(self) -> dict[str, Json]:
         """Return its entry in a run's header."""
         header = self.engine.header()
@@ -290,15 +225,6 @@ class Writer:
             "model": self.loaded.entry,
             "prices": asdict(prices) if prices else None,
         }
-
-    @property
-    def discovered(self) -> Mapping[str, str]:
-        """The parameters that its server refuses, with the names that it takes."""
-        return self.writer.discovered
-
-    def close(self) -> None:
-        """End its processes and connections."""
-        self.writer.close()
 
 
 def open_writers(
@@ -321,11 +247,11 @@ def open_writers(
                 "samples: greedy decoding writes the same text every time",
                 then="add --set temperature=0.7",
             )
-        model: WritingModel
-        if side.servers:
-            model = ServedModel(side, request, say, spending)
-        else:
-            model = LocalModel(options, side.engines, request.fetch, say)
+        parts = (
+            _served_parts(side, request, say, spending)
+            if side.servers
+            else _local_parts(side, request.fetch, say)
+        )
         writers += [
             Writer(
                 loaded=model,
@@ -333,7 +259,7 @@ def open_writers(
                 writer=writer,
                 named_by_model=request.suite is not None,
             )
-            for constraint, writer in model.writers()
+            for model, constraint, writer in parts
         ]
     labels = [writer.label for writer in writers]
     repeated = {label for label in labels if labels.count(label) > 1}

@@ -167,7 +167,7 @@ class Questioner:
         seed = int.from_bytes(sha256(named).digest()[:6], "big")
         mark = fingerprint(
             code=writing_digest(),
-            writer=writer.identity,
+            writer=writer.writer.identity,
             label=writer.label,
             record=record.key,
             schema=record.constraint,

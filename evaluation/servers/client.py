@@ -40,6 +40,7 @@ from evaluation.servers.formats.answers import (
     response_pieces,
 )
 from evaluation.servers.pacing import Account, SharedBackoff, Spending
+from evaluation.servers.parameters import Parameters
 from evaluation.servers.provider import Provider, providers
 from evaluation.servers.refusals import Refusal, RefusalClass, read_refusal
 
@@ -118,7 +119,7 @@ def split_address(address: str) -> tuple[str, str]:
 
 
 class ServerClient:
-    """A connection to one server."""
+    """A connection to one server, for all ways to ask its model."""
 
     def __init__(
         self,
@@ -130,11 +131,13 @@ class ServerClient:
 
         Args:
             connection: Server and model.
-            backoff: That of all who ask them.
+            backoff: When requests may be sent; None: by the connection's limits.
             account: Pays for answers.
         """
         self._connection = connection
-        self._account = account or Account(Spending())
+        self.account = account or Account(Spending())
+        #: What the model accepts, learnt once for all ways to ask it.
+        self.parameters = Parameters(connection.provider.parameters)
         self._backoff = backoff or SharedBackoff(connection.limits.patience)
         self._session = requests.Session()
         # One connection for each text that is asked for at the same time is kept.
@@ -265,7 +268,7 @@ class ServerClient:
         answer = ServerAnswer()
         # Whether there is something to pay: a text has begun, or may have.
         owed = False
-        self._account.spending.send()
+        self.account.spending.send()
         start = perf_counter_ns()
         try:
             path = provider.path.format(model=connection.model)
@@ -295,7 +298,7 @@ class ServerClient:
             if owed:
                 sent = len(json.dumps(body))
                 told = answer.prompt_tokens, answer.output_tokens
-                self._account.pay(*told, sent=sent, budget=budget)
+                self.account.pay(*told, sent=sent, budget=budget)
             for part in ("text", "reasoning", "refusal", "finish"):
                 setattr(answer, part, self._hide(getattr(answer, part)))
         return answer, start

@@ -17,6 +17,7 @@ from evaluation.generation.text_generation import (
     Generation,
     GenerationRequest,
     TextEnding,
+    TextWriter,
     TokenPrices,
 )
 from evaluation.servers.client import (
@@ -25,8 +26,6 @@ from evaluation.servers.client import (
     RetriesExhausted,
     ServerClient,
 )
-from evaluation.servers.pacing import Account, SharedBackoff, Spending
-from evaluation.servers.parameters import Parameters
 from evaluation.servers.refusals import Refusal, RefusalClass
 
 if TYPE_CHECKING:
@@ -65,10 +64,6 @@ class AskedText:
     schema: AdaptedSchema
     provider: Provider
     prices: TokenPrices | None = None
-
-    def undeclared(self) -> Generation:
-        """Return the generation of a schema that the provider does not take."""
-        return self.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, self.schema.refusal)
 
     def failed(self, result: Result, ending: TextEnding, detail: str) -> Generation:
         """Return the generation of a request that has no answer."""
@@ -168,27 +163,27 @@ _MEMBERS: Final = (RefusalClass.PARAMETER, RefusalClass.UNKNOWN)
 _CONTROL_BUDGET: Final = 16
 
 
-class ServerWriter:
+class ServerWriter(TextWriter):
     """Has a server write; the texts of one batch are asked for at the same time."""
 
-    def __init__(  # noqa: PLR0913 (what the writers of one server share)
+    def __init__(
         self,
         server: ModelServer,
-        account: Account | None = None,
-        *,
-        client: ServerClient | None = None,
-        backoff: SharedBackoff | None = None,
-        parameters: Parameters | None = None,
+        client: ServerClient,
         say: Callable[[str], None] = lambda _message: None,
     ) -> None:
-        """Prepare; nothing is sent yet."""
+        """Prepare; nothing is sent yet.
+
+        Args:
+            server: The model, and the way in which it is asked.
+            client: The connection, which all ways to ask the model share.
+            say: Prints what is learnt about the server.
+        """
         self.server = server
         self._adapter = server.adapter
         self._provider = server.connection.provider
-        self.account = account or Account(Spending())
-        self.client = client or ServerClient(server.connection, backoff, self.account)
+        self.client = client
         self.say = say
-        self.parameters = parameters or Parameters(self._provider.parameters)
         #: Words of refusals before the first answer; None after it.
         self._refusals: list[str] | None = []
         #: Finish reasons that are in no table, each said once.
@@ -201,7 +196,7 @@ class ServerWriter:
     @property
     def discovered(self) -> Mapping[str, str]:
         """The parameters that the server refuses, with the names that it takes."""
-        return self.parameters.changes
+        return self.client.parameters.changes
 
     def close(self) -> None:
         """Close the connection."""
@@ -238,11 +233,11 @@ class ServerWriter:
         The request is empty if the provider does not take the schema.
         """
         schema = self._adapter.of(request.record)
-        text = AskedText(request, schema, self._provider, self.account.prices)
+        text = AskedText(request, schema, self._provider, self.client.account.prices)
         if schema.refusal:
             return text, {}
         body = self.server.request(request, schema.text)
-        return text, self.parameters.apply(body)
+        return text, self.client.parameters.apply(body)
 
     def prepare(
         self, records: Sequence[Record], folder: Path, progress: Progress
@@ -253,12 +248,13 @@ class ServerWriter:
     def owe(self, request: GenerationRequest) -> None:
         """Count the maximum cost of an answer whose tokens were not counted."""
         _, body = self.prepared(request)
-        self.account.pay(None, None, len(json.dumps(body)), request.budget)
+        self.client.account.pay(None, None, len(json.dumps(body)), request.budget)
 
     def _write_one(self, request: GenerationRequest) -> Generation:
         text, body = self.prepared(request)
         if text.schema.refusal:
-            return text.undeclared()
+            refusal = text.schema.refusal
+            return text.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, refusal)
         try:
             answer, start = self.ask(request, text.schema.text)
         except RequestRefused as refused:
@@ -292,13 +288,13 @@ class ServerWriter:
             CsbdataError: see `ServerClient.ask`.
         """
         while True:
-            body = self.parameters.apply(self.server.request(request, schema))
+            body = self.client.parameters.apply(self.server.request(request, schema))
             try:
                 return self.client.ask(body, request.budget)
             except RequestRefused as refused:
                 if refused.meaning not in _MEMBERS:
                     raise
-                change = self.parameters.learn(body, refused.refusal)
+                change = self.client.parameters.learn(body, refused.refusal)
                 if change is None:
                     raise
                 if change:

@@ -19,7 +19,7 @@ from curation.system.words import counted
 from evaluation.core.cases import Result
 from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import Adapt, Generation, GenerationRequest
-from evaluation.servers.client import RequestLimits
+from evaluation.servers.client import RequestLimits, ServerClient
 from evaluation.servers.model_server import served_model
 from evaluation.servers.pacing import Account, Spending, SpendingLimit
 from evaluation.servers.prices import prices_of
@@ -93,7 +93,8 @@ def ask_records(
     say(f"{server.label}: {counted(len(records), 'request')}, {cost}")
     account = Account(Spending(max_cost, max_requests), prices)
     today = str(datetime.datetime.now(datetime.UTC).date())
-    with closing(ServerWriter(server, account, say=say)) as writer:
+    client = ServerClient(server.connection, account=account)
+    with closing(ServerWriter(server, client, say)) as writer:
         for request in requests:
             try:
                 (made,) = writer.write([request])

@@ -26,8 +26,7 @@ from evaluation.generation.text_generation import (
 from evaluation.reporting.tables import Table
 from evaluation.servers.client import RequestLimits, ServerClient
 from evaluation.servers.model_server import ModelServer, served_model
-from evaluation.servers.pacing import Account, SharedBackoff, Spending, SpendingLimit
-from evaluation.servers.parameters import Parameters
+from evaluation.servers.pacing import Account, Spending, SpendingLimit
 from evaluation.servers.prices import prices_of
 from evaluation.servers.provider import PROMPT_ALONE, is_served, split_provider
 from evaluation.servers.writer import ConditionUnavailable, ServerWriter
@@ -109,12 +108,10 @@ class Conformance(NamedTuple):
 
 @dataclass(slots=True)
 class _Asker:
-    """Asks a server in all ways; parameters that it refuses are learnt once."""
+    """Asks a server in all ways."""
 
-    account: Account
     client: ServerClient
     say: Callable[[str], None]
-    parameters: Parameters
     writers: dict[str, ServerWriter] = field(default_factory=dict)
     #: Why no more was sent.
     limit: str = ""
@@ -127,13 +124,7 @@ class _Asker:
     ) -> list[Generation | None]:
         """Return the answers to prompts with schemas; None where none was sent."""
         if server.spec not in self.writers:
-            self.writers[server.spec] = ServerWriter(
-                server,
-                self.account,
-                client=self.client,
-                parameters=self.parameters,
-                say=self.say,
-            )
+            self.writers[server.spec] = ServerWriter(server, self.client, self.say)
         made: list[Generation | None] = [None] * len(asked)
         requests = [
             GenerationRequest(
@@ -206,10 +197,9 @@ def probe_endpoint(
         f"{counted(_BUDGET, 'token')}, {cost}"
     )
     spending = Spending(max_cost, most)
-    account, backoff = Account(spending, prices), SharedBackoff(_LIMITS.patience)
-    with closing(ServerClient(connection, backoff, account)) as client:
-        parameters = Parameters(connection.provider.parameters)
-        asker = _Asker(account, client, say, parameters)
+    account = Account(spending, prices)
+    with closing(ServerClient(connection, account=account)) as client:
+        asker = _Asker(client, say)
         findings, strongest = _features(asker, free, servers)
         keywords: dict[str, ProbeOutcome | None] = {}
         if strongest is not None:

@@ -91,7 +91,7 @@ def _outcome(provider: str, way: str, replies: list[Said]) -> str:
         one = replace(one, adapt=Adapt.NONE)
         slept = [0.0]
         backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
-        writer = ServerWriter(one, client=ServerClient(connection, backoff))
+        writer = ServerWriter(one, ServerClient(connection, backoff))
         record = Record(id="ferry", group="made", schema=_SCHEMA, dialect="2020-12")
         turn = Message(role="user", content="a ferry")
         request = GenerationRequest(record=record, messages=(turn,), budget=40)

@@ -158,9 +158,9 @@ def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
     base, model = served
     connection = ServerConnection(base=f"{base}/v1", model=model, limits=_LIMITS)
     (participant,) = server_participants(connection, ["none"])
-    writer = ServerWriter(
-        participant, Account(Spending(), TokenPrices(prompt=1.0, output=2.0))
-    )
+    account = Account(Spending(), TokenPrices(prompt=1.0, output=2.0))
+    client = ServerClient(participant.connection, account=account)
+    writer = ServerWriter(participant, client)
     made = writer.write([_asked("one"), _asked("two"), _asked("three")])
     writer.close()
     assert [each.id for each in made] == ["one", "two", "three"]
@@ -189,7 +189,7 @@ def test_trouble_on_the_way_changes_no_text(served: tuple[str, str]) -> None:
                 base=f"{address or proxy}/v1", model=model, limits=_LIMITS
             )
             (participant,) = server_participants(connection, ["none"])
-            writer = ServerWriter(participant, client=ServerClient(connection))
+            writer = ServerWriter(participant, ServerClient(connection))
             texts.append(writer.write([_asked("the same")])[0])
             writer.close()
     assert spoils == []
@@ -258,7 +258,7 @@ def test_schemas_are_held_and_texts_are_counted(address: str) -> None:
         )
         for place, properties in enumerate(_SCHEMAS)
     ]
-    writer = ServerWriter(one)
+    writer = ServerWriter(one, ServerClient(one.connection))
     made = writer.write(requests)
     writer.close()
     for text, properties in zip(made, _SCHEMAS, strict=True):
@@ -281,7 +281,7 @@ def test_a_schema_that_it_does_not_take_is_not_declared(address: str) -> None:
         messages=(Message(role="user", content="Say hello."),),
         budget=9,
     )
-    writer = ServerWriter(one)
+    writer = ServerWriter(one, ServerClient(one.connection))
     (text,) = writer.write([request])
     writer.close()
     assert text.ending is TextEnding.ENGINE

@@ -76,7 +76,7 @@ def _write(
         slept = [0.0]
         backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
         client = ServerClient(one.connection, backoff)
-        writer = ServerWriter(one, client=client)
+        writer = ServerWriter(one, client)
         made = writer.write([_request(f"ferry{number}") for number in range(count)])
         writer.close()
     return made, server.asked
@@ -269,7 +269,7 @@ def test_a_stopped_program_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) 
     """Ctrl-C ends it at once, whatever is under way: for minutes, in trouble."""
     late, done = threading.Event(), threading.Event()
     (one,) = server_participants(ServerConnection(base="http://x", model="m"), ["none"])
-    writer = ServerWriter(one)
+    writer = ServerWriter(one, ServerClient(one.connection))
 
     def write_one(request: GenerationRequest) -> None:
         if request.seed:
@@ -295,7 +295,7 @@ def test_a_batch_is_asked_for_at_once() -> None:
     with loopback(reply) as server:
         connection = ServerConnection(base=server.base, model="small")
         (one,) = server_participants(connection, ["none"])
-        writer = ServerWriter(one)
+        writer = ServerWriter(one, ServerClient(one.connection))
         for _ in range(2):
             made = writer.write([replace(_request(), seed=n) for n in range(8)])
         writer.close()
