@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 #: A user waits: longer is too slow.
 _BOUNDS: Final = Bounds(compile_seconds=10.0, run_seconds=10.0)
+#: With the four of a build, values of another seed would find seven faults more of
+#: XGrammar in 236 schemas that it is right with by these; with sixteen hardly any.
+_WITNESSES: Final = 16
 _SLOW: Final = "too slow: no answer within 10 s of processor time"
 
 
@@ -60,7 +63,7 @@ class EngineTrials:
 
     def _requests(self) -> Iterator[InstanceRequest]:
         while True:
-            yield InstanceRequest(schema=self._text, dialect="")
+            yield InstanceRequest(schema=self._text, dialect="", count=_WITNESSES)
 
     def _case_of(self, text: str) -> Case:
         self._text = text

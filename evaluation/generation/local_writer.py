@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from curation.workers.fingerprint import fingerprint
@@ -18,17 +17,15 @@ from evaluation.generation.text_generation import (
     GenerationRequest,
     LoopOptions,
     TextEnding,
+    TextWriter,
     TokenizedRequest,
 )
 from evaluation.setup.engine_files import UNCONSTRAINED
 from evaluation.walking.engine_worker import tokenizer_setup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
-    from curation.system.progress import Progress
-    from evaluation.core.records import Record
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
@@ -40,16 +37,13 @@ _BY_MODEL = (TextEnding.MODEL, TextEnding.LOGITS)
 _LEAST_ROOM = 16
 
 
-class LocalWriter:
+class LocalWriter(TextWriter):
     """One engine over one model.
 
     Example:
         >>> writer = LocalWriter(model, engine, tokenizer, LoopOptions())
         >>> (generation,) = writer.write([request])
     """
-
-    #: No server refuses anything.
-    discovered: Mapping[str, str] = MappingProxyType({})
 
     def __init__(  # noqa: PLR0913 - the model, the engine, and how both work
         self,
@@ -258,14 +252,6 @@ class LocalWriter:
             interpreter=engine.interpreter,
             environment=engine.environment(),
         )
-
-    def prepare(
-        self, records: Sequence[Record], folder: Path, progress: Progress
-    ) -> None:
-        """Do nothing: grammars are compiled text by text, as that is timed."""
-
-    def owe(self, request: GenerationRequest) -> None:
-        """Do nothing: no local text is paid for."""
 
     def close(self) -> None:
         """End the engine's process."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from math import inf
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -324,7 +325,7 @@ class TokenPrices:
         return (prompt * self.prompt + output * self.output) / _MILLION
 
 
-class TextWriter(Protocol):
+class TextWriter(ABC):
     """A writer of texts: a model here under an engine, or one behind a server.
 
     Example:
@@ -334,18 +335,17 @@ class TextWriter(Protocol):
         '{"depth": 3}'
     """
 
-    @property
-    def label(self) -> str:
-        """Its name in rows and tables."""
-
-    @property
-    def identity(self) -> str:
-        """Fingerprint of everything about it that decides its texts."""
+    #: Its name in rows and tables.
+    label: str
+    #: Fingerprint of everything about it that decides its texts.
+    identity: str
 
     @property
     def discovered(self) -> Mapping[str, str]:
         """The parameters that its server refuses, with the names that it takes."""
+        return {}
 
+    @abstractmethod
     def write(
         self,
         requests: Sequence[GenerationRequest],
@@ -359,7 +359,7 @@ class TextWriter(Protocol):
                 requests.
         """
 
-    def prepare(
+    def prepare(  # noqa: B027 (nothing by default)
         self, records: Sequence[Record], folder: Path, progress: Progress
     ) -> None:
         """Make ready what can be made before the first text.
@@ -370,8 +370,9 @@ class TextWriter(Protocol):
             progress: Shows how far it is.
         """
 
-    def owe(self, request: GenerationRequest) -> None:
+    def owe(self, request: GenerationRequest) -> None:  # noqa: B027 (nothing by default)
         """Count the maximum cost of a text whose cost is not known."""
 
+    @abstractmethod
     def close(self) -> None:
         """End its processes and connections."""

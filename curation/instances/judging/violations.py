@@ -216,7 +216,9 @@ def _position(
     Raises:
         LookupError: the schema at the location has no such keyword.
     """
-    operand, text = location.keywords[keyword], text_of(value)
+    if not isinstance(location.schema, dict):
+        raise LookupError(keyword)
+    operand, text = location.schema[keyword], text_of(value)
     if keyword == "type":
         is_fraction = is_number(value) and "integer" in names_of(operand)
         fraction = _FRACTION.search(text) if is_fraction else None
