@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -200,12 +201,12 @@ def fails_at(compiled: CompiledSchema, near_miss: NearMiss) -> int:
     start = 0
     if tokens:
         start = text_of(replaced(value, tokens, _MARK)).index(_MARK) - 1
-    try:
+    # The keyword is outside of the record, or the value must not be there.
+    with suppress(LookupError):
         location = compiled.location_at(tokens_of(near_miss.schema_pointer)[:-1])
-        return start + _position(compiled, location, keyword, at(value, tokens))
-    except LookupError:
-        # The keyword stands outside of the record, or the value must not be there.
-        return start
+        if isinstance(location.schema, dict):
+            return start + _position(compiled, location, keyword, at(value, tokens))
+    return start
 
 
 def _position(
@@ -216,8 +217,6 @@ def _position(
     Raises:
         LookupError: the schema at the location has no such keyword.
     """
-    if not isinstance(location.schema, dict):
-        raise LookupError(keyword)
     operand, text = location.schema[keyword], text_of(value)
     if keyword == "type":
         is_fraction = is_number(value) and "integer" in names_of(operand)
