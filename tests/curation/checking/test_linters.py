@@ -30,11 +30,11 @@ _HEAD: Final = """\
 # Comparison of linters
 
 Made by `pytest --renew-golden tests/curation/checking/test_linters.py -m nightly`:
-which problems `csbdata check`, the `lint` of sourcemeta's `jsonschema` {sourcemeta} and ajv {ajv}
-in strict mode report on common mistakes, on legal schemas, and on the {records}
-schemas of the sample. A linter finds a mistake if it names its location; ajv, which
-names no location, if it refuses the schema. Advice on style (titles, descriptions,
-examples) is excluded; ajv's formats are off.
+problems that `csbdata check`, the `lint` of sourcemeta's `jsonschema` {sourcemeta} and
+ajv {ajv} in strict mode report on common mistakes, on legal schemas, and on
+the {records} schemas of the sample. A linter finds a mistake if it names its
+location; ajv, which names no location, if it refuses the schema. Advice on style is
+excluded; ajv's formats are off.
 
 """
 
