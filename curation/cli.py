@@ -119,7 +119,7 @@ First commands:
 Next:
   csbdata --help                               all commands
   csbdata fit --help                           options, with examples
-  README.md, docs/tutorials.md                 four tutorials, a minute each"""
+  README.md, docs/tutorials.md                 five tutorials, a minute each"""
 
 
 def _print_version(enabled: bool) -> None:

@@ -193,7 +193,7 @@ A problem has a code: `file:line:column: pointer: code: message`.
     for title, meanings in {
         "Reasons: the schema cannot be used as it is": reasons | {TIMED_OUT: SLOW},
         "Rules: an edit that a build makes": {it.name: it.summary for it in rules},
-        "Lints: what stands there and should not": {**lints, **CODES},
+        "Lints: defects that no rule repairs": {**lints, **CODES},
     }.items():
         rows = [
             f"| `{code}` | {meaning.replace('|', chr(92) + '|')} |\n"
@@ -203,22 +203,14 @@ A problem has a code: `file:line:column: pointer: code: message`.
     return text.rstrip("\n") + "\n"
 
 
-def _reasons() -> str:
-    rows = "".join(f"| `{each.value}` | {each.explanation} |\n" for each in Reason)
-    return f"| reason | a document has it if |\n|---|---|\n{rows}"
-
-
 def _rules() -> str:
-    tables = []
-    for name in ("clean", "paper"):
-        rules = rule_set(name)
-        rows = "".join(
-            f"| {rules.numbers[each.name]} | `{each.name}` | {each.summary} |\n"
-            for each in rules.all_rules
-        )
-        head = "|  | rule | what it does |\n|--:|---|---|\n"
-        tables.append(f"**`{name}`**: {rules.summary}\n\n{head}{rows}")
-    return "\n".join(tables)
+    rules = rule_set("paper")
+    rows = "".join(
+        f"| {rules.numbers[each.name]} | `{each.name}` | {each.summary} |\n"
+        for each in rules.all_rules
+    )
+    head = "|  | rule | what it does |\n|--:|---|---|\n"
+    return f"**`paper`**: {rules.summary}\n\n{head}{rows}"
 
 
 def _profiles() -> str:
@@ -239,7 +231,6 @@ def _profiles() -> str:
     ("page", "marks", "made"),
     [
         ("codes.md", "", _codes),
-        ("dataset.md", "<!-- reasons -->\n|<!-- /reasons -->", _reasons),
         ("dataset.md", "<!-- rules -->\n|<!-- /rules -->", _rules),
         ("fit.md", "<!-- profiles: generated -->\n|<!-- profiles: end -->", _profiles),
     ],

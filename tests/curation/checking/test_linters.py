@@ -27,14 +27,14 @@ _MISTAKES: Final = table(__file__, "mistakes")
 _LEGAL: Final = table(__file__, "legal")
 _2020_12: Final = "https://json-schema.org/draft/2020-12/schema"
 _HEAD: Final = """\
-# Beside other linters
+# Comparison of linters
 
 Made by `pytest --renew-golden tests/curation/checking/test_linters.py -m nightly`:
-what `csbdata check`, the `lint` of sourcemeta's `jsonschema` {sourcemeta} and ajv {ajv}
-in strict mode say of mistakes that people make, of legal schemas, and of the {records}
-schemas of the sample. A linter finds a mistake if it names its place; ajv, which names
-none, if it refuses the schema. Advice on style (titles, descriptions, examples) is left
-out; ajv's formats are off.
+problems that `csbdata check`, the `lint` of sourcemeta's `jsonschema` {sourcemeta} and
+ajv {ajv} in strict mode report on common mistakes, on legal schemas, and on
+the {records} schemas of the sample. A linter finds a mistake if it names its
+location; ajv, which names no location, if it refuses the schema. Advice on style is
+excluded; ajv's formats are off.
 
 """
 
