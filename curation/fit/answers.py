@@ -93,8 +93,8 @@ def read_schema(
     """
     text = schema if isinstance(schema, str) else json.dumps(schema, default=dict)
     value = parsed_text(text)
-    if place := schema_place(value):
-        raise BadData(f"a request is no schema; what is at {place} may be one")
+    if path := schema_place(value):
+        raise BadData(f"a request is no schema; what is at {path} may be one")
     compiled = as_schema(value, dialect)
     if isinstance(compiled, Rejected):
         raise BadData(f"{compiled.reason}: {compiled.detail}")
@@ -124,9 +124,17 @@ def compare_schemas(
         >>> csbdata.diff({"type": "integer"}, {"type": "number"}).kind
         <RelationKind.WIDER: 'wider'>
     """
-    one, other = read_schema(first, dialect), read_schema(second, dialect)
+    first_schema, second_schema = (
+        read_schema(first, dialect),
+        read_schema(second, dialect),
+    )
     with Comparer() as comparer:
-        return comparer.relation(one.value, other.value, one.dialect, other.dialect)
+        return comparer.relation(
+            first_schema.value,
+            second_schema.value,
+            first_schema.dialect,
+            second_schema.dialect,
+        )
 
 
 def decode(answer: Json, fit: Fit) -> Json:
@@ -155,7 +163,9 @@ def decode(answer: Json, fit: Fit) -> Json:
         raise BadData("it is nested too deeply", "the answer") from None
     if errors:
         failed = errors[0]
-        place = f" at {failed.instance_pointer}" if failed.instance_pointer else ""
-        what = f"its value{place} fails `{failed.keyword}` at {failed.schema_pointer}"
-        raise BadData(f"{what} of the original schema", "the answer")
+        location = f" at {failed.instance_pointer}" if failed.instance_pointer else ""
+        fault = (
+            f"its value{location} fails `{failed.keyword}` at {failed.schema_pointer}"
+        )
+        raise BadData(f"{fault} of the original schema", "the answer")
     return value

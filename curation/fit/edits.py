@@ -46,7 +46,7 @@ class Sites:
     #: Tokens of the schema objects, each with the keywords of the findings there.
     keywords: Mapping[Tokens, frozenset[str]]
     #: The limit that is exceeded, if it is one.
-    most: int = 0
+    limit: int = 0
 
 
 #: From a schema object and the keywords of its findings to what shall stand there; the

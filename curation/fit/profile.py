@@ -231,7 +231,9 @@ def provider_names() -> tuple[str, ...]:
     """Return the names of the providers to which schemas of answers are sent."""
     profiles = map(load_profile, profile_names())
     return tuple(
-        it.name for it in profiles if it.kind is TargetKind.PROVIDER and it.answers
+        profile.name
+        for profile in profiles
+        if profile.kind is TargetKind.PROVIDER and profile.answers
     )
 
 
@@ -282,8 +284,8 @@ def _file_of(name: str) -> Profile:
     path = Path(name)
     if path.suffix == _SUFFIX or path.is_file():
         return read_profile(path)
-    known = {word: full for full in profile_names() for word in (full, full[:6])}
-    near = dict.fromkeys(known[word] for word in closest_names(name, known))
+    names = {word: full for full in profile_names() for word in (full, full[:6])}
+    near = dict.fromkeys(names[word] for word in closest_names(name, names))
     then = f"there are {', '.join(profile_names())}, engines, or FILE.toml"
     if near:
         then = f"did you mean {' or '.join(near)}?"
@@ -330,11 +332,11 @@ def read_profile(path: Path) -> Profile:
     try:
         tables = tomllib.loads(refuse_large(path).read_text("utf-8"))
     except OSError as error:
-        what = error.strerror or type(error).__name__
-        raise NoInput(what, str(path)) from error
+        fault = error.strerror or type(error).__name__
+        raise NoInput(fault, str(path)) from error
     except (ValueError, RecursionError) as error:
-        what = str(error) or type(error).__name__
-        raise BadData(f"not TOML: {what}", str(path)) from error
+        fault = str(error) or type(error).__name__
+        raise BadData(f"not TOML: {fault}", str(path)) from error
     try:
         for problem in _problems(tables):
             raise BadData(problem, str(path))
@@ -351,8 +353,8 @@ def _problems(tables: Mapping[str, Json]) -> Iterator[str]:
     yield from _unknown_keys(tables, Profile, "")
     for part, struct in (("sources", ProfileSource), ("rules", ProfileRule)):
         inner = tables.get(part)
-        listed = enumerate(inner) if isinstance(inner, list) else ()
-        for key, table in inner.items() if isinstance(inner, dict) else listed:
+        elements = enumerate(inner) if isinstance(inner, list) else ()
+        for key, table in inner.items() if isinstance(inner, dict) else elements:
             if isinstance(table, dict):
                 yield from _unknown_keys(table, struct, f" in {part}[{key}]")
 
@@ -386,8 +388,8 @@ def _faults(profile: Profile) -> Iterator[str]:
             near = _meant(rule.source, tuple(profile.sources))
             yield f"unknown source {rule.source!r}{where}{near}"
         needed, optional = PARAMETERS[rule.check]
-        given = set(msgspec.structs.asdict(rule)) - _ALWAYS
-        used = {name for name in given if getattr(rule, name) not in ((), None)}
+        fields = set(msgspec.structs.asdict(rule)) - _ALWAYS
+        used = {name for name in fields if getattr(rule, name) not in ((), None)}
         for name in sorted(needed - used):
             yield f"{rule.check!r}{where} needs {name!r}"
         for name in sorted(used - needed - optional):

@@ -103,8 +103,8 @@ class Relation:
         """How the relation is known, or what was tried, as a clause."""
         if self.kind is RelationKind.UNKNOWN:
             halves = [
-                f"every value of the {one} is one of the {other}"
-                for one, other, proven in (
+                f"every value of the {inner} is one of the {outer}"
+                for inner, outer, proven in (
                     ("first", "second", self.first_in_second),
                     ("second", "first", self.second_in_first),
                 )
@@ -255,11 +255,13 @@ class Comparer:
             second_dialect: That of the second, if it is another one.
             given: JSON texts of values to be tried before others.
         """
-        other = second_dialect or dialect
-        same = skeleton_digest(first, dialect) == skeleton_digest(second, other)
-        if same and dialect is other:
+        other_dialect = second_dialect or dialect
+        equal = skeleton_digest(first, dialect) == skeleton_digest(
+            second, other_dialect
+        )
+        if equal and dialect is other_dialect:
             return Relation(first_in_second=True, second_in_first=True, common=None)
-        texts = text_of(first, dialect), text_of(second, other)
+        texts = text_of(first, dialect), text_of(second, other_dialect)
         proofs = self.proofs(*texts, PROOF_SECONDS)
         if proofs.first_in_second and proofs.second_in_first:
             return Relation(first_in_second=True, second_in_first=True, common=None)

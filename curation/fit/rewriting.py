@@ -93,7 +93,9 @@ class Fit:
     @property
     def ignored(self) -> tuple[FitFinding, ...]:
         """What it accepts and does not hold."""
-        return tuple(it for it in self.remarks if it.effect is Effect.IGNORED)
+        return tuple(
+            remark for remark in self.remarks if remark.effect is Effect.IGNORED
+        )
 
     @property
     def fits(self) -> bool:
@@ -132,7 +134,7 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
     comparer: Comparer,
     *,
     allow: Literal["safe", "any"] = "safe",
-    known: Sequence[Json] | None = None,
+    examples: Sequence[Json] | None = None,
     tool: bool = False,
     strict: bool = False,
     prove: bool = True,
@@ -145,7 +147,7 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
         profile: The target.
         comparer: Decides how steps change it.
         allow: `safe` makes only steps after which decoded answers are valid.
-        known: Values of the schema, of which one at least is to be kept; by default
+        examples: Values of the schema, of which one at least is to be kept; by default
             some are looked for.
         tool: Whether it is the schema of a tool's parameters.
         strict: Whether the request sends it with `strict`.
@@ -154,13 +156,13 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
         seconds: The deadline in processor time, of the comparer's as well.
     """
     begun = comparer.spent
-    if known is None:
-        own = text_of(original.value, original.dialect)
-        texts = comparer.witnesses(own, min(VALUE_SECONDS, seconds / 2))
-        known = [json.loads(text) for text in texts]
+    if examples is None:
+        original_text = text_of(original.value, original.dialect)
+        texts = comparer.witnesses(original_text, min(VALUE_SECONDS, seconds / 2))
+        examples = [json.loads(text) for text in texts]
     seconds -= comparer.spent - begun
     return _Rewriting(
-        original, profile, comparer, allow, known, tool, strict, prove, seconds
+        original, profile, comparer, allow, examples, tool, strict, prove, seconds
     ).run()
 
 
@@ -170,7 +172,7 @@ class _Rewriting:
     profile: Profile
     comparer: Comparer
     allow: str
-    known: Sequence[Json]
+    examples: Sequence[Json]
     tool: bool
     strict: bool
     prove: bool
@@ -189,11 +191,11 @@ class _Rewriting:
         if self._failing():
             self._port()
         if self.shaped.dialect is _DIALECT:
-            listed = (*EXACT, *SAFE, *(UNSAFE if self.allow == "any" else ()))
+            candidates = (*EXACT, *SAFE, *(UNSAFE if self.allow == "any" else ()))
             # What one rewrite leaves behind may be for one before it in the list.
             for _ in range(_PASSES):
                 before = len(self.steps)
-                for candidate in listed:
+                for candidate in candidates:
                     self._apply(candidate)
                 if len(self.steps) == before:
                     break
@@ -204,7 +206,9 @@ class _Rewriting:
             shaped=self.shaped,
             steps=tuple(self.steps),
             failing=failing,
-            remarks=tuple(it for it in self._findings() if it.effect not in FAILING),
+            remarks=tuple(
+                finding for finding in self._findings() if finding.effect not in FAILING
+            ),
             is_late=bool(failing) and self._left() <= 0,
         )
 
@@ -213,9 +217,9 @@ class _Rewriting:
         spent = time.thread_time() + self.comparer.spent - self.begun
         return self.seconds - spent
 
-    def _within(self, most: float) -> float:
+    def _within(self, limit: float) -> float:
         """Return the deadline of one question: at most a third of what is left."""
-        return min(most, max(_LEAST_SECONDS, self._left() / 3))
+        return min(limit, max(_LEAST_SECONDS, self._left() / 3))
 
     def _findings(self) -> tuple[FitFinding, ...]:
         return judge_fit(
@@ -223,7 +227,9 @@ class _Rewriting:
         )
 
     def _failing(self) -> tuple[FitFinding, ...]:
-        return tuple(it for it in self._findings() if it.effect in FAILING)
+        return tuple(
+            finding for finding in self._findings() if finding.effect in FAILING
+        )
 
     def _port(self) -> None:
         """Write the schema in 2020-12, in which all rewrites are made."""
@@ -238,21 +244,21 @@ class _Rewriting:
             return schema
 
         try:
-            own = gathered(value, dialect)
-            new = edited(ported(own, dialect, _DIALECT), _DIALECT, legal)
+            bundled = gathered(value, dialect)
+            new = edited(ported(bundled, dialect, _DIALECT), _DIALECT, legal)
             CompiledSchema(new, _DIALECT).validator  # noqa: B018 - may it be used?
         except (CannotPortError, ValueError):
             return
         if isinstance(new, dict) and isinstance(value, dict) and "$schema" in value:
             new = {"$schema": _DIALECT.uri, **new}
-        if own is not value:
+        if bundled is not value:
             sentence = "what references lead to outside of all keywords becomes a"
             self._note("gathered", f"{sentence} definition", Claim.EQUAL)
         if dialect is not _DIALECT:
             # 2020-12 asserts formats that older drafts do not have.
-            more = asserted_formats(_DIALECT) - asserted_formats(dialect)
+            formats = asserted_formats(_DIALECT) - asserted_formats(dialect)
             used = {str(part.get("format")) for part in subschemas(value, dialect)}
-            claim = Claim.NARROWER if used & more else Claim.EQUAL
+            claim = Claim.NARROWER if used & formats else Claim.EQUAL
             sentence = f"the schema of {dialect.name} is written in 2020-12"
             self._note("ported", sentence, claim)
         self.shaped = Shaped(new, _DIALECT)
@@ -272,14 +278,18 @@ class _Rewriting:
     def _apply(self, candidate: Rewrite) -> None:
         """Make a rewrite where findings ask for it; an exact one by keyword."""
         findings = [
-            it for it in self._failing() if candidate.answers(it.rule, it.keyword)
+            failure
+            for failure in self._failing()
+            if candidate.answers(failure.rule, failure.keyword)
         ]
-        checks = {it.rule for it in findings}
+        checks = {failure.rule for failure in findings}
         rules = [rule for rule in self.profile.rules if rule.check in checks]
         limits = [rule.most for rule in rules if rule.most is not None]
-        for group in sorted({it.keyword if candidate.exact else "" for it in findings}):
+        for group in sorted(
+            {failure.keyword if candidate.exact else "" for failure in findings}
+        ):
             places = positions(self.shaped.marked, _DIALECT)
-            asked: dict[Tokens, frozenset[str]] = {}
+            tried: dict[Tokens, frozenset[str]] = {}
             for finding in findings:
                 tokens = self.shaped.source(finding.site)
                 position = places.get(tokens)
@@ -294,10 +304,10 @@ class _Rewriting:
                     # Closed beside another schema, it would refuse what that declares.
                     is_site = not position.plain
                 if is_site:
-                    known = asked.get(tokens, frozenset())
-                    asked[tokens] = known | {finding.keyword}
-            if asked and self._left() > 0:
-                sites = Sites(keywords=asked, most=min(limits, default=0))
+                    previous = tried.get(tokens, frozenset())
+                    tried[tokens] = previous | {finding.keyword}
+            if tried and self._left() > 0:
+                sites = Sites(keywords=tried, limit=min(limits, default=0))
                 self._try(candidate, sites, places)
 
     def _try(
@@ -337,7 +347,7 @@ class _Rewriting:
         after = CompiledSchema(marked, _DIALECT)
         try:
             after.validator  # noqa: B018 - may it be used?
-            valid = [value for value in self.known if before.is_valid(value)]
+            valid = [value for value in self.examples if before.is_valid(value)]
             return not valid or any(map(after.is_valid, valid))
         except ValueError:
             return False
@@ -368,10 +378,12 @@ class _Rewriting:
             proofs = self.comparer.proofs(*texts, self._within(PROOF_SECONDS))
             self.has_algebra = "no answer within" not in proofs.failure
         claim = _claim(
-            kept=proofs.first_in_second or rule in (Claim.EQUAL, Claim.WIDER),
+            preserved=proofs.first_in_second or rule in (Claim.EQUAL, Claim.WIDER),
             safe=proofs.second_in_first or rule in (Claim.EQUAL, Claim.NARROWER),
         )
-        by_algebra = _claim(kept=proofs.first_in_second, safe=proofs.second_in_first)
+        by_algebra = _claim(
+            preserved=proofs.first_in_second, safe=proofs.second_in_first
+        )
         step = Step(
             rewrite=candidate.name,
             sentence=candidate.sentence,
@@ -386,7 +398,7 @@ class _Rewriting:
         self.searches += 1
         values = self.comparer.values(
             *texts,
-            given=map(json.dumps, self.known),
+            given=map(json.dumps, self.examples),
             differences=proofs.differences,
             seconds=self._within(VALUE_SECONDS),
         )
@@ -413,7 +425,7 @@ _MOST_SEARCHES: Final = 4
 _GROWTH: Final = 4
 
 
-def _claim(*, kept: bool, safe: bool) -> Claim:
-    if kept and safe:
+def _claim(*, preserved: bool, safe: bool) -> Claim:
+    if preserved and safe:
         return Claim.EQUAL
-    return Claim.WIDER if kept else Claim.NARROWER if safe else Claim.UNKNOWN
+    return Claim.WIDER if preserved else Claim.NARROWER if safe else Claim.UNKNOWN

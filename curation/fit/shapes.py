@@ -91,8 +91,8 @@ class Shaped:
         root = self.marked
         if not isinstance(root, dict) or not shape_of(root).wrapped:
             return self._part(root, (), ())
-        kept = {*CONTAINERS, "$schema", "$id"}
-        around = {name: root[name] for name in root if name in kept}
+        outer = {*CONTAINERS, "$schema", "$id"}
+        around = {name: root[name] for name in root if name in outer}
         inner = {name: value for name, value in root.items() if name not in around}
         sent = self._part(around, (), ())
         value = self._part(inner, (), ("properties", VALUE))
@@ -103,28 +103,30 @@ class Shaped:
         edits: dict[Tokens, Put] = {}
         for reference in document.references:
             target = document.lookup(reference.text, reference.base)
-            place = self.places.get(reference.tokens)
-            if target is None or place is None:
+            path = self.places.get(reference.tokens)
+            if target is None or path is None:
                 continue
-            there = self.places.get(target.tokens)
-            if there is not None and there != target.tokens:
-                edits[*place, reference.keyword] = Put(fragment_of(there))
+            sent_path = self.places.get(target.tokens)
+            if sent_path is not None and sent_path != target.tokens:
+                edits[*path, reference.keyword] = Put(fragment_of(sent_path))
         return rewritten(sent, edits)
 
-    def _part(self, schema: UntypedJson, here: Tokens, there: Tokens) -> UntypedJson:
+    def _part(self, schema: UntypedJson, source: Tokens, target: Tokens) -> UntypedJson:
         """Return what is sent for a part, and note the places of all parts in it."""
-        self.places[here], self._sources[there] = there, here
+        self.places[source], self._sources[target] = target, source
         if not isinstance(schema, dict):
             return schema
         shape = shape_of(schema)
         if shape.pairs:
-            return self._pairs(schema, here, there)
+            return self._pairs(schema, source, target)
         if shape.items:
-            return self._members(schema, shape, here, there)
-        parts = self._changed_parts(schema, shape, here, there)
+            return self._members(schema, shape, source, target)
+        parts = self._changed_parts(schema, shape, source, target)
         if not parts and SHAPE not in schema:
             return schema
-        sent = _with_parts({it: schema[it] for it in schema if it != SHAPE}, parts)
+        sent = _with_parts(
+            {keyword: schema[keyword] for keyword in schema if keyword != SHAPE}, parts
+        )
         if shape.nullable:
             properties = schema["properties"]
             sent["required"] = list(properties) if isinstance(properties, dict) else []
@@ -135,7 +137,7 @@ class Shaped:
         return _described(sent, shape)
 
     def _changed_parts(
-        self, schema: _Object, shape: AnswerShape, here: Tokens, there: Tokens
+        self, schema: _Object, shape: AnswerShape, source: Tokens, target: Tokens
     ) -> dict[Tokens, UntypedJson]:
         """Return what is sent for the parts directly inside, where it is another."""
         parts: dict[Tokens, UntypedJson] = {}
@@ -143,58 +145,58 @@ class Shaped:
         for path, child in children(schema, self.dialect):
             is_nullable = path[0] == "properties" and path[1] in nullable
             make = self._nullable if is_nullable else self._part
-            value = make(child, (*here, *path), (*there, *path))
+            value = make(child, (*source, *path), (*target, *path))
             if value is not child:
                 parts[path] = value
         return parts
 
     def _nullable(
-        self, schema: UntypedJson, here: Tokens, there: Tokens
+        self, schema: UntypedJson, source: Tokens, target: Tokens
     ) -> UntypedJson:
         kind = schema.get("type") if isinstance(schema, dict) else None
         shape = shape_of(schema)
         changed = shape.pairs or shape.items
         if isinstance(schema, dict) and isinstance(kind, str) and not changed:
-            sent = self._part(schema, here, there)
+            sent = self._part(schema, source, target)
             if isinstance(sent, dict) and "const" not in sent:
                 sent = {**sent, "type": [kind, "null"]}
                 if isinstance(sent.get("enum"), list):
                     sent["enum"] = [*schema["enum"], None]
                 return sent
         if isinstance(schema, dict) and schema.keys() <= {"anyOf", *_ABOUT}:
-            sent = self._part(schema, here, there)
+            sent = self._part(schema, source, target)
             if isinstance(sent, dict):
                 return {**sent, "anyOf": [*sent["anyOf"], {"type": "null"}]}
             return sent
-        value = self._part(schema, here, (*there, "anyOf", "0"))
+        value = self._part(schema, source, (*target, "anyOf", "0"))
         return {"anyOf": [value, {"type": "null"}]}
 
     def _definitions(
-        self, schema: _Object, here: Tokens, there: Tokens
+        self, schema: _Object, source: Tokens, target: Tokens
     ) -> dict[str, UntypedJson]:
         """Return the members of a reshaped schema that references may lead to."""
-        kept = {name: schema[name] for name in schema if name in CONTAINERS}
+        definitions = {name: schema[name] for name in schema if name in CONTAINERS}
         return _with_parts(
-            kept,
+            definitions,
             {
-                path: self._part(child, (*here, *path), (*there, *path))
-                for path, child in children(kept, self.dialect)
+                path: self._part(child, (*source, *path), (*target, *path))
+                for path, child in children(definitions, self.dialect)
             },
         )
 
-    def _pairs(self, schema: _Object, here: Tokens, there: Tokens) -> UntypedJson:
-        inside = (*there, "items", "properties")
+    def _pairs(self, schema: _Object, source: Tokens, target: Tokens) -> UntypedJson:
+        inside = (*target, "items", "properties")
         names = schema.get("propertyNames", {})
-        key = self._part(names, (*here, "propertyNames"), (*inside, KEY))
+        key = self._part(names, (*source, "propertyNames"), (*inside, KEY))
         value = self._part(
             schema["additionalProperties"],
-            (*here, "additionalProperties"),
+            (*source, "additionalProperties"),
             (*inside, VALUE),
         )
         key = {"type": "string", **(key if isinstance(key, dict) else {})}
         sent: _Object = {
             **{name: schema[name] for name in _ABOUT if name in schema},
-            **self._definitions(schema, here, there),
+            **self._definitions(schema, source, target),
             "type": "array",
             "items": _object({KEY: key, VALUE: value}),
         }
@@ -203,29 +205,29 @@ class Shaped:
         return _described(sent, shape_of(schema))
 
     def _members(
-        self, schema: _Object, shape: AnswerShape, here: Tokens, there: Tokens
+        self, schema: _Object, shape: AnswerShape, source: Tokens, target: Tokens
     ) -> UntypedJson:
         members: _Object = {}
         prefix: UntypedJson = schema.get("prefixItems") or []
         leading = len(prefix)
         for index in range(shape.items):
             name = f"{ITEM}{index + 1}"
-            place = (*there, "properties", name)
+            member_path = (*target, "properties", name)
             path = ("prefixItems", str(index)) if index < leading else ("items",)
             part = prefix[index] if index < leading else schema.get("items", True)
-            members[name] = self._part(part, (*here, *path), place)
+            members[name] = self._part(part, (*source, *path), member_path)
         if shape.more:
-            place = (*there, "properties", MORE)
+            member_path = (*target, "properties", MORE)
             items = self._part(
-                schema.get("items", True), (*here, "items"), (*place, "items")
+                schema.get("items", True), (*source, "items"), (*member_path, "items")
             )
-            more: _Object = {"type": "array", "items": items}
-            most = schema.get("maxItems")
-            if isinstance(most, int) and not shape.cut:
-                more["maxItems"] = most - shape.items
-            members[MORE] = more
+            trailing: _Object = {"type": "array", "items": items}
+            limit = schema.get("maxItems")
+            if isinstance(limit, int) and not shape.cut:
+                trailing["maxItems"] = limit - shape.items
+            members[MORE] = trailing
         about: _Object = {name: schema[name] for name in _ABOUT if name in schema}
-        about |= self._definitions(schema, here, there)
+        about |= self._definitions(schema, source, target)
         return _described({**about, **_object(members)}, shape)
 
 
@@ -244,12 +246,14 @@ def _described(sent: _Object, shape: AnswerShape) -> _Object:
         words = "; ".join(
             f"{name}: {json.dumps(value)}" for name, value in shape.dropped.items()
         )
-        own = sent.get("description")
-        parts = [own] if isinstance(own, str) and own else []
+        description = sent.get("description")
+        parts = [description] if isinstance(description, str) and description else []
         sent["description"] = " ".join([*parts, f"({words})"])
     return sent
 
 
 def _with_parts(schema: _Object, parts: Mapping[Tokens, UntypedJson]) -> _Object:
     """Return a copy of a schema object with other parts directly inside it."""
-    return cast("_Object", rewritten(schema, {it: Put(parts[it]) for it in parts}))
+    return cast(
+        "_Object", rewritten(schema, {path: Put(parts[path]) for path in parts})
+    )

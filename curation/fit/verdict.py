@@ -133,23 +133,23 @@ def _judged(
         return (NOT_A_SCHEMA,)
     rules = tuple(profile.rules_for(tool=tool, strict=strict))
     findings = [
-        _finding(found, rule, profile)
+        _finding(match, rule, profile)
         for rule in rules
         if rule.effect is not Effect.ACCEPTED
-        for found in _found_by(scan, rule)
+        for match in _found_by(scan, rule)
     ]
     untold = (scan.keywords & KNOWN_KEYWORDS) - told_keywords(profile, rules)
     if not untold:
         return tuple(findings)
-    seen = {finding.pointer for finding in findings}
+    pointers = {finding.pointer for finding in findings}
     findings += [
         replace(_UNDOCUMENTED, pointer=where, keyword=name, sentence=sentence)
-        for place in scan.places
-        for name in place.keywords
+        for location in scan.places
+        for name in location.keywords
         if name in untold
-        for where in [pointer((*place.tokens, name))]
+        for where in [pointer((*location.tokens, name))]
         for sentence in [f"no source says what happens to `{name}`"]
-        if where not in seen
+        if where not in pointers
     ]
     return tuple(findings)
 
@@ -191,35 +191,35 @@ def judge_request(tools: Sequence[Tool], profile: Profile) -> tuple[FitFinding, 
     nothing = Scan(True)  # noqa: FBT003 - a boolean is a schema
     findings = []
     for rule in profile.rules:
-        own = [
+        concerned = [
             tool
             for tool in tools
             if rule in profile.rules_for(tool=True, strict=tool.strict)
         ]
         if rule.check == "tool-name-twice":
-            counts = Counter(tool.name for tool in own)
-            found = [
+            counts = Counter(tool.name for tool in concerned)
+            matches = [
                 Found((), "", f"{count} tools have the name {quoted(name)}")
                 for name, count in counts.items()
                 if count > 1
             ]
         elif rule.scope is Scope.REQUEST:
-            scans = [scan_of(tool.schema) or nothing for tool in own]
-            found = list(over_limit(scans, rule))
+            scans = [scan_of(tool.schema) or nothing for tool in concerned]
+            matches = list(over_limit(scans, rule))
         else:
             continue
-        findings += [_finding(it, rule, profile) for it in found]
+        findings += [_finding(match, rule, profile) for match in matches]
     return tuple(findings)
 
 
-def _finding(found: Found, rule: ProfileRule, profile: Profile) -> FitFinding:
+def _finding(match: Found, rule: ProfileRule, profile: Profile) -> FitFinding:
     source = profile.sources[rule.source]
     return FitFinding(
-        pointer=pointer(found.tokens),
-        keyword=found.keyword,
+        pointer=pointer(match.tokens),
+        keyword=match.keyword,
         rule=rule.check,
         effect=rule.effect,
-        sentence=f"{found.sentence}{f'; {rule.note}' if rule.note else ''}",
+        sentence=f"{match.sentence}{f'; {rule.note}' if rule.note else ''}",
         source=f"{source.title} ({source.date})",
         evidence=source.evidence,
     )
@@ -234,13 +234,13 @@ def told_keywords(
         profile: The target.
         rules: Those that hold for what is sent; by default for an answer's schema.
     """
-    told = {*QUIET, *profile.accepted}
+    keywords = {*QUIET, *profile.accepted}
     for rule in rules or profile.rules_for(tool=False, strict=False):
         if rule.check == "any":
             return KNOWN_KEYWORDS
         if rule.check == "keyword" and not (rule.beside or rule.types or rule.places):
-            told.update(rule.names if rule.most is None else ())
-    return frozenset(told)
+            keywords.update(rule.names if rule.most is None else ())
+    return frozenset(keywords)
 
 
 #: Of what no target accepts.
@@ -267,9 +267,9 @@ BROKEN: Final = replace(
 def leads_out(scan: Scan) -> list[FitFinding]:
     """Return what no target accepts: a reference to what is not in the schema."""
     return [
-        replace(BROKEN, sentence=f"{BROKEN.sentence}: {it.text} leads out of it")
-        for it in scan.references
-        if scan.targets[it.tokens] is None and not it.text.startswith("#")
+        replace(BROKEN, sentence=f"{BROKEN.sentence}: {reference.text} leads out of it")
+        for reference in scan.references
+        if scan.targets[reference.tokens] is None and not reference.text.startswith("#")
     ][:1]
 
 
