@@ -101,9 +101,9 @@ class Containment:
     """How many elements the schema of `contains` must accept."""
 
     location: SchemaLocation
-    least: int
+    minimum: int
     #: None if any number may.
-    most: int | None
+    maximum: int | None
 
 
 #: Keywords of which the greatest value counts, and of which the least does.
@@ -223,8 +223,8 @@ class Conjunction:
                     value = spelled.get(keyword)
                     if is_number(value):
                         if keyword.endswith("imum"):
-                            known = self.bounds.get(keyword, value)
-                            self.bounds[keyword] = tighter(known, value)
+                            bound = self.bounds.get(keyword, value)
+                            self.bounds[keyword] = tighter(bound, value)
                         else:
                             # It may be spelled 2.0.
                             limit = self.counts.get(keyword, int(value))
@@ -258,19 +258,19 @@ class Conjunction:
         return tuple(kind for kind in types if not self._conflicts(kind))
 
     def _values(self) -> list[Json] | None:
-        left: list[Json] | None = None
+        common: list[Json] | None = None
         for location in self.locations:
             schema = location.schema
             lists = [schema["enum"]] if isinstance(schema.get("enum"), list) else []
             if "const" in schema and "const" in self.tree.dialect.assertions:
                 lists.append([schema["const"]])
             for values in lists:
-                if left is None:
-                    left = values
+                if common is None:
+                    common = values
                     continue
                 identities = {identity(value) for value in values}
-                left = [value for value in left if identity(value) in identities]
-        return left and [value for value in left if self.admits(value)]
+                common = [value for value in common if identity(value) in identities]
+        return common and [value for value in common if self.admits(value)]
 
     def _decide(self, location: SchemaLocation) -> None:
         """List what one schema leaves to be decided."""
@@ -296,9 +296,9 @@ class Conjunction:
         if "contains" in schema and "contains" in active:
             must_verify = True
             counted = schema if "minContains" in dialect.assertions else {}
-            least, most = counted.get("minContains", 1), counted.get("maxContains")
+            minimum, maximum = counted.get("minContains", 1), counted.get("maxContains")
             contained = child(location, ("contains",))
-            self.contains.append(Containment(contained, int(least), most))
+            self.contains.append(Containment(contained, int(minimum), maximum))
         if "propertyNames" in schema and "propertyNames" in active:
             self.name_locations.append(child(location, ("propertyNames",)))
         if "unevaluatedItems" in active and not _UNEVALUATED.isdisjoint(schema):
@@ -323,8 +323,8 @@ class Conjunction:
         """Return whether no value of a type can meet the plain assertions."""
         bound, count = self.bounds.get, self.counts.get
         if kind == "object":
-            least = max(count("minProperties", 0), len(self.required))
-            return least > count("maxProperties", math.inf) or any(
+            minimum = max(count("minProperties", 0), len(self.required))
+            return minimum > count("maxProperties", math.inf) or any(
                 self.member_goals(name) is None for name in self.required
             )
         if kind == "array":
@@ -448,8 +448,8 @@ class Conjunction:
         """Return whether a schema applies as a part of another one."""
         if part is holder:
             return True
-        same = part.document == holder.document
-        if same and part.tokens[: len(holder.tokens)] == holder.tokens:
+        is_local = part.document == holder.document
+        if is_local and part.tokens[: len(holder.tokens)] == holder.tokens:
             return True
         return any(
             self.is_inside(referrer, holder, (*visited, part))

@@ -198,9 +198,9 @@ def as_schema(
     decided = with_dialect(document)
     if isinstance(decided, Rejected):
         return decided
-    own = BY_NAME[decided.dialect or _NEWEST]
+    dialect_ = BY_NAME[decided.dialect or _NEWEST]
     return CompiledSchema.from_json(
-        _alone(Schema(decided.schema, own, base_uri or ""), library), own.name
+        _alone(Schema(decided.schema, dialect_, base_uri or ""), library), dialect_.name
     )
 
 

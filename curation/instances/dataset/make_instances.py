@@ -139,11 +139,11 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         if covering is None:
             covering = 0 if lean else COVERING
         budget = Budget(count=count, covering=covering)
-        made = _instances_of(compiled, seed, budget, examples, lean=lean)
-    if huge and made.instances:
+        result = _instances_of(compiled, seed, budget, examples, lean=lean)
+    if huge and result.instances:
         why = f"{LEAN}more than {HUGE:,} characters"
-        return msgspec.structs.replace(made, detail=why)
-    return made
+        return msgspec.structs.replace(result, detail=why)
+    return result
 
 
 @contextmanager
@@ -180,7 +180,11 @@ def _instances_of(
     examples_accepted, refused = judge_examples(compiled, examples)
     identities = {identity(witness.value) for witness in examples_accepted}
     witnesses = [
-        *(one for one in search.witnesses if identity(one.value) not in identities),
+        *(
+            witness_
+            for witness_ in search.witnesses
+            if identity(witness_.value) not in identities
+        ),
         *examples_accepted,
     ]
     if not witnesses:
@@ -203,15 +207,15 @@ def _instances_of(
         covered = measure_coverage(compiled, missed, reasons)
     rows: list[InstanceRow] = []
     # jsonschema judges witnesses and one near miss for each keyword, up to a length.
-    asked, left = set[str](), 0 if lean else _JUDGED
+    judged, budget_left = set[str](), 0 if lean else _JUDGED
     instances: list[Witness | NearMiss] = [*witnesses, *missed]
     for number, instance in enumerate(instances):
         text = text_of(instance.value)
-        ask = len(text) <= left
+        ask = len(text) <= budget_left
         if isinstance(instance, NearMiss):
-            ask &= instance.keyword not in asked
-            asked.add(instance.keyword)
-        left -= len(text) if ask else 0
+            ask &= instance.keyword not in judged
+            judged.add(instance.keyword)
+        budget_left -= len(text) if ask else 0
         rows.append(
             instance_row(interpretations, instance, number, text, ask_jsonschema=ask)
         )

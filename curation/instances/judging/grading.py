@@ -57,10 +57,10 @@ def judge_examples(
     for text in texts:
         try:
             value = json.loads(text)
-            own = identity(value)
-            if own in identities:
+            digest = identity(value)
+            if digest in identities:
                 continue
-            identities.add(own)
+            identities.add(digest)
             failed = as_near_miss(compiled, value)
         except (ValueError, RecursionError):
             refused[UNJUDGED] += 1

@@ -81,16 +81,16 @@ def as_near_miss(compiled: CompiledSchema, value: Json) -> NearMiss | None:
     violations = find_violations(compiled, value)
     if not violations:
         return None
-    first = violations[0]
+    principal = violations[0]
     refusals = {
         (violation.keyword, violation.instance_pointer) for violation in violations
     }
     single = len(refusals) == 1
     return NearMiss(
         value=value,
-        keyword=first.keyword if single else MIXED,
-        schema_pointer=first.schema_pointer if single else "",
-        instance_pointer=first.instance_pointer if single else "",
+        keyword=principal.keyword if single else MIXED,
+        schema_pointer=principal.schema_pointer if single else "",
+        instance_pointer=principal.instance_pointer if single else "",
         keywords=violations if len(violations) > 1 else (),
     )
 
@@ -222,10 +222,14 @@ def _position(
         fraction = _FRACTION.search(text) if is_fraction else None
         return fraction.start() if fraction else 0
     if keyword in ("enum", "const"):
-        listed = [operand] if keyword == "const" else array_of(location.schema, keyword)
-        pairs = (zip(text, text_of(other), strict=False) for other in listed)
-        shared = (takewhile(lambda pair: pair[0] == pair[1], each) for each in pairs)
-        return max((len(list(each)) for each in shared), default=0)
+        operands = (
+            [operand] if keyword == "const" else array_of(location.schema, keyword)
+        )
+        pairs = (zip(text, text_of(candidate), strict=False) for candidate in operands)
+        shared = (
+            takewhile(lambda pair: pair[0] == pair[1], pair_run) for pair_run in pairs
+        )
+        return max((len(list(pair_run)) for pair_run in shared), default=0)
     if keyword in ("items", "additionalItems"):
         prefix, _ = item_keywords(location.schema, compiled.dialect)
         return _after_members(value, len(array_of(location.schema, prefix)))

@@ -248,9 +248,9 @@ def _values_below(
         for name in _names(conjunction):
             yield name, goals_below(conjunction, name)
     if "array" in conjunction.types:
-        most = conjunction.counts.get("maxItems", math.inf)
+        limit = conjunction.counts.get("maxItems", math.inf)
         for index in range(conjunction.prefix_length() + 1):
-            if index < most:
+            if index < limit:
                 yield index, goals_below(conjunction, index)
 
 

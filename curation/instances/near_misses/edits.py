@@ -132,29 +132,31 @@ def altered(text: str) -> Iterator[str]:
 
 def shorter(target: EditTarget) -> Iterator[Edit]:
     """Yield texts one character too short, then shorter ones."""
-    least = target.limit
-    text = target.value if isinstance(target.value, str) else "x" * min(least, LONGEST)
-    yield text[: least - 1]
-    yield text[len(text) - least + 1 :]
-    if len(text) > least > 1:
-        yield text[: least // 2] + text[len(text) - (least - 1 - least // 2) :]
+    minimum = target.limit
+    text = (
+        target.value if isinstance(target.value, str) else "x" * min(minimum, LONGEST)
+    )
+    yield text[: minimum - 1]
+    yield text[len(text) - minimum + 1 :]
+    if len(text) > minimum > 1:
+        yield text[: minimum // 2] + text[len(text) - (minimum - 1 - minimum // 2) :]
     for character in ("a", "0", "A"):
-        yield character * min(least - 1, LONGEST)
-    yield text[: least // 2]
+        yield character * min(minimum - 1, LONGEST)
+    yield text[: minimum // 2]
     yield ""
 
 
 def longer(target: EditTarget) -> Iterator[Edit]:
     """Yield texts one character too long."""
-    most = target.limit
-    if most >= LONGEST:
+    maximum = target.limit
+    if maximum >= LONGEST:
         return
     text = target.value if isinstance(target.value, str) else "x"
-    if most < _LONGEST_ASTRAL and target.rng.random() < _ASTRAL_SHARE:
-        yield _ASTRAL * (most + 1)
-    yield from _stretched(text, most + 1)
+    if maximum < _LONGEST_ASTRAL and target.rng.random() < _ASTRAL_SHARE:
+        yield _ASTRAL * (maximum + 1)
+    yield from _stretched(text, maximum + 1)
     for character in ("a", "0", "A", "x", "1"):
-        yield character * (most + 1)
+        yield character * (maximum + 1)
 
 
 def _stretched(text: str, length: int) -> Iterator[str]:
@@ -178,11 +180,11 @@ def unmatched(target: EditTarget) -> Iterator[Edit]:
     """Yield texts that a pattern may refuse, of a length that is allowed."""
     conjunction = target.conjunction
     text = target.value if isinstance(target.value, str) else "text"
-    most = conjunction.counts.get("maxLength", LONGEST)
-    least = min(conjunction.counts.get("minLength", 0), LONGEST)
-    for other in _unlike(text):
-        repeats = least // len(other) + 1 if 0 < len(other) < least else 1
-        yield (other * repeats)[: max(least, min(most, len(other)))]
+    maximum = conjunction.counts.get("maxLength", LONGEST)
+    minimum = min(conjunction.counts.get("minLength", 0), LONGEST)
+    for candidate in _unlike(text):
+        repeats = minimum // len(candidate) + 1 if 0 < len(candidate) < minimum else 1
+        yield (candidate * repeats)[: max(minimum, min(maximum, len(candidate)))]
 
 
 def _unlike(text: str) -> Iterator[str]:
@@ -208,14 +210,16 @@ def malformed(target: EditTarget) -> Iterator[Edit]:
     if name == "regex":
         # Readers without the flag `u` take most of these for patterns.
         near = []
-    most, least = (
+    maximum, minimum = (
         target.conjunction.counts.get("maxLength"),
         target.conjunction.counts.get("minLength", 0),
     )
-    for other in (*_MALFORMED.get(name, ()), "not a " + name, *near, *_ODD):
-        fits = least <= len(other) and (most is None or len(other) <= most)
-        if fits and is_malformed(dialect_name, name, other):
-            yield other
+    for candidate in (*_MALFORMED.get(name, ()), "not a " + name, *near, *_ODD):
+        fits = minimum <= len(candidate) and (
+            maximum is None or len(candidate) <= maximum
+        )
+        if fits and is_malformed(dialect_name, name, candidate):
+            yield candidate
 
 
 @lru_cache(maxsize=4096)
@@ -373,26 +377,26 @@ _MOST_BEGINNINGS: Final = 8
 
 def fewer_items(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays with one element too few."""
-    value, least = target.value, target.limit
+    value, minimum = target.value, target.limit
     if isinstance(value, list):
-        yield value[: least - 1]
-        yield value[len(value) - least + 1 :]
-    if least == 1:
+        yield value[: minimum - 1]
+        yield value[len(value) - minimum + 1 :]
+    if minimum == 1:
         yield []
 
 
 def more_items(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays with one element too many."""
-    most, unique = target.limit, target.conjunction.unique
-    if most >= MOST_MEMBERS:
+    maximum, unique = target.limit, target.conjunction.unique
+    if maximum >= MOST_MEMBERS:
         return
     value = target.array
     if value and not unique:
-        yield [*value, *[value[-1]] * (most + 1 - len(value))]
+        yield [*value, *[value[-1]] * (maximum + 1 - len(value))]
     longer: list[Json | Nothing] = list(value)
     texts = {repr(item) for item in longer}
-    for _ in range(3 * (most + 2)):
-        if len(longer) > most:
+    for _ in range(3 * (maximum + 2)):
+        if len(longer) > maximum:
             break
         goals = target.conjunction.member_goals(len(longer))
         item = target.fill(goals or ())
@@ -401,7 +405,7 @@ def more_items(target: EditTarget) -> Iterator[Edit]:
             texts.add(repr(item))
         elif not goals:
             longer.append(f"item {len(longer)}")
-    if len(longer) == most + 1:
+    if len(longer) == maximum + 1:
         yield longer
 
 
@@ -440,11 +444,11 @@ def without_contained(target: EditTarget) -> Iterator[Edit]:
 
 def too_often(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays with what `contains` asks for once too often."""
-    most = target.operand
+    maximum = target.operand
     for containment in target.conjunction.contains:
         item = target.fill((containment.location,))
-        if isinstance(most, int) and most < MOST_MEMBERS:
-            yield [*target.array, *[item] * (most + 1)]
+        if isinstance(maximum, int) and maximum < MOST_MEMBERS:
+            yield [*target.array, *[item] * (maximum + 1)]
 
 
 def one_more_item(target: EditTarget) -> Iterator[Edit]:
@@ -467,8 +471,8 @@ def in_two_branches(target: EditTarget) -> Iterator[Edit]:
     """Yield values that two branches accept, then what `replaced` does."""
     for choice in target.conjunction.choices:
         if choice.keyword == target.keyword:
-            for both in combinations(choice.branches[:_MOST_BRANCHES], 2):
-                yield target.fill(both)
+            for branches in combinations(choice.branches[:_MOST_BRANCHES], 2):
+                yield target.fill(branches)
     yield from replaced(target)
 
 
@@ -499,8 +503,8 @@ def extra(target: EditTarget) -> Iterator[Edit]:
         if name not in target.conjunction.required:
             yield {**_without(members, name), _EXTRA[0]: value}
             break
-    for other in ANY:
-        yield {**members, "unexpected": other}
+    for candidate in ANY:
+        yield {**members, "unexpected": candidate}
 
 
 def missing(target: EditTarget) -> Iterator[Edit]:
@@ -512,30 +516,30 @@ def missing(target: EditTarget) -> Iterator[Edit]:
 
 def fewer(target: EditTarget) -> Iterator[Edit]:
     """Yield the object with one property too few."""
-    members, least = target.members, target.limit
+    members, minimum = target.members, target.limit
     optional = [name for name in members if name not in target.conjunction.required]
-    excess = len(members) - least + 1
+    excess = len(members) - minimum + 1
     if 0 < excess <= len(optional):
         yield _without(members, *optional[len(optional) - excess :])
         yield _without(members, *optional[:excess])
-    if least == 1:
+    if minimum == 1:
         yield {}
 
 
 def more(target: EditTarget) -> Iterator[Edit]:
     """Yield the object with one property too many."""
-    members, most = target.members, target.limit
-    if most >= MOST_MEMBERS:
+    members, maximum = target.members, target.limit
+    if maximum >= MOST_MEMBERS:
         return
     longer = dict(members)
     names = [
         *target.conjunction.named_members("properties"),
-        *(f"extra{number}" for number in range(most + 1)),
+        *(f"extra{number}" for number in range(maximum + 1)),
     ]
     # The names already used show what names are wanted.
-    names += [f"{name}{number}" for name in members for number in range(1, most + 2)]
+    names += [f"{name}{number}" for name in members for number in range(1, maximum + 2)]
     for name in names:
-        if len(longer) > most:
+        if len(longer) > maximum:
             break
         if name not in longer:
             value = _value_of(target, name)
@@ -567,18 +571,18 @@ def misnamed(target: EditTarget) -> Iterator[Edit]:
 def dependent(target: EditTarget) -> Iterator[Edit]:
     """Yield the object with a property, but without what comes with it."""
     for name, needs in object_of(target.schema, target.keyword).items():
-        whole = target.members
-        if name not in whole:
+        members = target.members
+        if name not in members:
             value = _value_of(target, name)
             if isinstance(value, Nothing):
                 continue
-            whole = {**whole, name: value}
+            members = {**members, name: value}
         if isinstance(needs, dict):
-            yield whole
+            yield members
         if isinstance(needs, dict | list):
-            for other in whole if isinstance(needs, dict) else names_of(needs):
-                if other != name:
-                    yield _without(whole, other)
+            for partner in members if isinstance(needs, dict) else names_of(needs):
+                if partner != name:
+                    yield _without(members, partner)
 
 
 #: The edits of each keyword.

@@ -167,20 +167,20 @@ def max_other_misses(pairs: int) -> int:
     return min(_LARGEST, _USUAL + max(0, pairs - _USUAL) // _PAIRS)
 
 
-def max_type_misses(others: int) -> int:
+def max_type_misses(count: int) -> int:
     """Return the most near misses by `type`.
 
     Args:
-        others: Near misses by other keywords that were found.
+        count: Near misses by other keywords that were found.
     """
-    return max(_FEWEST_TYPES, others // 2)
+    return max(_FEWEST_TYPES, count // 2)
 
 
 def find_near_misses(
     compiled: CompiledSchema,
     witnesses: Sequence[Witness],
     seed: int = 0,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> list[NearMiss]:
     """Return distinct near misses, each of which fails one keyword.
 
@@ -193,7 +193,7 @@ def find_near_misses(
         compiled: The schema.
         witnesses: Values that it accepts; without any there is no near miss.
         seed: Seed of random choices.
-        most: Maximum of near misses by other keywords than `type`; None to decide by
+        limit: Maximum of near misses by other keywords than `type`; None to decide by
             the size of the schema.
 
     Example:
@@ -205,14 +205,14 @@ def find_near_misses(
     """
     if count_entered_schemas(compiled) > MOST_ENTERED:
         return []
-    return search_near_misses(compiled, witnesses, seed, most)[0]
+    return search_near_misses(compiled, witnesses, seed, limit)[0]
 
 
 def search_near_misses(
     compiled: CompiledSchema,
     witnesses: Sequence[Witness],
     seed: int = 0,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> tuple[list[NearMiss], Mapping[str, MissingReason]]:
     """Return what `find_near_misses` does, and why other keywords have none.
 
@@ -222,10 +222,10 @@ def search_near_misses(
         return [], {}
     text = compiled.canonical + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
-    if most is None:
-        most = max_other_misses(len(find_reachable_keywords(compiled).assertions))
+    if limit is None:
+        limit = max_other_misses(len(find_reachable_keywords(compiled).assertions))
     search = _NearMissSearch(compiled, witnesses, rng)
-    return search.run(most), search.reasons()
+    return search.run(limit), search.reasons()
 
 
 class _NearMissSearch:
@@ -247,7 +247,9 @@ class _NearMissSearch:
         self.searches_left, self.witnesses_left = _SEARCHES, _WITNESSES
         self.sites = KnownSites(compiled)
         self.relaxed: dict[Assertion, _RelaxedSchema] = {}
-        for witness in sorted(witnesses, key=lambda each: len(canonical(each.value))):
+        for witness in sorted(
+            witnesses, key=lambda candidate: len(canonical(candidate.value))
+        ):
             self.sites.add_witness(witness.value)
 
     def run(self, limit: int) -> list[NearMiss]:
@@ -260,20 +262,20 @@ class _NearMissSearch:
         for assertion in self.reachable.assertions:
             by_keyword.setdefault(assertion.keyword, []).append(assertion)
         types = _spread(by_keyword.pop(_TYPE, []))
-        others = [by_keyword[keyword] for keyword in sorted(by_keyword, key=_rank)]
-        for assertions in (*others, types):
+        groups = [by_keyword[keyword] for keyword in sorted(by_keyword, key=_rank)]
+        for assertions in (*groups, types):
             for assertion in assertions:
                 if self._find(assertion):
                     break
-        self._in_turn(others, self._find, limit)
+        self._in_turn(groups, self._find, limit)
         room = min(limit - self._count_others(), _DEEPER)
         deeper = self._inside_branches(room)
-        self._in_turn(others, self._vary, limit - len(deeper))
+        self._in_turn(groups, self._vary, limit - len(deeper))
         required = by_keyword.get("required", [])
         self._in_turn([required], self._vary, limit - len(deeper))
         if self.verdicts_left <= 0 or self.searches_left <= 0:
             self.verdicts_left, self.searches_left = _MORE_VERDICTS, _MORE_SEARCHES
-            self._in_turn(others, self._find, limit - len(deeper))
+            self._in_turn(groups, self._find, limit - len(deeper))
         self.verdicts_left += _TYPE_VERDICTS
         max_types = max_type_misses(self._count_others() + len(deeper))
         for assertion in types:
@@ -290,9 +292,11 @@ class _NearMissSearch:
         exhausted = self.verdicts_left <= 0 or self.searches_left <= 0
         tried = MissingReason.EXHAUSTED if exhausted else MissingReason.TOGETHER
         return {
-            each.pointer: tried if each in self.sites else MissingReason.UNREACHED
-            for each in self.reachable.assertions
-            if each.pointer not in self.parts
+            assertion.pointer: tried
+            if assertion in self.sites
+            else MissingReason.UNREACHED
+            for assertion in self.reachable.assertions
+            if assertion.pointer not in self.parts
         }
 
     def _count_others(self) -> int:
@@ -517,8 +521,8 @@ def _spread(assertions: Sequence[Assertion]) -> list[Assertion]:
     width = max(len(assertions) - 1, 1).bit_length()
     places = range(len(assertions))
     return [
-        assertions[place]
-        for place in sorted(places, key=lambda place: f"{place:0{width}b}"[::-1])
+        assertions[index]
+        for index in sorted(places, key=lambda index: f"{index:0{width}b}"[::-1])
     ]
 
 

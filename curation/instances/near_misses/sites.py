@@ -136,8 +136,8 @@ def cut_behind(compiled: CompiledSchema, goals: Goals, value: Json, path: Path) 
     below = conjunction.member_goals(step) or ()
     inner = cut_behind(compiled, below, member_at(value, step), remaining)
     if isinstance(value, list):
-        last = max(int(step) + 1, conjunction.counts.get("minItems", 0))
-        return with_edit(value[:last], (step,), inner)
+        stop = max(int(step) + 1, conjunction.counts.get("minItems", 0))
+        return with_edit(value[:stop], (step,), inner)
     if not isinstance(value, dict):
         return value
     members: dict[str, Json] = {}
@@ -264,13 +264,13 @@ class KnownSites:
         """Add a site where the first witness that can have a value there has none."""
         if not location.path:
             return
-        *above, last = location.path
+        *above, token = location.path
         for witness in self.witnesses:
             holder = reduce(member_at, above, witness)
-            if isinstance(last, str):
+            if isinstance(token, str):
                 fits = isinstance(holder, dict)
             else:
-                fits = isinstance(holder, list) and last == len(holder)
+                fits = isinstance(holder, list) and token == len(holder)
             if fits:
                 self._add_empty(assertion, witness, location.path, location.goals)
                 return

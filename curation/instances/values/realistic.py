@@ -216,7 +216,7 @@ _NUMBERS: Final[dict[str, tuple[float, float, int]]] = {
 }
 
 
-def _last_known(name: str, known: Mapping[str, _Value]) -> _Value | None:
+def _last_known(name: str, values: Mapping[str, _Value]) -> _Value | None:
     """Return what is known of the last word of a name, in the singular or as it is.
 
     Each pair of words comes before the second of them.
@@ -225,8 +225,8 @@ def _last_known(name: str, known: Mapping[str, _Value]) -> _Value | None:
     for before, word in reversed([*pairwise(words)]):
         for part in (before + word, word):
             for spelled in (part, part.removesuffix("s")):
-                if spelled in known:
-                    return known[spelled]
+                if spelled in values:
+                    return values[spelled]
     return None
 
 

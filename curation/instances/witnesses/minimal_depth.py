@@ -50,30 +50,35 @@ def minimal_depth(
         >>> minimal_depth(compiled, compiled.root, hinted=True)
         inf
     """
-    known: dict[SchemaLocation, float] = compiled.memos.setdefault(
+    depths: dict[SchemaLocation, float] = compiled.memos.setdefault(
         (minimal_depth, hinted), {}
     )
-    if location in known:
-        return known[location]
+    if location in depths:
+        return depths[location]
     needs: dict[SchemaLocation, list[_Need]] = {}
     stack = [location]
     while stack:
-        here = stack.pop()
-        if here not in needs and here not in known:
-            needs[here] = _needs(compiled, here, hinted=hinted)
-            stack.extend(inner for _, locations in needs[here] for inner in locations)
-    known.update(dict.fromkeys(needs, math.inf))
+        current = stack.pop()
+        if current not in needs and current not in depths:
+            needs[current] = _needs(compiled, current, hinted=hinted)
+            stack.extend(
+                inner for _, locations in needs[current] for inner in locations
+            )
+    depths.update(dict.fromkeys(needs, math.inf))
     changed = True
     while changed:
         changed = False
         for needing, needed in needs.items():
             depth = max(
-                (levels + min(map(known.__getitem__, each)) for levels, each in needed),
+                (
+                    levels + min(map(depths.__getitem__, alternatives))
+                    for levels, alternatives in needed
+                ),
                 default=0.0,
             )
-            if depth < known[needing]:
-                known[needing], changed = depth, True
-    return known[location]
+            if depth < depths[needing]:
+                depths[needing], changed = depth, True
+    return depths[location]
 
 
 def _needs(
@@ -107,8 +112,8 @@ def _members_needed(
     types = names_of(schema.get("type"))
     if hinted and not types:
         types = [kind for keyword, kind in _HINTS.items() if schema.get(keyword)][:1]
-    least = schema.get("minItems" if types == ["array"] else "minProperties")
-    is_filled = is_number(least) and least > 0
+    minimum = schema.get("minItems" if types == ["array"] else "minProperties")
+    is_filled = is_number(minimum) and minimum > 0
     if types == ["array"] and is_filled:
         prefix, remaining = item_keywords(schema, dialect)
         if array_of(schema, prefix):

@@ -212,15 +212,15 @@ class _Plan:
         }
         self.witnesses = telling or self.witnesses
         if budget.covering and self.witnesses:
-            known = list(self.witnesses.values())
-            for value in cover(self.every, known, self.seed, rounds=budget.covering):
+            values = list(self.witnesses.values())
+            for value in cover(self.every, values, self.seed, rounds=budget.covering):
                 self._keep(InstanceKind.COVERING, value)
         for _ in range(budget.count - max(len(plan), len(self.witnesses))):
             self._search(InstanceKind.RANDOM, budget.random)
         if self.witnesses:
             return Witnesses(witnesses=tuple(self.witnesses.values()))
-        met = [failure for failure in _ORDER if failure in self.failures]
-        failure = met[0] if met else SearchFailure.EXHAUSTED
+        failures = [failure for failure in _ORDER if failure in self.failures]
+        failure = failures[0] if failures else SearchFailure.EXHAUSTED
         detail = self.failures.get(failure, "")
         return Witnesses(witnesses=(), failure=failure, detail=detail)
 
