@@ -333,19 +333,23 @@ class TermFactory:
     def _head_of_repeat(
         self, node: trees.Repeat, tail: Cell, before: TextBefore, visiting: _Marks
     ) -> Head:
-        body, least, most = node.body, node.least, node.most
+        body, minimum, maximum = node.body, node.minimum, node.maximum
         if body.low == 0 and (body.plain or body.high == 0):
-            least = min(least, 1)
+            minimum = min(minimum, 1)
         heads: list[Head] = []
         mark = (id(body), tail.number)
-        if most != 0 and (least > 0 or mark not in visiting):
-            key = (id(body), max(0, least - 1), None if most is None else most - 1)
+        if maximum != 0 and (minimum > 0 or mark not in visiting):
+            key = (
+                id(body),
+                max(0, minimum - 1),
+                None if maximum is None else maximum - 1,
+            )
             if key not in self._repeats:
                 self._repeats[key] = trees.repeat(body, *key[1:])
             again = self._cell(body, self._cell(self._repeats[key], tail))
-            inner = visiting if least > 0 else visiting | {mark}
+            inner = visiting if minimum > 0 else visiting | {mark}
             heads.append(self._head(again, before, inner))
-        if least > 0:
+        if minimum > 0:
             return heads[0] if heads else self._never
         return self._either([*heads, self._head(tail, before, visiting - {mark})])
 
@@ -410,8 +414,8 @@ class Automaton:
         self._reset()
 
     def _reset(self) -> None:
-        both = (*self._patterns, *self._refused)
-        groups = dict(enumerate(both[0].groups, 1)) if len(both) == 1 else {}
+        patterns = (*self._patterns, *self._refused)
+        groups = dict(enumerate(patterns[0].groups, 1)) if len(patterns) == 1 else {}
         self._terms = terms = TermFactory(groups)
         self._states: dict[tuple[int, TextBefore, tuple[int, ...]], AutomatonState] = {}
         searches = [terms.search(pattern.root) for pattern in self._patterns]
@@ -519,8 +523,8 @@ class Automaton:
         automaton inexact.
         """
         self._tidy()
-        pending, seen = [self._start], {id(self._start)}
-        while pending and self.exact and len(seen) < _MAX_STATES:
+        pending, visited = [self._start], {id(self._start)}
+        while pending and self.exact and len(visited) < _MAX_STATES:
             state = pending.pop()
             if state.accepting:
                 return False
@@ -528,24 +532,28 @@ class Automaton:
                 (successor for _, successor in self._successors(state)),
                 key=lambda successor: -successor.term.low,
             )
-            pending += [each for each in nearest_last if id(each) not in seen]
-            seen.update(map(id, nearest_last))
+            pending += [
+                successor_
+                for successor_ in nearest_last
+                if id(successor_) not in visited
+            ]
+            visited.update(map(id, nearest_last))
         return not pending and self.exact
 
     def draw(
-        self, rng: random.Random, least: int, most: int | None, steps: int
+        self, rng: random.Random, minimum: int, maximum: int | None, steps: int
     ) -> str | None:
         """Return one of those texts, found depth first, or None.
 
         Args:
             rng: Random source.
-            least: Characters that it must have.
-            most: Characters that it may have; None for about as many.
+            minimum: Characters that it must have.
+            maximum: Characters that it may have; None for about as many.
             steps: What the search may cost.
         """
         self._tidy()
-        limit = least + 4_000 if most is None else most
-        wanted = min(limit, least + int(rng.random() * 8))
+        limit = minimum + 4_000 if maximum is None else maximum
+        length_goal = min(limit, minimum + int(rng.random() * 8))
 
         def ordered(
             state: AutomatonState, length: int
@@ -557,7 +565,7 @@ class Automaton:
                     continue
                 weight = _OPEN_WEIGHT if chars.open else min(len(chars.palette), 40)
                 chance = rng.random() ** (1 / weight)
-                rank = 0 if low < wanted else -successor.term.low
+                rank = 0 if low < length_goal else -successor.term.low
                 ranked.append(((rank, chance), chars, successor))
             ranked.sort(key=lambda entry: entry[0])
             return [(chars, successor) for _, chars, successor in ranked]
@@ -569,8 +577,8 @@ class Automaton:
             state, successors = path[-1]
             if (
                 state.accepting
-                and len(text) >= least
-                and (not successors or len(text) >= wanted or rng.random() < _STOP)
+                and len(text) >= minimum
+                and (not successors or len(text) >= length_goal or rng.random() < _STOP)
             ):
                 return "".join(text)
             if not successors:

@@ -48,10 +48,10 @@ class CharSet:
         low, high = 0, len(self.ranges)
         while low < high:
             middle = (low + high) // 2
-            first, last = self.ranges[middle]
-            if code < first:
+            start, stop = self.ranges[middle]
+            if code < start:
                 high = middle
-            elif code > last:
+            elif code > stop:
                 low = middle + 1
             else:
                 return True
@@ -83,9 +83,9 @@ class CharSet:
     def _outside(self) -> str:
         characters: list[str] = []
         for low in (0xA1, 9, 0):
-            for first, last in self.ranges:
-                start = max(first, low)
-                stop = min(last, start + _FEW)
+            for lowest, highest in self.ranges:
+                start = max(lowest, low)
+                stop = min(highest, start + _FEW)
                 characters += map(chr, range(start, stop + 1))
             natural = [
                 character for character in characters if character not in _UNNATURAL
@@ -113,28 +113,28 @@ def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """Return ranges sorted, joined where they touch, without surrogates."""
     low, high = _SURROGATES
     cut: list[tuple[int, int]] = []
-    for first, last in ranges:
-        if first < low:
-            cut.append((first, min(last, low - 1)))
-        if last > high:
-            cut.append((max(first, high + 1), last))
+    for start, stop in ranges:
+        if start < low:
+            cut.append((start, min(stop, low - 1)))
+        if stop > high:
+            cut.append((max(start, high + 1), stop))
     cut.sort()
     joined: list[tuple[int, int]] = []
-    for first, last in cut:
-        if joined and first <= joined[-1][1] + 1:
-            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+    for start, stop in cut:
+        if joined and start <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(stop, joined[-1][1]))
         else:
-            joined.append((first, last))
+            joined.append((start, stop))
     return tuple(joined)
 
 
 def _inverse(ranges: Ranges) -> Ranges:
     gaps: list[tuple[int, int]] = []
     start = 0
-    for first, last in ranges:
-        if first > start:
-            gaps.append((start, first - 1))
-        start = last + 1
+    for lowest, highest in ranges:
+        if lowest > start:
+            gaps.append((start, lowest - 1))
+        start = highest + 1
     if start <= LAST:
         gaps.append((start, LAST))
     return normal(gaps)
@@ -153,8 +153,8 @@ def minterms(sets: Sequence[CharSet]) -> list[CharSet]:
     """
     borders = {0}
     for chars in sets:
-        for first, last in chars.ranges:
-            borders.update((first, last + 1))
+        for lowest, highest in chars.ranges:
+            borders.update((lowest, highest + 1))
     groups: dict[tuple[bool, ...], list[tuple[int, int]]] = {}
     edges = [*sorted(border for border in borders if border <= LAST), LAST + 1]
     for start, stop in pairwise(edges):
