@@ -46,8 +46,8 @@ def line_diff(before: str, after: str) -> list[str]:
     return ["@ ..." if line.startswith("@@") else line for line in list(lines)[3:]]
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    for index, (a, b) in enumerate(zip(one, other, strict=False)):
+def _common(before: Sequence[str], after: Sequence[str]) -> int:
+    for index, (a, b) in enumerate(zip(before, after, strict=False)):
         if a != b:
             return index
-    return min(len(one), len(other))
+    return min(len(before), len(after))

@@ -30,8 +30,8 @@ def without_comments(text: str) -> str:
         '{"a": 1,     '
     """
 
-    def blank(found: re.Match[str]) -> str:
-        piece = found[0]
+    def blank(match: re.Match[str]) -> str:
+        piece = match[0]
         return piece if piece.startswith('"') else re.sub(r"[^\n]", " ", piece)
 
     return _TRAILING.sub(blank, _COMMENT.sub(blank, text))

@@ -181,7 +181,7 @@ def _members_of(
         if merged is None:
             detail = f"the member {name[:80]!r} stands twice"
             raise _RefusalError(Reason.DUPLICATE_KEYS, detail)
-        if len({canonical(value) for other, value in pairs if other == name}) > 1:
+        if len({canonical(value) for key, value in pairs if key == name}) > 1:
             detail = f"the member {name[:80]!r} stands twice, with different values"
             raise _RefusalError(Reason.DUPLICATE_KEYS, detail)
     if merged is not None:

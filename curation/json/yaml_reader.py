@@ -374,11 +374,11 @@ class _Builder:
     def _end(self) -> None:
         closed = self._open.pop()
         if closed.merged and isinstance(closed.value, dict):
-            own = dict(closed.value)
+            members = dict(closed.value)
             closed.value.clear()
             for mapping in closed.merged:
                 closed.value.update(mapping)
-            closed.value.update(own)
+            closed.value.update(members)
         anchor = closed.anchor
         if anchor is not None and closed.value is self._anchors[anchor][1]:
             self._anchors[anchor] = (None, closed.value, closed.size)
@@ -413,9 +413,9 @@ class _Builder:
             return
         holder = self._open[-1]
         holder.size += size
-        most = self._options.max_values
-        if most is not None and holder.size > most:
-            raise YamlError(YamlFault.ALIAS, f"over {most:,} values")
+        limit = self._options.max_values
+        if limit is not None and holder.size > limit:
+            raise YamlError(YamlFault.ALIAS, f"over {limit:,} values")
         if isinstance(holder.value, list):
             holder.value.append(value)
         elif holder.name is _NO_NAME:

@@ -88,8 +88,8 @@ def bundle_of(closure: Closure, rule: str) -> tuple[Json, list[Change]]:
             if closure.is_dynamic
             else _part(part, inside[part.key], names, holder)
         )
-        place = fragment_of(part.location.tokens).removesuffix("#")
-        note = f"from {part.document.uri}{place}"
+        anchor = fragment_of(part.location.tokens).removesuffix("#")
+        note = f"from {part.document.uri}{anchor}"
         changes.append(change_at(rule, (holder, name), ABSENT, added, note))
     schema = {**schema, holder: definitions}
     if closure.is_dynamic and record.base:
@@ -122,8 +122,10 @@ def _chosen_names(parts: Sequence[ReachedSchema], used: set[str]) -> _Names:
         start = len(path) - 1
         while start > 0 and _UNTELLING.fullmatch(path[start]):
             start -= 1
-        told = ".".join(segment for segment in path[start:] if segment != "jsonschema")
-        short = stem = _readable(told)
+        readable = ".".join(
+            segment for segment in path[start:] if segment != "jsonschema"
+        )
+        short = stem = _readable(readable)
         folder = _readable(".".join(path[max(start - 1, 0) : start]))
         longer = f"{folder}.{stem}" if folder else stem
         tokens = part.location.tokens

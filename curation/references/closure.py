@@ -137,9 +137,9 @@ class Closure:
         self._documents: dict[int, tuple[Json, Schema]] = {}
         self._by_uri: dict[str, Schema] = {}
         self._reached: dict[tuple[int, Tokens], ReachedSchema] = {}
-        first = ReachedSchema(document=record, location=record.root, walk=record.walk)
-        self._reached[first.key] = first
-        self._follow([first])
+        start = ReachedSchema(document=record, location=record.root, walk=record.walk)
+        self._reached[start.key] = start
+        self._follow([start])
         # A dynamic scope is made of whole resources.
         while self.is_dynamic and (
             roots := [

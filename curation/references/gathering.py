@@ -27,8 +27,8 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
     if not isinstance(schema, dict):
         return schema
     holder = "$defs" if dialect.order >= DRAFT_2019_09.order else "definitions"
-    held = schema.get(holder)
-    taken = {*held} if isinstance(held, dict) else set()
+    definitions_ = schema.get(holder)
+    used = {*definitions_} if isinstance(definitions_, dict) else set()
     document = Schema(schema, dialect)
     names: dict[Tokens, str] = {}
     places: dict[Tokens, str] = {}
@@ -44,18 +44,18 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
         ):
             continue
         if target.tokens not in names:
-            names[target.tokens] = name = unused(target.tokens[-1], taken)
-            taken.add(name)
+            names[target.tokens] = name = unused(target.tokens[-1], used)
+            used.add(name)
             references += references_in(below(target, dialect), dialect)
         places[reference.tokens] = fragment_of((holder, names[target.tokens]))
     if not names:
         return schema
 
     # The unknown members in which the definitions stand.
-    known = {location.tokens for location in walk(schema, dialect)}
+    locations = {location.tokens for location in walk(schema, dialect)}
     gone: dict[Tokens, set[str]] = {}
     for tokens in names:
-        length = next(n for n in range(len(tokens), -1, -1) if tokens[:n] in known)
+        length = next(n for n in range(len(tokens), -1, -1) if tokens[:n] in locations)
         gone.setdefault(tokens[:length], set()).add(tokens[length])
 
     def led(start: Tokens) -> Json:
@@ -64,15 +64,15 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
         def change(tokens: Tokens, part: Json) -> Json:
             if not isinstance(part, dict):
                 return part
-            place = places.get((*start, *tokens))
+            pointer_ = places.get((*start, *tokens))
             unknown = gone.get((*start, *tokens), set()) - KNOWN_KEYWORDS
             part = without(part, *unknown) if unknown else part
-            return {**part, "$ref": place} if place else part
+            return {**part, "$ref": pointer_} if pointer_ else part
 
         return edited(at(schema, start), dialect, change)
 
     root: UntypedJson = led(())
     definitions = {name: led(tokens) for tokens, name in names.items()}
     before = root.get(holder)
-    kept = before if isinstance(before, dict) else {}
-    return {**root, holder: {**kept, **definitions}}
+    existing = before if isinstance(before, dict) else {}
+    return {**root, holder: {**existing, **definitions}}

@@ -139,7 +139,11 @@ def disputed(document: Schema) -> Tokens | None:
 
     The references of the document must all lead into itself.
     """
-    in_doubt = [it for it in document.references if _is_in_doubt(it, document)]
+    in_doubt = [
+        candidate
+        for candidate in document.references
+        if _is_in_doubt(candidate, document)
+    ]
     if not in_doubt:
         return None
     from referencing import Registry  # noqa: PLC0415 - takes 80 ms

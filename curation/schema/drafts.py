@@ -192,16 +192,20 @@ def usage(schema: Json) -> Usage:
     telling: set[str] = set()
     beside_ref = array_required = False
     for subschema in subschemas(schema, _APPLIED):
-        here = subschema.keys() & _EFFECTIVE_SOMEWHERE
+        effective = subschema.keys() & _EFFECTIVE_SOMEWHERE
         telling |= subschema.keys() & _TELLING.keys()
         keywords |= {
             keyword
-            for keyword in here
+            for keyword in effective
             if keyword not in _STRINGS or isinstance(subschema[keyword], str)
         }
-        old |= {keyword for keyword in here if _is_old(keyword, subschema[keyword])}
+        old |= {
+            keyword for keyword in effective if _is_old(keyword, subschema[keyword])
+        }
         array_required |= isinstance(subschema.get("required"), list)
-        if isinstance(subschema.get("$ref"), str) and not _SILENCED.isdisjoint(here):
+        if isinstance(subschema.get("$ref"), str) and not _SILENCED.isdisjoint(
+            effective
+        ):
             beside_ref = True
     later = (keywords & _LATER) | ({"required"} if array_required else set())
     return Usage(

@@ -59,15 +59,15 @@ def field_count(value: Json) -> int:
 
 def max_fan_out(value: Json) -> int:
     """Return the most keys of one object, objects inside arrays included."""
-    most, stack = 0, [value]
+    largest, stack = 0, [value]
     while stack:
         nested = stack.pop()
         if isinstance(nested, dict):
-            most = max(most, len(nested))
+            largest = max(largest, len(nested))
             stack.extend(nested.values())
         elif isinstance(nested, list):
             stack.extend(nested)
-    return most
+    return largest
 
 
 def size_bytes(schema: Json) -> int:

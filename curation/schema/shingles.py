@@ -82,9 +82,9 @@ def split_key(packed: bytes) -> str:
     Args:
         packed: What `shingles` returns.
     """
-    least = min(number * _ORDER & _MASK for number in hashes_of(packed))
-    point = least * _PART & _MASK
-    split = _dealt().get(f"{least:016x}")
+    smallest = min(number * _ORDER & _MASK for number in hashes_of(packed))
+    point = smallest * _PART & _MASK
+    split = _dealt().get(f"{smallest:016x}")
     if split is not None:
         lower, upper = bounds_of(split)
         point = lower + (point * (upper - lower) >> 8 * _HASH_BYTES)

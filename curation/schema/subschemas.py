@@ -143,11 +143,11 @@ def below(start: SchemaLocation, dialect: Dialect) -> list[SchemaLocation]:
 
     The subschemas of a schema come directly after it. References are not followed.
     """
-    found: list[SchemaLocation] = []
+    locations: list[SchemaLocation] = []
     stack = [start]
     while stack:
         location = stack.pop()
-        found.append(location)
+        locations.append(location)
         value = location.schema
         if isinstance(value, dict) and not dialect.applying.isdisjoint(value):
             base = location.base
@@ -159,7 +159,7 @@ def below(start: SchemaLocation, dialect: Dialect) -> list[SchemaLocation]:
             ]
             inner.reverse()
             stack += inner
-    return found
+    return locations
 
 
 @remembered
@@ -183,7 +183,9 @@ def subschemas(schema: Json, dialect: Dialect) -> Sequence[dict[str, Json]]:
     The last results are cached.
     """
     locations = walk(schema, dialect)
-    return [each.schema for each in locations if isinstance(each.schema, dict)]
+    return [
+        location.schema for location in locations if isinstance(location.schema, dict)
+    ]
 
 
 def without(schema: Mapping[str, Json], *names: str) -> dict[str, Json]:
@@ -240,7 +242,11 @@ def skeleton(schema: Json, dialect: Dialect) -> Json:
     def stripped(subschema: dict[str, Json]) -> Json:
         if STRIPPED.isdisjoint(subschema):
             return subschema
-        return {it: subschema[it] for it in subschema if it not in STRIPPED}
+        return {
+            keyword: subschema[keyword]
+            for keyword in subschema
+            if keyword not in STRIPPED
+        }
 
     return edited_objects(schema, dialect, stripped)
 

@@ -209,12 +209,12 @@ class _Upgrade:
         result: dict[str, Json] = {}
         for keyword, value in schema.items():
             new_keyword, new = _from_draft_03(keyword, value)
-            place, before, after = (*tokens, new_keyword or keyword), value, new
+            path, before, after = (*tokens, new_keyword or keyword), value, new
             if new_keyword != keyword:
                 before = {keyword: value}
                 after = {new_keyword: new} if new_keyword else ABSENT
             if after is not value:
-                self._record(place, before, after, f"{keyword} of draft-03")
+                self._record(path, before, after, f"{keyword} of draft-03")
             if new_keyword:
                 result[new_keyword] = new
         lifted = self._lifted(tokens, result)
@@ -238,8 +238,8 @@ class _Upgrade:
             return schema
         if isinstance(required, list):
             names = [*required, *(name for name in names if name not in required)]
-        place, note = (*tokens, "required"), "required of its properties"
-        self._record(place, required, names, note)
+        path, note = (*tokens, "required"), "required of its properties"
+        self._record(path, required, names, note)
         lifted: dict[str, Json] = {
             **schema,
             "properties": properties,

@@ -135,20 +135,20 @@ def declare(
 def _undeclared(document: Document) -> Document | Rejected:
     used = usage(document.schema)
     order = PRIORS.get(document.provenance.source, NEWEST_FIRST)
-    shown = inferred(document.schema, used, order)
-    mixed = shown is None or shown.evidence == "mixed"
+    evidence = inferred(document.schema, used, order)
+    mixed = evidence is None or evidence.evidence == "mixed"
     if mixed and used.old and not used.later:
         old = _upgraded(document)
         if isinstance(old, Document) and is_valid(old.schema, DRAFT_04):
             return old
-    if shown is None:
+    if evidence is None:
         why = complaint(document.schema, DRAFT_2020_12)
         detail = f"valid under no draft; under 2020-12, {why}"
         where = why.pointer if why else ""
         return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail, pointer=where)
     note = _NOTES[StatementKind.SILENT]
-    decided = declare(document, shown.dialect, shown.evidence, note)
-    decided = replace(decided, dialect_words=shown.words)
+    decided = declare(document, evidence.dialect, evidence.evidence, note)
+    decided = replace(decided, dialect_words=evidence.words)
     return decided.flagged([Lint(code=MIXED_DRAFTS, pointer="")]) if mixed else decided
 
 
@@ -187,7 +187,7 @@ def _unswitched(document: Document) -> Document:
 
     Both validators would change the dialect there.
     """
-    own = BY_NAME[str(document.dialect)]
+    dialect = BY_NAME[str(document.dialect)]
     count = searchable(document.schema).count(b'"$schema":')
     if count <= ("$schema" in document.schema):
         return document
@@ -197,12 +197,12 @@ def _unswitched(document: Document) -> Document:
         if not tokens or not isinstance(schema, dict) or "$schema" not in schema:
             return schema
         uri = schema["$schema"]
-        if isinstance(uri, str) and works(uri, own):
+        if isinstance(uri, str) and works(uri, dialect):
             return schema
         declaration = read(uri)
-        note = _NOTES[declaration.kind] if declaration.dialect is own else _NESTED
-        place = (*tokens, "$schema")
-        changes.append(change_at(RULE_NAME, place, uri, ABSENT, note))
+        note = _NOTES[declaration.kind] if declaration.dialect is dialect else _NESTED
+        path = (*tokens, "$schema")
+        changes.append(change_at(RULE_NAME, path, uri, ABSENT, note))
         return {name: value for name, value in schema.items() if name != "$schema"}
 
     return document.changed(edited(document.schema, ANY_DIALECT, unsaid), changes)
@@ -251,9 +251,9 @@ def inferred(
     fewest = min(map(idle, drafts))
     drafts = [dialect for dialect in drafts if idle(dialect) == fewest]
     if heeded:
-        drafts = [each for each in drafts if not each.ref_hides_siblings] or drafts
+        drafts = [draft for draft in drafts if not draft.ref_hides_siblings] or drafts
     for word in (*sorted(used.keywords & _IDENTIFIERS), *sorted(used.telling)):
-        drafts = [each for each in drafts if used.shown_by(word, each)] or drafts
+        drafts = [draft for draft in drafts if used.shown_by(word, draft)] or drafts
     evidence = "mixed" if mixed else "words" if len(drafts) == 1 else "prior"
     # The keywords that some draft lacks, or refuses with their values.
     words = {
@@ -279,8 +279,8 @@ def is_refused_as_meant(document: Document, repaired: Document) -> bool:
     """
     schema = repaired.schema
     order = PRIORS.get(document.provenance.source, NEWEST_FIRST)
-    meant = inferred(schema, usage(schema), order)
-    return meant is not None and not is_valid(document.schema, meant.dialect)
+    inference = inferred(schema, usage(schema), order)
+    return inference is not None and not is_valid(document.schema, inference.dialect)
 
 
 def refused_by(schema: Json) -> Dialect | None:

@@ -94,13 +94,16 @@ def standard_documents() -> Mapping[str, dict[str, Json]]:
     documents: list[dict[str, Json]] = [
         json.loads(file.read_bytes()) for file in files if file.is_file()
     ]
-    return {str(it.get("$id") or it["id"]).rstrip("#"): it for it in documents}
+    return {
+        str(document.get("$id") or document["id"]).rstrip("#"): document
+        for document in documents
+    }
 
 
 def other_scheme(uri: str) -> str:
     """Return the URI with https for http, or http for https."""
-    scheme, mark, rest = uri.partition("://")
-    return {"http": "https", "https": "http"}.get(scheme, scheme) + mark + rest
+    scheme, mark, remainder = uri.partition("://")
+    return {"http": "https", "https": "http"}.get(scheme, scheme) + mark + remainder
 
 
 def standard_document(uri: str) -> Json | None:
@@ -144,16 +147,16 @@ def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
         return None
     validator, value = _quick(dialect.name), plain(schema)
     tokens, message = min(map(cause, validator.iter_errors(value)))
-    whole = whole_places(validator, value)
-    return Complaint(pointer=pointer(min(whole(tokens))), message=message)
+    restore = whole_places(validator, value)
+    return Complaint(pointer=pointer(min(restore(tokens))), message=message)
 
 
 def every_complaint(schema: Json, dialect: Dialect) -> list[Complaint]:
     """Return all errors under a dialect's metaschema, sorted as by `complaint`."""
     validator, value = _quick(dialect.name), plain(schema)
-    whole = whole_places(validator, value)
+    restore = whole_places(validator, value)
     causes = map(cause, validator.iter_errors(value))
-    return sorted({Complaint(pointer(min(whole(at))), text) for at, text in causes})
+    return sorted({Complaint(pointer(min(restore(at))), text) for at, text in causes})
 
 
 def complaints(schema: Json, dialect: Dialect) -> tuple[Tokens, ...]:
@@ -162,16 +165,18 @@ def complaints(schema: Json, dialect: Dialect) -> tuple[Tokens, ...]:
     Of an `anyOf` that failed, the deepest places count.
     """
     validator, value = _quick(dialect.name), plain(schema)
-    whole = whole_places(validator, value)
-    found = {it for error in validator.iter_errors(value) for it in _places(error)}
-    return tuple(sorted({it for place in found for it in whole(place)}))
+    restore = whole_places(validator, value)
+    paths = {path for error in validator.iter_errors(value) for path in _places(error)}
+    return tuple(sorted({restored for path_ in paths for restored in restore(path_)}))
 
 
 def _places(error: jsonschema_rs.ValidationError) -> set[Tokens]:
     tokens = tuple(map(str, error.instance_path))
     branches = getattr(error.kind, "context", None) or []
-    inside = {place for branch in branches for it in branch for place in _places(it)}
-    return {place for place in inside if len(place) > len(tokens)} or {tokens}
+    inside = {
+        path for branch in branches for inner in branch for path in _places(inner)
+    }
+    return {path for path in inside if len(path) > len(tokens)} or {tokens}
 
 
 def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
@@ -179,9 +184,9 @@ def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
     tokens = tuple(map(str, error.instance_path))
     branches = getattr(error.kind, "context", None) or []
     causes = [cause(inner) for branch in branches for inner in branch]
-    deeper = [each for each in causes if len(each[0]) > len(tokens)]
+    deeper = [candidate for candidate in causes if len(candidate[0]) > len(tokens)]
     if deeper:
-        return min(deeper, key=lambda each: (-len(each[0]), each))
+        return min(deeper, key=lambda candidate: (-len(candidate[0]), candidate))
     if causes:
         return tokens, "; ".join(sorted({message for _, message in causes}))
     instance: UntypedJson = error.instance

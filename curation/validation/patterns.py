@@ -268,17 +268,17 @@ class _Mending:
     def _ranges(self, atoms: list[str]) -> Iterator[str]:
         index, union = 0, False
         while index < len(atoms):
-            first = atoms[index]
+            start = atoms[index]
             # Behind a union a `-` is itself: unescaped it would make a range.
-            yield "\\-" if union and first == "-" else self._atom(first)
+            yield "\\-" if union and start == "-" else self._atom(start)
             index += 1
             union = False
             if atoms[index : index + 1] != ["-"] or index + 1 >= len(atoms):
                 continue
-            last = atoms[index + 1]
-            union = _is_class_escape(first) or _is_class_escape(last)
+            stop = atoms[index + 1]
+            union = _is_class_escape(start) or _is_class_escape(stop)
             yield "\\-" if union else "-"
-            yield "\\-" if union and last == "-" else self._atom(last)
+            yield "\\-" if union and stop == "-" else self._atom(stop)
             index += 2
 
     def _atom(self, piece: str) -> str:
@@ -339,7 +339,7 @@ def _element(alternatives: list[list[tuple[bool, bool]]]) -> tuple[bool, bool]:
     """Return a group as one element."""
     needed = [[bare for needs, bare in elements if needs] for elements in alternatives]
     is_bare = any(
-        own == [True] or (not own and any(bare for _, bare in elements))
-        for own, elements in zip(needed, alternatives, strict=True)
+        flags == [True] or (not flags and any(bare for _, bare in elements))
+        for flags, elements in zip(needed, alternatives, strict=True)
     )
     return all(needed), is_bare

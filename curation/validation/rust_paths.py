@@ -89,13 +89,17 @@ def whole_places(
         value: The instance, of which the errors are.
     """
     named: dict[Tokens, set[Tokens]] = defaultdict(set)
-    for _, place in _failing(validator, value) if may_lose_names(value) else ():
-        named[_lossy(place)].add(place)
+    for _, path in _failing(validator, value) if may_lose_names(value) else ():
+        named[_lossy(path)].add(path)
 
-    def places(place: Tokens) -> set[Tokens]:
-        found = named.get(_lossy(place), {place})
+    def places(path: Tokens) -> set[Tokens]:
+        candidates = named.get(_lossy(path), {path})
         # An empty name looks like what holds it: the innermost counts.
-        return {it for it in found if not any(o[: len(it)] == it != o for o in found)}
+        return {
+            candidate
+            for candidate in candidates
+            if not any(o[: len(candidate)] == candidate != o for o in candidates)
+        }
 
     return places
 
