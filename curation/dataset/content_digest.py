@@ -45,9 +45,9 @@ def record_digests(folder: Path) -> pl.DataFrame:
     for config, columns, paths in _tables(folder):
         for path in paths:
             with reading_parquet(path), pq.ParquetFile(path) as file:
-                kept = [name for name in columns if name in file.schema_arrow.names]
-                for batch in file.iter_batches(columns=kept):
-                    values = (batch.column(name).to_pylist() for name in kept)
+                present = [name for name in columns if name in file.schema_arrow.names]
+                for batch in file.iter_batches(columns=present):
+                    values = (batch.column(name).to_pylist() for name in present)
                     for row in zip(*values, strict=True):
                         digest = digests.setdefault((config, row[0]), hashlib.sha256())
                         digest.update(msgspec.json.encode(row))
@@ -80,8 +80,8 @@ def unchanged_records(folder: Path, edition: Path) -> tuple[set[str], int]:
         return set(), 0
     with reading_parquet(path):
         measured = pl.read_parquet(path)
-    same = measured.join(record_digests(folder), on=measured.columns, how="semi")
-    return {f"{config}/{name}" for config, name, _ in same.rows()}, measured.height
+    unchanged = measured.join(record_digests(folder), on=measured.columns, how="semi")
+    return {f"{config}/{name}" for config, name, _ in unchanged.rows()}, measured.height
 
 
 def content_rows(folder: Path) -> int:

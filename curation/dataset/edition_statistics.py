@@ -78,8 +78,8 @@ def without_sample(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows that count: the embedded sample's only if there are no others."""
     if "origin" not in rows.columns:
         return rows
-    others = rows.filter(pl.col("origin").fill_null("") != Origin.SAMPLE.value)
-    return others if others.height else rows
+    remaining = rows.filter(pl.col("origin").fill_null("") != Origin.SAMPLE.value)
+    return remaining if remaining.height else rows
 
 
 def effective_sizes(rows: pl.DataFrame) -> dict[str, float]:

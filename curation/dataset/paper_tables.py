@@ -110,15 +110,15 @@ def measure_schemas(rows: Iterable[tuple[Any, ...]]) -> list[SchemaMeasures]:
     """
     policy = Policy(last_key_counts=True)
     measures = []
-    for config, text, *known in rows:
+    for config, text, *values in rows:
         schema: Json | Rejected
         try:
-            schema = orjson.loads(text) if known else parse(text.encode(), policy)
+            schema = orjson.loads(text) if values else parse(text.encode(), policy)
         except orjson.JSONDecodeError:
             # Our own reader knows numbers and texts that orjson does not.
             schema = parse(text.encode(), policy)
         if not isinstance(schema, Rejected):
-            measures.append(measure_schema(config, schema, *known))
+            measures.append(measure_schema(config, schema, *values))
     return measures
 
 

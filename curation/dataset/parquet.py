@@ -56,8 +56,10 @@ def _arrow_type(annotation: object) -> pa.DataType:
     if get_origin(annotation) is tuple:
         return pa.list_(_arrow_type(arguments[0]))
     if get_origin(annotation) is types.UnionType:
-        (one,) = (argument for argument in arguments if argument is not types.NoneType)
-        return _arrow_type(one)
+        (required,) = (
+            argument for argument in arguments if argument is not types.NoneType
+        )
+        return _arrow_type(required)
     if isinstance(annotation, type) and issubclass(annotation, str):
         return pa.string()
     raise TypeError(annotation)
@@ -119,7 +121,10 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
         ]
         return pa.ListArray.from_arrays(
             _array([*starts, ends[-1]], pa.int32()),
-            _array([it for value in values for it in value or ()], kind.value_type),
+            _array(
+                [element for value in values for element in value or ()],
+                kind.value_type,
+            ),
         )
     # `pa.array` of a list would load pandas, half a second.
     series = pl.Series(values=values, dtype=_SERIES[kind], strict=True)
@@ -215,9 +220,9 @@ def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
     """
     types_ = pl.DataFrame(COLUMNS.empty_table()).schema
     for name in [name for name in types_ if name in rows.columns]:
-        own, right = rows.schema[name], types_[name]
-        if own != right and not (own.is_numeric() and right.is_numeric()):
-            raise BadData(f"the column {name} holds {own}, not {right}", str(path))
+        actual, right = rows.schema[name], types_[name]
+        if actual != right and not (actual.is_numeric() and right.is_numeric()):
+            raise BadData(f"the column {name} holds {actual}, not {right}", str(path))
         if name in RECORDS.required and rows[name].null_count():
             raise BadData(f"the column {name} lacks a value", str(path))
 
@@ -232,7 +237,7 @@ def refuse_columns(path: Path, form: TableForm) -> None:
     """
     with reading_parquet(path):
         metadata = pq.read_metadata(path)
-        found = metadata.schema.to_arrow_schema()
+        columns = metadata.schema.to_arrow_schema()
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     lacking = {
         column.path_in_schema
@@ -241,18 +246,18 @@ def refuse_columns(path: Path, form: TableForm) -> None:
         if column.statistics and column.statistics.null_count
     }
     for name, right in zip(form.columns.names, form.columns.types, strict=True):
-        types_ = [column.type for column in found if column.name == name]
+        types_ = [column.type for column in columns if column.name == name]
         if not types_:
-            what = f"lacks the column {name} of this version of csbdata"
+            fault = f"lacks the column {name} of this version of csbdata"
         elif len(types_) > 1:
-            what = f"two columns have one name, {name}"
+            fault = f"two columns have one name, {name}"
         elif types_[0] != right:
-            what = f"the column {name} holds {types_[0]}, not {right}"
+            fault = f"the column {name} holds {types_[0]}, not {right}"
         elif name in form.required & lacking:
-            what = f"the column {name} lacks a value"
+            fault = f"the column {name} lacks a value"
         else:
             continue
-        raise BadData(what, str(path), "build again")
+        raise BadData(fault, str(path), "build again")
 
 
 def file_name(folder: str, split: str, number: int = 0, files: int = 1) -> str:

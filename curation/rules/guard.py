@@ -88,8 +88,8 @@ def differences(
         and isinstance(after, list)
         and len(before) == len(after)
     ):
-        for index, (item, other) in enumerate(zip(before, after, strict=True)):
-            yield from differences((*tokens, str(index)), item, other)
+        for index, (item, counterpart) in enumerate(zip(before, after, strict=True)):
+            yield from differences((*tokens, str(index)), item, counterpart)
     else:
         yield tokens, before, after
 
@@ -116,10 +116,10 @@ def mechanical(
             if dialect is None:
                 return document
             below: dict[Tokens, dict[Tokens, Json]] = {}
-            for place in complaints(document.schema, dialect):
-                value = at(document.schema, place)
-                for length in range(len(place) + 1):
-                    below.setdefault(place[:length], {})[place[length:]] = value
+            for path in complaints(document.schema, dialect):
+                value = at(document.schema, path)
+                for length in range(len(path) + 1):
+                    below.setdefault(path[:length], {})[path[length:]] = value
 
             def edit(tokens: Tokens, schema: Json) -> Json:
                 inside = below.get(tokens)
@@ -144,8 +144,8 @@ def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:
         after: What shall stand in its place.
         refused: Places of which the metaschema complains, relative to the subschema.
     """
-    written = {write(token) for place in refused for token in place}
-    reaching = {place[:length] for place in refused for length in range(len(place) + 1)}
+    written = {write(token) for path in refused for token in path}
+    reaching = {path[:length] for path in refused for length in range(len(path) + 1)}
     beside: list[tuple[Json, Json]] = []
     for tokens, old, new in differences((), before, after):
         if tokens in reaching:

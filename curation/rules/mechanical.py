@@ -60,9 +60,9 @@ def apply_patches(document: Document, _context: Context) -> Document:
     patch = patches().get(document.unique_id)
     if patch is None or digest(document.schema) != patch.sha256:
         return document
-    places = {tokens_of(place): name for place, name in patch.rename.items()}
+    places = {tokens_of(path): name for path, name in patch.rename.items()}
     edits = {
-        place: Put(at(document.schema, place), name) for place, name in places.items()
+        path: Put(at(document.schema, path), name) for path, name in places.items()
     }
     patched = rewritten(document.schema, edits)
     return with_schema(document, apply_patches.name, patched, note=patch.reason)
@@ -175,8 +175,8 @@ def _with_required(
     if not isinstance(properties, dict):
         return None
     if properties.keys() >= set(map(str, names)):
-        own = schema.get("required", [])
-        before: list[Json] = own if isinstance(own, list) else []
+        required = schema.get("required", [])
+        before: list[Json] = required if isinstance(required, list) else []
         new = [name for name in names if name not in before]
         return {**schema, "required": [*before, *new]}
     holders = {
@@ -245,25 +245,25 @@ _NAMES = frozenset({"type", "disallow", "extends", "dependencies"})
 def type_as_schema(schema: dict[str, Json], refused: Refused) -> dict[str, Json]:
     """A type name, or a path, in the place of a schema."""
     edits: dict[Tokens, Put] = {}
-    for place, value in refused.items():
-        if not isinstance(value, str) or not _holds_schema(schema, place):
+    for path, value in refused.items():
+        if not isinstance(value, str) or not _holds_schema(schema, path):
             continue
-        meant, match = type_meant(value), _PATH.fullmatch(value)
+        replacement, match = type_meant(value), _PATH.fullmatch(value)
         # These may be keywords in a wrong place.
-        if place[-1] == "$ref" or (place[-1] == "type" and meant == "object"):
+        if path[-1] == "$ref" or (path[-1] == "type" and replacement == "object"):
             continue
-        if meant is not None:
-            edits[place] = Put({"type": value})
+        if replacement is not None:
+            edits[path] = Put({"type": value})
         elif match:
-            edits[place] = Put({"$ref": f"#/{match[1]}"})
+            edits[path] = Put({"$ref": f"#/{match[1]}"})
     return cast("dict[str, Json]", rewritten(schema, edits))
 
 
-def _holds_schema(schema: dict[str, Json], place: Tokens) -> bool:
+def _holds_schema(schema: dict[str, Json], path: Tokens) -> bool:
     """Return whether a schema should stand at a place of a schema, nothing between."""
-    if not place or place[0] in _NAMES:
+    if not path or path[0] in _NAMES:
         return False
-    keyword, *inside = place
+    keyword, *inside = path
     shape = ANY_DIALECT.applicators.get(keyword)
     if not inside:
         return shape in (Shape.SCHEMA, Shape.EITHER)

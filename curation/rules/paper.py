@@ -154,18 +154,18 @@ def complaint_2020_12(schema: Json) -> Complaint | None:
     also stands before it.
     """
     value = plain_of_document(schema)
-    validator, found = _validator_2020_12(), None
+    validator, complaint = _validator_2020_12(), None
     with suppress(ValueError):
         if validator.is_valid(value):
             return None
         if _LINE_END not in searchable(schema):
             error = next(iter(validator.iter_errors(value)))
-            place = pointer(tuple(map(str, error.instance_path)))
-            found = Complaint(pointer=place, message=error.message)
-    found = found or python_complaint(value, DRAFT_2020_12, formats=True)
-    if found is None:
+            instance_pointer = pointer(tuple(map(str, error.instance_path)))
+            complaint = Complaint(pointer=instance_pointer, message=error.message)
+    complaint = complaint or python_complaint(value, DRAFT_2020_12, formats=True)
+    if complaint is None:
         return None
-    return found._replace(message=shortened(found.message, _LONGEST_MESSAGE))
+    return complaint._replace(message=shortened(complaint.message, _LONGEST_MESSAGE))
 
 
 #: How a placeholder begins in the template languages of the sources.
@@ -215,9 +215,9 @@ def _object(value: Json) -> dict[str, Json]:
 def _without_anchors(schema: Json) -> Json:
     """Return the schema with references by pointer in place of plain-name `$id`s."""
     anchors = {
-        name: fragment_of(each.tokens)
-        for each in walk(schema, ANY_DIALECT)
-        if isinstance(name := each.keywords.get("$id"), str) and name[:1] == "#"
+        name: fragment_of(location.tokens)
+        for location in walk(schema, ANY_DIALECT)
+        if isinstance(name := location.keywords.get("$id"), str) and name[:1] == "#"
     }
 
     def by_pointer(inner: dict[str, Json]) -> Json:
@@ -354,11 +354,11 @@ def schema_uri(document: Document, _context: Context) -> Document:
         right = _mended_uri(uri, at_root=not tokens) if isinstance(uri, str) else uri
         if right == uri:
             continue
-        place = (*tokens, "$schema")
+        path = (*tokens, "$schema")
         edit = Drop() if right is None else Put(right)
-        schema = rewritten(schema, {place: edit})
+        schema = rewritten(schema, {path: edit})
         after = ABSENT if right is None else right
-        changes.append(change_at(schema_uri.name, place, uri, after))
+        changes.append(change_at(schema_uri.name, path, uri, after))
     members = _object(schema)
     if document.config == "WashingtonPost" and "$schema" not in members:
         schema = {"$schema": _URI_04, **members}
@@ -447,16 +447,16 @@ def pattern_text(document: Document, _context: Context) -> Document:
     schema = rewritten(schema, patterns)
     for tokens, subschema in places:
         for before in reversed(_object(subschema.get("patternProperties"))):
-            after, place = _escaped(before), (*tokens, "patternProperties", before)
+            after, path = _escaped(before), (*tokens, "patternProperties", before)
             if after != before:
-                value = at(schema, place)
-                schema = rewritten(schema, {place: Put(value, after)})
-                new = (*place[:-1], after)
-                changes.append(change_at(name, place, value, ABSENT))
+                value = at(schema, path)
+                schema = rewritten(schema, {path: Put(value, after)})
+                new = (*path[:-1], after)
+                changes.append(change_at(name, path, value, ABSENT))
                 changes.append(change_at(name, new, ABSENT, value))
-        place = (*tokens, "pattern")
-        if edit := patterns.get(place):
-            changes.append(change_at(name, place, subschema["pattern"], edit.value))
+        path = (*tokens, "pattern")
+        if edit := patterns.get(path):
+            changes.append(change_at(name, path, subschema["pattern"], edit.value))
     if not changes:
         return document
     mended = document.changed(schema, changes)
@@ -519,7 +519,9 @@ def rebuild(document: Document, _context: Context) -> Document | Rejected:
         return document
     promoted = any(change.rule == promote.name for change in document.changes)
     uris = [_URI_07 + "#"]
-    if not promoted and any(it.get("required") == [] for _, it in objects(schema)):
+    if not promoted and any(
+        members.get("required") == [] for _, members in objects(schema)
+    ):
         uris = [_URI_2020_12]
     elif not document.config.startswith("Github"):
         # Draft-04 reads no `$id`, which else hides what pointers lead to.
@@ -582,8 +584,8 @@ def remote_reference(document: Document, _context: Context) -> Document | Reject
     """Drop documents that refer to another one."""
     if not _NO_FRAGMENT.search(searchable(document.schema)):
         return document
-    own = [document.schema.get(keyword) for keyword in ("id", "$id")]
-    inside = {uri.removesuffix("#") for uri in own if isinstance(uri, str)}
+    identifiers = [document.schema.get(keyword) for keyword in ("id", "$id")]
+    inside = {uri.removesuffix("#") for uri in identifiers if isinstance(uri, str)}
     for tokens, subschema in objects(document.schema):
         ref = subschema.get("$ref")
         if not isinstance(ref, str):
@@ -591,9 +593,9 @@ def remote_reference(document: Document, _context: Context) -> Document | Reject
         uri = ref.partition("#")[0]
         is_known = uri in inside or standard_document(uri) is not None
         if not (is_known if uri else ref.startswith("#")):
-            place = pointer((*tokens, "$ref"))
+            location = pointer((*tokens, "$ref"))
             return Rejected(
-                reason=Reason.REMOTE_REFERENCE, detail=f"{place} refers to {ref}"
+                reason=Reason.REMOTE_REFERENCE, detail=f"{location} refers to {ref}"
             )
     return document
 
@@ -625,8 +627,8 @@ def bad_identifier(document: Document, _context: Context) -> Document | Rejected
             uri = subschema.get(keyword)
             match = _ABSOLUTE.match(uri) if isinstance(uri, str) else None
             if match and (not tokens or "/" in match["fragment"]):
-                place = pointer((*tokens, keyword))
+                location = pointer((*tokens, keyword))
                 return Rejected(
-                    reason=Reason.BAD_IDENTIFIER, detail=f"{place} is {uri}"
+                    reason=Reason.BAD_IDENTIFIER, detail=f"{location} is {uri}"
                 )
     return document
