@@ -275,8 +275,8 @@ def refuse_other_build(
         if now - before:
             differences.append(f"made without {', '.join(sorted(now - before))}")
         old, new = _archives(manifest.pins), _archives(item.pin for item in inputs)
-        if others := {source for source, *_ in old ^ new}:
-            differences.append(f"other files of {', '.join(sorted(others))}")
+        if changed := {source for source, *_ in old ^ new}:
+            differences.append(f"other files of {', '.join(sorted(changed))}")
     if differences:
         raise CannotCreate(
             f"a build made otherwise stands there: {'; '.join(differences)}",
@@ -303,12 +303,12 @@ def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
     for item in inputs:
         files = item.reading.files
         # The user's own folder has schemas in it, or nothing.
-        own = item.reading.config is not None
-        for name in () if own else files.paths:
+        is_extra = item.reading.config is not None
+        for name in () if is_extra else files.paths:
             if is_notice(name):
-                place = folder / NOTICES / item.reading.archive / name
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(files.read(name))
+                path = folder / NOTICES / item.reading.archive / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(files.read(name))
 
 
 def facts_of(
@@ -402,7 +402,7 @@ def decide_benchmark(
         DecidedDocument(document, result, result.rejected) for document, result in pairs
     ]
     for rule in rules.benchmark_rules:
-        positions = [position for position, one in enumerate(decided) if one.kept]
+        positions = [position for position, item in enumerate(decided) if item.kept]
         candidates = []
         for document in (decided[position] for position in positions):
             source = sources[document.source.provenance.source]
@@ -432,7 +432,7 @@ def in_clusters(documents: Sequence[DecidedDocument]) -> list[DecidedDocument]:
     positions = [position for position, document in enumerate(decided) if document.kept]
     names = clusters(
         [decided[position].result.sha256 for position in positions],
-        lambda place: decided[positions[place]].result.whole().shingles,
+        lambda index: decided[positions[index]].result.whole().shingles,
     )
     configs = [decided[position].config for position in positions]
     weights = cluster_weights(configs, names)
@@ -471,9 +471,9 @@ class _Clock:
         self._last = time.perf_counter(), sum(os.times()[:4])
 
     def lap(self, phase: str) -> None:
-        last, now = self._last, (time.perf_counter(), sum(os.times()[:4]))
-        self.phases[phase] = round(now[0] - last[0], 3)
-        self.processor[phase] = round(now[1] - last[1], 2)
+        previous, now = self._last, (time.perf_counter(), sum(os.times()[:4]))
+        self.phases[phase] = round(now[0] - previous[0], 3)
+        self.processor[phase] = round(now[1] - previous[1], 2)
         self._last = now
 
 
@@ -591,12 +591,12 @@ class _Steps:
             ) as advance:
                 step.work(jobs=request.workers, progress=advance)
         clock.lap("instances")
-        kept = (it.result.sha256 for it in documents if it.kept)
+        digests = (decided.result.sha256 for decided in documents if decided.kept)
         columns = (
             {**stored.fit._asdict(), "answer": stored.instances.answer.value}
             for _, stored in step.records()
         )
-        columns_by_digest = dict(zip(kept, columns, strict=request.instances))
+        columns_by_digest = dict(zip(digests, columns, strict=request.instances))
         self.progress.begin(f"Writing {out}")
         with atomic_folder(out) as folder:
             documents = in_clusters(documents)
@@ -624,7 +624,9 @@ class _Steps:
         program = Program(
             module="curation.pipeline.process_document",
             setup=setup,
-            files=tuple(Path(own.files) for own in setup.libraries if own.uris),
+            files=tuple(
+                Path(library.files) for library in setup.libraries if library.uris
+            ),
         )
         with (
             self.open_pool(program, jobs=self.request.workers, limits=LIMITS) as pool,

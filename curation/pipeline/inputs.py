@@ -86,8 +86,8 @@ class BuildInput:
     @property
     def configs(self) -> tuple[str, ...]:
         """The configs that it fills."""
-        own = self.reading.config
-        return self.source.configs if own is None else (own,)
+        config = self.reading.config
+        return self.source.configs if config is None else (config,)
 
     @property
     def partial(self) -> str | None:
@@ -139,7 +139,9 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     """
     _refuse_taken_names([extra.config for extra in (*only, *extras)])
     # The user's own schemas are opened before anything is fetched.
-    selection = [_open_extra(each, rules, progress.say) for each in (*only, *extras)]
+    selection = [
+        _open_extra(argument, rules, progress.say) for argument in (*only, *extras)
+    ]
     _refuse_taken_names(
         [item.reading.config for item in selection if isinstance(item, BuildInput)]
     )
@@ -211,10 +213,10 @@ def pinned_inputs(
                 then = "CSBDATA_MIRROR=DIR names a folder of archives"
                 raise Unavailable(f"cannot be had here ({'; '.join(whys)})", name, then)
             if choice.pin.sha256 != pin.sha256:
-                what = f"its digest is {choice.pin.sha256[:12]}, not {pin.sha256[:12]}"
-                raise BadData(what, name, "csbdata of that edition has the pin")
-            whole = replace(choice.source, archives=source.archives)
-            inputs.append(replace(choice, source=whole))
+                fault = f"its digest is {choice.pin.sha256[:12]}, not {pin.sha256[:12]}"
+                raise BadData(fault, name, "csbdata of that edition has the pin")
+            complete = replace(choice.source, archives=source.archives)
+            inputs.append(replace(choice, source=complete))
             advance(1)
     return inputs
 
@@ -231,13 +233,13 @@ def _refuse_taken_names(configs: Sequence[str | None]) -> None:
     used = {name.casefold() for name in used}
     for name in filter(None, configs):
         if not _CONFIG_NAME.fullmatch(name):
-            what = "cannot be a config's name"
+            fault = "cannot be a config's name"
         elif name.casefold() in used:
-            what = "there is a config or a folder of this name already"
+            fault = "there is a config or a folder of this name already"
         else:
             used.add(name.casefold())
             continue
-        raise BadUsage(what, name, "choose another: --with NAME=SOURCE")
+        raise BadUsage(fault, name, "choose another: --with NAME=SOURCE")
 
 
 def _open_extra(
@@ -275,14 +277,14 @@ def _open_extra(
         sha256=digest,
         licence="NOASSERTION",
     )
-    place = (opened.path or Path()).absolute()
-    own = _input(LOCAL, rules, pin, opened.files, place)
+    path = (opened.path or Path()).absolute()
+    opened_input = _input(LOCAL, rules, pin, opened.files, path)
     config = extra.config or opened.name
-    return replace(own, reading=replace(own.reading, config=config))
+    return replace(opened_input, reading=replace(opened_input.reading, config=config))
 
 
 def _input(
-    source: Source, rules: str, pin: Pin, files: Files, place: Path
+    source: Source, rules: str, pin: Pin, files: Files, path: Path
 ) -> BuildInput:
     reading = Reading(
         files=files,
@@ -294,7 +296,7 @@ def _input(
         rules=rules,
         lists=raw_folder() / "lists",
     )
-    return BuildInput(source=source, reading=reading, files=place, pin=pin)
+    return BuildInput(source=source, reading=reading, files=path, pin=pin)
 
 
 def _find(
@@ -355,14 +357,14 @@ def _find_pinned(
     sample = _find_in_sample(source, rules)
     if rules != "paper" and isinstance(sample, BuildInput):
         return replace(sample, not_had=tuple(not_had))
-    why = "; ".join(each.why for each in not_had)
+    why = "; ".join(absent.why for absent in not_had)
     return MissingSource(source=source, why=why, not_had=tuple(not_had))
 
 
 def _pinned_input(
     source: Source, rules: str, pin: ArchivePin, got: Acquired
 ) -> BuildInput:
-    stated = Pin(
+    actual = Pin(
         source=source.name,
         archive=pin.name,
         origin=got.origin,
@@ -372,9 +374,9 @@ def _pinned_input(
         attribution=pin.attribution,
         url=pin.homepage,
     )
-    found = _input(source, rules, stated, open_files(got.pack), got.pack)
+    opened = _input(source, rules, actual, open_files(got.pack), got.pack)
     # Single files may be under other terms than the collection.
-    return replace(found, reading=replace(found.reading, licence=got.licence))
+    return replace(opened, reading=replace(opened.reading, licence=got.licence))
 
 
 def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
@@ -394,9 +396,9 @@ def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
             attribution=SAMPLE_ATTRIBUTION,
         )
         small = replace(source, quota=source.quota and SAMPLE_QUOTA)
-        found = _input(small, rules, pin, files, sample / name)
-        reading = replace(found.reading, lists=sample / "lists")
-        return replace(found, reading=reading)
+        opened = _input(small, rules, pin, files, sample / name)
+        reading = replace(opened.reading, lists=sample / "lists")
+        return replace(opened, reading=reading)
     return MissingSource(source=source, why=f"the sample has nothing of {source.name}")
 
 
@@ -452,7 +454,7 @@ def acquire_all(
     for name, by_rules in chains.items():
         parts = [pins[part] for part in by_rules if part in pins]
         fetch_together(parts, settings, say)
-        codes = {rules: acquire_first(own) for rules, own in by_rules.items()}
+        codes = {rules: acquire_first(sources_) for rules, sources_ in by_rules.items()}
         code = codes.get("clean", max(codes.values()))
         if code:
             missing[name] = code
@@ -483,7 +485,7 @@ def chains_by_source(
             chains[name] = {"clean": (name,)}
         else:
             alike = closest_names(name, [*registered, *pins], most=2)
-            known = f"did you mean {' or '.join(alike)}?" if alike else ""
-            then = known or "see `csbdata sources`"
+            suggestion = f"did you mean {' or '.join(alike)}?" if alike else ""
+            then = suggestion or "see `csbdata sources`"
             raise BadUsage(f"there is no source or archive {name!r}", then=then)
     return chains

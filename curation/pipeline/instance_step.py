@@ -164,17 +164,19 @@ class InstanceStep:
         """Store a batch: of instances and targets, and of lean tries where needed."""
         batch, again = self._batches[number], iter(lean)
         stored = []
-        for task, made, fit in zip(
+        for task, generated, fit in zip(
             batch, results[: len(batch)], results[len(batch) :], strict=True
         ):
-            place = f"{task.config}/{task.unique_id}"
-            refuse_endless(made, place)
-            refuse_endless(fit, place)
+            record_name = f"{task.config}/{task.unique_id}"
+            refuse_endless(generated, record_name)
+            refuse_endless(fit, record_name)
             if fit.ending is not Ending.OK:
-                what = f"which targets take it cannot be found ({fit.detail})"
-                raise CsbdataError(what, place, "the same command goes on from here")
-            second = None if made.ending is Ending.OK else next(again, None)
-            instances = instances_of(made, second)
+                fault = f"which targets take it cannot be found ({fit.detail})"
+                raise CsbdataError(
+                    fault, record_name, "the same command goes on from here"
+                )
+            second = None if generated.ending is Ending.OK else next(again, None)
+            instances = instances_of(generated, second)
             stored.append(
                 StoredInstances(fit=fit.answer_as(RecordFit), instances=instances)
             )

@@ -81,8 +81,10 @@ def start(setup: Json) -> Callable[[Json], DocumentResult]:
         contexts.append(Context(library=documents))
 
     def handle(request: Json) -> DocumentResult:
-        own = msgspec.convert(request, DocumentRequest)
-        return apply_rules(own.document, rules, contexts[own.input])
+        document_request = msgspec.convert(request, DocumentRequest)
+        return apply_rules(
+            document_request.document, rules, contexts[document_request.input]
+        )
 
     return handle
 

@@ -113,8 +113,8 @@ def read_opt_outs(path: Path | None = None) -> Sequence[OptOut]:
             part for part in (request.id, request.path, request.repository) if part
         ]
         if len(criteria) != 1 or (request.id and "/" not in request.id):
-            what = f"request {number} must say one of id (CONFIG/unique_id), path, "
-            raise BadConfiguration(what + "repository", str(path))
+            fault = f"request {number} must say one of id (CONFIG/unique_id), path, "
+            raise BadConfiguration(fault + "repository", str(path))
     return requests
 
 
@@ -143,8 +143,8 @@ def find_rule_faults(folder: Path) -> tuple[str, ...]:
         pl.col("detail").first(),
     )
     return tuple(
-        f"rule {rule} raised for {counted(times, 'document')}, first {first} ({detail})"
-        for rule, times, first, detail in faults.sort("rule").collect().iter_rows()
+        f"rule {rule} raised for {counted(times, 'document')}, first {where} ({detail})"
+        for rule, times, where, detail in faults.sort("rule").collect().iter_rows()
     )
 
 
@@ -188,10 +188,10 @@ class BatchReader:
     def _distinct(
         self, position: int, item: BuildInput
     ) -> Iterator[tuple[int, DocumentRequest]]:
-        read, drawn = item.source.read(item.reading), None
+        read, sample = item.source.read(item.reading), None
         if item.source.quota is not None:
             read = list(read)
-            drawn = _draw(read, item.source.quota * DRAWN)
+            sample = _draw(read, item.source.quota * DRAWN)
         for raw in read:
             sha256 = hashlib.sha256(raw.content).hexdigest()
             # Where relative references start is part of what a document means.
@@ -199,8 +199,8 @@ class BatchReader:
             refused = _opted_out(self._opt_outs, raw, item.pin.url)
             key = raw.config, raw.base_uri, refused, sha256
             refused = refused or too_long_to_read(raw)
-            if drawn is not None and sha256 not in drawn:
-                detail = f"not among the first {len(drawn):,} by digest of the content"
+            if sample is not None and sha256 not in sample:
+                detail = f"not among the first {len(sample):,} by digest of the content"
                 refused = refused or Rejected(
                     reason=Reason.OVER_QUOTA, detail=detail, rule=quota.name
                 )
@@ -258,7 +258,7 @@ def process_batches(
     """
     results: dict[int, HeldResult] = {}
     # By index in the pool: name, numbers of the contents, config and id of each.
-    asked: list[tuple[str, list[int], list[tuple[str, str]]]] = []
+    batches: list[tuple[str, list[int], list[tuple[str, str]]]] = []
 
     def hold(name: str, numbers: Iterable[int], batch: bytes) -> None:
         results.update(zip(numbers, held_results(run.path(name), batch), strict=True))
@@ -273,15 +273,18 @@ def process_batches(
                 progress(len(numbers))
                 continue
             requests = [request for _, request in batch]
-            places = [(it.document.config, it.document.unique_id) for it in requests]
-            asked.append((name, numbers, places))
+            places = [
+                (document_request.document.config, document_request.document.unique_id)
+                for document_request in requests
+            ]
+            batches.append((name, numbers, places))
             yield requests
 
     for finished in pool.run_batches(remaining()):
-        name, numbers, places = asked[finished.index]
+        name, numbers, places = batches[finished.index]
         answers = [
-            result.text if result.ending is Ending.OK else _failure(place, result)
-            for place, result in zip(places, finished.results, strict=True)
+            result.text if result.ending is Ending.OK else _failure(key, result)
+            for key, result in zip(places, finished.results, strict=True)
         ]
         batch = b"[" + b",".join(answers) + b"]"
         run.store(name, batch)
@@ -315,27 +318,27 @@ def _uris(item: BuildInput, opt_outs: Sequence[OptOut]) -> dict[str, str]:
     """Return where references may lead: to nothing that is left out on request."""
     uris, files = dict(item.source.uris(item.reading)), item.reading.files
     left_out = {
-        it
+        identifier
         for raw in (item.source.read(item.reading) if opt_outs and uris else ())
         if _opted_out(opt_outs, raw, item.pin.url)
-        for it in (raw.content, raw.provenance.path)
+        for identifier in (raw.content, raw.provenance.path)
     }
-    held = frozenset(files.paths if left_out else ())
+    paths = frozenset(files.paths if left_out else ())
     return {
         uri: path
         for uri, path in uris.items()
-        if path not in left_out and not (path in held and files.read(path) in left_out)
+        if path not in left_out and not (path in paths and files.read(path) in left_out)
     }
 
 
-def _failure(place: tuple[str, str], result: ProcessResult) -> bytes:
-    refuse_endless(result, "/".join(place))
+def _failure(key: tuple[str, str], result: ProcessResult) -> bytes:
+    refuse_endless(result, "/".join(key))
     short_of_memory = result.ending is Ending.OUT_OF_MEMORY
     reason = Reason.OUT_OF_MEMORY if short_of_memory else Reason.CRASHED
     # What raised outside every rule is a defect as well, and of csbdata itself.
     rule = "csbdata" if result.ending is Ending.ERROR else NO_RULE
     rejected = Rejected(reason=reason, detail=result.detail, rule=rule)
-    return _rejection(place[0], rejected)
+    return _rejection(key[0], rejected)
 
 
 def _rejection(config: str, rejected: Rejected) -> bytes:
