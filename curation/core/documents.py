@@ -34,12 +34,12 @@ class Origin(StrEnum):
 
 
 class Missing(StrEnum):
-    """What a build does if a source cannot be had."""
+    """The action of a build when a source is unavailable."""
 
     FAIL = "fail"
     """Fail unless every source is upstream."""
     SKIP = "skip"
-    """Leave out subsets that cannot be had."""
+    """Leave out subsets that are unavailable."""
 
 
 class Explained(StrEnum):
@@ -146,7 +146,7 @@ class RepairEvidence(Explained):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where one raw document stands, down to the file and the commit."""
+    """Where one raw document is, down to the file and the commit."""
 
     source: str
     #: Path inside the upstream archive, wheel or file (with `#row` in a table).
@@ -212,7 +212,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Lint:
-    """A defect that is left as it is and flagged, with the place it stands."""
+    """A defect that is left as it is and flagged, with the place it is."""
 
     code: str
     pointer: str

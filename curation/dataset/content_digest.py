@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-#: The table of an edition with the digests of the records that were measured.
+#: The table of an edition with the digests of the records measured.
 DIGESTS: Final = "digests.parquet"
 #: The share of an edition's records that a dataset must have unchanged, for the results
 #: to be shown as its own.

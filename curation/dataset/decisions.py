@@ -42,7 +42,7 @@ class RecordHead(msgspec.Struct, frozen=True):
 
 
 class ResultHead(msgspec.Struct, frozen=True):
-    """The part of a `DocumentResult` that is held in memory."""
+    """The part of a `DocumentResult` held in memory."""
 
     config: str
     record: RecordHead | None

@@ -189,7 +189,7 @@ def changed_keywords(
     """Yield `+keyword`, `-keyword` or `~keyword` for each keyword that differs.
 
     Both are schemas; the innermost keyword that holds the difference is named. A
-    property's name is no keyword: a property that came or went is `~properties`.
+    property's name is not a keyword: a property that came or went is `~properties`.
 
     Args:
         before: A schema.

@@ -26,7 +26,7 @@ from curation.dataset.paper_tables import (
 if TYPE_CHECKING:
     from curation.dataset.editions import Edition
 
-#: Columns of a build's rows that need not be counted anew.
+#: Columns of a build's rows that need not be counted again.
 _STATED = ("size", "features", "formats")
 
 

@@ -211,7 +211,7 @@ RECORDS = TableForm(
 
 
 def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
-    """Refuse records with a column of another type, or without a value that is needed.
+    """Refuse records with a column of another type, or without a required value.
 
     Columns may be missing, and there may be more; a number is a number.
 

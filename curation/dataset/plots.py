@@ -54,7 +54,7 @@ PAGE = 6.8
 _DPI = 220
 # Bars of Figure 2.
 _BARS = 30
-# Characters of a name beside a bar.
+# Characters of a name next to a bar.
 _NAME = 28
 # A measure that stays below this is shown on a linear scale.
 _LINEAR_UP_TO = 60
@@ -69,7 +69,7 @@ def draw(
 
     Args:
         statistics: Its tables; of Figure 2 the first names are shown.
-        accepted: Target to the records that it takes as they stand; empty for no plot.
+        accepted: Target to the records that it takes unchanged; empty for no plot.
         total: The records that targets were asked about.
         folder: The folder; it is made if it is missing.
 
@@ -201,7 +201,7 @@ def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
     if highest > _LINEAR_UP_TO:
         lowest = min(spread.least for spread in configs.values())
         axes.set_xscale("log")
-        # Three ticks at least, and not so many that they touch.
+        # Three ticks at least, and few enough not to touch.
         wide = lowest > 0 and highest / lowest > _DECADES
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 3.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(_count))
@@ -214,7 +214,7 @@ def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
 
 
 def targets(accepted: Mapping[str, int], total: int, stem: Path) -> None:
-    """Draw how many of the records asked about each target takes as they stand."""
+    """Draw how many of the records asked about each target takes unchanged."""
     with _drawing(stem, 0.2 * len(accepted) + 0.8) as figure:
         axes = figure.subplots()
         _horizontal(axes, accepted, len(accepted), BLUE)

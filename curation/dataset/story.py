@@ -46,7 +46,7 @@ def stories(folder: Path, name: str) -> list[DocumentStory]:
 
     Raises:
         NoInput: the build knows no such id (the nearest are named), or the folder
-            is no build.
+            is not a build.
         BadData: a table of the build cannot be read, or has other columns.
     """
     ledger = open_ledger(folder)

@@ -42,8 +42,8 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
         target: The name of a profile, the path of one, or a profile.
         dialect: Its name, such as `draft-07`; empty to decide by `$schema`.
         allow: `safe` makes only rewrites after which decoded answers are valid by the
-            schema; `any` also drops what is left, which is then said in descriptions.
-        comparer: A running one, for many schemas; else one is started.
+            schema; `any` also drops the remainder, which descriptions then state.
+        comparer: A running one, for many schemas; otherwise one is started.
         tool: Whether it is the schema of a tool's parameters.
         strict: Whether the request sends it with `strict`.
         prove: Whether to ask for a proof also of what the rule of a rewrite tells, and
@@ -52,7 +52,7 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
 
     Raises:
         BadData: no validator can use the schema, or it is a request around one.
-        BadUsage: there is no such target.
+        BadUsage: no such target exists.
 
     Example:
         >>> import csbdata
@@ -138,7 +138,7 @@ def compare_schemas(
 
 
 def decode(answer: Json, fit: Fit) -> Json:
-    """Return the value that an answer stands for, valid by the original schema.
+    """Return the value that an answer represents, valid by the original schema.
 
     Args:
         answer: What the target gave for `fit.schema`, parsed.

@@ -22,7 +22,7 @@ _Object: TypeAlias = "dict[str, UntypedJson]"
 
 
 class UndecodableError(ValueError):
-    """A value that is none of the schema's."""
+    """A value that is outside the schema."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Codec:
         return CompiledSchema(self.shaped.marked, self.shaped.dialect)
 
     def decode(self, answer: UntypedJson) -> UntypedJson:
-        """Return the value that an answer stands for.
+        """Return the value that an answer represents.
 
         Raises:
-            UndecodableError: the answer has not the shape that was asked for.
+            UndecodableError: the answer does not have the requested shape.
         """
         if shape_of(self.shaped.marked).wrapped:
             if not isinstance(answer, dict) or answer.keys() != {VALUE}:
@@ -52,10 +52,10 @@ class Codec:
         return self._mapped(answer, (), is_answer=True)
 
     def encode(self, value: UntypedJson) -> UntypedJson:
-        """Return the answer that stands for a value.
+        """Return the answer that represents a value.
 
         Raises:
-            UndecodableError: no answer stands for it alone.
+            UndecodableError: no answer represents it alone.
         """
         answer = self._mapped(value, (), is_answer=False)
         if shape_of(self.shaped.marked).wrapped:
@@ -67,7 +67,7 @@ class Codec:
         return answer
 
     def _accepts(self, value: UntypedJson, tokens: Tokens, *, is_answer: bool) -> bool:
-        """Return whether a part of the schema that is sent, or meant, has a value."""
+        """Return whether a part of the sent schema, or of the meaning, has a value."""
         side = self._sent if is_answer else self._meant
         # What no keyword reaches is sent as it is: rewrites gather such definitions.
         path = self.shaped.places.get(tokens, tokens) if is_answer else tokens
@@ -81,7 +81,7 @@ class Codec:
         is_answer: bool,
         around: frozenset[Tokens] = frozenset(),
     ) -> UntypedJson:
-        """Return a value mapped by the schema that stands at some tokens.
+        """Return a value mapped by the schema at some tokens.
 
         A schema that leads to itself without a step into the value changes nothing:
         `around` are the places that led here.
@@ -214,7 +214,7 @@ class Codec:
 
 
 def _pairs(value: list[UntypedJson]) -> list[tuple[str, UntypedJson]]:
-    """Return the members that objects with key and value stand for.
+    """Return the members that objects with key and value represent.
 
     Raises:
         UndecodableError: they are others.
@@ -229,7 +229,7 @@ def _pairs(value: list[UntypedJson]) -> list[tuple[str, UntypedJson]]:
 
 
 def _listed(value: _Object, count: int) -> list[UntypedJson]:
-    """Return the elements that the members of an object stand for.
+    """Return the elements that the members of an object represent.
 
     Raises:
         UndecodableError: there are others.

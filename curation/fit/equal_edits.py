@@ -17,7 +17,7 @@ from curation.schema.subschemas import edited, subschemas, walk, without
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
 
-#: The name in `$defs` of a root that is referred to.
+#: The name in `$defs` of a root that references point to.
 _ROOT: Final = "root"
 
 
@@ -182,7 +182,7 @@ def normalised(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 def tidied(schema: UntypedJson) -> UntypedJson:
     """Return a canonical form in the keywords that people write: closed objects.
 
-    Unchanged if it has `unevaluatedProperties`: that depends on the keywords beside it.
+    Unchanged if it has `unevaluatedProperties`, which depends on its siblings.
     """
     if any("unevaluatedProperties" in part for part in subschemas(schema, DIALECT)):
         return schema

@@ -1,4 +1,4 @@
-"""Edits after which fewer values can be said, each of them valid by what was before."""
+"""Edits that narrow a schema: fewer values, each valid by the schema before."""
 
 from __future__ import annotations
 

@@ -37,9 +37,9 @@ class Effect(StrEnum):
     BLOCKED = "blocked"
     """The request succeeds; some valid values cannot be written."""
     ROUTED = "routed"
-    """The request succeeds, by another engine than the one that is asked first."""
+    """The request succeeds, by another engine than the one asked first."""
     UNKNOWN = "unknown"
-    """No source says what happens."""
+    """No source documents the behaviour."""
     ACCEPTED = "accepted"
     """The request succeeds with this part, whatever keywords are in it."""
 
@@ -48,7 +48,7 @@ class SourceKind(StrEnum):
     """How a rule is known."""
 
     DOCUMENTED = "documented"
-    """The vendor's documentation or source says so."""
+    """The vendor's documentation or source states so."""
     SDK = "sdk"
     """The vendor's own library takes it out, or raises, before it sends a request."""
     PROBED = "probed"
@@ -78,14 +78,14 @@ class TargetKind(StrEnum):
 
 
 class Strict(StrEnum):
-    """Which schemas a target is held to: those that are sent with `strict`."""
+    """Which schemas a target is held to: those sent with `strict`."""
 
     ASKED = "asked"
     """Those that the request sends with it."""
     FORMATS = "formats"
     """These, and every schema of an answer."""
     ALWAYS = "always"
-    """Every schema: the target stands for requests with `strict`."""
+    """Every schema: the target is requests with `strict`."""
 
 
 class ProfileSource(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,11 +109,11 @@ class ProfileRule(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     #: The keywords, types, formats, values or regex features that it is about.
     names: tuple[str, ...] = ()
-    #: The values of the keywords that are taken.
+    #: The accepted values of the keywords.
     values: tuple[UntypedJson, ...] = ()
     #: Only in schemas held by these keywords; `root` is the whole.
     places: tuple[str, ...] = ()
-    #: Only where one of these keywords stands in the same schema.
+    #: Only where one of these keywords is in the same schema.
     beside: tuple[str, ...] = ()
     #: Only in schemas whose `type` names one of these; empty: that have no `type`.
     types: tuple[str, ...] = ()
@@ -144,11 +144,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     compared: str = "nobody"
     sources: Mapping[str, ProfileSource] = {}
     rules: tuple[ProfileRule, ...] = ()
-    #: Keywords that a source says are supported.
+    #: Keywords that a source states are supported.
     accepted: tuple[str, ...] = ()
     #: The engines that answer.
     engines: tuple[str, ...] = ()
-    #: What a user should know beside the rules.
+    #: Notes for the user, in addition to the rules.
     note: str = ""
 
     @property
@@ -192,7 +192,7 @@ _COUNTING: Final = (
     *("tools", "depth", "properties", "optional-properties", "unions"),
     *("enum-values", "characters"),
 )
-#: Checks of limits: a profile's own stands for that of the profile that it extends.
+#: Checks of limits: a profile's replaces the limit of the profile that it extends.
 COUNTED: Final = frozenset({*_COUNTING, "long-enum"})
 #: The checks, and the parameters that each takes: those that it needs, and others.
 PARAMETERS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
@@ -244,8 +244,8 @@ def load_profile(name: str) -> Profile:
         name: One of `profile_names`, or the path of a TOML file.
 
     Raises:
-        BadUsage: there is no such profile.
-        NoInput: there is no such file.
+        BadUsage: no such profile exists.
+        NoInput: no such file exists.
         BadData: the file is not a profile.
     """
     return _load(name, ())
@@ -302,8 +302,8 @@ def load_profiles(
         engine: From a name that no profile has to that of an engine; None for none.
 
     Raises:
-        BadUsage: it is empty, there is no such target, or two have one name.
-        NoInput: there is no such file.
+        BadUsage: it is empty, no such target exists, or two have one name.
+        NoInput: no such file exists.
         BadData: a file is not a profile.
     """
     names = [name.strip() for name in targets.split(",") if name.strip()]
@@ -326,7 +326,7 @@ def read_profile(path: Path) -> Profile:
     """Return the profile in a file; every typo in it is an error.
 
     Raises:
-        NoInput: there is no such file.
+        NoInput: no such file exists.
         BadData: the file is not a profile.
     """
     try:

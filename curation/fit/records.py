@@ -1,4 +1,4 @@
-"""The providers that accept a record as it is, and what alone stands in the way."""
+"""The providers that accept a record as it is, and single causes of rejection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 from curation.fit.profile import load_profile, provider_names
 from curation.fit.verdict import FAILING, Verdict, judge_fit, verdict_of
 
-#: Rules that are counted for one target.
+#: Rules counted for one target.
 _SHOWN = 3
 
 

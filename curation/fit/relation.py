@@ -1,4 +1,4 @@
-"""The relation of two schemas by their values: by proof, else by values, else unknown.
+"""The relation of two schemas: by proof, otherwise by values, otherwise unknown.
 
 The proofs are those of jsonschema-rs's algebra, in a child process under a deadline in
 processor time. What it does not decide, values may: witnesses and near misses of both
@@ -39,7 +39,7 @@ _PROGRAM: Final = Program(module="curation.fit.relation_worker")
 #: Seconds of processor time for the proofs of one pair, and for its values.
 PROOF_SECONDS: Final = 5.0
 VALUE_SECONDS: Final = 10.0
-#: Answers that are kept for the same question.
+#: Answers kept for the same question.
 _MOST_ANSWERS: Final = 64
 #: How many times as long a question may take before it is asked again.
 _LATER: Final = 2
@@ -47,7 +47,7 @@ _LIMITS: Final = Limits(wall_times=BUSY_MACHINE, memory_mb=1024, recycle_after=1
 
 
 class RelationKind(StrEnum):
-    """What the second of two schemas accepts, beside what the first accepts."""
+    """The values of the second of two schemas, relative to the first's."""
 
     EQUAL = "equal"
     """The same values."""
@@ -77,7 +77,7 @@ class Relation:
     only_first: str | None = None
     only_second: str | None = None
     both: str | None = None
-    #: Values that were tried.
+    #: Values tried.
     tried: int = 0
     #: Why there is no proof, where it could not even be tried.
     failure: str = ""
@@ -185,13 +185,13 @@ class Comparer:
         differences: Iterable[str] = (),
         seconds: float = VALUE_SECONDS,
     ) -> ValueAnswer:
-        """Return values that tell two schemas apart.
+        """Return values that distinguish two schemas.
 
         Args:
             first: A schema.
             second: Another one.
             given: JSON texts of values to be tried before others.
-            differences: Schemas of values that tell them apart, as `proofs` gives them.
+            differences: Schemas of values that distinguish them, from `proofs`.
             seconds: The deadline, of processor time.
         """
         question = ValueQuestion(
@@ -205,7 +205,7 @@ class Comparer:
     def witnesses(
         self, schema: PlainSchema, seconds: float = VALUE_SECONDS
     ) -> tuple[str, ...]:
-        """Return some values of a schema as JSON texts; none if there is no time."""
+        """Return some values of a schema as JSON texts; none when time is up."""
         question = SchemaQuestion(schema=schema, wanted="witnesses")
         return self._ask(question, seconds, tuple[str, ...])
 
@@ -252,7 +252,7 @@ class Comparer:
             first: A schema that validators can use.
             second: Another one.
             dialect: That of the first.
-            second_dialect: That of the second, if it is another one.
+            second_dialect: That of the second, if it is another.
             given: JSON texts of values to be tried before others.
         """
         other_dialect = second_dialect or dialect

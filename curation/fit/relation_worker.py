@@ -1,4 +1,4 @@
-"""The worker of comparisons: jsonschema-rs's algebra, and values that tell two apart.
+"""The worker of comparisons: jsonschema-rs's algebra, and distinguishing values.
 
 The algebra is experimental and has no budget of its own: a comparison may take minutes
 or gigabytes, so that the parent ends it (`curation.fit.relation`).
@@ -31,7 +31,7 @@ from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import RUST_DRAFTS
 
-#: Witnesses that are looked for of each schema.
+#: Number of witnesses sought of each schema.
 _WITNESSES = Budget(count=12, covering=8)
 
 

@@ -1,6 +1,6 @@
 """Edits after which answers have another shape, or another description.
 
-What is meant changes only as far as a value cannot be said in the new shape.
+What is meant changes only as far as a value cannot be expressed in the new shape.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def distinct(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
         "uniqueItems"
     }:
         return schema
-    # Behind one that is left out, elements would take the places of others.
+    # After a dropped element, others would move to its index.
     if "prefixItems" in schema or schema.get("uniqueItems") is not True:
         return schema
     return with_shape(schema, distinct=True)

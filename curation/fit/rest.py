@@ -2,8 +2,8 @@
 
 The rest is what decoded answers are validated with afterwards: a value that the sent
 schema and the rest accept is valid by what is meant. It holds the keywords that were
-dropped or are ignored, where they stand, and nothing else; beside a schema of which it
-cannot be said by itself (in branches of `anyOf` and the like) the whole branch stands,
+dropped or are ignored, in their position, and nothing else; for a schema of which it
+cannot be expressed alone (in branches of `anyOf` and the like) it has the whole branch,
 and if there are references the whole schema.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from curation.fit.rewriting import Fit
 
 _Object: TypeAlias = "dict[str, UntypedJson]"
-#: Applicators through which a keyword can be said by itself.
+#: Applicators through which a keyword can be expressed by itself.
 _THROUGH: Final = frozenset({"properties", "items", "allOf", "$ref", *CONTAINERS})
 _CONTAINS: Final = ("contains", "minContains", "maxContains")
 #: Without these, what is said of others would change.
@@ -53,7 +53,7 @@ def lost_keywords(fit: Fit) -> dict[Tokens, frozenset[str]]:
 
 
 def whole(fit: Fit) -> UntypedJson:
-    """Return what is meant, with the keywords that were dropped back in their place."""
+    """Return the meaning, with the dropped keywords back in their place."""
 
     def restored(_tokens: Tokens, schema: UntypedJson) -> UntypedJson:
         if not isinstance(schema, dict) or SHAPE not in schema:

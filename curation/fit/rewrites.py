@@ -2,7 +2,7 @@
 
 A rewrite edits a marked schema (`curation.fit.shapes`) in 2020-12. Its name and its
 sentence are those of the edit. What it claims to change of the values that are meant
-holds wherever a schema stands in a *monotone* position (`curation.fit.positions`).
+holds wherever a schema is in a *monotone* position (`curation.fit.positions`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Rewrite:
     claim: Claim
     #: The checks whose findings ask for it.
     rules: frozenset[str]
-    #: The keywords of those findings; all where there are none, or beside a reference.
+    #: The keywords of those findings; all if there are none, or next to a reference.
     keywords: frozenset[str] = frozenset()
     apply: Callable[[UntypedJson, Sites], UntypedJson]
     #: Whether it gives answers another shape, which is right only where no other

@@ -51,7 +51,7 @@ SAFE_CLAIMS: Final = frozenset({Claim.EQUAL, Claim.NARROWER})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One rewrite that was made."""
+    """One applied rewrite."""
 
     rewrite: str
     sentence: str
@@ -75,14 +75,14 @@ class Fit:
     steps: tuple[Step, ...]
     #: What the target still does not take.
     failing: tuple[FitFinding, ...]
-    #: What it ignores, or is not known to do with what is sent.
+    #: Parts of the sent schema that it ignores, or is not known to honour.
     remarks: tuple[FitFinding, ...]
     #: Whether the deadline ended it before the schema fitted.
     is_late: bool = False
 
     @property
     def schema(self) -> UntypedJson:
-        """The schema that is sent."""
+        """The sent schema."""
         return self.shaped.schema
 
     @property
@@ -192,7 +192,7 @@ class _Rewriting:
             self._port()
         if self.shaped.dialect is _DIALECT:
             candidates = (*EXACT, *SAFE, *(UNSAFE if self.allow == "any" else ()))
-            # What one rewrite leaves behind may be for one before it in the list.
+            # The result of one rewrite may suit an earlier one in the list.
             for _ in range(_PASSES):
                 before = len(self.steps)
                 for candidate in candidates:
@@ -218,7 +218,7 @@ class _Rewriting:
         return self.seconds - spent
 
     def _within(self, limit: float) -> float:
-        """Return the deadline of one question: at most a third of what is left."""
+        """Return the deadline of one question: at most a third of the remainder."""
         return min(limit, max(_LEAST_SECONDS, self._left() / 3))
 
     def _findings(self) -> tuple[FitFinding, ...]:
@@ -293,7 +293,7 @@ class _Rewriting:
             for finding in findings:
                 tokens = self.shaped.source(finding.site)
                 position = places.get(tokens)
-                # What is only in the schema that is sent, none can edit.
+                # A part only of the sent schema cannot be edited.
                 is_marked = self.shaped.places.get(tokens) == finding.site
                 if position is None or not is_marked:
                     continue
@@ -301,7 +301,7 @@ class _Rewriting:
                     continue
                 is_site = position.plain or not candidate.shapes
                 if candidate is NORMALISED and finding.rule == "open-object":
-                    # Closed beside another schema, it would refuse what that declares.
+                    # Closed next to another schema, it would refuse the other's properties.
                     is_site = not position.plain
                 if is_site:
                     previous = tried.get(tokens, frozenset())
@@ -330,7 +330,7 @@ class _Rewriting:
         return claim in SAFE_CLAIMS or self.allow == "any"
 
     def _normalised(self) -> UntypedJson:
-        """Return the canonical form, or the schema itself if there is none."""
+        """Return the canonical form, or the schema itself if none exists."""
         marked = self.shaped.marked
         text = json.dumps(marked)
         if SHAPE in text or not self.has_algebra:

@@ -144,7 +144,7 @@ class Scan:
         """Return whether the innermost property around a schema must be present."""
         while holder := self.holders.get(tokens):
             around, keyword = holder
-            # A reference may lead to the whole of `properties`, which is no property.
+            # A reference may lead to `properties` itself, which is not a property.
             if keyword == "properties" and len(tokens) > len(around) + 1:
                 required = required_of(self.document.location_at(around).keywords)
                 return tokens[len(around) + 1] in required
@@ -186,7 +186,7 @@ def _circles(inside: Mapping[Tokens, set[Tokens]]) -> dict[Tokens, Tokens]:
 
 @remembered
 def scan_of(schema: Json) -> Scan | None:
-    """Return the scan of a value; None if it is no schema. The last ones are kept."""
+    """Return the scan of a value, cached; None if it is not a schema."""
     return Scan(schema) if isinstance(schema, dict | bool) else None
 
 
@@ -201,7 +201,7 @@ def is_of_types(schema: Mapping[str, Json], types: Sequence[str]) -> bool:
 
 
 def is_object_schema(schema: Mapping[str, Json]) -> bool:
-    """Return whether a schema says that it is about objects."""
+    """Return whether a schema states that it is about objects."""
     types = types_of(schema)
     return "object" in types or (not types and not _ABOUT_OBJECTS.isdisjoint(schema))
 

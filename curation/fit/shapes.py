@@ -1,8 +1,8 @@
 """Schemas whose answers have another shape than the values that are meant.
 
 A *marked* schema says what is meant, and at some of its objects, under `SHAPE`, the
-shape in which a target is asked for it. The mark is no keyword of any draft: validators
-ignore it. `Shaped` is the schema that is sent, with the place in it of each part of the
+shape in which a target is asked for it. No draft has the keyword: validators
+ignore it. `Shaped` is the sent schema, with the place in it of each part of the
 marked one; `curation.fit.decoding` maps answers back.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _Object: TypeAlias = "dict[str, UntypedJson]"
 #: The member of a schema object that holds its `AnswerShape`.
 SHAPE: Final = "csbdata:shape"
-#: Names of the members of objects that stand for other things.
+#: Names of the members of objects that represent other things.
 KEY, VALUE, MORE, ITEM = "key", "value", "more", "item"
 _ABOUT: Final = ("title", "description")
 
@@ -60,19 +60,19 @@ def shape_of(schema: UntypedJson) -> AnswerShape:
 
 
 def with_shape(schema: _Object, **changes: UntypedJson) -> _Object:
-    """Return a schema whose mark says more: fields of `AnswerShape` by name."""
+    """Return a schema whose mark states more: fields of `AnswerShape` by name."""
     shape = msgspec.structs.replace(shape_of(schema), **changes)
     return {**schema, SHAPE: msgspec.to_builtins(shape)}
 
 
 @dataclass(slots=True)
 class Shaped:
-    """The schema that is sent for a marked one."""
+    """The sent form of a marked schema."""
 
     marked: UntypedJson
     dialect: Dialect
     schema: UntypedJson = True
-    #: Tokens in the marked schema to tokens in the one that is sent.
+    #: Tokens in the marked schema to tokens in the sent schema.
     places: dict[Tokens, Tokens] = field(default_factory=dict)
     _sources: dict[Tokens, Tokens] = field(default_factory=dict)
 
@@ -81,7 +81,7 @@ class Shaped:
         self.schema = self._with_references(self._whole())
 
     def source(self, tokens: Tokens) -> Tokens:
-        """Return the tokens in the marked schema of a place in the one that is sent."""
+        """Return the tokens in the marked schema of a location in the sent schema."""
         for length in range(len(tokens), 0, -1):
             if tokens[:length] in self._sources:
                 return self._sources[tokens[:length]]
@@ -112,7 +112,7 @@ class Shaped:
         return rewritten(sent, edits)
 
     def _part(self, schema: UntypedJson, source: Tokens, target: Tokens) -> UntypedJson:
-        """Return what is sent for a part, and note the places of all parts in it."""
+        """Return the sent form of a part, and note the locations of all parts in it."""
         self.places[source], self._sources[target] = target, source
         if not isinstance(schema, dict):
             return schema
@@ -139,7 +139,7 @@ class Shaped:
     def _changed_parts(
         self, schema: _Object, shape: AnswerShape, source: Tokens, target: Tokens
     ) -> dict[Tokens, UntypedJson]:
-        """Return what is sent for the parts directly inside, where it is another."""
+        """Return the sent forms of the parts directly inside, where they differ."""
         parts: dict[Tokens, UntypedJson] = {}
         nullable = frozenset(shape.nullable)
         for path, child in children(schema, self.dialect):
@@ -241,7 +241,7 @@ def _object(members: _Object) -> _Object:
 
 
 def _described(sent: _Object, shape: AnswerShape) -> _Object:
-    """Return a schema that says in words what the target does not hold."""
+    """Return a schema that states in words what the target does not hold."""
     if shape.dropped:
         words = "; ".join(
             f"{name}: {json.dumps(value)}" for name, value in shape.dropped.items()

@@ -29,7 +29,7 @@ from curation.schema.keywords import KNOWN_KEYWORDS
 class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a schema that a target does not hold, or is not known to."""
 
-    #: JSON pointer of the schema location, with the keyword if it stands there.
+    #: JSON pointer of the schema location, with the keyword if it is there.
     pointer: str
     #: Empty if the finding is about no single keyword.
     keyword: str
@@ -43,7 +43,7 @@ class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cause(self) -> str:
-        """The keyword, if one is refused wherever it stands, or else the rule."""
+        """The keyword, if one is refused wherever it is, otherwise the rule."""
         return cause_of(self.keyword, self.rule)
 
     @property
@@ -58,13 +58,13 @@ class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cause_of(keyword: str, rule: str) -> str:
-    """Return the keyword, if a rule refuses it wherever it stands, or else the rule."""
+    """Return the keyword, if a rule refuses it wherever it is, otherwise the rule."""
     return f"`{keyword}`" if keyword and rule.endswith("keyword") else rule
 
 
 #: The effects with which a request fails.
 FAILING: Final = frozenset({Effect.REFUSED, Effect.LIMITED})
-#: The rule of findings about keywords of which no source says anything.
+#: The rule of findings about keywords of which no source states anything.
 UNDOCUMENTED: Final = "undocumented"
 
 
@@ -72,11 +72,11 @@ class Verdict(StrEnum):
     """What happens to a request with a schema, as far as it is known."""
 
     ACCEPTED = "accepted"
-    """A source says so of every keyword that constrains something."""
+    """A source states so of every keyword that constrains something."""
     IN_PART = "ignored in part"
     """The request succeeds; the named parts constrain nothing."""
     UNKNOWN = "unknown"
-    """No source says what happens to the named parts."""
+    """No source documents what happens to the named parts."""
     BLOCKS = "blocks valid values"
     """The request succeeds; some valid values cannot be written."""
     REJECTED = "rejected"
@@ -96,7 +96,7 @@ def verdict_of(findings: Iterable[FitFinding]) -> Verdict:
 
 
 def is_sendable(findings: Iterable[FitFinding]) -> bool:
-    """Return whether no finding says that the request fails."""
+    """Return whether no finding states that the request fails."""
     return all(finding.effect not in FAILING for finding in findings)
 
 
@@ -182,7 +182,7 @@ def judge_name(tool: Tool, profile: Profile) -> tuple[FitFinding, ...]:
 
 
 def judge_request(tools: Sequence[Tool], profile: Profile) -> tuple[FitFinding, ...]:
-    """Return what is wrong with the tools of one request together.
+    """Return the findings about the tools of one request together.
 
     Args:
         tools: All tools in it; a schema that is none counts as a tool.
@@ -228,11 +228,11 @@ def _finding(match: Found, rule: ProfileRule, profile: Profile) -> FitFinding:
 def told_keywords(
     profile: Profile, rules: Iterable[ProfileRule] | None = None
 ) -> frozenset[str]:
-    """Return the keywords of which a source says something, and annotations.
+    """Return the keywords of which a source states something, and annotations.
 
     Args:
         profile: The target.
-        rules: Those that hold for what is sent; by default for an answer's schema.
+        rules: Those that hold for the sent schema; by default for an answer's schema.
     """
     keywords = {*QUIET, *profile.accepted}
     for rule in rules or profile.rules_for(tool=False, strict=False):

@@ -29,7 +29,7 @@ class InstanceKind(StrEnum):
     RANDOM = "random"
     """Drawn with the seed."""
     GIVEN = "given"
-    """The source of the schema itself says that it is right."""
+    """The source of the schema itself states that it is right."""
     NEAR_MISS = "near_miss"
     """A witness with one place edited, so that it is refused."""
 

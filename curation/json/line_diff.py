@@ -12,7 +12,7 @@ from curation.json.text import parse, write
 
 #: Number of unchanged lines shown around a change.
 CONTEXT = 2
-# difflib takes quadratic time; what differs beyond so many lines is summarised.
+# difflib takes quadratic time; what differs beyond this many lines is summarised.
 _MOST_LINES = 3_000
 
 
@@ -29,7 +29,7 @@ def lines_of(text: str) -> list[str]:
 def line_diff(before: str, after: str) -> list[str]:
     """Return the lines of a unified diff, each with its sign in front.
 
-    A line that starts with `@` stands for lines left out.
+    A line that starts with `@` represents omitted lines.
     """
     old, new = lines_of(before), lines_of(after)
     start = _common(old, new)

@@ -91,7 +91,7 @@ def at(value: Json, tokens: Tokens) -> Json:
     """Return the value that the tokens lead to.
 
     Raises:
-        LookupError: nothing stands there.
+        LookupError: the value does not exist.
     """
     for token in tokens:
         value = member(value, token)
@@ -181,7 +181,7 @@ def change_at(
         rule: Name of the rule that edits.
         tokens: The place.
         before: The value there; `ABSENT` if there was none.
-        after: The new value; `ABSENT` if there is none.
+        after: The new value; `ABSENT` if none exists.
         note: The reason, for the ledger.
     """
     return Change(

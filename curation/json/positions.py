@@ -14,9 +14,9 @@ from curation.json.text import MAX_DEPTH
 
 #: What a text consists of.
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:]+', re.DOTALL)
-#: A string that means what stands between its quotes.
+#: A string without escapes.
 _PLAIN = re.compile(r'"[^"\\]*"', re.DOTALL)
-#: A string, or what JSON with comments has beside JSON.
+#: A string, or an extension of JSON with comments.
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/', re.DOTALL)
 _TRAILING = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _BYTE_ORDER_MARK = "\ufeff"
@@ -103,7 +103,7 @@ def offsets(text: str) -> Iterator[tuple[Tokens, int]]:
             yield tokens, name_at if path and path[-1][1] else start
             if mark in "{[":
                 if len(path) == MAX_DEPTH:
-                    # No text that is read nests so deep.
+                    # No accepted text nests so deep.
                     return
                 path.append((tokens, mark == "{"))
                 keys.append(None if mark == "{" else 0)

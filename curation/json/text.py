@@ -40,7 +40,7 @@ _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NEGATIVE_ZERO = re.compile(rb"-0(?![\d.eE])")
 #: Decimal arithmetic ends at exponents of 18 digits.
 _HUGE_EXPONENT = re.compile(r"[eE][-+]?\d{10}")
-#: A float behind what stands before a value in a JSON text, or what looks like one in a
+#: A float after the prefix of a value in a JSON text, or text like one in a
 #: string of it; orjson writes what JSON has no number for as null. One class of
 #: characters after the other lets `re` pass over a text three times as fast.
 _MAYBE_FLOAT = re.compile(rb"[:,\[][-\dn](?:\d*[.eE]|ull)")
@@ -54,7 +54,7 @@ class SpelledFloat(float):
     spelling: str
 
     def __new__(cls, spelling: str) -> Self:
-        """Keep the JSON number token beside its double value."""
+        """Keep the JSON number token next to its double value."""
         number = super().__new__(cls, spelling)
         number.spelling = spelling
         return number

@@ -45,7 +45,7 @@ _COLLECTION_AS_NAME: Final = "a collection as a member's name"
 
 
 class YamlFault(Enum):
-    """Kinds of text that are refused."""
+    """Kinds of refused text."""
 
     SYNTAX = auto()
     """Not YAML, not exactly one document, or a scalar that its tag does not allow."""
@@ -67,7 +67,7 @@ class YamlFault(Enum):
 
 
 class YamlError(ValueError):
-    """A YAML text that is refused.
+    """A refused YAML text.
 
     Attributes:
         fault: Kind of text.
@@ -153,7 +153,7 @@ def yaml_1_1_scalar(
 
     Raises:
         yaml.YAMLError: PyYAML has no value for it (`=`, `<<`).
-        ValueError: it is no value of the tag's type, or no date of the calendar.
+        ValueError: it is not a value of the tag's type, or no date of the calendar.
     """
     if tag in (None, "!"):
         resolvers = yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ())
@@ -183,7 +183,7 @@ class YamlOptions:
     unique_names: bool = True
     #: Let `<<: *defaults` merge mappings.
     merge_keys: bool = True
-    #: Most values of a document, each alias counted with all that it stands for.
+    #: Most values of a document, each alias counted with all that it represents.
     #: None: aliases are refused and values are not counted.
     max_values: int | None = 1_000_000
     #: Most levels of nesting.
@@ -281,7 +281,7 @@ class _Open:
     anchor: str | None
     #: Name of the member whose value comes next.
     name: Any = _NO_NAME
-    #: Values that it adds up to, aliases counted with what they stand for.
+    #: Values that it adds up to, aliases counted with what they represent.
     size: int = 1
     #: Types and texts of the names so far.
     names: set[Hashable] = field(default_factory=set)

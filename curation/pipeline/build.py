@@ -94,7 +94,7 @@ class BuildRequest:
     out: Path
     #: Name of the rule set: `clean` or `paper`.
     rules: str = "clean"
-    #: Sources beside those that every build reads.
+    #: Sources in addition to those that every build reads.
     extras: tuple[ExtraSource, ...] = ()
     #: Sources in place of those, if any.
     only: tuple[ExtraSource, ...] = ()
@@ -103,7 +103,7 @@ class BuildRequest:
     #: Read these sources from these archives and no others, as a manifest lists them;
     #: by default each source comes from the best archive that can be reached.
     pins: tuple[Pin, ...] = ()
-    #: None: the sample stands in for a source that cannot be had; rules paper fail.
+    #: None: the sample replaces an unavailable source; rules paper fail.
     missing: Missing | None = None
     #: Try fastjsonschema on every record.
     fastjsonschema: bool = False
@@ -121,7 +121,7 @@ class BuildRequest:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What is asked beside the rules, as the manifest names it."""
+        """The request's options besides the rules, as the manifest names them."""
         names = ("fastjsonschema", "instances")
         return tuple(name for name in names if getattr(self, name))
 
@@ -189,7 +189,7 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
     Raises:
         Unavailable: a source is not as `--missing` and the rule set want it; each is
             named.
-        CsbdataError: a source is damaged, or there is no such rule set.
+        CsbdataError: a source is damaged, or no such rule set exists.
     """
     rules = rule_set(request.rules)
     if request.pins:
@@ -248,16 +248,16 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
 def refuse_other_build(
     out: Path, rules: str, options: Sequence[str], inputs: Sequence[BuildInput]
 ) -> None:
-    """Refuse a place where another build stands than the one that is asked.
+    """Refuse a folder that holds another build than the requested one.
 
     Args:
         out: The dataset folder to write.
-        rules: Name of the rule set that is asked.
-        options: What is asked beside it (`BuildRequest.options`).
+        rules: Name of the requested rule set.
+        options: The other options (`BuildRequest.options`).
         inputs: What the new build would read.
 
     Raises:
-        CannotCreate: another build stands there; says in what it differs.
+        CannotCreate: the folder holds another build; names the differences.
     """
     if not (out / MANIFEST).is_file():
         return
@@ -317,7 +317,7 @@ def facts_of(
     """Return the facts of a build, for its manifest.
 
     Args:
-        options: What was asked beside the rules.
+        options: The options besides the rules.
         plan: Rules, inputs, and sources that could not be had.
         configs: The config of each document.
     """
@@ -427,7 +427,7 @@ def decide_benchmark(
 
 
 def in_clusters(documents: Sequence[DecidedDocument]) -> list[DecidedDocument]:
-    """Return the documents, those that were kept with their near-duplicate cluster."""
+    """Return the documents, kept ones with their near-duplicate cluster."""
     decided = list(documents)
     positions = [position for position, document in enumerate(decided) if document.kept]
     names = clusters(
@@ -482,14 +482,14 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
 
     The folder appears whole or not at all. The same request with nothing changed finds
     its work done, and continues after a kill. A build made from other inputs, rules or
-    options is replaced only if the request says so.
+    options is replaced only on request.
 
     Args:
         request: What is to be built.
         progress: Shows what takes time; nothing by default.
 
     Raises:
-        CsbdataError: a source is damaged or cannot be had, the folder cannot be written
+        CsbdataError: a source is damaged or unavailable, the folder cannot be written
             or holds another build, another run is busy with it, or there is no such
             rule set.
 
@@ -501,7 +501,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     """
     refuse_foreign(request.out, MANIFEST)
     ray_address(request.executor)
-    # Sources, rules, and the folder; and what is asked beside them.
+    # Sources, rules, and the folder; and the other options.
     count = 3 + request.fastjsonschema + request.instances
     # A build makes a million lasting objects and few cycles to collect.
     was_enabled = gc.isenabled()

@@ -123,12 +123,12 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
 ) -> tuple[list[BuildInput], list[MissingSource]]:
     """Return the best files that can be reached for each source, in order.
 
-    Rule set `paper` takes only its own pins: what cannot be had is missing there,
+    Rule set `paper` takes only its own pins: an unavailable archive is missing there,
     where `clean` would take the sample.
 
     Args:
         rules: Name of the rule set.
-        extras: Sources beside those that a build reads anyway.
+        extras: Sources in addition to those that a build reads anyway.
         settings: Places of archives.
         only: The sources to read in place of those.
         sample: Use the embedded sample for every source that it has.
@@ -190,9 +190,9 @@ def pinned_inputs(
         progress: Prints what takes time, and how many sources are found.
 
     Raises:
-        Unavailable: an archive cannot be had, or a source was the user's own.
+        Unavailable: an archive is unavailable, or a source was the user's own.
         BadData: an archive has another digest than its pin.
-        BadUsage: there is no such source.
+        BadUsage: no such source exists.
     """
     inputs: list[BuildInput] = []
     with progress.bar("Looking for the sources", len(pins)) as advance:
@@ -222,7 +222,7 @@ def pinned_inputs(
 
 
 def _refuse_taken_names(configs: Sequence[str | None]) -> None:
-    """Refuse the name of a config that is taken, or cannot be a folder.
+    """Refuse a config's name that is in use, or cannot be a folder.
 
     Raises:
         BadUsage: naming the config.
@@ -250,7 +250,7 @@ def _open_extra(
     What is not read of them is printed.
 
     Raises:
-        BadUsage: there is no such source.
+        BadUsage: no such source exists.
         CsbdataError: the expression cannot be opened, or nothing in it is read.
     """
     source = sources().get(extra.source)
@@ -307,7 +307,7 @@ def _find(
     *,
     sample: bool,
 ) -> Sequence[BuildInput | MissingSource]:
-    """Return the inputs of a source; an extra that the sample lacks is no sample's."""
+    """Return the inputs of a source; the sample does not replace every extra."""
     if sample:
         choice = _find_in_sample(source, rules)
         if isinstance(choice, BuildInput) or not source.extra:
@@ -320,7 +320,7 @@ def _find(
 def _find_parts(
     source: Source, rules: str, settings: FetchSettings, say: Callable[[str], None]
 ) -> Sequence[BuildInput | MissingSource]:
-    """Return an input for each archive of a source, as far as they can be had."""
+    """Return an input for each available archive of a source."""
     pins = pins_for(source.name, source.archives.get(rules, ()))
     inputs: list[BuildInput] = []
     not_had: list[UnavailableArchive] = []
@@ -345,7 +345,7 @@ def _find_parts(
 def _find_pinned(
     source: Source, rules: str, settings: FetchSettings, say: Callable[[str], None]
 ) -> BuildInput | MissingSource:
-    """Return the source from the best of its archives, else from the sample."""
+    """Return the source from the best of its archives, otherwise from the sample."""
     not_had: list[UnavailableArchive] = []
     for pin in pins_for(source.name, source.archives.get(rules, ())).values():
         got = acquire(pin, settings, say)
@@ -404,11 +404,11 @@ def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acquisition:
-    """What became of the archives that were asked for."""
+    """Outcomes of the requested archives."""
 
     #: By name of the archive, in the order of `raw/sources.toml`.
     archives: Mapping[str, Acquired | UnavailableArchive]
-    #: What was asked for and cannot be had at all, with the exit code.
+    #: Unavailable names, with the exit code.
     missing: Mapping[str, int]
 
     @property
@@ -422,9 +422,9 @@ def acquire_all(
 ) -> Acquisition:
     """Acquire what sources or archives need.
 
-    For a source each rule set's first archive that can be had is acquired. It is
+    For a source each rule set's first available archive is acquired. It is
     missing if the rule set `clean` has none. Of a source in parts each archive is
-    acquired, and it is missing if any cannot be had.
+    acquired, and it is missing if any is unavailable.
 
     Args:
         names: Names of sources or archives; none for those of every build.
@@ -439,7 +439,7 @@ def acquire_all(
     acquired: dict[str, Acquired | UnavailableArchive] = {}
 
     def acquire_first(names: Iterable[str]) -> int:
-        """Return 0 once one of the archives is there, else the worst exit code."""
+        """Return 0 once an archive is available, otherwise the worst exit code."""
         code = 0
         for name in names:
             if name not in acquired:
@@ -465,7 +465,7 @@ def acquire_all(
 def chains_by_source(
     names: Sequence[str],
 ) -> dict[str, Mapping[str, tuple[str, ...]]]:
-    """Return what each name stands for: rule set or part to archives, best first.
+    """Return what each name represents: rule set or part to archives, best first.
 
     Args:
         names: Names of sources or archives; none for those of every build.

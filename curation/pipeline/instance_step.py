@@ -1,6 +1,6 @@
 """The step of a build that makes the instances of every kept record.
 
-The workers also say which targets take the schema as it stands. Schemas go to them in
+The workers also say which targets take the schema unchanged. Schemas go to them in
 batches. Finished batches are stored in the run folder, where the same build, started
 again, finds them. Results do not depend on the number of workers.
 """
@@ -94,7 +94,7 @@ class InstanceStep:
         self.count = len(tasks)
         #: Most memory held at once by this process and its workers, in MiB.
         self.peak_rss_mb = 0.0
-        #: Config of the batch that was finished last.
+        #: Config of the batch finished last.
         self.config = ""
 
     def work(self, *, jobs: int, progress: Callable[[int], None]) -> None:

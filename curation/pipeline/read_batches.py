@@ -148,10 +148,10 @@ def find_rule_faults(folder: Path) -> tuple[str, ...]:
     )
 
 
-#: A batch is closed at so many documents or bytes, whichever comes first.
+#: A batch is closed at this many documents or bytes, whichever comes first.
 BATCH_DOCUMENTS = 64
 BATCH_BYTES = 2**20
-#: Contents of a source with a quota that are worked on, for each record that it may
+#: Contents processed of a source with a quota, for each record that it may
 #: have: many have too few fields, are copies or are refused.
 DRAWN = 5
 
@@ -195,7 +195,7 @@ class BatchReader:
         for raw in read:
             sha256 = hashlib.sha256(raw.content).hexdigest()
             # Where relative references start is part of what a document means.
-            # A copy of what is left out is another document's until that is, too.
+            # A copy of an excluded file stays until its document is excluded, too.
             refused = _opted_out(self._opt_outs, raw, item.pin.url)
             key = raw.config, raw.base_uri, refused, sha256
             refused = refused or too_long_to_read(raw)
@@ -224,7 +224,7 @@ class BatchReader:
 
 
 def _draw(documents: Iterable[RawDocument], count: int) -> frozenset[str]:
-    """Return the digests of the contents that are worked on: the smallest."""
+    """Return the digests of the processed contents: the smallest."""
     digests = {hashlib.sha256(raw.content).hexdigest() for raw in documents}
     return frozenset(sorted(digests)[:count])
 
@@ -315,7 +315,7 @@ def setup_of(
 
 
 def _uris(item: BuildInput, opt_outs: Sequence[OptOut]) -> dict[str, str]:
-    """Return where references may lead: to nothing that is left out on request."""
+    """Return where references may lead: to nothing left out on request."""
     uris, files = dict(item.source.uris(item.reading)), item.reading.files
     left_out = {
         identifier

@@ -51,7 +51,7 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
         return named(yaml if isinstance(yaml, Rejected) else schema, "parse")
     # A JSON value takes two bytes at least, its comma or bracket included.
     refused = too_many(schema) if len(raw.content) >= 2 * NODES else None
-    # Without so many of them there is nothing to walk over.
+    # With fewer of them the walk has nothing to visit.
     if refused is None and raw.content.count(b'id"') > IDENTIFIERS:
         refused = too_identified(schema)
     if refused is not None:

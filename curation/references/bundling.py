@@ -160,7 +160,7 @@ def _pointer(resolved: ResolvedReference, names: _Names, holder: str) -> str:
 def _pointers(closure: Closure, names: _Names) -> dict[Tokens, Put | Drop]:
     """Return the edits of the record's own references.
 
-    A mere fragment stays. If another reference stands inside a resource of its
+    A mere fragment stays. If another reference is inside a resource of its
     own, no pointer from there reaches the root: then all inner identifiers go, and
     every reference becomes a pointer.
     """

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
-#: Number of parsed documents that are kept, the last ones used.
+#: Number of parsed documents kept, the last ones used.
 MOST_KEPT = 256
 #: Schemas that one record may refer to beyond its own.
 MOST_REACHED = 20_000
@@ -86,7 +86,7 @@ def found_document(library: Library, uri: str) -> Json | None:
 
 @dataclass(slots=True, kw_only=True)
 class ReachedSchema:
-    """A schema that is reached, with the references that stand in it."""
+    """A reached schema, with the references in it."""
 
     document: Schema
     location: SchemaLocation
@@ -151,7 +151,7 @@ class Closure:
             self._follow([self._reach(document, document.root) for document in roots])
 
     def schemas(self) -> Iterable[ReachedSchema]:
-        """Return every schema that is reached, in order of need, the record first."""
+        """Return every reached schema, in order of need, the record first."""
         return self._reached.values()
 
     def own_schemas(self) -> list[ReachedSchema]:
@@ -180,7 +180,7 @@ class Closure:
             waiting = [new for reached in waiting for new in self._next(reached)]
 
     def _next(self, reached: ReachedSchema) -> Iterator[ReachedSchema]:
-        """Resolve the references in a schema; yield the schemas reached anew."""
+        """Resolve the references in a schema; yield the newly reached schemas."""
         by_text: dict[tuple[str, type, str], ResolvedReference] = {}
         for reference in references_in(reached.walk, reached.document.dialect):
             # The type keeps 1, true and "1" apart.

@@ -18,7 +18,7 @@ from curation.schema.subschemas import below, edited, walk, without
 def gathered(schema: Json, dialect: Dialect) -> Json:
     """Return a schema whose references lead only to where keywords reach.
 
-    The same object if they do. What an identifier of its own surrounds stays.
+    The same object if they do. Inner resources stay.
 
     Example:
         >>> gathered({"$ref": "#/a", "a": {"type": "null"}}, DRAFT_07)
@@ -59,7 +59,7 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
         gone.setdefault(tokens[:length], set()).add(tokens[length])
 
     def led(start: Tokens) -> Json:
-        """Return what stands there, its references leading to definitions."""
+        """Return the value at a path, its references leading to definitions."""
 
         def change(tokens: Tokens, part: Json) -> Json:
             if not isinstance(part, dict):

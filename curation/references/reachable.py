@@ -84,7 +84,7 @@ def leaves_the_subschemas(reference: Json, dialect: Dialect) -> bool:
 def applied(document: Schema) -> dict[Tokens, SchemaLocation]:
     """Return the schemas that validation may enter, by where they stand.
 
-    A member of `definitions` is entered only through a reference, and nothing beside a
+    A member of `definitions` is entered only through a reference, and nothing next to a
     `$ref` that hides it. Dangling references are skipped.
     """
     entered: dict[Tokens, SchemaLocation] = {}
@@ -292,7 +292,7 @@ def _accepted_by_keyword(
     ):
         branches = [(keyword, str(index)) for index in range(len(value))]
     else:
-        # A `type` that is no name asks nothing that can be known.
+        # A `type` that is not a name asserts nothing known.
         return ALL_TYPES if keyword == "type" else _NONE
     parts = [
         _accepted(descend(location, tokens, document.dialect), document, memo)

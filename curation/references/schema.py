@@ -88,7 +88,7 @@ def descend(start: SchemaLocation, tokens: Tokens, dialect: Dialect) -> SchemaLo
     """Follow pointer tokens from a location, minding identifiers on the way.
 
     Raises:
-        LookupError: there is no such value.
+        LookupError: no such value exists.
     """
     value: Json = start.schema
     base, in_place, index = start.base, start.is_subschema, 0
@@ -274,15 +274,15 @@ class Schema:
         """Return the location that tokens from the root lead to.
 
         Raises:
-            LookupError: there is no such value.
+            LookupError: no such value exists.
         """
         return self.child(self.root, tokens)
 
     def child(self, location: SchemaLocation, tokens: Tokens) -> SchemaLocation:
-        """Return the location that tokens from another one lead to.
+        """Return the location that tokens from another lead to.
 
         Raises:
-            LookupError: there is no such value.
+            LookupError: no such value exists.
         """
         key = location.document, location.tokens + tokens
         inner = self._locations.get(key)
@@ -399,7 +399,7 @@ def follow_reference(
 
     Raises:
         LookupError: the document is known, but the fragment leads nowhere in it.
-        ValueError: the reference is no URI reference.
+        ValueError: the reference is not a URI reference.
 
     Example:
         >>> schema = {"$defs": {"name": {"type": "string"}}}

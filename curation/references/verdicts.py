@@ -178,7 +178,7 @@ def _python_lookup(
     specification: Specification[Json] = specification_with(document.dialect.uri)
     root = specification.create_resource(document.value)
     uri = root.id() or ""
-    # Crawled once: a registry that is not looks for anchors anew at every lookup.
+    # Crawled once: otherwise every lookup would search for anchors.
     start = registry.with_resource(uri, root).crawl().resolver(uri)
     resources = frozenset(document.inner_resources)
 
@@ -195,7 +195,7 @@ def _python_lookup(
     return look_up
 
 
-#: The slow check runs on one schema in so many.
+#: The slow check runs on one schema in this many.
 ONE_IN = 256
 
 

@@ -2,7 +2,7 @@ r"""Several patterns at once, as one automaton that is built while it is walked.
 
 A state is a Boolean formula over derivatives of the patterns (J. A. Brzozowski,
 Derivatives of regular expressions, J. ACM 11(4), 1964) about the rest of the text;
-refused patterns and look-ahead are parts of it. Look-behind is a second formula, over
+refused patterns and lookahead are parts of it. Lookbehind is a second formula, over
 the text so far. A back-reference is read as the pattern of its group, which accepts
 too much: `exact` is false then, and a string has to be verified.
 """
@@ -20,7 +20,7 @@ from curation.regex import character_sets
 from curation.regex import parser as trees
 from curation.regex.character_sets import CharSet, minterms
 
-#: States kept in memory; then all are forgotten and made anew.
+#: States kept in memory; beyond, all are dropped and rebuilt.
 _MAX_STATES: Final = 3_000
 #: Patterns with more unbounded repetitions get no automaton: the derivatives grow
 #: with the cube of their number.
@@ -75,13 +75,13 @@ class Head:
 
     #: The sets of characters that decide about the next one.
     sets: tuple[CharSet, ...]
-    #: The term that a character leaves; None stands for the end of the text.
+    #: The term that a character leaves; None represents the end of the text.
     after: Callable[[int | None], Term]
     #: The heads that a disjunction is made of, none of them twice.
     options: tuple[Head, ...] = ()
 
 
-#: Values of `TextBefore.previous`: at the start, behind a character of `\w`, behind
+#: Values of `TextBefore.previous`: at the start, after a character of `\w`, after
 #: any other.
 AT_START: Final = 0
 BEHIND_OTHER: Final = 1
@@ -93,7 +93,7 @@ class TextBefore(NamedTuple):
 
     #: `AT_START`, `BEHIND_OTHER` or `BEHIND_WORD`.
     previous: int
-    #: Whether each look-behind holds.
+    #: Whether each lookbehind holds.
     truths: tuple[bool, ...] = ()
 
 
@@ -118,7 +118,7 @@ class TermFactory:
         self._no_more = Head((), lambda code: self.true if code is None else self.false)
         self._all = Cell(node=None, tail=None, number=0, low=0)
         self._end = Cell(node=None, tail=None, number=1, low=0)
-        #: Look-behinds in the patterns, inner ones first.
+        #: Lookbehinds in the patterns, inner ones first.
         self.behinds: list[trees.Look] = []
         #: Whether the character before matters, besides the start.
         self.needs_previous = False
@@ -146,7 +146,7 @@ class TermFactory:
         return self.atom(cell)
 
     def behind(self, look: trees.Look) -> Term:
-        """Return the term of the texts that end with a match of a look-behind."""
+        """Return the term of the texts that end with a match of a lookbehind."""
         return self.atom(self._cell(self._anything, self._cell(look.body, self._end)))
 
     def _survey(self, node: trees.PatternNode, *, behind: bool) -> None:
@@ -154,7 +154,7 @@ class TermFactory:
         for part in node.parts:
             self._survey(part, behind=inside)
         if isinstance(node, trees.Look):
-            # What looks ahead from behind asks for text that was not read yet.
+            # A lookahead in a lookbehind asks for text not read yet.
             self.exact &= not (behind and node.ahead)
             if not node.ahead and all(node is not look for look in self.behinds):
                 self.behinds.append(node)
@@ -261,7 +261,7 @@ class TermFactory:
         self, cell: Cell, before: TextBefore, visiting: _Marks = frozenset()
     ) -> Head:
         if isinstance(cell.node, trees.Chars):
-            # It is the same one wherever it stands.
+            # The same term for every occurrence.
             before, visiting = TextBefore(AT_START), frozenset()
         key = (cell.number, before, visiting)
         head = self._heads.get(key)
@@ -448,7 +448,7 @@ class Automaton:
         return state
 
     def _formulas(self, state: AutomatonState) -> list[tuple[Term, TextBefore]]:
-        """Return the terms of a state: of each look-behind, then that of the rest."""
+        """Return the terms of a state: of each lookbehind, then that of the rest."""
         previous, truths = state.before
         return [
             *(
@@ -517,7 +517,7 @@ class Automaton:
         return state.accepting
 
     def is_empty(self) -> bool:
-        """Return whether it is proven that there is no such text.
+        """Return whether no such text is proven to exist.
 
         False also if `_MAX_STATES` states are not enough, or back-references make the
         automaton inexact.

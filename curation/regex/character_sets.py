@@ -14,7 +14,7 @@ import regress
 
 #: The last code point.
 LAST: Final = 0x10FFFF
-#: Halves of surrogate pairs are no characters: they cannot be written as UTF-8.
+#: Halves of surrogate pairs are not characters: they cannot be written as UTF-8.
 _SURROGATES: Final = (0xD800, 0xDFFF)
 #: Control characters that a range in a pattern hardly means.
 _UNNATURAL: Final = frozenset("\x7f")
@@ -59,7 +59,7 @@ class CharSet:
 
     @cached_property
     def palette(self) -> str:
-        """Characters to draw from; frequent ones stand in it more than once."""
+        """Characters to draw from; frequent ones are in it more than once."""
         letters = "".join(letter for letter in _LETTERS if ord(letter) in self)
         if self.open and letters:
             return letters + (" " * (len(letters) // 12) if 32 in self else "")  # noqa: PLR2004 - the space
@@ -202,7 +202,7 @@ def _everything() -> tuple[str, bytes]:
 def unicode_property(escape: str) -> CharSet | None:
     r"""Return the set of an escape such as `\p{L}`, as `regress` knows it.
 
-    None if there is no such property. Planes 3 to 16 are left out, but for two blocks.
+    None if no such property exists. Planes 3 to 16 are left out, but for two blocks.
     """
     if escape.startswith("\\P"):
         opposite = unicode_property("\\p" + escape[2:])

@@ -62,7 +62,7 @@ class Alternatives(PatternNode, frozen=True):
 
 
 class Repeat(PatternNode, frozen=True, kw_only=True):
-    """A body that is repeated; `maximum` is None without an upper bound."""
+    """A repeated body; `maximum` is None without an upper bound."""
 
     minimum: int
     maximum: int | None
@@ -81,14 +81,14 @@ class BackReference(PatternNode, frozen=True, kw_only=True):
 
 
 class Look(PatternNode, frozen=True, kw_only=True):
-    """A look-ahead or a look-behind."""
+    """A lookahead or a lookbehind."""
 
     ahead: bool
     negative: bool
 
 
 class AnchorKind(StrEnum):
-    """What an anchor asserts of where it stands."""
+    """The assertion of an anchor about its position."""
 
     START = "^"
     END = "$"
@@ -234,7 +234,7 @@ def parse(pattern: str) -> Pattern | None:
     if parts and isinstance(parts[0], Look):
         look = parts[0]
         if not look.ahead and not look.negative:
-            # A look-behind at the beginning is matched with the rest.
+            # A lookbehind at the beginning is matched with the rest.
             parts[0] = look.body
             root = sequence(parts)
             parts = list(root.parts) if isinstance(root, Sequence) else [root]

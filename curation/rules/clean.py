@@ -149,7 +149,7 @@ def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
             for path, inner in members:
                 if _MARK in path[-1]:
                     yield path
-                # A text, or the texts of a list: what else stands there is a schema.
+                # A text, or the texts of a list: other elements are schemas.
                 texts = inner
                 if isinstance(inner, list):
                     texts = [item for item in inner if isinstance(item, str)]
@@ -266,7 +266,7 @@ def secret(document: Document, _context: Context) -> Document | Rejected:
     "depth 1 and to roots that restrict nothing in any draft",
 )
 def promote(document: Document, _context: Context) -> Document:
-    """Promote a schema that is embedded in a file about something else."""
+    """Promote a schema embedded in a file about something else."""
     name = embedded(document.schema)
     if name is None:
         return document
@@ -329,7 +329,7 @@ def empty(document: Document, _context: Context) -> Document | Rejected:
     """Drop roots that restrict nothing."""
     root = document.schema
     members = root if isinstance(root, dict) else {}
-    # Whoever writes these says that anything goes.
+    # These keywords declare that anything is allowed.
     says_so = "properties" in members or isinstance(
         members.get("additionalProperties"), dict
     )
@@ -443,7 +443,7 @@ def is_uri_reference(text: str) -> bool:
 def usable(identifier: str) -> str | None:
     """Return the identifier with what a URI cannot hold escaped, or None.
 
-    None stands for an identifier that is no URI reference even so.
+    None if the identifier is not a URI reference even so.
     """
     if is_uri_reference(identifier):
         return identifier
@@ -451,7 +451,7 @@ def usable(identifier: str) -> str | None:
     return escaped if is_uri_reference(escaped) else None
 
 
-#: A reference that is no mere fragment, in canonical text.
+#: A reference that is not a mere fragment, in canonical text.
 _NO_FRAGMENT = re.compile(rb'"\$ref":"(?!#)')
 #: Keywords whose values are instances.
 _INSTANCES = frozenset({"enum", "const", "default", "examples", "example"})
@@ -541,7 +541,7 @@ def _of_the_author(lost: Rejected, document: Document) -> Rejected:
 
 
 def _own_references(closure: Closure) -> Iterator[Reference]:
-    """Yield the references that stand in the record itself."""
+    """Yield the references in the record itself."""
     for reached in closure.own_schemas():
         for resolved in reached.references:
             yield resolved.reference
@@ -566,7 +566,7 @@ def _may_lead_out(document: Document) -> bool:
 def _shortened(document: Document, closure: Closure) -> Document:
     """Write each reference as short as it can be, without stray characters.
 
-    A `$ref` out of the record goes where it stands in no schema and no instance.
+    A `$ref` out of the record is dropped outside of schemas and instances.
     """
     schema = document.schema
     edits: dict[Tokens, Put | Drop] = {}
@@ -682,7 +682,7 @@ def _patterns(schema: dict[str, Json]) -> Iterator[tuple[Tokens, str]]:
     reasons=(Reason.UNSATISFIABLE,),
 )
 def unsatisfiable(document: Document, _context: Context) -> Document | Rejected:
-    """Drop schemas that are proven to accept nothing, and repairs that lead there."""
+    """Drop schemas proven to accept nothing, and repairs that lead there."""
     dialect = dialect_of(document)
     proof = refute(document.schema, dialect)
     detail = str(proof)

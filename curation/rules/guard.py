@@ -3,7 +3,7 @@
 A mechanical repair guesses what the author meant, so that three things are asked of
 every edit of a subschema:
 
-- what it replaces or removes stands at or above a place of which the metaschema
+- each replaced or removed value is at or above a location of which the metaschema
   complains;
 - what it adds elsewhere in the subschema says only what it removed there: no value is
   new, and nothing that stood there is lost;
@@ -11,7 +11,7 @@ every edit of a subschema:
   `repaired-sites`, once all repairs are made).
 
 The edits of rule `patches` are hand-checked one by one instead. What supports a repair
-of one record stands in `raw/lists/repairs.tsv`.
+of single records are in `raw/lists/repairs.tsv`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def differences(
 ) -> Iterator[tuple[Tokens, Json, Json]]:
     """Yield where two values differ, as deep inside as possible, and both values.
 
-    A value is `ABSENT` if there is none on its side.
+    A value is `ABSENT` if none exists on its side.
     """
     if before is after:
         return
@@ -97,7 +97,7 @@ def differences(
 def mechanical(
     name: str, *, summary: str, source: str, note: str
 ) -> Callable[[Mend], Rule]:
-    """Make a rule, for schemas that their draft refuses, of how it mends a subschema.
+    """Make a rule, for schemas that their draft refuses, from a repair of subschemas.
 
     The function is called with each subschema that holds a refused place, inner ones
     first.
@@ -141,7 +141,7 @@ def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:
 
     Args:
         before: A subschema.
-        after: What shall stand in its place.
+        after: Its replacement.
         refused: Places of which the metaschema complains, relative to the subschema.
     """
     written = {write(token) for path in refused for token in path}
@@ -160,7 +160,7 @@ def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:
 
 
 def _values(value: Json) -> Iterator[str]:
-    """Yield the values inside a value that are no containers, as JSON texts."""
+    """Yield the values inside a value that are not containers, as JSON texts."""
     if isinstance(value, dict):
         for member in value.values():
             yield from _values(member)

@@ -62,9 +62,9 @@ def _mended(document: Document, rule_name: str, mend: _Mend, note: str) -> Docum
 def _mends_as_meant(
     name: str, *, summary: str, source: str, note: str
 ) -> Callable[[_Mend], Rule]:
-    """Make a rule, for schemas that their draft refuses, of what it mends.
+    """Make a rule, for schemas that their draft refuses, from a repair.
 
-    The draft of an undeclared schema is the one that it shows once it is mended.
+    The draft of an undeclared schema is the one that it shows once it is repaired.
     """
 
     def of(mend: _Mend) -> Rule:
@@ -72,7 +72,7 @@ def _mends_as_meant(
         def apply(document: Document, _context: Context) -> Document:
             refused = is_refused(document.schema)
             declared = statement(document.schema).kind is not StatementKind.SILENT
-            # Nothing is to be mended where every draft accepts the schema.
+            # A schema that every draft accepts needs no repair.
             accepted = declared or len(valid_under(document.schema)) == len(DIALECTS)
             if accepted and not refused:
                 return document

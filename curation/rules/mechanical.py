@@ -1,4 +1,4 @@
-"""Repairs of slips that are always mended the same way (`curation.rules.guard`)."""
+"""Repairs of slips that always have the same fix (`curation.rules.guard`)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _WORDS: dict[str, Json] = {"true": True, "false": False}
     note="a text where its value was meant",
 )
 def quoted_values(schema: dict[str, Json], _refused: Refused) -> dict[str, Json]:
-    """Numbers and booleans that stand in quotation marks."""
+    """Numbers and booleans that are in quotation marks."""
     for keyword, value in schema.items():
         if not isinstance(value, str):
             continue
@@ -260,7 +260,7 @@ def type_as_schema(schema: dict[str, Json], refused: Refused) -> dict[str, Json]
 
 
 def _holds_schema(schema: dict[str, Json], path: Tokens) -> bool:
-    """Return whether a schema should stand at a place of a schema, nothing between."""
+    """Return whether a location directly inside a schema is one of a schema."""
     if not path or path[0] in _NAMES:
         return False
     keyword, *inside = path

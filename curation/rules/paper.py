@@ -115,7 +115,7 @@ _FORMATS = ("regex", "uri", "uri-reference")
 _REMEMBERED = 65_536
 #: A line feed at the end of a text, as JSON writes it.
 _LINE_END = b'\\n"'
-#: Longest message of a validator that is kept; jsonschema-rs repeats whole schemas.
+#: Maximum length of a validator's message; jsonschema-rs repeats whole schemas.
 _LONGEST_MESSAGE = 240
 
 
@@ -151,7 +151,7 @@ def complaint_2020_12(schema: Json) -> Complaint | None:
     calls jsonschema's own checkers, each distinct text once. Both gave the same verdict
     on every raw file of the paper's sources. What jsonschema-rs cannot read is left to
     jsonschema, and so is a text that ends in a line feed: the `$` of Python's patterns
-    also stands before it.
+    also comes before it.
     """
     value = plain_of_document(schema)
     validator, complaint = _validator_2020_12(), None
@@ -321,7 +321,7 @@ _MISSPELT = {
     "draft-04/schema#4": "draft-04/schema",
     "draft-07/schema#/definitions/": "draft-07/schema",
 }
-#: How a declaration stands in JSON text without whitespace.
+#: A declaration in JSON text without whitespace.
 _DECLARATION = b'"$schema":"'
 
 
@@ -436,7 +436,7 @@ def pattern_text(document: Document, _context: Context) -> Document:
     if not any(sign in text for sign in _SIGNS_OF_PATTERNS):
         return document
     name = pattern_text.name
-    # Innermost first: a new name never stands above an edit.
+    # Innermost first: a new name is never above an edit.
     places = [*reversed([*objects(schema)])]
     patterns = {
         (*tokens, "pattern"): Put(after)
@@ -541,7 +541,7 @@ def rebuild(document: Document, _context: Context) -> Document | Rejected:
 def _with_moved_required(value: UntypedJson) -> UntypedJson:
     """Return a value in which each list `required` has left its `properties`.
 
-    It belongs to the object, as does a boolean `additionalProperties` beside it.
+    It belongs to the object, as does a boolean `additionalProperties` next to it.
     """
     if isinstance(value, list):
         return [_with_moved_required(item) for item in value]
@@ -581,7 +581,7 @@ _NO_FRAGMENT = re.compile(rb'"\$ref":"(?!#)')
     reasons=(Reason.REMOTE_REFERENCE,),
 )
 def remote_reference(document: Document, _context: Context) -> Document | Rejected:
-    """Drop documents that refer to another one."""
+    """Drop documents that refer to another."""
     if not _NO_FRAGMENT.search(searchable(document.schema)):
         return document
     identifiers = [document.schema.get(keyword) for keyword in ("id", "$id")]

@@ -72,7 +72,7 @@ def _dialect(name: str, uri: str, order: int) -> Dialect:
     has_defs = bool(name) and "$defs" in names
     applicators: dict[str, Shape] = {}
     for row in rows:
-        # Where the drafts differ in a keyword's shape, the wider one stands.
+        # Where the drafts differ in a keyword's shape, the wider one is used.
         if row.shape and applicators.get(row.name) is not Shape.EITHER:
             applicators[row.name] = row.shape
     return Dialect(

@@ -77,7 +77,7 @@ _WITHOUT_DRAFT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _HYPER = re.compile(r"/hyper-schema\b", re.IGNORECASE)
-#: Draft-05 reworded draft-04 and published no metaschema: its number says nothing.
+#: Draft-05 reworded draft-04 and published no metaschema: its number states nothing.
 _NO_METASCHEMA = "5"
 #: 2019-09 was called draft-08 while it was written.
 _NAMES = {**{number: f"draft-0{number}" for number in "3467"}, "8": "2019-09"}
@@ -93,7 +93,7 @@ def works(uri: str, dialect: Dialect) -> bool:
 
 
 def statement(schema: Json) -> Statement:
-    """Return what the `$schema` of a schema's root says."""
+    """Return what the `$schema` of a schema's root declares."""
     if not isinstance(schema, dict) or "$schema" not in schema:
         return Statement(kind=StatementKind.SILENT)
     return read(schema["$schema"])
@@ -142,7 +142,7 @@ _APPLIED = replace(
 _EFFECTIVE_SOMEWHERE = KNOWN_KEYWORDS - ANNOTATIONS - CONTAINERS
 #: Keywords that are one only as a string; with another value any member's name.
 _STRINGS = frozenset({"id", "$id", "$ref"})
-#: Keywords that a `$ref` beside them silences up to draft-07.
+#: Keywords that a `$ref` next to them silences up to draft-07.
 _SILENCED = (frozenset(_APPLIED.applicators) | ANY_DIALECT.assertions) - CONTAINERS
 #: Annotations and containers by which authors show their draft; most name any draft's.
 _TELLING = {
@@ -162,7 +162,7 @@ class Usage(NamedTuple):
     #: Those that do something in some draft; annotations, `format` and
     #: containers of definitions are left out.
     keywords: frozenset[str]
-    #: Whether an asserting keyword stands beside a `$ref`.
+    #: Whether an asserting keyword stands next to a `$ref`.
     asserts_beside_ref: bool
     #: What it uses as only draft-03 does, each described by its keyword.
     old: frozenset[str]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from curation.core.json_types import Json
 from curation.json.values import remembered, write_document
 
-#: Characters that `\uXXXX` has more than what it stands for.
+#: Characters that `\uXXXX` has more than what it represents.
 _ESCAPE = 5
 #: The one ASCII character beyond the control codes that Python escapes.
 _DELETE = "\x7f"

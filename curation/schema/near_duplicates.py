@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LEAST_IN_COMMON = 0.9
 # Records whose shingles are taken apart together.
 _TOGETHER = 1_000
-# Pairs that are looked at together.
+# Pairs looked at together.
 _PAIRS = 2**14
 # Bits of a record, each an odd or even number of its shingles.
 _PARITIES = 4096
@@ -108,7 +108,7 @@ def clusters(digests: Sequence[str], shingles: Callable[[int], bytes]) -> list[s
 
 
 def _head(joined: list[int], index: int) -> int:
-    """Return the member that stands for the set of a place; shorten the way to it."""
+    """Return the representative of the set of a record; shorten the path to it."""
     while joined[index] != index:
         joined[index] = joined[joined[index]]
         index = joined[index]
@@ -173,8 +173,8 @@ def rare_groups(
     may be in several groups, and in none.
 
     Near-duplicates with `a` and `b` shingles share at least 9/19 (a + b), and `b` is at
-    least 9/10 a: so the first that is shared of those of `a`, the rarest first, has
-    9/10 a behind it, itself counted.
+    least 9/10 a: so the first shared shingle of `a`, the rarest first, has
+    9/10 a after it, itself counted.
 
     Args:
         count: The number of records, at least one.
@@ -188,7 +188,7 @@ def rare_groups(
     for start, hashes, own_sizes in _some(count, shingles):
         owners = np.repeat(np.arange(len(own_sizes), dtype=np.int32), own_sizes)
         order = np.lexsort((hashes, counts[hashes % np.uint64(_COUNTS)], owners))
-        # How many of a record's shingles are no rarer: itself and those behind it.
+        # How many of a record's shingles are no rarer: itself and those after it.
         behind = np.repeat(np.cumsum(own_sizes, dtype=np.int32), own_sizes)
         behind -= np.arange(len(hashes), dtype=np.int32)
         rare = 10 * behind >= 9 * own_sizes[owners]

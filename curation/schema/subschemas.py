@@ -24,7 +24,7 @@ from curation.schema.keywords import ANNOTATIONS, Shape
 if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
-    #: What `edited` calls: tokens and subschema to what shall stand there.
+    #: The function for `edited`: from tokens and a subschema to its replacement.
     _Edit = Callable[[Tokens, Json], Json]
 
 
@@ -41,20 +41,20 @@ class SchemaLocation(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     #: Reference tokens from the root of its document (RFC 6901).
     tokens: Tokens
-    #: What stands there: an object, or a boolean where the dialect allows one. What
+    #: The value: an object, or a boolean where the dialect allows one. What
     #: a reference leads to may be any JSON value if `is_subschema` is false.
     schema: UntypedJson
     #: The base URI around it: its own identifier is not yet considered.
     base: str = ""
     #: The URI under which its document was found; empty for a schema by itself.
     document: str = ""
-    #: Whether its dialect reads it as a schema where it stands. A reference may lead
+    #: Whether its dialect reads it as a schema there. A reference may lead
     #: into a member that no draft knows, as `#/types/name` does.
     is_subschema: bool = True
 
     @property
     def keywords(self) -> Mapping[str, Json]:
-        """The members of the schema that stands here; none if it is no object."""
+        """The members of the schema; empty if it is not an object."""
         return self.schema if isinstance(self.schema, dict) else {}
 
     @property

@@ -39,8 +39,8 @@ BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 def with_numeric_bounds(schema: dict[str, Json]) -> dict[str, Json]:
     """Return a schema with its boolean exclusive bounds as draft-06 writes them.
 
-    The number takes the place of the bound that is made strict; a boolean without a
-    bound goes. The same object is returned if there is none.
+    The number replaces the strict bound; a boolean without a
+    bound is dropped. The same object is returned if none exists.
 
     Example:
         >>> with_numeric_bounds({"minimum": 1, "exclusiveMinimum": True})
@@ -71,7 +71,7 @@ class CannotPortError(Exception):
 
 
 def ported(schema: Json, source: Dialect, target: Dialect) -> Json:
-    """Return a schema of one dialect in the keywords of another; of its own as it is.
+    """Return a schema of one dialect in another's keywords; of the same as it is.
 
     Raises:
         CannotPortError: it says something that the other cannot.
@@ -165,7 +165,7 @@ _ANY = "any"
 
 
 class CannotUpgradeError(ValueError):
-    """The schema has no draft-04 form of the same meaning; the message says why."""
+    """The schema has no draft-04 form of the same meaning; the message states why."""
 
 
 def upgraded(schema: Json, rule: str) -> tuple[Json, list[Change]]:

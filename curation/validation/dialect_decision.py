@@ -1,4 +1,4 @@
-"""The dialect of a document: as declared, or else as its words show.
+"""The dialect of a document: as declared, otherwise as its words show.
 
 Values of `dialect_found`:
 
@@ -230,7 +230,7 @@ def inferred(
     Args:
         schema: A schema without a usable `$schema`.
         used: The keywords that it uses.
-        order: All drafts, the first of what stays counts. Keywords beside a `$ref` are
+        order: All drafts, the first of what stays counts. Keywords next to a `$ref` are
             evidence only if this one's first heeds them: authors of older drafts wrote
             them in vain.
     """
@@ -306,7 +306,7 @@ def refusing(schema: Json) -> Dialect | None:
 
 @remembered
 def is_refused(schema: Json) -> bool:
-    """Return whether the draft that a schema declares refuses it, or else each draft.
+    """Return whether the draft that a schema declares refuses it, otherwise each draft.
 
     Draft-03 counts as its upgrade to draft-04. Other people's metaschemas refuse
     nothing here.

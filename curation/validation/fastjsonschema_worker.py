@@ -1,7 +1,7 @@
 """The worker process in which fastjsonschema compiles schemas.
 
 fastjsonschema writes Python source and runs it, and would fetch what a `$ref` names:
-hence a process of its own, and a handler of every scheme that refuses.
+hence its own process, and a handler of every scheme that refuses.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def refuse(uri: str) -> NoReturn:
 
 
 class Complaint(NamedTuple):
-    """The first error of a check: where it stands, and what it says."""
+    """The first error of a check: its location and message."""
 
     pointer: str
     message: str
@@ -67,7 +67,7 @@ class Complaint(NamedTuple):
         return f"{self.pointer or '(root)'}: {self.message}"
 
 
-#: Frames that the slow check may take for the deepest document that is read.
+#: Frames that the slow check may take for the deepest accepted document.
 _FRAMES = 20_000
 #: From here on a double no longer tells every integer from the next.
 _EXACT = 2**53
@@ -229,7 +229,7 @@ def validators_may_differ(schema: Json, dialect: Dialect) -> bool:
     r"""Return whether the two validators are known to differ on a schema.
 
     From 2019-09 on, an identifier or anchor that ends in a line end (`$` of a
-    Python pattern stands before it too); in draft-04, whose `enum` has no equal
+    Python pattern comes before it too); in draft-04, whose `enum` has no equal
     members, floats too large to tell one integer from the next.
     """
     if dialect is DRAFT_04:

@@ -12,7 +12,7 @@ one meaning. `repaired` writes that meaning in the strict grammar:
 - a class escape at either end of a `-` makes no range but a union with `-`
   (CharacterRangeOrUnion): the `-` is escaped;
 - `[` inside a class is itself, escaped or not (ClassAtom);
-- a look-ahead with a quantifier (QuantifiableAssertion) is the same inside `(?:)`;
+- a lookahead with a quantifier (QuantifiableAssertion) is the same inside `(?:)`;
 - `\0` and octal escapes that begin with 0 are that code (LegacyOctalEscapeSequence),
   `\c` with a letter that control code, `\b` in a class U+0008: written as `\x`;
 - the name of a group that nothing refers to changes nothing: it goes. `(?P<` is legal
@@ -70,7 +70,7 @@ _PYTHON_REPETITION = re.compile(r"\{,[0-9]+\}")
 class PatternVerdict(NamedTuple):
     """What becomes of one pattern."""
 
-    #: The pattern to use: the same, or repaired; None if there is no repair.
+    #: The pattern to use: the same, or repaired; None without a repair.
     pattern: str | None
     #: What is wrong with it, or why it was repaired.
     note: str = ""
@@ -119,7 +119,7 @@ def _complaint(pattern: str, flags: str) -> str:
 def is_readable(pattern: str) -> bool:
     """Return whether both validators' engines read a pattern.
 
-    jsonschema uses Python's `re`, jsonschema-rs fancy-regex behind a translation
+    jsonschema uses Python's `re`, jsonschema-rs fancy-regex after a translation
     from ECMA-262.
     """
     try:
@@ -210,7 +210,7 @@ class _Mending:
             self._out.append(piece)
 
     def _close(self, after: int) -> None:
-        """Close a group; a look-ahead that is repeated gets a group of its own."""
+        """Close a group; a repeated lookahead gets its own group."""
         if not self._open:
             raise _NoRepairError(")")
         start, piece = self._open.pop()

@@ -26,7 +26,7 @@ _LOST: Final = re.compile(rb'"(?:|\+[0-9]+|0[0-9]+)":')
 
 
 class ErrorPaths(NamedTuple):
-    """Where an error stands: keywords passed through, and the way to the value."""
+    """Location of an error: the applied keywords, and the path to the value."""
 
     evaluation: Tokens
     instance: Tokens
@@ -82,7 +82,7 @@ def exact_paths(
 def whole_places(
     validator: jsonschema_rs.Validator, value: Json
 ) -> Callable[[Tokens], set[Tokens]]:
-    """Return a function from the place of an error to those that it may stand for.
+    """Return a function from the place of an error to those that it may represent.
 
     Args:
         validator: The validator.

@@ -138,7 +138,7 @@ class Conjunction:
         self.locations: list[SchemaLocation] = []
         self.extras: list[ExtraConstraint] = []
         self.negations: list[Negation] = []
-        #: Of a schema that is referred to, or stands in `allOf`, those it applies to.
+        #: For the target of a reference, or a branch of `allOf`: where it applies.
         self.referrers: dict[SchemaLocation, list[SchemaLocation]] = {}
         #: Why nothing can meet it; empty where nothing is known against it.
         self.impossible = ""
@@ -364,7 +364,7 @@ class Conjunction:
         """Return what a number must meet.
 
         Args:
-            kind: `integer` if it must be a whole number, else `number`.
+            kind: `integer` if it must be a whole number, otherwise `number`.
             name: The name of the property, a hint for realistic values.
         """
         return NumberConstraints(
@@ -445,7 +445,7 @@ class Conjunction:
         holder: SchemaLocation,
         visited: tuple[SchemaLocation, ...] = (),
     ) -> bool:
-        """Return whether a schema applies as a part of another one."""
+        """Return whether a schema applies as a part of another."""
         if part is holder:
             return True
         is_local = part.document == holder.document
@@ -478,7 +478,7 @@ class Conjunction:
         )
 
     def prefix_length(self) -> int:
-        """Return how many elements have a schema of their own."""
+        """Return how many elements have a separate schema."""
         lengths = [0]
         for part in self.locations:
             prefix, _ = item_keywords(part.schema, self.tree.dialect)
@@ -532,9 +532,9 @@ class Conjunction:
 
     @memo
     def likely_types(self) -> tuple[str, ...]:
-        """Return the types as the schema names them, else as it hints.
+        """Return the types as the schema names them, otherwise as it hints.
 
-        null comes last where there is a choice, and "number" stands for integers too.
+        null comes last where there is a choice, and "number" represents integers too.
         """
         if any(part.schema.get("type") is not None for part in self.parts):
             types = list(self.types)

@@ -29,7 +29,7 @@ from curation.workers.limits import too_big
 if TYPE_CHECKING:
     from curation.core.json_types import Json
 
-#: What may stand beside a `$ref` and asserts nothing by itself.
+#: What may stand next to a `$ref` and asserts nothing by itself.
 _SILENT: Final = CONTAINERS | {"$ref", "id", "$id"}
 #: By the name of a draft: the keywords that draft-07 knows, and it does not.
 _LATER: Final = {
@@ -163,10 +163,10 @@ def read_schema(
 
     Args:
         text: The schema as JSON text.
-        dialect: Name of its dialect, if it stands alone as a record does; empty to
+        dialect: Name of its dialect, if it is standalone like a record; empty to
             decide by `$schema`, and to bring in what its references lead to.
         base_uri: Where its relative references start.
-        library: The documents beside it.
+        library: The other documents of its source.
     """
     return as_schema(parsed_text(text), dialect, base_uri, library)
 
@@ -205,7 +205,7 @@ def as_schema(
 
 
 def _alone(schema: Schema, library: Library) -> Json:
-    """Return a schema whose references lead to what stands in it, legally spelled.
+    """Return a schema whose references stay inside it, legally spelled.
 
     Where one of them is lost, nothing is brought in.
     """

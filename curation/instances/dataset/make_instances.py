@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
-#: Witnesses that are looked for unless a caller asks for more or fewer.
+#: Witnesses looked for unless a caller asks for more or fewer.
 DEFAULT_COUNT = 4
 #: Characters above which a schema is huge, and gets witnesses alone.
 HUGE = 1_500_000
@@ -59,7 +59,7 @@ COVERING = 16
 #: Frames that a search may take: twice what the deepest instance needs, since how many
 #: go to what is compiled for the first time depends on the records before.
 _FRAMES = 2_000
-#: The reason beside the answer `unsatisfiable`.
+#: The reason given with the answer `unsatisfiable`.
 PROOF = "proof"
 
 
@@ -76,7 +76,7 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
     instances: tuple[InstanceRow, ...] = ()
     #: None if near misses were not asked for, or there is no witness.
     coverage: Coverage | None = None
-    #: Of the instances that the source says are right and the schema refuses: how
+    #: Of the instances that the source states are right and the schema refuses: how
     #: many fail each keyword. None if the source gives none.
     examples_refused: Mapping[str, int] | None = None
 
@@ -125,7 +125,7 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         covering: Most witnesses for what the others do not reach; by default the usual
             number, or none if `lean`.
         base_uri: Where relative references of a schema start, if no dialect is named.
-        library: The documents beside it.
+        library: The other documents of its source.
     """
     compiled = read_schema(schema, dialect, base_uri, library)
     if isinstance(compiled, Rejected):
@@ -228,7 +228,7 @@ def _instances_of(
     )
 
 
-#: A batch is closed at so many schemas or characters, whichever comes first.
+#: A batch is closed at this many schemas or characters, whichever comes first.
 BATCH_SCHEMAS = 32
 BATCH_LENGTH = 2**19
 
@@ -242,7 +242,7 @@ class InstanceTask:
     split: str
     schema: str
     dialect: str
-    #: Instances that the source says are right, as JSON texts.
+    #: Instances that the source states are right, as JSON texts.
     examples: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Write instances as parquet: a config beside each of schemas, and three ledgers.
+"""Write instances as parquet: a config for each of schemas, and three ledgers.
 
 `instances/<config>` has the splits of its schemas. Of the ledger's tables `instances`
 has a row for every record, `missing_near_misses` for each keyword that no near miss

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _MAX_NAME = 200
 #: Capitals, but for those of a percent-encoded byte.
 _CAPITAL = re.compile(r"(?<!%)(?<!%[0-9A-F])[A-Z]")
-# What a file's name can hold as it is, beside letters, digits and `_.-~`.
+# Characters that a file's name can hold, besides letters, digits and `_.-~`.
 _KEPT = " ()+,;=@[]!$&"
 #: Names of ours that the format does not know, or calls raw.
 _NOT_FEATURES = frozenset({"required", "@recursiveSchemas"})
@@ -164,7 +164,7 @@ def select_records(
         splits: Names of splits; none for all.
 
     Raises:
-        NoInput: the folder is no build, or it has no such config.
+        NoInput: the folder is not a build, or it has no such config.
         BadConfiguration: its records do not say their dialect.
     """
     import polars as pl  # noqa: PLC0415 - evaluation reads this module without it

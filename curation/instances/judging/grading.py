@@ -115,7 +115,7 @@ def instance_row(
 def grade(
     text: str, dialect: str, instances: Sequence[str]
 ) -> list[InstanceRow | str] | str:
-    """Return instances labelled anew: verdicts of the validators, the failing keyword.
+    """Return relabelled instances: verdicts of the validators, the failing keyword.
 
     Args:
         text: The schema as JSON text.

@@ -180,7 +180,7 @@ def _applied(
             yield applied
 
 
-#: From so many items on, comparing each pair takes too long.
+#: From this many items on, comparing each pair takes too long.
 _MANY_ITEMS: Final = 64
 #: Distinct patterns kept compiled.
 _REMEMBERED: Final = 16_384
@@ -277,9 +277,9 @@ def _accepted_by_one(
     instance: Json,
     _: Mapping[str, Json],
 ) -> Iterator[jsonschema.ValidationError]:
-    """Ask branches until `limit` accept; jsonschema lists what is wrong with each.
+    """Ask branches until `limit` accept; jsonschema lists the errors of each.
 
-    Each is a resource of its own if it has an identifier.
+    Each is its own resource if it has an identifier.
     """
     accepting = (
         branch for branch in branches if not any(validator.descend(instance, branch))
@@ -410,7 +410,7 @@ def verdicts(
 
 
 def _validator(compiled: CompiledSchema, *, formats: bool) -> PythonValidator:
-    """Return jsonschema's validator of a schema, which is made once."""
+    """Return jsonschema's validator of a schema, made once."""
     cache = _VALIDATORS.setdefault(compiled, {})
     validator = cache.get(formats)
     if validator is None:

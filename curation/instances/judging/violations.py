@@ -46,9 +46,9 @@ class Violation(NamedTuple):
     """One keyword that a value fails."""
 
     keyword: str
-    #: Where the keyword stands in the record, references followed.
+    #: Where the keyword is in the record, references followed.
     schema_pointer: str
-    #: Where the value stands that fails it.
+    #: Where the value is that fails it.
     instance_pointer: str
 
 
@@ -138,7 +138,7 @@ def _deciding_violation(compiled: CompiledSchema, failed: FailedAssertion) -> Vi
 def _name_violation(
     compiled: CompiledSchema, value: Json, failed: FailedAssertion
 ) -> Violation:
-    """Find the `propertyNames` that refuses a name, from where the object stands.
+    """Find the `propertyNames` that refuses a name, from where the object is.
 
     Raises:
         LookupError: none does that always applies.
@@ -168,7 +168,7 @@ def _violation_at(
 
 
 def keyword_pointer(location: SchemaLocation, tokens: Tokens) -> str:
-    """Return the JSON pointer of what stands below a schema location.
+    """Return the JSON pointer of a location below a schema location.
 
     Outside of the record the URI of the document comes before it, and `#`.
     """
@@ -204,7 +204,7 @@ def fails_at(compiled: CompiledSchema, near_miss: NearMiss) -> int:
         location = compiled.location_at(tokens_of(near_miss.schema_pointer)[:-1])
         return start + _position(compiled, location, keyword, at(value, tokens))
     except LookupError:
-        # The keyword stands outside of the record, or the value must not be there.
+        # The keyword is outside of the record, or the value must not be there.
         return start
 
 

@@ -64,7 +64,7 @@ def _is_above_zero(_: _Schema, value: Json) -> bool:
 
 
 def _is_bound(flag: str) -> _Test:
-    """Draft-04's boolean flag takes the place of the bound beside it."""
+    """Draft-04's boolean flag takes the place of the bound next to it."""
     return lambda schema, value: is_number(value) and schema.get(flag) is not True
 
 

@@ -26,7 +26,7 @@ MOST_MEMBERS: Final = 2_000
 ANY: Final[tuple[Json, ...]] = (7, "text", None, True, [], {}, 0.5)
 #: A value to try; NOTHING is in it where something was wanted and could not be made.
 Edit: TypeAlias = "Json | Nothing | list[Json | Nothing] | dict[str, Json | Nothing]"
-#: Yields values to stand in the place of the target's, the most natural first.
+#: Yields values to replace the target's, the most natural first.
 EditFunction: TypeAlias = "Callable[[EditTarget], Iterator[Edit]]"
 
 
@@ -61,12 +61,12 @@ class EditTarget(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def array(self) -> list[Json]:
-        """The value if it is an array, else an empty one."""
+        """The value if it is an array, otherwise an empty one."""
         return self.value if isinstance(self.value, list) else []
 
     @property
     def members(self) -> dict[str, Json]:
-        """The value if it is an object, else an empty one."""
+        """The value if it is an object, otherwise an empty one."""
         return self.value if isinstance(self.value, dict) else {}
 
 
@@ -83,7 +83,7 @@ def is_complete(edit: Edit) -> TypeGuard[Json]:
 
 #: Longer strings than this are not made to cross a bound.
 LONGEST: Final = 70_000
-#: The line break stands between letters: `.` matches none in any engine, but `$` of
+#: The line break is between letters: `.` matches none in any engine, but `$` of
 #: Python's `re` also matches before one at the end.
 _ODD: Final = (
     *("!", " ", "~", "#", "0", "a", "A", "-", "\u00e4", "a\na"),
@@ -91,7 +91,7 @@ _ODD: Final = (
 )
 #: One character, and two code units of UTF-16.
 _ASTRAL: Final = "\U0001f600"
-#: Share of texts too long that are made of it, and the longest of them.
+#: Share of overlong texts made of it, and the longest of them.
 _ASTRAL_SHARE: Final = 0.1
 _LONGEST_ASTRAL: Final = 1_000
 #: Texts that look like a format, but are none.
@@ -177,7 +177,7 @@ def _stretched(text: str, length: int) -> Iterator[str]:
 
 
 def unmatched(target: EditTarget) -> Iterator[Edit]:
-    """Yield texts that a pattern may refuse, of a length that is allowed."""
+    """Yield texts that a pattern may refuse, of an allowed length."""
     conjunction = target.conjunction
     text = target.value if isinstance(target.value, str) else "text"
     maximum = conjunction.counts.get("maxLength", LONGEST)
@@ -234,9 +234,9 @@ _DOUBLES_STEP_BY_ONE: Final = 2**53
 _LARGEST_INTEGER: Final = 2**128
 #: Steps from a multiple within which doubles may take a number for one.
 _NEARLY: Final = 1e-6
-#: Properties of an object that are left out, one at a time.
+#: Properties of an object left out, one at a time.
 _MOST_LEFT_OUT: Final = 12
-#: Values to replace another one of the same type.
+#: Values to replace another of the same type.
 _UNLISTED: Final[dict[str, tuple[Json, ...]]] = {
     "string": ("other", "unlisted", ""),
     "integer": (0, 1, -1, 99_991),
@@ -285,7 +285,7 @@ def unlisted(target: EditTarget) -> Iterator[Edit]:
 
 
 def _step(target: EditTarget) -> float:
-    """Return the least step from one allowed number to the next that is tried."""
+    """Return the least step tried from one allowed number to the next."""
     for multiple in target.conjunction.multiples:
         if multiple >= 1:
             return multiple
@@ -321,7 +321,7 @@ def at_bound(name: str, sign: int) -> EditFunction:
 
     Args:
         name: The keyword that holds the bound where draft-04 has a flag.
-        sign: 1 to go on upwards, -1 to go on downwards.
+        sign: 1 to continue upwards, -1 to continue downwards.
     """
 
     def edit(target: EditTarget) -> Iterator[Edit]:
@@ -339,7 +339,7 @@ def at_bound(name: str, sign: int) -> EditFunction:
 
 
 def off_step(target: EditTarget) -> Iterator[Edit]:
-    """Yield numbers that are no multiple."""
+    """Yield numbers that are not multiples."""
     step, conjunction = target.bound, target.conjunction
     bases: list[float] = [target.value] if is_number(target.value) else []
     bounds = (conjunction.bounds.get("minimum"), conjunction.bounds.get("maximum"))
@@ -371,7 +371,7 @@ def replaced(target: EditTarget) -> Iterator[Edit]:
     yield from ANY
 
 
-#: Beginnings of an array that are tried in its place.
+#: Beginnings of an array tried in its place.
 _MOST_BEGINNINGS: Final = 8
 
 
@@ -492,7 +492,7 @@ def extra(target: EditTarget) -> Iterator[Edit]:
     declared = target.conjunction.named_members("properties")
     names = list(_EXTRA)
     if declared:
-        # It shows only where the name goes on, or ends.
+        # It shows only where the name continues, or ends.
         near = target.rng.choice(list(declared))
         names[target.rng.randrange(2) : 0] = [near + "s", near[:-1]]
     for name in names:
@@ -557,7 +557,7 @@ def _value_of(target: EditTarget, name: str) -> Json | Nothing:
 
 
 def misnamed(target: EditTarget) -> Iterator[Edit]:
-    """Yield the object with a property of a name that is refused."""
+    """Yield the object with a property of a refused name."""
     members = target.members
     for name in (*_BAD_NAMES, *(name + "!" for name in members)):
         if target.conjunction.allows_name(name):

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class ImplicationQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """Does every value of a type that fails a keyword fail another one too?"""
+    """Does every value of a type that fails a keyword fail another too?"""
 
     compiled: CompiledSchema
     #: Everything that applies to the value.
@@ -312,7 +312,7 @@ def _edge(
     Args:
         assertion: A lower or an upper bound.
         kind: `integer` or `number`.
-        flagged: The keyword beside it that draft-04's flag speaks of.
+        flagged: The keyword next to it that draft-04's flag speaks of.
         sign: 1 for a lower bound, -1 for an upper one.
     """
     schema, keyword = assertion.location.schema, assertion.keyword
@@ -519,7 +519,7 @@ def branch_repeats(question: ImplicationQuestion) -> bool:
 
 
 def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
-    """Return whether failing a branch means failing a keyword beside it."""
+    """Return whether failing a branch means failing a keyword next to it."""
     # Every keyword of a branch that may refuse; annotations cannot.
     dialect = question.compiled.dialect
     conjunction = conjoin(question.compiled, (branch,))
@@ -539,7 +539,7 @@ def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool
 
 
 def branches_repeat(question: ImplicationQuestion) -> bool:
-    """Every branch of an anyOf or oneOf asks for the same again, or more."""
+    """Every branch of an anyOf or oneOf asks for the same, or more."""
     return any(
         all(
             _asks_again(question, branch)
@@ -563,7 +563,7 @@ def _asks_again(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
 
 
 def entails(weak: Assertion, strong: Assertion) -> bool:
-    """Return whether every value that fails an assertion fails another one too.
+    """Return whether every value that fails an assertion fails another too.
 
     Args:
         weak: What the value fails.
@@ -604,11 +604,11 @@ _PROOFS: Final = (
 
 @memo
 def cannot_fail_alone(compiled: CompiledSchema, assertion: Assertion) -> bool:
-    """Return whether every value that fails a keyword is shown to fail another one.
+    """Return whether every value that fails a keyword is shown to fail another.
 
     Args:
         compiled: The schema.
-        assertion: The keyword, and where its schema stands.
+        assertion: The keyword, and where its schema is.
     """
     locations = find_reachable_keywords(compiled).assertions[assertion]
     if len(locations) > _MAX_LOCATIONS or assertion.keyword == FALSE:

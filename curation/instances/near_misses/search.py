@@ -71,7 +71,7 @@ def _least_value(
 
 #: The name under which the keyword is kept.
 _ASIDE: Final = "csbdata:aside"
-#: Keywords that mean nothing without the one that is taken out.
+#: Keywords that mean nothing without the one taken out.
 _DEPENDANTS: Final[dict[str, tuple[str, ...]]] = {
     "exclusiveMinimum": ("minimum",),
     "exclusiveMaximum": ("maximum",),
@@ -119,19 +119,19 @@ _PRIORITY: Final = (
 )
 #: Verdicts of a validator on a small witness; a large one costs more.
 _VERDICTS: Final = 900
-#: The same for `type`, which is edited last, with what is left of the others.
+#: The same for `type`, edited last, with the remainder of the others.
 _TYPE_VERDICTS: Final = 200
 #: Edits tried for one keyword at one site, and inside of a branch.
 _EDITS: Final = 24
 _BRANCH_EDITS: Final = 6
 #: Searches without the keyword.
 _SEARCHES: Final = 24
-#: Both once more, for keywords to which the search did not come.
+#: Both for keywords that the search did not reach.
 _MORE_VERDICTS: Final = 900
 _MORE_SEARCHES: Final = 100
 #: Near misses beyond one for each assertion: inside of anyOf and the like.
 _DEEPER: Final = 8
-#: Names of one `required` that are left out in turn, at most.
+#: Names of one `required` left out in turn, at most.
 _NAMES: Final = 3
 #: Witnesses made to reach what the given ones do not.
 _WITNESSES: Final = 24
@@ -139,7 +139,7 @@ _WITNESSES: Final = 24
 _SEARCHED_SITES: Final = 2
 #: Parts of a text, of equal length: one near miss for each keyword and part.
 _PARTS: Final = 4
-#: Share of the edited witnesses that end soon behind the edit.
+#: Share of the edited witnesses that end soon after the edit.
 _CUT: Final = 0.7
 #: Values of instances to which a witness is made to reach, for one keyword.
 _REACHED: Final = 2
@@ -171,7 +171,7 @@ def max_type_misses(count: int) -> int:
     """Return the most near misses by `type`.
 
     Args:
-        count: Near misses by other keywords that were found.
+        count: Near misses by other keywords found.
     """
     return max(_FEWEST_TYPES, count // 2)
 
@@ -185,7 +185,7 @@ def find_near_misses(
     """Return distinct near misses, each of which fails one keyword.
 
     Keywords other than `type` come first: each of them, then each schema location, the
-    outermost first, then what stands inside `anyOf` and the like, where that keyword
+    outermost first, then what is inside `anyOf` and the like, where that keyword
     fails, then other parts of the text for each location. `type` gets half as many. A
     schema whose references multiply exponentially gets none.
 
@@ -499,7 +499,7 @@ class _NearMissSearch:
         """Make a witness in which the keyword applies to some value.
 
         Where none is found, a witness is taken that has no value there yet: every
-        value that is put there is wrong.
+        new value is wrong.
         """
         locations = self.reachable.assertions[assertion]
         for location in locations[:_REACHED]:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.schema.subschemas import SchemaLocation
 
-#: Values of one witness that are looked at, the outermost first.
+#: Values of one witness looked at, the outermost first.
 _MOST_VALUES: Final = 400
-#: Elements of one array that are looked at.
+#: Elements of one array looked at.
 _MOST_ELEMENTS: Final = 8
 #: Branches that apply because a branch holds, and so on, are followed so far.
 _DEEPEST_BRANCH: Final = 3
@@ -97,7 +97,7 @@ def member_at(value: Json, step: str | int) -> Json:
 
 
 def with_edit(value: Json, path: Path, new: Json) -> Json:
-    """Return a copy of a value with another one at a path.
+    """Return a copy of a value with another at a path.
 
     Example:
         >>> with_edit({"a": [1, 2]}, ("a", 1), "two")
@@ -115,7 +115,7 @@ def with_edit(value: Json, path: Path, new: Json) -> Json:
 
 
 def cut_behind(compiled: CompiledSchema, goals: Goals, value: Json, path: Path) -> Json:
-    """Return a value without what stands behind a path and is not required.
+    """Return a value without the optional parts after a path.
 
     Args:
         compiled: The schema.
@@ -148,7 +148,7 @@ def cut_behind(compiled: CompiledSchema, goals: Goals, value: Json, path: Path) 
 
 
 def goals_for_path(path: Path) -> Goals:
-    """Return goals that make a value of an instance stand at a path."""
+    """Return goals that place a value of an instance at a path."""
     goals: Goals = ()
     for step in reversed(path):
         goals = (with_member(step, goals),)
@@ -233,7 +233,7 @@ class KnownSites:
         return self._costs[id(site.witness)]
 
     def cut(self, site: EditSite) -> EditSite:
-        """Return a site in a witness that ends soon behind it, if that is valid."""
+        """Return a site in a witness that ends soon after it, if that is valid."""
         key = (id(site.witness), site.path)
         if key not in self._cut:
             compiled = self._compiled

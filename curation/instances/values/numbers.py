@@ -22,12 +22,12 @@ _Span = tuple[Fraction, Fraction]
 
 #: Whole numbers up to this are exact as floats.
 _EXACT: Final = 1 << 53
-#: Where no bound or name says more, numbers are from 0 to this many steps.
+#: Where no bound or name states more, numbers are from 0 to this many steps.
 _STEPS: Final = 100
 #: Ranges wider than this say little about what is natural.
 _MANY: Final = 1_000_000
 _DRAWS: Final = 12
-#: Steps have at most so many decimals.
+#: Steps have at most this many decimals.
 _DECIMALS: Final = 12
 _FORMATS: Final = {
     "int8": (-(1 << 7), (1 << 7) - 1),
@@ -145,7 +145,7 @@ def _steps(
         while steps[-1] * 4 > high - low and len(steps) < _DECIMALS:
             steps.append(steps[-1] / 10)
         steps += [(high - low) / 4, (high - low) / 2]
-    # The only number left may be a bound itself, or one right beside it.
+    # The only number left may be a bound itself, or its direct neighbour.
     bounds = [abs(bound) for bound in (low, high) if bound]
     return steps + bounds + [bound / (1 << 50) for bound in bounds]
 

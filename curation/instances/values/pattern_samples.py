@@ -24,9 +24,9 @@ _WORDIEST: Final = 12
 _WORDINESS: Final = 0.75
 #: Characters that a pattern without bounds gets beyond its least.
 _MORE: Final = 9
-#: A body is repeated at most so many times more than it must be.
+#: A body is repeated at most this many times more than it must be.
 _AGAIN: Final = 4
-#: A body that is repeated more than twice as often is drawn so often, and copied.
+#: A body repeated more than twice as often is drawn so often, and copied.
 _BLOCK: Final = 64
 #: What may be shorter than this gets as many characters more.
 _SHORT: Final = 3

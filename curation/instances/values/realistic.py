@@ -51,18 +51,18 @@ def _person(rng: random.Random) -> str:
 
 
 def host(rng: random.Random) -> str:
-    """Return a host name below a domain that is reserved for examples."""
+    """Return a host name below a domain reserved for examples."""
     domain = f"example.{rng.choice(_KNOWN['tlds'])}"
     return domain if rng.random() < 0.5 else f"{plain_word(rng)}.{domain}"  # noqa: PLR2004 - a fair coin
 
 
 def email(rng: random.Random) -> str:
-    """Return an e-mail address at a host that is reserved for examples."""
+    """Return an e-mail address at a host reserved for examples."""
     return f"{rng.choice(_KNOWN['first_names']).lower()}.{plain_word(rng)}@{host(rng)}"
 
 
 def url(rng: random.Random) -> str:
-    """Return the URL of a page at a host that is reserved for examples."""
+    """Return the URL of a page at a host reserved for examples."""
     return f"https://{host(rng)}/{plain_word(rng)}" + (
         f"/{plain_word(rng)}" if rng.random() < 0.5 else ""  # noqa: PLR2004 - a fair coin
     )

@@ -30,7 +30,7 @@ _USUAL: Final = 1_000_000
 SAFE_UNREAD: Final = 20
 #: Strings longer than this are not made by a person or by a search.
 _LONG: Final = 400
-#: Longest text that is searched for character by character.
+#: Longest text searched for character by character.
 _SEARCHED: Final = 20_000
 _DRAWS: Final = 3
 #: Share of free texts that are not words of a person's keyboard.
@@ -275,7 +275,7 @@ def _pattern_samples(
 def _extended(
     tree: parser.Pattern, text: str, constraints: StringConstraints, rng: Random
 ) -> str:
-    """Add text before or behind, where the pattern is not anchored there."""
+    """Add text before or after, where the pattern is not anchored there."""
     lacking = constraints.min_length - len(text)
     if not tree.ends and (lacking > 0 or rng.random() < (0.7 if tree.starts else 0.1)):
         addition = realistic.host(rng) if text.endswith("://") else rng.choice(WORDS)

@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.witnesses.reach import Guide
 
-#: Times that a value is drawn anew to be unlike its siblings.
+#: Times that a value is drawn again to be unlike its siblings.
 REDRAWS: Final = 24
 #: Levels of an instance below which values are as small as can be.
 _DEEP: Final = 12
 #: How often the same goals may recur below themselves with optional members.
 _RECURRENCES: Final = 2
-#: Longest string that is made.
+#: Maximum length of a string.
 LONGEST: Final = 1_000_000
 #: Levels of an instance below which the search ends.
 DEEPEST: Final = 64
@@ -106,7 +106,7 @@ class BuildContext(NamedTuple):
     avoid: AbstractSet[bytes] = frozenset()
     #: Draw at random, also where the kind of witness does not ask for it.
     vary: bool = False
-    #: Goals of the values that it stands in, innermost last.
+    #: Goals of the values that it is in, innermost last.
     ancestors: tuple[Goals, ...] = ()
     #: Try scalars before objects and arrays, so that the nesting ends.
     scalars_first: bool = False

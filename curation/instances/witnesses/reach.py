@@ -40,7 +40,7 @@ _LEADING: Final = frozenset(
         "additionalItems",
     }
 )
-#: Schemas of one record that are visited.
+#: Maximum number of visited schemas of a record.
 _MOST: Final = 30_000
 
 
@@ -222,7 +222,7 @@ class SchemaGraph:
 
 #: Values of one schema that may hold one another while nothing new is reached.
 _NESTED: Final = 3
-#: Pairs of a schema and a value that are looked at in one instance.
+#: Pairs of a schema and a value looked at in one instance.
 _MOST_PAIRS: Final = 50_000
 
 
@@ -310,10 +310,10 @@ class Guide:
         #: Claimed and expanded, in the order it happened.
         self._claimed: dict[SchemaLocation, None] = {}
         self._expanded: dict[SchemaLocation, None] = {}
-        #: Schemas whose members may be chosen once more.
+        #: Schemas whose members may be chosen again.
         self._again: set[SchemaLocation] = set()
         #: Schemas of the values around the one that is being made: of each of these
-        #: values the number of targets that were claimed when it was begun.
+        #: values the number of targets claimed when it was begun.
         self._around: dict[SchemaLocation, list[int]] = {}
         #: From each schema the next one on a way to a target, which may be closed now.
         self._next: dict[SchemaLocation, SchemaLocation] = {}
@@ -324,7 +324,7 @@ class Guide:
 
     @property
     def claimed(self) -> set[SchemaLocation]:
-        """The targets that were claimed and not taken back."""
+        """The targets claimed and not taken back."""
         return set(self._claimed)
 
     def is_open(self, location: SchemaLocation) -> bool:
@@ -359,7 +359,7 @@ class Guide:
         return False
 
     def _still_leads(self, location: SchemaLocation) -> bool:
-        """Return whether the way that was found last from a location is still open."""
+        """Return whether the last route from a location is still open."""
         current = location
         while current in self._next:
             inner = self._next[current]
@@ -405,7 +405,7 @@ class Guide:
         return location in self._expanded and location not in self._again
 
     def expand_again(self, locations: Iterable[SchemaLocation]) -> bool:
-        """Let the members of schemas be chosen anew, where one of them is still open.
+        """Let the members of schemas be chosen again, where one of them is still open.
 
         Schemas for the same value count too. Values that are being built keep their
         own targets, or each would hold another of its kind.

@@ -41,7 +41,7 @@ _OPPOSITES: Final = {
     "exclusiveMinimum": ("maximum", 0, _NUMBERS),
     "exclusiveMaximum": ("minimum", 0, _NUMBERS),
 }
-#: Pairs of branches of a oneOf that are tried together.
+#: Pairs of branches of a oneOf tried together.
 _MOST_PAIRS: Final = 6
 #: Names for one more property; the second is short, where names must be.
 _EXTRA_NAMES: Final = ("extra", "x")
