@@ -220,7 +220,7 @@ class Lint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedMember:
-    """A member of an object that stood there more than once, equal each time."""
+    """A member of an object that occurred more than once, equal each time."""
 
     #: JSON pointer of the member.
     pointer: str

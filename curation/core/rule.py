@@ -73,7 +73,7 @@ ApplyRule = Callable[[Document, Context], Document | Rejected]
 
 
 class RepairKind(StrEnum):
-    """How sure it is that a repair says what the author meant."""
+    """How sure a repair is to match the author's intention."""
 
     LOSSLESS = "lossless"
     """The text before has one meaning, by some draft or by any, and keeps it."""

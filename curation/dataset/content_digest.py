@@ -2,7 +2,7 @@
 
 Two builds with the same ids, schema texts, instances and labels have the same digests,
 whatever other columns they hold. An edition of results keeps a digest of each record,
-which tells which records of a later build are still as they were measured.
+which shows which records of a later build are unchanged since.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def content_rows(folder: Path) -> int:
 
 
 def _tables(folder: Path) -> Iterator[tuple[str, tuple[str, ...], list[Path]]]:
-    """Yield the tables of records, and of instances, of each config."""
+    """Yield the tables of records and instances by config."""
     for config in config_names(folder):
         yield config, _OF_RECORDS, sorted((folder / config).glob("*.parquet"))
         yield config, _OF_INSTANCES, sorted(instance_tables(folder, config))

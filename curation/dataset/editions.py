@@ -52,7 +52,7 @@ class Edition:
     name: str
     #: Where its files are.
     folder: Path
-    #: At least `COLUMNS`; in benchmark order. The rest is what the files have.
+    #: At least `COLUMNS`; in benchmark order. Other columns come from the files.
     rows: pl.DataFrame
 
     @property

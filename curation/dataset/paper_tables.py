@@ -1,7 +1,7 @@
 """The paper's Tables 1, 8 and 9 and its Figure 2, for any set of schemas.
 
 The paper computed Table 8 on the raw files, before any rule: pass those, each under the
-config of its own field count (`curation.core.benchmark`). Tables 1 and 9 and Figure 2
+config by its field count (`curation.core.benchmark`). Tables 1 and 9 and Figure 2
 count records, except Table 9's Kubernetes row, which counts raw files, and its Snowplow
 row, which counts some files dropped later.
 """

@@ -230,7 +230,7 @@ def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
 def refuse_columns(path: Path, form: TableForm) -> None:
     """Refuse a table that lacks a column or a value, or has a column of another type.
 
-    Further columns may be there.
+    Further columns are allowed.
 
     Raises:
         BadData: naming the table and the column (exit 65).
@@ -264,7 +264,7 @@ def file_name(folder: str, split: str, number: int = 0, files: int = 1) -> str:
     """Return the path of a file of a split inside a build, with `/`.
 
     Args:
-        folder: A config's, or that of its instances
+        folder: Of a config, or of its instances
             (`curation.core.benchmark.instances_folder`).
         split: The split.
         number: Which of its files, from 0.
@@ -274,7 +274,7 @@ def file_name(folder: str, split: str, number: int = 0, files: int = 1) -> str:
 
 
 def split_files(folder: Path, inside: str, split: str) -> list[str]:
-    """Return the files of a split that are there, in order.
+    """Return the existing files of a split, in order.
 
     Args:
         folder: The dataset folder.
@@ -304,7 +304,7 @@ class SplitFiles:
 
         Args:
             folder: The dataset folder.
-            inside: The folder in it, as for `file_name`; it is there.
+            inside: The folder in it, as for `file_name`; it exists.
             split: The split.
             form: What its rows are.
         """

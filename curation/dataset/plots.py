@@ -1,7 +1,7 @@
 """Draw the plots of a dataset folder: sized for a paper, the same bytes each time.
 
 Text is drawn as outlines of matplotlib's own DejaVu Sans, whatever fonts the machine
-has. Okabe and Ito's colours can be told apart with any common colour vision.
+has. Okabe and Ito's colours are distinct under any common colour vision.
 """
 
 from __future__ import annotations

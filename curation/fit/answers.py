@@ -46,8 +46,8 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
         comparer: A running one, for many schemas; otherwise one is started.
         tool: Whether it is the schema of a tool's parameters.
         strict: Whether the request sends it with `strict`.
-        prove: Whether to ask for a proof also of what the rule of a rewrite tells, and
-            for a value that refutes what neither tells.
+        prove: Whether to ask for a proof also of claims known by a rewrite's rule, and
+            for a value that refutes a claim without proof.
         seconds: The deadline in processor time; `Fit.is_late` if it ended the search.
 
     Raises:
@@ -145,7 +145,7 @@ def decode(answer: Json, fit: Fit) -> Json:
         fit: What `csbdata.fit` returned.
 
     Raises:
-        BadData: the answer is no JSON value or has another shape than was asked for,
+        BadData: the answer is not a JSON value or does not have the requested shape,
             or its value is not valid by the original schema.
 
     Example:

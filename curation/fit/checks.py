@@ -42,7 +42,7 @@ QUIET: Final = (
 _SHOWN: Final = 60
 
 
-#: From a scanned schema and a rule to what the rule finds in it.
+#: From a scanned schema and a rule to the rule's matches.
 Check: TypeAlias = Callable[[Scan, ProfileRule], Iterator[Found]]
 #: The check of each name in `curation.fit.profile.PARAMETERS`.
 CHECKS: Final[dict[str, Check]] = {}
@@ -81,7 +81,7 @@ def quoted(value: Json) -> str:
 def _at(
     rule: ProfileRule, tokens: Tokens, keyword: str, subject: str, then: str = " is "
 ) -> Found:
-    """Return what a rule says of a keyword of the schema object with these tokens."""
+    """Return a rule's match at a keyword of the schema object with these tokens."""
     return Found((*tokens, keyword), keyword, f"{subject}{then}{DONE[rule.effect]}")
 
 
@@ -294,7 +294,7 @@ FEATURES: Final[Mapping[str, re.Pattern[str]]] = {
     "lazy-quantifier": re.compile(r"[*+?}]\?"),
     "named-group": re.compile(r"\(\?<[^=!]"),
 }
-#: The same, of the whole pattern.
+#: Features of the whole pattern.
 _WHOLE: Final[Mapping[str, Callable[[str], bool]]] = {
     "unanchored": lambda text: not (text.startswith("^") and text.endswith("$")),
     "class-escape": lambda text: any(
@@ -326,7 +326,7 @@ def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
                 yield _at(rule, location.tokens, "pattern", subject, ": ")
 
 
-#: Checks of single references: what is said of one, and whether it is so.
+#: Checks of single references: the message, and the predicate.
 OF_REFERENCES: Final[Mapping[str, tuple[str, Callable[[Scan, Reference], bool]]]] = {
     "remote-reference": (
         "leads out of the schema",
@@ -399,7 +399,7 @@ def _long_enum(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 
 def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
-    """Yield what is over a rule's limit in some schemas together, if anything is."""
+    """Yield a match if some schemas together are over a rule's limit."""
     noun, count = COUNTS[rule.check]
     for scan in scans:
         if rule.check not in scan.counts:
@@ -412,7 +412,7 @@ def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
 
 
 def _total(count: Callable[[Mapping[str, Json]], int]) -> Callable[[Scan], int]:
-    """Return the sum of what is counted in each schema object."""
+    """Return a function that sums a count over all schema objects."""
     return lambda scan: sum(count(location.keywords) for location in scan.places)
 
 

@@ -1,4 +1,4 @@
-"""Edits that change no value, where what they rely on is proven; the canonical form."""
+"""Edits that keep all values, under proven conditions; the canonical form."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def unnamed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 
 
 def _targets(schema: Json) -> dict[Tokens, Tokens]:
-    """Return the places where each `$ref` stands and where it leads."""
+    """Return the path of each `$ref`, and of its target."""
     document = Schema(schema, DIALECT)
     targets: dict[Tokens, Tokens] = {}
     for reference in document.references:

@@ -30,7 +30,7 @@ _INSIDE: Final = frozenset(
     {"properties", "items", "prefixItems", "additionalProperties", "propertyNames"}
 )
 _IN_PLACE: Final = IN_PLACE | {"$ref"}
-#: Keywords that may say something of each member of a value, and more such keywords.
+#: Keywords that may constrain each member of a value, and more such keywords.
 _OF_EACH: Final = frozenset({"enum", "const", "contains"})
 _OF_OTHERS: Final = _OF_EACH | {
     *("patternProperties", "additionalProperties", "unevaluatedProperties", "items"),
@@ -51,7 +51,7 @@ class Position(NamedTuple):
 
 
 def positions(schema: Json, dialect: Dialect) -> dict[Tokens, Position]:
-    """Return the position of each subschema; one that nothing reaches is as the root.
+    """Return the position of each subschema; the root's for unreachable ones.
 
     Example:
         >>> found = positions({"not": {"type": "null"}}, DRAFT_2020_12)
@@ -100,9 +100,9 @@ def positions(schema: Json, dialect: Dialect) -> dict[Tokens, Position]:
 
 
 def _said_in_place(document: Schema, start: SchemaLocation) -> set[str | None]:
-    """Return the properties of which other schemas of the same value say something.
+    """Return the properties that other schemas of the same value constrain.
 
-    None is among them if they may say something of any member.
+    None is among them if they may constrain any member.
     """
     names: set[str | None] = set()
     pending, visited = [start], {start}

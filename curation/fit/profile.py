@@ -1,4 +1,4 @@
-"""Profiles of targets: what a provider or a server does with a schema.
+"""Profiles of targets: how a provider or a server treats a schema.
 
 A profile is one TOML file in `curation/fit/profiles`, or a user's own. Each of its
 rules names a check of `curation.fit.checks`, the effect and its source. A keyword in no
@@ -63,7 +63,7 @@ class Scope(StrEnum):
     TOOL = "tool"
     """Only a tool: its parameters, or its name."""
     REQUEST = "request"
-    """All schemas of one request together: what is counted is summed."""
+    """All schemas of one request together: counts are summed."""
 
 
 class TargetKind(StrEnum):
@@ -89,11 +89,11 @@ class Strict(StrEnum):
 
 
 class ProfileSource(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a rule stands."""
+    """The source of a rule."""
 
     #: The page, or the library with its version.
     title: str
-    #: Of the version, or when the page was read.
+    #: Date of the version, or of reading the page.
     date: str
     evidence: SourceKind
     url: str = ""
@@ -138,7 +138,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     #: The sources of that profile whose rules hold; empty: all.
     inherits: tuple[str, ...] = ()
     strict: Strict = Strict.ASKED
-    #: Whether schemas of answers are sent to it, and not those of tools alone.
+    #: Whether it accepts schemas of answers, and not of tools alone.
     answers: bool = True
     #: Who was compared with the rules: the service, its SDK, its documents, or nobody.
     compared: str = "nobody"
@@ -197,12 +197,12 @@ COUNTED: Final = frozenset({*_COUNTING, "long-enum"})
 #: The checks, and the parameters that each takes: those that it needs, and others.
 PARAMETERS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
     "object-without-properties": (_NONE, frozenset({"places"})),
-    # `values` has the regular expression of what is accepted.
+    # `values` has the regular expression of accepted names.
     "tool-name": (frozenset({"values"}), _NONE),
     "property-key": (frozenset({"values"}), frozenset({"places"})),
     "keyword": (_NAMES, _PLACED | {"values", "most"}),
     "format": (_NAMES, frozenset({"types"})),
-    # In an `enum` of more strings than `values` says.
+    # In an `enum` of more strings than `values`.
     "long-enum": (frozenset({"most", "values"}), _NONE),
     **dict.fromkeys(_ALONE, (_NONE, _NONE)),
     **dict.fromkeys(_WITH_NAMES, (_NAMES, _NONE)),
@@ -299,7 +299,7 @@ def load_profiles(
 
     Args:
         targets: The names.
-        engine: From a name that no profile has to that of an engine; None for none.
+        engine: From a name without a profile to an engine's profile, or None.
 
     Raises:
         BadUsage: it is empty, no such target exists, or two have one name.
@@ -349,7 +349,7 @@ def read_profile(path: Path) -> Profile:
 
 
 def _problems(tables: Mapping[str, Json]) -> Iterator[str]:
-    """Yield keys that no table of a profile has, with what may be meant."""
+    """Yield unknown keys of a profile, with suggestions."""
     yield from _unknown_keys(tables, Profile, "")
     for part, struct in (("sources", ProfileSource), ("rules", ProfileRule)):
         inner = tables.get(part)

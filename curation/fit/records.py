@@ -34,7 +34,7 @@ class TargetCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record_fit(text: str) -> RecordFit:
-    """Return which providers accept a schema as that of an answer.
+    """Return which providers accept a schema for answers.
 
     Example:
         >>> record_fit('{"type": "object", "properties": {}}').fits_but_for

@@ -1,6 +1,6 @@
 """The relation of two schemas: by proof, otherwise by values, otherwise unknown.
 
-The proofs are those of jsonschema-rs's algebra, in a child process under a deadline in
+The proofs come from jsonschema-rs's algebra, in a child process under a deadline in
 processor time. What it does not decide, values may: witnesses and near misses of both
 schemas, and values of the difference itself, judged with formats asserted.
 """
@@ -73,13 +73,13 @@ class Relation:
     second_in_first: bool | None
     #: Whether a value is one of both.
     common: bool | None
-    #: JSON texts: a value of the first alone, of the second alone, of both.
+    #: JSON texts: a value only of the first, only of the second, of both.
     only_first: str | None = None
     only_second: str | None = None
     both: str | None = None
     #: Values tried.
     tried: int = 0
-    #: Why there is no proof, where it could not even be tried.
+    #: The reason if a proof could not be tried.
     failure: str = ""
 
     @property
@@ -100,7 +100,7 @@ class Relation:
 
     @property
     def evidence(self) -> str:
-        """How the relation is known, or what was tried, as a clause."""
+        """The evidence for the relation, or the attempts, as a clause."""
         if self.kind is RelationKind.UNKNOWN:
             halves = [
                 f"every value of the {inner} is one of the {outer}"
@@ -167,7 +167,7 @@ class Comparer:
     def proofs(
         self, first: PlainSchema, second: PlainSchema, seconds: float = PROOF_SECONDS
     ) -> AlgebraAnswer:
-        """Return what is proven of two schemas; nothing if the deadline ended it."""
+        """Return the proofs about two schemas; none if the deadline ended it."""
         question = AlgebraQuestion(first=first, second=second)
         return self._ask(question, seconds, AlgebraAnswer)
 

@@ -1,6 +1,6 @@
 """The worker of comparisons: jsonschema-rs's algebra, and distinguishing values.
 
-The algebra is experimental and has no budget of its own: a comparison may take minutes
+The algebra is experimental and has no budget: a comparison may take minutes
 or gigabytes, so that the parent ends it (`curation.fit.relation`).
 """
 
@@ -65,7 +65,7 @@ _FAILURES = (
 
 
 def prove(question: AlgebraQuestion) -> AlgebraAnswer:
-    """Return what the algebra proves of two schemas.
+    """Return the algebra's proofs about two schemas.
 
     Schemas of different dialects are compared as schemas of 2020-12.
     """
@@ -145,7 +145,7 @@ def search(question: ValueQuestion) -> ValueAnswer:
         tried.add(text)
         side = first_schema.is_valid(value), second_schema.is_valid(value)
         if any(side) and side not in examples:
-            # jsonschema must say the same of it, or nothing.
+            # jsonschema must agree on it, or be undecided.
             judged = [
                 verdicts(schema, value, ask_jsonschema=True)
                 for schema in (first_schema, second_schema)
@@ -171,7 +171,7 @@ _SIDES = ((True, False), (False, True), (True, True))
 def _candidates(
     question: ValueQuestion, first_schema: CompiledSchema, second_schema: CompiledSchema
 ) -> Iterator[Json]:
-    """Yield values in the order in which they are likely to tell something."""
+    """Yield values, the most likely to distinguish first."""
     from curation.instances.near_misses.search import find_near_misses  # noqa: PLC0415 - slow
 
     yield from map(json.loads, question.given)

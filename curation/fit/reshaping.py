@@ -23,7 +23,7 @@ from curation.schema.subschemas import without
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
-#: References that are followed one after the other.
+#: Maximum length of a followed chain of references.
 _MOST_REFERENCES: Final = 10
 #: Most elements of an array that are members of an object.
 _MOST_MEMBERS: Final = 64
@@ -61,7 +61,7 @@ def nullable(schema: UntypedJson, sites: Sites) -> UntypedJson:
 
 
 def _never_null(schema: UntypedJson, root: UntypedJson) -> UntypedJson | None:
-    """Return what `_without_null` does; a reference to what is never null is kept."""
+    """Return `_without_null`; a reference to a schema without null is kept."""
     if not isinstance(schema, dict) or asserting(schema) != {"$ref"}:
         return _without_null(schema)
     target: UntypedJson = schema

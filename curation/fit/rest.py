@@ -1,7 +1,7 @@
 """The constraints of a schema that a target will not hold, as a schema and in words.
 
 The rest is what decoded answers are validated with afterwards: a value that the sent
-schema and the rest accept is valid by what is meant. It holds the keywords that were
+schema and the rest accept is valid by the meaning. It holds the keywords that were
 dropped or are ignored, in their position, and nothing else; for a schema of which it
 cannot be expressed alone (in branches of `anyOf` and the like) it has the whole branch,
 and if there are references the whole schema.
@@ -30,7 +30,7 @@ _Object: TypeAlias = "dict[str, UntypedJson]"
 #: Applicators through which a keyword can be expressed by itself.
 _THROUGH: Final = frozenset({"properties", "items", "allOf", "$ref", *CONTAINERS})
 _CONTAINS: Final = ("contains", "minContains", "maxContains")
-#: Without these, what is said of others would change.
+#: Without these, the meaning of others would change.
 _TOGETHER: Final = (
     frozenset({"items", "prefixItems", "additionalItems", *_CONTAINS}),
     frozenset({"properties", "patternProperties", "additionalProperties"}),
@@ -124,7 +124,7 @@ def _part(
 
 
 def _put(residual: _Object, path: Tokens, part: UntypedJson) -> None:
-    """Set what is kept of a part of a schema, below its keyword."""
+    """Set the remainder of a part of a schema, below its keyword."""
     keyword, *inner = path
     if not inner:
         residual[keyword] = part
@@ -135,7 +135,7 @@ def _put(residual: _Object, path: Tokens, part: UntypedJson) -> None:
 
 
 def sentences(fit: Fit) -> Iterator[str]:
-    """Yield what is lost in words, for a prompt.
+    """Yield the lost constraints in words, for a prompt.
 
     Example:
         >>> list(sentences(fit))

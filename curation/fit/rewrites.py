@@ -1,4 +1,4 @@
-"""The named rewrites in the order of trial: what asks for each, and what it claims.
+"""The named rewrites in the order of trial: their triggers and claims.
 
 A rewrite edits a marked schema (`curation.fit.shapes`) in 2020-12. Its name and its
 sentence are those of the edit. What it claims to change of the values that are meant
@@ -38,7 +38,7 @@ class Rewrite:
     shapes: bool = False
     #: Whether it counts only where it is proven to change nothing.
     exact: bool = False
-    #: Whether it may edit any place, and not only those of the findings.
+    #: Whether it may edit any location, and not only locations of findings.
     everywhere: bool = False
 
     def answers(self, rule: str, keyword: str) -> bool:
@@ -83,7 +83,7 @@ def _each(
     return _whole(at_sites(edit), claim, rules, keywords, **flags)
 
 
-#: Keywords that change what others mean: without one, others may refuse more.
+#: Keywords that change the meaning of others: without one, others may refuse more.
 COUPLED: Final = frozenset(
     {
         *("properties", "patternProperties", "prefixItems", "items", "if", "contains"),

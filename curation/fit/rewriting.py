@@ -1,9 +1,9 @@
-"""Rewrite a schema so that a target takes it, and say of each step what it changes.
+"""Rewrite a schema so that a target accepts it, and claim the effect of each step.
 
 The findings of `curation.fit.verdict` ask for rewrites; safe ones come first. How a
 step changes the values that are meant is proven by the algebra or by the rule of the
 rewrite, refuted with a value, or unknown. A step that loses all known values is not
-made. The whole has a deadline in processor time, that of proofs included.
+made. The whole has a deadline in processor time, proofs included.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Fit:
 
     @property
     def claim(self) -> Claim:
-        """How decoded answers relate to the original, with what is ignored."""
+        """How decoded answers relate to the original, ignored keywords included."""
         claims = {step.claim for step in self.steps} - {Claim.EQUAL}
         claims |= {Claim.WIDER} if self.ignored else set()
         if len(claims) > 1:
@@ -151,9 +151,9 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
             some are looked for.
         tool: Whether it is the schema of a tool's parameters.
         strict: Whether the request sends it with `strict`.
-        prove: Whether to ask for a proof also of what a rule tells, and for a value
-            that refutes what neither tells.
-        seconds: The deadline in processor time, of the comparer's as well.
+        prove: Whether to ask for a proof also of claims known by a rule, and for a
+            value that refutes a claim without proof.
+        seconds: The deadline in processor time, the comparer's included.
     """
     begun = comparer.spent
     if examples is None:
@@ -301,7 +301,7 @@ class _Rewriting:
                     continue
                 is_site = position.plain or not candidate.shapes
                 if candidate is NORMALISED and finding.rule == "open-object":
-                    # Closed next to another schema, it would refuse the other's properties.
+                    # Closed next to another schema, it would refuse its properties.
                     is_site = not position.plain
                 if is_site:
                     previous = tried.get(tokens, frozenset())
@@ -359,7 +359,7 @@ class _Rewriting:
         after: Json,
         places: Mapping[Tokens, Position],
     ) -> Step:
-        """Return the step to a marked schema, with what it changes."""
+        """Return the step to a marked schema, with its claim."""
         before, after = meaning_of(self.shaped.marked), meaning_of(after)
         texts = text_of(before, _DIALECT), text_of(after, _DIALECT)
         proofs = AlgebraAnswer()
@@ -413,7 +413,7 @@ class _Rewriting:
         )
 
 
-#: The evidence of what the algebra proves, or of a meaning that stays word for word.
+#: The evidence of a proof by the algebra, or of a meaning that stays word for word.
 _PROVEN: Final = "proven"
 #: The names that 2020-12 allows for anchors.
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")

@@ -1,4 +1,4 @@
-"""One schema as checks of profiles look at it: each subschema once, and what it counts.
+"""One schema prepared for checks of profiles: each subschema once, and counts.
 
 Definitions and the targets of local references are looked at, whether or not validation
 would enter them: a target reads the whole text.
@@ -102,7 +102,7 @@ class Scan:
         nested = {
             location.tokens: _is_nested(location.schema) for location in self.places
         }
-        #: By the schema around: those of the same value, and of values inside.
+        #: By the schema around: the schemas of the same value, and of values inside.
         same_value: defaultdict[Tokens, list[Tokens]] = defaultdict(list)
         inner: defaultdict[Tokens, list[Tokens]] = defaultdict(list)
         for tokens, (holder, keyword) in self.holders.items():

@@ -1,6 +1,6 @@
 """Schemas whose answers have another shape than the values that are meant.
 
-A *marked* schema says what is meant, and at some of its objects, under `SHAPE`, the
+A *marked* schema has the meaning, and at some of its objects, under `SHAPE`, the
 shape in which a target is asked for it. No draft has the keyword: validators
 ignore it. `Shaped` is the sent schema, with the place in it of each part of the
 marked one; `curation.fit.decoding` maps answers back.
@@ -54,7 +54,7 @@ class AnswerShape(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 def shape_of(schema: UntypedJson) -> AnswerShape:
-    """Return the shape that a marked schema says; that of any value without a mark."""
+    """Return the shape of a marked schema; without a mark the shape of any value."""
     mark = schema.get(SHAPE) if isinstance(schema, dict) else None
     return AnswerShape() if mark is None else msgspec.convert(mark, AnswerShape)
 
@@ -241,7 +241,7 @@ def _object(members: _Object) -> _Object:
 
 
 def _described(sent: _Object, shape: AnswerShape) -> _Object:
-    """Return a schema that states in words what the target does not hold."""
+    """Return a schema that describes in words the dropped keywords."""
     if shape.dropped:
         words = "; ".join(
             f"{name}: {json.dumps(value)}" for name, value in shape.dropped.items()

@@ -1,4 +1,4 @@
-"""Judge a schema by a profile: what a target rejects or ignores; what is unknown."""
+"""Judge a schema by a profile: rejected, ignored and undocumented parts."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def is_sendable(findings: Iterable[FitFinding]) -> bool:
 def judge_fit(
     schema: Json, profile: Profile, *, tool: bool = False, strict: bool = False
 ) -> tuple[FitFinding, ...]:
-    """Return what a target rejects, ignores, or is not known to do with a schema.
+    """Return findings: rejected, ignored and undocumented parts of a schema.
 
     The last answers are cached.
 
@@ -155,7 +155,7 @@ def _judged(
 
 
 def _found_by(scan: Scan, rule: ProfileRule) -> Sequence[Found]:
-    """Return what a rule finds; profiles that have the same rule find it once."""
+    """Return a rule's matches; profiles that share the rule compute them once."""
     key = f"{rule.check} {rule.effect} {rule.scope} {rule.names} {rule.values}"
     key += f" {rule.places} {rule.beside} {rule.types} {rule.most}"
     if key not in scan.found:
@@ -185,7 +185,7 @@ def judge_request(tools: Sequence[Tool], profile: Profile) -> tuple[FitFinding, 
     """Return the findings about the tools of one request together.
 
     Args:
-        tools: All tools in it; a schema that is none counts as a tool.
+        tools: All tools in it; one without a valid schema counts as a tool.
         profile: The target.
     """
     nothing = Scan(True)  # noqa: FBT003 - a boolean is a schema
@@ -243,7 +243,7 @@ def told_keywords(
     return frozenset(keywords)
 
 
-#: Of what no target accepts.
+#: The finding for a value that no target accepts.
 NOT_A_SCHEMA: Final = FitFinding(
     pointer="",
     keyword="",
@@ -265,7 +265,7 @@ BROKEN: Final = replace(
 
 
 def leads_out(scan: Scan) -> list[FitFinding]:
-    """Return what no target accepts: a reference to what is not in the schema."""
+    """Return findings for all targets: a reference to a schema outside."""
     return [
         replace(BROKEN, sentence=f"{BROKEN.sentence}: {reference.text} leads out of it")
         for reference in scan.references

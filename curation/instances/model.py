@@ -21,11 +21,11 @@ class InstanceKind(StrEnum):
     """How an instance was made."""
 
     MINIMAL = "minimal"
-    """Only what the schema requires."""
+    """Only the required parts."""
     FULL = "full"
     """Every optional property, to a sensible depth."""
     COVERING = "covering"
-    """Made for what the witnesses before it do not reach."""
+    """Made for parts that the witnesses before it do not reach."""
     RANDOM = "random"
     """Drawn with the seed."""
     GIVEN = "given"

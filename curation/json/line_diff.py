@@ -17,7 +17,7 @@ _MOST_LINES = 3_000
 
 
 def lines_of(text: str) -> list[str]:
-    """Return a JSON text as indented lines; no lines where nothing stands."""
+    """Return a JSON text as indented lines; none for an empty text."""
     if text == ABSENT:
         return []
     value = parse(text.encode("utf-8", "surrogatepass"))
@@ -42,7 +42,7 @@ def line_diff(before: str, after: str) -> list[str]:
     lines = difflib.unified_diff(
         [*above, *gone, *below], [*above, *come, *below], n=CONTEXT, lineterm=""
     )
-    # Two lines of file names and the first hunk's position say nothing here.
+    # Two lines of file names and the first hunk's position are useless here.
     return ["@ ..." if line.startswith("@@") else line for line in list(lines)[3:]]
 
 

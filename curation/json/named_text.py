@@ -1,4 +1,4 @@
-"""The text of a file, read as its name says: JSON, JSON with comments, or YAML."""
+"""The text of a file, read by its suffix: JSON, JSON with comments, or YAML."""
 
 from __future__ import annotations
 

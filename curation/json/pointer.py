@@ -108,7 +108,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Take the member away, if it is there."""
+    """Remove the member, if it exists."""
 
 
 def rewritten(value: Json, edits: Mapping[Tokens, Put | Drop]) -> Json:
@@ -138,7 +138,7 @@ def rewritten(value: Json, edits: Mapping[Tokens, Put | Drop]) -> Json:
 
 
 def replaced(value: Json, tokens: Tokens, new: Json) -> Json:
-    """Return a copy of the value in which `new` stands where the tokens lead.
+    """Return a copy of the value with `new` at the path of the tokens.
 
     Raises:
         LookupError: the tokens lead nowhere.
@@ -180,7 +180,7 @@ def change_at(
     Args:
         rule: Name of the rule that edits.
         tokens: The place.
-        before: The value there; `ABSENT` if there was none.
+        before: The old value; `ABSENT` if there was no value.
         after: The new value; `ABSENT` if none exists.
         note: The reason, for the ledger.
     """

@@ -48,7 +48,7 @@ class TextPositions:
     """The places of all values of one JSON text.
 
     A member stands where its name begins; of two equal names the last counts. A text
-    that is no JSON has places as far as it can be read.
+    that is not JSON has positions up to its first error.
 
     Example:
         >>> TextPositions('{"a": {"b": 1}}').of("/a/b")

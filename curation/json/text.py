@@ -27,7 +27,7 @@ import orjson
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
 
-#: Objects that had equal members, each with how often those stood there.
+#: Objects that had equal members, each with their number.
 Merged = list[tuple["dict[str, Json]", "dict[str, int]"]]
 #: Objects and arrays nested deeper than this are refused (RFC 8259 section 9
 #: allows an implementation to set limits).

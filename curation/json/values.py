@@ -51,7 +51,7 @@ def type_of(value: Json) -> str:
 
 
 def is_number(value: Json) -> TypeGuard[int | float]:
-    """Return whether a value is a number; Python's booleans are none in JSON."""
+    """Return whether a value is a number in JSON, where booleans are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -1,7 +1,7 @@
 """YAML read as JSON, event by event: no object is built, depth and size are bounded.
 
 The default is YAML 1.2's core schema (specification 1.2.2, section 10.3), in which
-every JSON text means what it says: a property may be named `on`, a date stays text.
+every JSON text keeps its meaning: a property may be named `on`, a date stays text.
 `yaml_1_1_scalar` reads plain scalars as PyYAML's safe loader does.
 """
 
@@ -172,7 +172,7 @@ def yaml_1_1_scalar(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlOptions:
-    """Parameters of the reader; the defaults are those of schema files."""
+    """Parameters of the reader; the defaults are for schema files."""
 
     #: Value of a plain scalar (text, None) or of one with an explicit tag (text, tag).
     scalar: Callable[..., UntypedJson] = core_scalar
@@ -229,7 +229,7 @@ def read_yaml(text: str, options: YamlOptions | None = None) -> YamlDocument:
 
     Args:
         text: The YAML text.
-        options: Parameters; without them, those of schema files.
+        options: Parameters; by default for schema files.
 
     Raises:
         YamlError: the text is refused.
@@ -281,7 +281,7 @@ class _Open:
     anchor: str | None
     #: Name of the member whose value comes next.
     name: Any = _NO_NAME
-    #: Values that it adds up to, aliases counted with what they represent.
+    #: Number of values in it, aliases expanded.
     size: int = 1
     #: Types and texts of the names so far.
     names: set[Hashable] = field(default_factory=set)

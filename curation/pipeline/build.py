@@ -154,7 +154,7 @@ def fingerprint_of(
 ) -> str:
     """Return the digest of what decides the records of a build here and now.
 
-    Options are no part of it: what was finished is found again when they come back.
+    Options are not part of it: finished batches are reused when they come back.
 
     Args:
         rules: Name of the rule set.
@@ -184,7 +184,7 @@ def fingerprint_of(
 
 
 def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
-    """Return what a request comes to, with its sources available.
+    """Return the plan of a request, with its sources available.
 
     Raises:
         Unavailable: a source is not as `--missing` and the rule set want it; each is
@@ -386,7 +386,7 @@ def decide_benchmark(
 ) -> list[DecidedDocument]:
     """Return every raw document with its final decision, in benchmark order.
 
-    `in_clusters` adds what each has in common with others.
+    `in_clusters` adds the near-duplicates of each.
 
     Args:
         documents: All raw documents, in reading order.
@@ -446,7 +446,7 @@ class BuildResult:
     """What a build did."""
 
     request: BuildRequest
-    #: What the folder's `manifest.json` says.
+    #: The content of the folder's `manifest.json`.
     manifest: Manifest
     #: Seconds by phase, in order.
     phases: Mapping[str, float]

@@ -1,4 +1,4 @@
-"""Choose the archives of sources, for a build or the cache; name what is missing."""
+"""Choose the archives of sources, for a build or the cache; list missing ones."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
 
 
 def default_sources(rules: str = "clean", *, sample: bool = False) -> list[Source]:
-    """Return the sources of a build that names none, those of the ten configs first.
+    """Return the sources of a build by default, of the ten configs first.
 
     Rule set `paper` has the ten alone, and so has the embedded sample.
     """
@@ -429,11 +429,11 @@ def acquire_all(
     Args:
         names: Names of sources or archives; none for those of every build.
         settings: Places of archives.
-        say: Prints what takes time.
+        say: Prints slow steps.
 
     Raises:
         BadUsage: a name is neither a source nor an archive.
-        CsbdataError: an archive is not what is pinned, or the cache cannot be written.
+        CsbdataError: an archive differs from its pin, or the cache cannot be written.
     """
     chains, pins = chains_by_source(names), load_pins()
     acquired: dict[str, Acquired | UnavailableArchive] = {}

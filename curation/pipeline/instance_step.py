@@ -1,6 +1,6 @@
 """The step of a build that makes the instances of every kept record.
 
-The workers also say which targets take the schema unchanged. Schemas go to them in
+The workers also find the targets that accept the schema unchanged. They get schemas in
 batches. Finished batches are stored in the run folder, where the same build, started
 again, finds them. Results do not depend on the number of workers.
 """
@@ -108,7 +108,7 @@ class InstanceStep:
             WorkerDidNotStart: a worker cannot be started.
             CannotCreate: the run folder cannot be written.
             CsbdataError: the targets of a schema could not be found, or a worker does
-                not come to an end with it: no clock decides what is in a dataset.
+                not come to an end with it: no clock decides the content of a dataset.
         """
         missing = {
             number: batch

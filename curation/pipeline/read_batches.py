@@ -49,7 +49,7 @@ _GITHUB = "https://github.com/"
 
 
 class OptOut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One request: exactly one of `id`, `path` and `repository` says what of."""
+    """One request: exactly one of `id`, `path` and `repository` is set."""
 
     #: Day of the request.
     day: dt.date
@@ -97,7 +97,7 @@ def _opted_out(
 
 
 def read_opt_outs(path: Path | None = None) -> Sequence[OptOut]:
-    """Return the requests of a list; by default those of `raw/opt_out.toml`.
+    """Return the requests of a list; by default from `raw/opt_out.toml`.
 
     Raises:
         BadConfiguration: it is not such a list.
@@ -125,7 +125,7 @@ NO_RULE = "limits"
 def find_rule_faults(folder: Path) -> tuple[str, ...]:
     """Return a clause on each rule that raised in a build, by name.
 
-    It says how often, and of the first document what was raised, and where.
+    It has the count, and of the first document the error and its location.
 
     Args:
         folder: The build.
@@ -157,7 +157,7 @@ DRAWN = 5
 
 
 class BatchReader:
-    """Reads the inputs in order, and cuts what is distinct into batches."""
+    """Reads the inputs in order, and cuts distinct contents into batches."""
 
     def __init__(
         self, inputs: Sequence[BuildInput], opt_outs: Sequence[OptOut]
@@ -194,7 +194,7 @@ class BatchReader:
             sample = _draw(read, item.source.quota * DRAWN)
         for raw in read:
             sha256 = hashlib.sha256(raw.content).hexdigest()
-            # Where relative references start is part of what a document means.
+            # The base of relative references is part of a document's meaning.
             # A copy of an excluded file stays until its document is excluded, too.
             refused = _opted_out(self._opt_outs, raw, item.pin.url)
             key = raw.config, raw.base_uri, refused, sha256

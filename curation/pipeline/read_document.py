@@ -40,7 +40,7 @@ def too_long_to_read(raw: RawDocument) -> Rejected | None:
 
 
 def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
-    """Return the document that a rule set starts from, or why there is none."""
+    """Return the document that a rule set starts from, or a rejection."""
     refused = too_long_to_read(raw)
     if refused is not None:
         return refused

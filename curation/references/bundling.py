@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 _MARKS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$vocabulary")
 _UNREADABLE = re.compile(r"[^\w.-]+")
 _SUFFIX = re.compile(r"(?:[._-]schema)?\.json$|\.schema$")
-#: Last segments of a path that do not name what it is about.
+#: Last segments of a path that do not name its subject.
 _UNTELLING = re.compile(r"v?[\d._-]+|schema|jsonschema|draft")
 
 
 def bundle_of(closure: Closure, rule: str) -> tuple[Json, list[Change]]:
-    """Return a record with what it needs of other documents, and what was changed.
+    """Return a record with the schemas it needs of other documents, and the changes.
 
     Args:
         closure: Everything that the record refers to.

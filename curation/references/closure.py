@@ -123,7 +123,7 @@ class Closure:
 
         Args:
             record: The schema. What it refers to is brought to its dialect.
-            library: The other documents of its source. Metaschemas need not be there.
+            library: The other documents of its source. Metaschemas may be missing.
             lost: Collects why references are not resolved; the others are followed.
 
         Raises:

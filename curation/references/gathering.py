@@ -1,7 +1,7 @@
-"""Definitions that stand where no keyword reaches: `#/types/name`, a pointer to a name.
+"""Definitions out of the reach of keywords: `#/types/name`, a pointer to a name.
 
 Validators follow such references. Who edits or translates a schema by its keywords
-would leave out what they lead to.
+would omit their targets.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
     if not names:
         return schema
 
-    # The unknown members in which the definitions stand.
+    # The unknown members with the definitions.
     locations = {location.tokens for location in walk(schema, dialect)}
     gone: dict[Tokens, set[str]] = {}
     for tokens in names:

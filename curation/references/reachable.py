@@ -82,7 +82,7 @@ def leaves_the_subschemas(reference: Json, dialect: Dialect) -> bool:
 
 
 def applied(document: Schema) -> dict[Tokens, SchemaLocation]:
-    """Return the schemas that validation may enter, by where they stand.
+    """Return the schemas that validation may enter, by location.
 
     A member of `definitions` is entered only through a reference, and nothing next to a
     `$ref` that hides it. Dangling references are skipped.

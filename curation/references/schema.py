@@ -54,7 +54,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.value)
 
 
-#: Reserved characters, and the percent sign of what is encoded already.
+#: Reserved characters, and the percent sign of encoded ones.
 _LEGAL = ":/?#@!$&'()*+,;=~%"
 _PLAIN = re.compile(r"[\w:/?#@!$&'()*+,;=~.-]*", re.ASCII)
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -351,7 +351,7 @@ class Schema:
         """Return the schema itself or a standard document.
 
         Raises:
-            LookupError: there is no standard document of that URI.
+            LookupError: the URI is not a standard document's.
         """
         if uri == self.uri:
             return self

@@ -45,7 +45,7 @@ _SHOWN = 300
 
 
 class ValidatorVerdict(NamedTuple):
-    """What one validator says of a schema."""
+    """A validator's verdict on a schema."""
 
     validator: str
     #: Why it refuses the schema; empty where it accepts.
@@ -93,7 +93,7 @@ def python_verdict(
 
     Args:
         schema: The schema.
-        dialect: Its dialect, whatever its `$schema` says.
+        dialect: Its dialect, whatever its `$schema`.
         thorough: Run jsonschema's own `check_schema`. Otherwise the schema must be
             known to be valid (`curation.validation.metaschemas`).
     """
@@ -207,7 +207,7 @@ def is_in_share(text: bytes) -> bool:
 def both_verdicts(
     schema: Json, dialect: Dialect, text: bytes
 ) -> tuple[ValidatorVerdict, ValidatorVerdict]:
-    """Return what jsonschema and jsonschema-rs say of a schema, in this order.
+    """Return the verdicts of jsonschema and jsonschema-rs on a schema, in this order.
 
     Args:
         schema: The schema, whose references are all its own.

@@ -71,7 +71,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Head:
-    """The beginning of what a cell matches."""
+    """The beginning of a cell's match."""
 
     #: The sets of characters that decide about the next one.
     sets: tuple[CharSet, ...]
@@ -122,7 +122,7 @@ class TermFactory:
         self.behinds: list[trees.Look] = []
         #: Whether the character before matters, besides the start.
         self.needs_previous = False
-        #: Whether the terms accept exactly what the patterns match.
+        #: Whether the terms accept exactly the matches of the patterns.
         self.exact = True
         anything = trees.Chars(chars=character_sets.ANY, low=1, high=1)
         self._anything = trees.repeat(anything, 0, None)
@@ -196,7 +196,7 @@ class TermFactory:
         return term
 
     def atom(self, cell: Cell) -> Term:
-        """Return the term of what a cell matches up to the end of the text."""
+        """Return the term of a cell's matches up to the end of the text."""
         if cell is self._all:
             return self.true
         return self._term(TermKind.ATOM, cell.low, cell=cell)
@@ -367,7 +367,7 @@ class TermFactory:
         return self._both(self._condition(node, before), follows)
 
     def _condition(self, node: trees.PatternNode, before: TextBefore) -> Head:
-        """Return what an assertion asks of the text from here."""
+        """Return the term of an assertion about the text from here."""
         if isinstance(node, trees.Look):
             if node.ahead:
                 inside = self._head(self._cell(node.body, self._all), before)

@@ -19,7 +19,7 @@ _SURROGATES: Final = (0xD800, 0xDFFF)
 #: Control characters that a range in a pattern hardly means.
 _UNNATURAL: Final = frozenset("\x7f")
 _LETTERS: Final = string.ascii_lowercase * 3 + string.ascii_uppercase + string.digits
-#: Longer runs repeat what was drawn: a prime, so that no length divides it.
+#: Longer runs repeat their draws: a prime, so that no length divides it.
 _BLOCK: Final = 4_093
 #: Characters above ASCII that a palette shows at most.
 _FEW: Final = 64
@@ -32,7 +32,7 @@ class CharSet:
     """A set of code points: sorted ranges that do not touch."""
 
     ranges: Ranges
-    #: Whether it was written as what it is not: `.`, `[^...]`, `\\S`.
+    #: Whether it was written as a complement: `.`, `[^...]`, `\\S`.
     open: bool = False
 
     def __hash__(self) -> int:

@@ -31,7 +31,7 @@ _SAFE: Final = ((1, MAX_LENGTH), (2, 2_000), (3, 300), (4, 100), (8, 24))
 class PatternNode(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A part of a pattern; compared by identity.
 
-    `low` and `high` are bounds of the length of what it matches, not always reached.
+    `low` and `high` are bounds of a match's length, not always reached.
     """
 
     low: int = 0
@@ -75,7 +75,7 @@ class Group(PatternNode, frozen=True, kw_only=True):
 
 
 class BackReference(PatternNode, frozen=True, kw_only=True):
-    """The text of a group again; where groups share a name, of the one that matched."""
+    """The text of a group again; of groups with the same name, the matched one's."""
 
     numbers: tuple[int, ...]
 
@@ -214,7 +214,7 @@ _HIGH, _LOW = (0xD800, 0xDBFF), (0xDC00, 0xDFFF)
 
 
 class _UnreadableError(Exception):
-    """The text is not a pattern, or one that is not supported here."""
+    """The text is not a pattern, or not a supported one."""
 
 
 @lru_cache(maxsize=4096)

@@ -1,4 +1,4 @@
-"""Rules of the set `clean` that decide what is kept, and make a record of it."""
+"""Rules of the set `clean` that select documents, and make records of them."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _marks(value: Json, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
 
 
 def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
-    """Yield the marks of one schema, those of the schemas inside it left out."""
+    """Yield the marks of one schema, without the schemas inside it."""
     for keyword, value in location.keywords.items():
         tokens = (*location.tokens, keyword)
         if _MARK in keyword:
@@ -166,7 +166,7 @@ def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
     reasons=(Reason.TEMPLATE,),
 )
 def template(document: Document, _context: Context) -> Document | Rejected:
-    """Reject files in which `${` stands where its value would decide the meaning.
+    """Reject files in which the value of `${` would decide the meaning.
 
     In a text for people, a default or an example `${` is text, and so it is in the
     value of a keyword that no draft knows. A key with `${` rejects, unless it is a
@@ -371,7 +371,7 @@ def decide_dialect(document: Document, _context: Context) -> Document | Rejected
     reasons=(Reason.INVALID_SCHEMA, Reason.VALIDATORS_DISAGREE),
 )
 def check_metaschema(document: Document, _context: Context) -> Document | Rejected:
-    """Reject what the metaschema of its own dialect refuses."""
+    """Reject schemas that the metaschema of their dialect refuses."""
     dialect = dialect_of(document)
     error = complaint(document.schema, dialect)
     if error is None:
@@ -441,7 +441,7 @@ def is_uri_reference(text: str) -> bool:
 
 
 def usable(identifier: str) -> str | None:
-    """Return the identifier with what a URI cannot hold escaped, or None.
+    """Return the identifier with characters escaped as in a URI, or None.
 
     None if the identifier is not a URI reference even so.
     """

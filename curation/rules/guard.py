@@ -1,12 +1,12 @@
 """Edits of a document's schema, and the guard that admits each mechanical one.
 
-A mechanical repair guesses what the author meant, so that three things are asked of
+A mechanical repair guesses the author's intention, so that three things are asked of
 every edit of a subschema:
 
 - each replaced or removed value is at or above a location of which the metaschema
   complains;
 - what it adds elsewhere in the subschema says only what it removed there: no value is
-  new, and nothing that stood there is lost;
+  new, and no value is lost;
 - what it leaves accepts something, and so does every schema around it (rule
   `repaired-sites`, once all repairs are made).
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     #: Refused places of a subschema, with the value that the author wrote at each.
     Refused = Mapping[Tokens, Json]
-    #: From a subschema to what was meant by it; the same object if nothing changes.
+    #: From a subschema to its repair; the same object if nothing changes.
     Mend = Callable[[dict[str, Json], Refused], dict[str, Json]]
 
 
@@ -137,7 +137,7 @@ def mechanical(
 
 
 def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:
-    """Return whether an edit changes refused places alone, and adds nothing of its own.
+    """Return whether an edit changes refused locations alone, and adds no value.
 
     Args:
         before: A subschema.
@@ -205,7 +205,7 @@ def evidence_counts(rule: str) -> dict[RepairEvidence, int]:
 
 
 def with_evidence(before: Document, after: Document, rule: str) -> Document:
-    """Return a document whose latest changes say what supports them.
+    """Return a document whose latest changes have their evidence.
 
     Args:
         before: The document that a mechanical repair was given.

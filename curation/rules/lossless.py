@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 def _mended(document: Document, rule_name: str, mend: _Mend, note: str) -> Document:
-    """Return the document with each subschema replaced by what `mend` makes of it."""
+    """Return the document with each subschema replaced by its repair."""
     schema = edited_objects(document.schema, ANY_DIALECT, mend)
     return with_schema(document, rule_name, schema, note=note)
 
@@ -241,7 +241,7 @@ def fitting_draft(document: Document, context: Context) -> Document:
 
 @cache
 def _foreign_keywords(dialect: Dialect) -> re.Pattern[bytes]:
-    """Return what the text of a schema meets if it has a keyword of another draft."""
+    """Return the pattern of texts with a keyword of another draft."""
     names = sorted(ANY_DIALECT.effective - dialect.effective)
     return re.compile(rb'"(?:%b)":' % b"|".join(map(re.escape, map(str.encode, names))))
 

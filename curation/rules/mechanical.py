@@ -282,7 +282,7 @@ def _holds_schema(schema: dict[str, Json], path: Tokens) -> bool:
     note="no draft knows a type of this name",
 )
 def misspelt_types(schema: dict[str, Json], _refused: Refused) -> dict[str, Json]:
-    """Types that are called by another name."""
+    """Types with another name."""
     if "type" not in schema:
         return schema
     value = schema["type"]

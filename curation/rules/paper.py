@@ -1,7 +1,7 @@
 """Rules of the set `paper`, which rebuilds the published benchmark.
 
 What is a schema at all they read as the authors do, found by comparison: keywords count
-by name alone, wherever they stand. `curation.schema.roots` is the notion of `clean`.
+by name alone, wherever they occur. `curation.schema.roots` is the notion of `clean`.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def constrains(root: Json) -> bool:
 
 
 def entries(root: dict[str, Json], above: Tokens = ()) -> Iterator[Tokens]:
-    """Yield where the outermost meaningful schemas stand, in the file's order.
+    """Yield the paths of the outermost meaningful schemas, in the file's order.
 
     Only members that are objects are entered, never arrays.
     """
@@ -240,7 +240,7 @@ def _without_anchors(schema: Json) -> Json:
     reasons=(Reason.INVALID_SCHEMA,),
 )
 def promote(document: Document, _context: Context) -> Document | Rejected:
-    """Promote the first member with a `$schema` of its own."""
+    """Promote the first member with a `$schema`."""
     root = document.schema
     if not isinstance(root, dict) or "$schema" in root or _applies(root):
         return document
@@ -429,7 +429,7 @@ def _escaped(pattern: str) -> str:
     "records",
 )
 def pattern_text(document: Document, _context: Context) -> Document:
-    """Escape what the authors escaped in regular expressions."""
+    """Escape the characters in regular expressions that the authors escaped."""
     schema: UntypedJson = document.schema
     changes: list[Change] = []
     text = searchable(schema)

@@ -22,7 +22,7 @@ class RuleSet:
     """An ordered list of rules, and how its documents are read and divided."""
 
     name: str
-    #: One sentence: what the set is for.
+    #: One sentence: the purpose of the set.
     summary: str
     #: What the reader of JSON text tolerates.
     policy: Policy

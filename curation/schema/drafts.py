@@ -56,7 +56,7 @@ class StatementKind(Enum):
 
 
 class Statement(NamedTuple):
-    """What one `$schema` says."""
+    """The declaration of one `$schema`."""
 
     kind: StatementKind
     #: The draft; None if the statement is silent or unknown.
@@ -93,14 +93,14 @@ def works(uri: str, dialect: Dialect) -> bool:
 
 
 def statement(schema: Json) -> Statement:
-    """Return what the `$schema` of a schema's root declares."""
+    """Return the declaration in the `$schema` of a schema's root."""
     if not isinstance(schema, dict) or "$schema" not in schema:
         return Statement(kind=StatementKind.SILENT)
     return read(schema["$schema"])
 
 
 def read(uri: Json) -> Statement:
-    """Return what one value of `$schema` says.
+    """Return the declaration in one value of `$schema`.
 
     Example:
         >>> read("http://json-schema.org/draft-7/schema").dialect.name
@@ -162,7 +162,7 @@ class Usage(NamedTuple):
     #: Those that do something in some draft; annotations, `format` and
     #: containers of definitions are left out.
     keywords: frozenset[str]
-    #: Whether an asserting keyword stands next to a `$ref`.
+    #: Whether an asserting keyword is next to a `$ref`.
     asserts_beside_ref: bool
     #: What it uses as only draft-03 does, each described by its keyword.
     old: frozenset[str]

@@ -1,6 +1,6 @@
 """The four measures of the paper's Table 8, and nothing else.
 
-They are functions of a JSON value; none of them knows what a schema is. The
+They are functions of a JSON value, whether a schema or not. The
 definitions are those that reproduce the published figures.
 """
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from curation.core.json_types import Json
 from curation.json.values import remembered, write_document
 
-#: Characters that `\uXXXX` has more than what it represents.
+#: Characters that `\uXXXX` has more than its character.
 _ESCAPE = 5
 #: The one ASCII character beyond the control codes that Python escapes.
 _DELETE = "\x7f"
@@ -34,7 +34,7 @@ class Nesting(NamedTuple):
 
 
 def nesting(value: Json) -> Nesting:
-    """Return the three figures of a value's nested objects; of a scalar all are 0."""
+    """Return the three figures of a value's nested objects; all 0 for a scalar."""
     level = [value] if isinstance(value, dict) else []
     field_count = depth = fan_out = 0
     while level:

@@ -126,7 +126,7 @@ def _connect(
     Args:
         group: Records, in order.
         sizes: How many shingles each record has.
-        joined: Of each record another of its set, or itself.
+        joined: For each record another of its set, or itself.
         near: Whether two records are near-duplicates.
     """
     heads = [_head(joined, index) for index in group.tolist()]

@@ -3,7 +3,7 @@
 Three defects are read off a root: a schema embedded in a file about something else, a
 library of definitions whose root asserts nothing, and a non-schema. A keyword
 counts only if its value has a shape that some draft gives it: a map of definitions may
-hold one that is called `type` or `required`.
+have a property called `type` or `required`.
 """
 
 from __future__ import annotations

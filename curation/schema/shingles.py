@@ -58,7 +58,7 @@ def shingles(skeleton: Json) -> bytes:
 
 
 def _text(value: Json) -> str:
-    """Return a scalar's JSON text, 1.0 as 1; of a number its nearest double."""
+    """Return a scalar's JSON text, 1.0 as 1; a number as its nearest double."""
     if isinstance(value, str):
         return encode_basestring(value)
     if isinstance(value, bool):

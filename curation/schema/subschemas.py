@@ -198,7 +198,7 @@ def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:
 
     Args:
         schema: Any schema; it is not changed.
-        dialect: Decides what is a subschema.
+        dialect: Decides which values are subschemas.
         edit: Called with the tokens and the value of each subschema, inner ones
             first. It returns its argument if nothing changes: then nothing is copied.
     """

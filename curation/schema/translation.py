@@ -74,7 +74,7 @@ def ported(schema: Json, source: Dialect, target: Dialect) -> Json:
     """Return a schema of one dialect in another's keywords; of the same as it is.
 
     Raises:
-        CannotPortError: it says something that the other cannot.
+        CannotPortError: the other cannot express it.
 
     Example:
         >>> ported({"minimum": 1, "exclusiveMinimum": True}, DRAFT_04, DRAFT_2020_12)
@@ -169,7 +169,7 @@ class CannotUpgradeError(ValueError):
 
 
 def upgraded(schema: Json, rule: str) -> tuple[Json, list[Change]]:
-    """Return the draft-04 form of a draft-03 schema, and what was changed.
+    """Return the draft-04 form of a draft-03 schema, and the changes.
 
     `$schema` is left to the caller. Each change names the rule.
 

@@ -183,7 +183,7 @@ def _upgraded(document: Document) -> Document | Rejected:
 
 
 def _unswitched(document: Document) -> Document:
-    """Return the document without a nested `$schema` that says something else.
+    """Return the document without a nested `$schema` of another dialect.
 
     Both validators would change the dialect there.
     """

@@ -75,7 +75,7 @@ def _shorten_programs() -> _Known:
     """Have fastjsonschema leave the schema out of the errors that its programs raise.
 
     Each error holds the part of the schema that it is about, references expanded: most
-    of what a program costs. Where Python might not read the literal, it stays.
+    of a program's cost. Where Python might not read the literal, it stays.
 
     Returns:
         The levels of the parts of a schema: to be cleared with each.

@@ -69,7 +69,7 @@ class Complaint(NamedTuple):
 
 #: Frames that the slow check may take for the deepest accepted document.
 _FRAMES = 20_000
-#: From here on a double no longer tells every integer from the next.
+#: From here on a double no longer distinguishes neighbouring integers.
 _EXACT = 2**53
 #: Keywords whose text the metaschemas hold against a pattern.
 _IDENTIFIERS = frozenset(
@@ -180,7 +180,7 @@ def _places(error: jsonschema_rs.ValidationError) -> set[Tokens]:
 
 
 def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
-    """Return where an error of jsonschema-rs stands, and what it says."""
+    """Return the location and message of an error of jsonschema-rs."""
     tokens = tuple(map(str, error.instance_path))
     branches = getattr(error.kind, "context", None) or []
     causes = [cause(inner) for branch in branches for inner in branch]
@@ -197,7 +197,7 @@ def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
 def python_complaint(
     schema: Json, dialect: Dialect, *, formats: bool = False
 ) -> Complaint | None:
-    """Return what jsonschema's own `check_schema` says, by default formats aside.
+    """Return the complaint of jsonschema's `check_schema`, by default formats aside.
 
     Some hundred times slower than `complaint`. The recursion limit is raised
     meanwhile.
@@ -230,10 +230,10 @@ def validators_may_differ(schema: Json, dialect: Dialect) -> bool:
 
     From 2019-09 on, an identifier or anchor that ends in a line end (`$` of a
     Python pattern comes before it too); in draft-04, whose `enum` has no equal
-    members, floats too large to tell one integer from the next.
+    members, floats too large to distinguish neighbouring integers.
     """
     if dialect is DRAFT_04:
-        # Where orjson gives the very text, there is no float at all.
+        # If orjson writes the same text, no number is a float.
         return compact_of_document(schema) is None and any(
             abs(number) >= _EXACT
             for subschema in subschemas(schema, ANY_DIALECT)

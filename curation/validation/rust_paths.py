@@ -86,7 +86,7 @@ def whole_places(
 
     Args:
         validator: The validator.
-        value: The instance, of which the errors are.
+        value: The instance with the errors.
     """
     named: dict[Tokens, set[Tokens]] = defaultdict(set)
     for _, path in _failing(validator, value) if may_lose_names(value) else ():
@@ -105,7 +105,7 @@ def whole_places(
 
 
 def _failing(validator: jsonschema_rs.Validator, value: Json) -> Iterator[ErrorPaths]:
-    """Yield the paths of all that fails, as one or more errors tell it."""
+    """Yield the paths of all failing values in one or more errors."""
     for node in validator.evaluate(value).list()["details"]:
         if not node["valid"]:
             yield ErrorPaths(

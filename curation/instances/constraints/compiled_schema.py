@@ -286,7 +286,7 @@ class CompiledSchema(Schema):
         return accepts(value)
 
     def _accepts_at(self, location: SchemaLocation) -> Callable[[Json], bool]:
-        """Return the verdict of a schema; where it only refers, that of the other."""
+        """Return the verdict of a schema; of a mere reference, its target's."""
         if len(self._accepting) >= _SINGLY and not location.document:
             name = fragment_of(location.tokens)
             names, together = self._together

@@ -37,7 +37,7 @@ class Negation:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ExtraConstraint:
-    """A constraint that stands nowhere in the schema, but a search needs."""
+    """A constraint that a search needs, but the schema does not have."""
 
     #: Ordinary keywords: type, required, bounds, lengths.
     schema: Mapping[str, Json] = field(default_factory=dict)
@@ -124,7 +124,7 @@ _LOOK_AHEAD: Final = 3
 class Conjunction:
     """What one value of an instance must meet, all at once.
 
-    Of several bounds the tightest is kept, of several patterns all. What needs a
+    The tightest of several bounds is kept, and all patterns. Whatever needs a
     decision (`choices`, `conditionals`, `dependencies`, `negations`) is listed.
     """
 
@@ -157,7 +157,7 @@ class Conjunction:
             self._assert(part.schema)
         #: Values that it must not be.
         self.excluded = [value for extra in self.extras for value in extra.excluded]
-        #: Names of properties that must not be there.
+        #: Names of forbidden properties.
         self.forbidden = {name for extra in self.extras for name in extra.forbidden}
         self.choices: list[BranchChoice] = []
         #: Schemas with `if`, and `then` or `else`.
@@ -175,7 +175,7 @@ class Conjunction:
                 self._decide(location)
         #: Those left of `ALL_TYPES`.
         self.types = self._types()
-        #: The values of enum and const that are left; None if any may stand.
+        #: The common values of enum and const; None if there are neither.
         self.values = self._values()
         for negation in self.negations:
             if accepts_everything(negation.location.schema):
@@ -361,7 +361,7 @@ class Conjunction:
         return [step for extra in self.extras for step in extra.not_multiples]
 
     def number(self, kind: str, name: str) -> NumberConstraints:
-        """Return what a number must meet.
+        """Return the constraints of a number.
 
         Args:
             kind: `integer` if it must be a whole number, otherwise `number`.
@@ -380,7 +380,7 @@ class Conjunction:
 
     @memo
     def string(self, name: str) -> StringConstraints:
-        """Return what a string must meet.
+        """Return the constraints of a string.
 
         Args:
             name: The name of the property, a hint for realistic values.
@@ -399,7 +399,7 @@ class Conjunction:
 
     @memo
     def member_goals(self, step: str | int) -> Goals | None:
-        """Return what a property or an element must meet; None if it must not be.
+        """Return the goals of a property or an element; None if it is forbidden.
 
         Args:
             step: The name of the property, or the index of the element.

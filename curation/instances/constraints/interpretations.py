@@ -29,7 +29,7 @@ from curation.workers.limits import too_big
 if TYPE_CHECKING:
     from curation.core.json_types import Json
 
-#: What may stand next to a `$ref` and asserts nothing by itself.
+#: Keywords allowed next to a `$ref` that assert nothing alone.
 _SILENT: Final = CONTAINERS | {"$ref", "id", "$id"}
 #: By the name of a draft: the keywords that draft-07 knows, and it does not.
 _LATER: Final = {
@@ -42,7 +42,7 @@ _LATER_ANNOTATIONS: Final = frozenset({"examples", "$comment", "readOnly", "writ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interpretations:
-    """A schema as its draft reads it, and as one that heeds what the draft ignores."""
+    """A schema as its draft reads it, and as read with ignored keywords heeded."""
 
     own: CompiledSchema
     #: None if the draft ignores nothing that another reader heeds.
@@ -88,7 +88,7 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
     """Return a schema that asserts what its draft ignores and other validators heed.
 
     A `$ref` becomes the last member of an `allOf`, so that every pointer into the
-    schema stays what it is. A schema with keywords of later drafts is read by draft-07.
+    schema stays unchanged. A schema with keywords of later drafts is read by draft-07.
 
     Returns:
         None if nothing is ignored, or jsonschema-rs cannot use the result.
@@ -183,7 +183,7 @@ def as_schema(
     base_uri: str | None = None,
     library: Library = NO_LIBRARY,
 ) -> CompiledSchema | Rejected:
-    """Return what `read_schema` does, of what `parsed_text` returned."""
+    """Return `read_schema` of the result of `parsed_text`."""
     if isinstance(schema, Rejected):
         return schema
     if dialect or not isinstance(schema, dict):

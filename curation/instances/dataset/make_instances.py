@@ -57,14 +57,14 @@ _JUDGED = 10_000
 #: while they reach much.
 COVERING = 16
 #: Frames that a search may take: twice what the deepest instance needs, since how many
-#: go to what is compiled for the first time depends on the records before.
+#: go to first compilations depends on the records before.
 _FRAMES = 2_000
 #: The reason given with the answer `unsatisfiable`.
 PROOF = "proof"
 
 
 class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
-    """The instances of one schema, or why there are none."""
+    """The instances of one schema, or why it has none."""
 
     answer: Satisfiability
     #: The dialect it was read in; empty where it was not read.
@@ -74,7 +74,7 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
     #: Without the record's id, which the packaging knows.
     instances: tuple[InstanceRow, ...] = ()
-    #: None if near misses were not asked for, or there is no witness.
+    #: None if near misses were not requested, or without a witness.
     coverage: Coverage | None = None
     #: Of the instances that the source states are right and the schema refuses: how
     #: many fail each keyword. None if the source gives none.
@@ -112,14 +112,14 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
     base_uri: str | None = None,
     library: Library = NO_LIBRARY,
 ) -> SchemaInstances:
-    """Return the instances of a schema, or why there are none.
+    """Return the instances of a schema, or why it has none.
 
     Args:
         schema: The schema as JSON text.
         dialect: Name of a dialect; where empty, it is decided here.
         seed: Seed of random choices.
         count: Most witnesses searched.
-        examples: Valid instances, as the source of the schema says, as JSON texts.
+        examples: Valid instances from the schema's source, as JSON texts.
         lean: Make witnesses only, judged by jsonschema-rs alone: for schemas that
             cost too much otherwise. A huge one gets no more in any case.
         covering: Most witnesses for what the others do not reach; by default the usual

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 #: Characters of a name: a file's has 255 at most, of which writing it takes some.
 _MAX_NAME = 200
-#: Capitals, but for those of a percent-encoded byte.
+#: Capitals outside of percent-encoded bytes.
 _CAPITAL = re.compile(r"(?<!%)(?<!%[0-9A-F])[A-Z]")
 # Characters that a file's name can hold, besides letters, digits and `_.-~`.
 _KEPT = " ()+,;=@[]!$&"
@@ -50,7 +50,7 @@ _RAW = frozenset(
         "maxProperties", "minContains", "maxContains",
     }
 )  # fmt: skip
-#: Keywords that decide what is accepted.
+#: Keywords that decide validity.
 _ASSERTING = KNOWN_KEYWORDS - (ANNOTATIONS - {"format", "$schema"})
 _COMBINING = ("allOf", "anyOf", "oneOf")
 
@@ -165,7 +165,7 @@ def select_records(
 
     Raises:
         NoInput: the folder is not a build, or it has no such config.
-        BadConfiguration: its records do not say their dialect.
+        BadConfiguration: its records lack their dialect.
     """
     import polars as pl  # noqa: PLC0415 - evaluation reads this module without it
 
@@ -187,7 +187,7 @@ def find_record(folder: Path, identifier: str) -> dict[str, str]:
     """Return the columns of the record of an id, or of `config/id`.
 
     Raises:
-        NoInput: there is none, or several have that id.
+        NoInput: no record, or several, have that id.
     """
     rows = select_records(folder)
     matches = rows.filter(unique_id=identifier)

@@ -61,7 +61,7 @@ class InstanceSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def program(seed: int = 0, neighbours: NeighbourFiles | None = None) -> Program:
-    """Return what a worker runs."""
+    """Return the program of a worker."""
     setup = InstanceSetup(seed=seed, neighbours=neighbours or NeighbourFiles())
     return Program(module=__name__, setup=msgspec.to_builtins(setup))
 
@@ -96,7 +96,7 @@ def instances_of(
 
 
 def cost_too_much(reason: str, detail: str) -> bool:
-    """Return whether a record has no instances, or fewer, because of what they cost.
+    """Return whether a record has no instances, or fewer, because of their cost.
 
     Args:
         reason: Its reason in the ledger of instances.

@@ -29,7 +29,7 @@ from curation.system.escaping import shortened
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
-#: Stands for the keyword where the schema cannot be used, or the text is no JSON.
+#: Replaces the keyword if the schema is unusable, or the text is not JSON.
 UNJUDGED: Final = "cannot be judged"
 
 
@@ -140,7 +140,7 @@ def grade(
     for number, instance in enumerate(instances):
         try:
             value = json.loads(instance)
-            text_of(value)  # a number that is not finite is no JSON
+            text_of(value)  # JSON has only finite numbers
             labelled: Witness | NearMiss = Witness(kind=InstanceKind.GIVEN, value=value)
             if failed := as_near_miss(compiled, value):
                 labelled = replace(failed, fails_at=fails_at(compiled, failed))

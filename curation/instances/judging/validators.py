@@ -71,7 +71,7 @@ class Memory:
         """Check a format as jsonschema does.
 
         Raises:
-            FormatError: the instance is none of that format.
+            FormatError: the instance does not have that format.
         """
         if self.formats is None:
             return
@@ -336,7 +336,7 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
     jsonschema_plain: bool | None = None
     #: Why jsonschema gave no verdict; empty where it did or was not asked.
     error: str = ""
-    #: What both say of a schema that heeds what its draft ignores; None if the
+    #: Both verdicts with the keywords heeded that its draft ignores; None if the
     #: draft ignores nothing (`curation.instances.constraints.interpretations`).
     heeding: Verdicts | None = None
 

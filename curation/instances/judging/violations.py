@@ -53,7 +53,7 @@ class Violation(NamedTuple):
 
 
 def find_violations(compiled: CompiledSchema, value: Json) -> tuple[Violation, ...]:
-    """Return what a value fails, each once, in the validator's order.
+    """Return the violations of a value, each once, in the validator's order.
 
     Example:
         >>> schema = {"properties": {"a": {"type": "string"}}}
@@ -77,7 +77,7 @@ def find_violations(compiled: CompiledSchema, value: Json) -> tuple[Violation, .
 
 
 def as_near_miss(compiled: CompiledSchema, value: Json) -> NearMiss | None:
-    """Return a value with what it violates, or None if the schema accepts it."""
+    """Return a value with its violation, or None if the schema accepts it."""
     violations = find_violations(compiled, value)
     if not violations:
         return None
@@ -204,7 +204,7 @@ def fails_at(compiled: CompiledSchema, near_miss: NearMiss) -> int:
         location = compiled.location_at(tokens_of(near_miss.schema_pointer)[:-1])
         return start + _position(compiled, location, keyword, at(value, tokens))
     except LookupError:
-        # The keyword is outside of the record, or the value must not be there.
+        # The keyword is outside of the record, or the value is forbidden.
         return start
 
 

@@ -255,7 +255,7 @@ def _values_below(
 
 
 def goals_below(conjunction: Conjunction, step: str | int) -> Goals | None:
-    """Return what a property or element must meet; None if it must not be there.
+    """Return the goals of a property or element; None if it is forbidden.
 
     What `unevaluated...` applies is left out: that keyword decides by itself.
 

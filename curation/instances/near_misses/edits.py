@@ -71,7 +71,7 @@ class EditTarget(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_complete(edit: Edit) -> TypeGuard[Json]:
-    """Return whether all that an edit wanted made was made, and JSON can say it."""
+    """Return whether all values of an edit were made, and are JSON."""
     if isinstance(edit, float):
         return math.isfinite(edit)
     if isinstance(edit, dict):
@@ -94,7 +94,7 @@ _ASTRAL: Final = "\U0001f600"
 #: Share of overlong texts made of it, and the longest of them.
 _ASTRAL_SHARE: Final = 0.1
 _LONGEST_ASTRAL: Final = 1_000
-#: Texts that look like a format, but are none.
+#: Texts that look like a format, but are invalid.
 _MALFORMED: Final[dict[str, tuple[str, ...]]] = {
     "date-time": ("2024-13-01T00:00:00Z", "2024-01-01 25:00", "2024-01-01"),
     "date": ("2024-02-30", "2024-13-01", "01/02/2024"),
@@ -160,7 +160,7 @@ def longer(target: EditTarget) -> Iterator[Edit]:
 
 
 def _stretched(text: str, length: int) -> Iterator[str]:
-    """Yield texts of a length, grown by repeating what is inside."""
+    """Yield texts of a length, grown by repeating their middle."""
     missing = length - len(text)
     if missing <= 0 or not text:
         return
@@ -410,7 +410,7 @@ def more_items(target: EditTarget) -> Iterator[Edit]:
 
 
 def twice(target: EditTarget) -> Iterator[Edit]:
-    """Yield arrays in which an element is there twice."""
+    """Yield arrays in which an element occurs twice."""
     value = target.array
     if value:
         yield [*value, value[-1]]
@@ -424,7 +424,7 @@ def twice(target: EditTarget) -> Iterator[Edit]:
 
 
 def without_contained(target: EditTarget) -> Iterator[Edit]:
-    """Yield arrays without the element that must be there."""
+    """Yield arrays without a required element."""
     value = target.array
     yield []
     accepts = target.compiled.accepts
@@ -498,7 +498,7 @@ def extra(target: EditTarget) -> Iterator[Edit]:
     for name in names:
         if name not in members and name not in declared:
             yield {**members, name: value}
-    # Where no more may stand, the new one takes the place of another.
+    # If the array is full, the new one replaces another.
     for name in reversed(members):
         if name not in target.conjunction.required:
             yield {**_without(members, name), _EXTRA[0]: value}
@@ -549,7 +549,7 @@ def more(target: EditTarget) -> Iterator[Edit]:
 
 
 def _value_of(target: EditTarget, name: str) -> Json | Nothing:
-    """Make a value for a property, or NOTHING if it must not be there."""
+    """Make a value for a property, or NOTHING if it is forbidden."""
     goals = target.conjunction.member_goals(name)
     if goals is None or not target.conjunction.allows_name(name):
         return NOTHING
@@ -569,7 +569,7 @@ def misnamed(target: EditTarget) -> Iterator[Edit]:
 
 
 def dependent(target: EditTarget) -> Iterator[Edit]:
-    """Yield the object with a property, but without what comes with it."""
+    """Yield the object with a property, but without its dependencies."""
     for name, needs in object_of(target.schema, target.keyword).items():
         members = target.members
         if name not in members:

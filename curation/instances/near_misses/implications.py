@@ -65,7 +65,7 @@ class ImplicationQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def location(self) -> SchemaLocation:
-        """Where the schema stands that holds the keyword."""
+        """Location of the schema with the keyword."""
         return self.assertion.location
 
     @property
@@ -200,7 +200,7 @@ def _bound_verdict(schema: Mapping[str, Json], keyword: str, kind: str) -> bool 
 
 
 def _combined(keyword: str, verdicts: list[bool | None]) -> bool | None:
-    """Return the verdict of `allOf`, `anyOf` or `oneOf` by those of its schemas."""
+    """Return the verdict of `allOf`, `anyOf` or `oneOf` by its schemas' verdicts."""
     if keyword == "allOf" and False in verdicts:
         return False
     if keyword == "oneOf" and verdicts.count(True) > 1:
@@ -511,7 +511,7 @@ def _compiled(text: str, dialect_name: str) -> CompiledSchema:
 
 
 def branch_repeats(question: ImplicationQuestion) -> bool:
-    """A branch asks for no more than what is asked for anyway."""
+    """A branch constrains nothing further."""
     if question.keyword != "anyOf":
         return False
     branches = question.compiled.branches(question.location, "anyOf")

@@ -133,7 +133,7 @@ _MORE_SEARCHES: Final = 100
 _DEEPER: Final = 8
 #: Names of one `required` left out in turn, at most.
 _NAMES: Final = 3
-#: Witnesses made to reach what the given ones do not.
+#: Witnesses made to reach more than the given ones.
 _WITNESSES: Final = 24
 #: Sites of one keyword for which a search without the keyword is tried.
 _SEARCHED_SITES: Final = 2
@@ -185,13 +185,13 @@ def find_near_misses(
     """Return distinct near misses, each of which fails one keyword.
 
     Keywords other than `type` come first: each of them, then each schema location, the
-    outermost first, then what is inside `anyOf` and the like, where that keyword
+    outermost first, then schemas inside `anyOf` and the like, where that keyword
     fails, then other parts of the text for each location. `type` gets half as many. A
     schema whose references multiply exponentially gets none.
 
     Args:
         compiled: The schema.
-        witnesses: Values that it accepts; without any there is no near miss.
+        witnesses: Values that it accepts; without any the result is empty.
         seed: Seed of random choices.
         limit: Maximum of near misses by other keywords than `type`; None to decide by
             the size of the schema.
@@ -253,7 +253,7 @@ class _NearMissSearch:
             self.sites.add_witness(witness.value)
 
     def run(self, limit: int) -> list[NearMiss]:
-        """Return what is found, the most telling first.
+        """Return the near misses, the most informative first.
 
         Args:
             limit: Maximum of near misses by other keywords than `type`.

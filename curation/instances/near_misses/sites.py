@@ -121,7 +121,7 @@ def cut_behind(compiled: CompiledSchema, goals: Goals, value: Json, path: Path) 
         compiled: The schema.
         goals: What the value must meet.
         value: The value.
-        path: From there to a value inside of it, or to one that is not there yet.
+        path: From there to a value inside of it, or to a new one.
 
     Example:
         >>> compiled = CompiledSchema.from_json({"required": ["c"]}, "2020-12")
@@ -158,7 +158,7 @@ def goals_for_path(path: Path) -> Goals:
 def goals_of_held_branches(
     compiled: CompiledSchema, witness: Json, path: Path
 ) -> Goals:
-    """Return what the value at a path must meet, branches that hold included.
+    """Return the goals of the value at a path, branches that hold included.
 
     `member_goals` follows only what applies to every value.
     """
@@ -211,7 +211,7 @@ class KnownSites:
     """Witnesses, and for each assertion the values in them that it can refuse."""
 
     def __init__(self, compiled: CompiledSchema) -> None:
-        """Take the schema; there are no witnesses yet."""
+        """Start with a schema, without witnesses."""
         self.witnesses: list[Json] = []
         self._compiled = compiled
         self._sites: dict[Assertion, list[EditSite]] = {}
@@ -229,7 +229,7 @@ class KnownSites:
         return self._sites.get(assertion, [])
 
     def cost(self, site: EditSite) -> float:
-        """Return what a verdict on the edited witness costs; 1 if it is small."""
+        """Return the cost of a verdict on the edited witness; 1 if it is small."""
         return self._costs[id(site.witness)]
 
     def cut(self, site: EditSite) -> EditSite:

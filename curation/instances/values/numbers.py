@@ -24,7 +24,7 @@ _Span = tuple[Fraction, Fraction]
 _EXACT: Final = 1 << 53
 #: Where no bound or name states more, numbers are from 0 to this many steps.
 _STEPS: Final = 100
-#: Ranges wider than this say little about what is natural.
+#: Ranges wider than this say little about natural values.
 _MANY: Final = 1_000_000
 _DRAWS: Final = 12
 #: Steps have at most this many decimals.

@@ -217,7 +217,7 @@ _NUMBERS: Final[dict[str, tuple[float, float, int]]] = {
 
 
 def _last_known(name: str, values: Mapping[str, _Value]) -> _Value | None:
-    """Return what is known of the last word of a name, in the singular or as it is.
+    """Return the entry of the last word of a name, in the singular or as it is.
 
     Each pair of words comes before the second of them.
     """

@@ -50,7 +50,7 @@ _RECURRENCES: Final = 2
 LONGEST: Final = 1_000_000
 #: Levels of an instance below which the search ends.
 DEEPEST: Final = 64
-#: How often a `random` value takes what the schema gives as default or example.
+#: Share of `random` values from the schema's defaults and examples.
 _GIVEN: Final = 0.3
 _CONTAINERS: Final = frozenset({"object", "array"})
 #: Values made for one location before the search gives up, by depth.
@@ -212,7 +212,7 @@ class WitnessBuilder:
                 self.guide.take_back(mark)
             if value is NOTHING:
                 return value
-            # What is optional may differ where what is required does not.
+            # Optional parts may differ where required parts do not.
             allowance = max(context.allowance, redraw)
             context = context._replace(allowance=allowance, vary=True)
         return self.record_failure(
@@ -491,7 +491,7 @@ class _BranchSearch:
         return self.builder.record_failure(SearchFailure.CONTRADICTION, detail)
 
     def _mark(self) -> tuple[int, tuple[int, int]]:
-        """Return where a search stands that is guided: values made, and the guide."""
+        """Return the state of a guided search: number of values, and the guide."""
         guide = self.builder.guide
         return self.builder.values_made, guide.mark() if guide else (0, 0)
 
@@ -597,7 +597,7 @@ class _ContainerBuilder:
         return guide.affords(self.builder.values_made, self.conjunction.locations)
 
     def claim(self, step: str | int) -> None:
-        """Take what a member reaches for reached."""
+        """Mark the targets of a member as reached."""
         if self.builder.guide:
             self.builder.guide.claim(self.conjunction.member_sites(step))
 

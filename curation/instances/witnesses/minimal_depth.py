@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _HINTS: Final = {"required": "object", "minItems": "array"}
 
 
-#: Levels of the instance between a value and what it needs (0 or 1), and the schemas of
+#: Levels of the instance between a value and its needs (0 or 1), and the schemas of
 #: which that must meet one.
 _Need = tuple[int, tuple[SchemaLocation, ...]]
 
@@ -34,7 +34,7 @@ _Need = tuple[int, tuple[SchemaLocation, ...]]
 def minimal_depth(
     compiled: CompiledSchema, location: SchemaLocation, *, hinted: bool = False
 ) -> float:
-    """Return the least nesting of a value, as far as required keywords tell.
+    """Return the least nesting of a value, by its required keywords.
 
     Args:
         compiled: The schema.
@@ -108,7 +108,7 @@ def _needs(
 def _members_needed(
     schema: Mapping[str, Json], dialect: Dialect, *, hinted: bool
 ) -> list[list[Tokens]]:
-    """Return groups of the schemas of members, of each of which one must be met."""
+    """Return groups of members' schemas; each value meets a schema of each group."""
     types = names_of(schema.get("type"))
     if hinted and not types:
         types = [kind for keyword, kind in _HINTS.items() if schema.get(keyword)][:1]

@@ -79,7 +79,7 @@ class Steps:
 
     @cached_property
     def all(self) -> tuple[SchemaLocation, ...]:
-        """The schemas for the same value, and those of its members."""
+        """The schemas for the same value, and for its members."""
         return self.same_value + self.members
 
 
@@ -464,7 +464,7 @@ class Guide:
             self._again.discard(location)
 
     def mark(self) -> tuple[int, int]:
-        """Return where the search stands."""
+        """Return the state of the search."""
         return len(self._claimed), len(self._expanded)
 
     def take_back(self, mark: tuple[int, int]) -> None:

@@ -196,11 +196,11 @@ class _Plan:
         self.failures: dict[SearchFailure, str] = {}
         #: Whether a value was refused for formats that are not asserted.
         self.hinges_on_formats = False
-        #: Searches so far: each has draws of its own.
+        #: Searches so far: each has separate draws.
         self.searches = 0
 
     def run(self) -> Witnesses:
-        """Return what is found: small and large first, then what reaches the rest."""
+        """Return the witnesses: small and large first, then for further targets."""
         budget = self.budget
         plan = [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)]
         for kind, allowance in plan[: budget.count]:
@@ -263,7 +263,7 @@ class _Plan:
 
 
 def seed_of(compiled: CompiledSchema, seed: int) -> bytes:
-    """Return what the draws for a schema start from."""
+    """Return the seed of the draws for a schema."""
     return hashlib.sha256(compiled.canonical + str(seed).encode()).digest()
 
 
@@ -324,7 +324,7 @@ class _Covering:
         self.interpretations = every
         self.graph = SchemaGraph(every.strictest)
         self.rng = random.Random(seed + b"cover")  # noqa: S311 - no secret
-        #: Whether formats stood in the way of a value: it holds with them alone.
+        #: Whether formats prevented a value: the failure holds only with them.
         self.hinges_on_formats = False
         self.unreached = set(self.graph.targets())
         self.tries: Counter[SchemaLocation] = Counter()
@@ -340,7 +340,7 @@ class _Covering:
         self.values = _COVERING_VALUES
 
     def note(self, value: Json) -> int:
-        """Take what a value reaches off the targets; return how many were open."""
+        """Remove the targets that a value reaches; return how many were open."""
         before = len(self.unreached)
         self.unreached -= reached_by(self.graph, value)
         return before - len(self.unreached)
