@@ -211,9 +211,11 @@ def changed_keywords(
 
 
 def _changed_inside(keyword: str, before: Json, after: Json) -> Iterator[str]:
-    pairs, equal = [(before, after)], True
+    equal = True
+    pairs = [(before, after)]
     if keyword not in _APPLICATORS:
-        pairs, equal = [], canonical(before) == canonical(after)
+        equal = canonical(before) == canonical(after)
+        pairs = []
     elif keyword in _MAPS and isinstance(before, dict) and isinstance(after, dict):
         equal = before.keys() == after.keys()
         pairs = [(before[name], after[name]) for name in before.keys() & after.keys()]

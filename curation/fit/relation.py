@@ -266,10 +266,13 @@ class Comparer:
         if proofs.first_in_second and proofs.second_in_first:
             return Relation(first_in_second=True, second_in_first=True, common=None)
         values = self.values(*texts, given=given, differences=proofs.differences)
+        common: bool | None = None
+        if values.both or proofs.apart:
+            common = bool(values.both)
         return Relation(
             first_in_second=_holds(values.only_first, proven=proofs.first_in_second),
             second_in_first=_holds(values.only_second, proven=proofs.second_in_first),
-            common=True if values.both else False if proofs.apart else None,
+            common=common,
             only_first=values.only_first,
             only_second=values.only_second,
             both=values.both,

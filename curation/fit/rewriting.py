@@ -428,4 +428,6 @@ _GROWTH: Final = 4
 def _claim(*, preserved: bool, safe: bool) -> Claim:
     if preserved and safe:
         return Claim.EQUAL
-    return Claim.WIDER if preserved else Claim.NARROWER if safe else Claim.UNKNOWN
+    if preserved:
+        return Claim.WIDER
+    return Claim.NARROWER if safe else Claim.UNKNOWN

@@ -102,6 +102,11 @@ def parse(
     text = _decoded(content)
     if isinstance(text, Rejected):
         return text
+    parse_int: Callable[[str], object] | None = None
+    if policy and policy.large_integers_are_floats:
+        parse_int = _read_large_as_float
+    elif _NEGATIVE_ZERO.search(content):
+        parse_int = _read_int
     try:
         value: Json = json.loads(
             text,
@@ -111,13 +116,7 @@ def parse(
                 else partial(_members_of, merged=merged)
             ),
             parse_float=_read_float,
-            parse_int=(
-                _read_large_as_float
-                if policy and policy.large_integers_are_floats
-                else _read_int
-                if _NEGATIVE_ZERO.search(content)
-                else None
-            ),
+            parse_int=parse_int,
             parse_constant=_refuse_constant,
         )
     except (ValueError, RecursionError) as error:

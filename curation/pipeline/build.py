@@ -618,7 +618,8 @@ class _Steps:
 
     def _decide(self) -> tuple[list[DecidedDocument], float]:
         """Return the raw documents, each with its decision, and the peak memory."""
-        inputs, rules, opt_outs = self.plan.inputs, self.plan.rules, read_opt_outs()
+        inputs, rules = self.plan.inputs, self.plan.rules
+        opt_outs = read_opt_outs()
         reader = BatchReader(inputs, opt_outs)
         setup = setup_of(rules, inputs, opt_outs)
         program = Program(

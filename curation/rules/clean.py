@@ -143,7 +143,8 @@ def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
         elif keyword in _DATA or keyword not in _KEYWORDS:
             yield from _marks(value, tokens, strings=keyword in _DATA)
         else:
-            members, shape = [(tokens, value)], ANY_DIALECT.applicators.get(keyword)
+            members = [(tokens, value)]
+            shape = ANY_DIALECT.applicators.get(keyword)
             if isinstance(value, dict) and shape in _MAPS:
                 members = [((*tokens, name), inner) for name, inner in value.items()]
             for path, inner in members:
@@ -229,7 +230,8 @@ def dead_keywords(document: Document, _context: Context) -> Document:
                 before, after = {keyword: value}, {name: value}
                 changes.append(change_at(rule_name, (*tokens, name), before, after))
             else:
-                note, path = "does nothing in any draft", (*tokens, keyword)
+                note = "does nothing in any draft"
+                path = (*tokens, keyword)
                 changes.append(change_at(rule_name, path, value, ABSENT, note))
         return result
 
@@ -618,16 +620,17 @@ def patterns(document: Document, _context: Context) -> Document | Rejected:
     for location in taking_part(schema, dialect):
         for path, pattern in _patterns(location.schema):
             verdict = pattern_verdict(pattern)
-            tokens_, after = location.tokens + path, verdict.pattern
+            tokens = location.tokens + path
+            after = verdict.pattern
             if after is None:
                 return bad_patterns(schema, dialect)[0]
             if after == pattern:
                 continue
             changes.append(
-                change_at(patterns.name, tokens_, pattern, after, verdict.note)
+                change_at(patterns.name, tokens, pattern, after, verdict.note)
             )
             if len(path) == 1:
-                values[tokens_] = Put(after)
+                values[tokens] = Put(after)
             else:
                 named[(*location.tokens, _NAMES)] = None
     if not changes:

@@ -224,10 +224,11 @@ def fitting_draft(document: Document, context: Context) -> Document:
         or builds(schema, declared)
     ):
         return document
-    used, index_ = usage(schema), DIALECTS.index(declared)
+    used = usage(schema)
+    start = DIALECTS.index(declared)
     # The nearest first, of two the newer.
     nearest = sorted(
-        range(len(DIALECTS)), key=lambda index: (abs(index - index_), index < index_)
+        range(len(DIALECTS)), key=lambda index: (abs(index - start), index < start)
     )
     for candidate in [DIALECTS[index] for index in nearest[1:]]:
         if not used.all_effective(candidate) or not is_valid(schema, candidate):

@@ -248,7 +248,8 @@ def type_as_schema(schema: dict[str, Json], refused: Refused) -> dict[str, Json]
     for path, value in refused.items():
         if not isinstance(value, str) or not _holds_schema(schema, path):
             continue
-        replacement, match = type_meant(value), _PATH.fullmatch(value)
+        replacement = type_meant(value)
+        match = _PATH.fullmatch(value)
         # These may be keywords in a wrong place.
         if path[-1] == "$ref" or (path[-1] == "type" and replacement == "object"):
             continue
@@ -291,10 +292,8 @@ def misspelt_types(schema: dict[str, Json], _refused: Refused) -> dict[str, Json
     if isinstance(value, str) and "|" in value:
         value = [name.strip() for name in value.split("|")]
     names = value if isinstance(value, list) else [value]
-    meanings = [
-        "null" if name is None else type_meant(name) if isinstance(name, str) else None
-        for name in names
-    ]
+    names = ["null" if name is None else name for name in names]
+    meanings = [type_meant(name) if isinstance(name, str) else None for name in names]
     if None in meanings:
         return schema
     if ANY_TYPE in meanings:

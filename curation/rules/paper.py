@@ -154,7 +154,8 @@ def complaint_2020_12(schema: Json) -> Complaint | None:
     also comes before it.
     """
     value = plain_of_document(schema)
-    validator, complaint = _validator_2020_12(), None
+    validator = _validator_2020_12()
+    complaint = None
     with suppress(ValueError):
         if validator.is_valid(value):
             return None
@@ -447,7 +448,8 @@ def pattern_text(document: Document, _context: Context) -> Document:
     schema = rewritten(schema, patterns)
     for tokens, subschema in places:
         for before in reversed(_object(subschema.get("patternProperties"))):
-            after, path = _escaped(before), (*tokens, "patternProperties", before)
+            after = _escaped(before)
+            path = (*tokens, "patternProperties", before)
             if after != before:
                 value = at(schema, path)
                 schema = rewritten(schema, {path: Put(value, after)})

@@ -209,7 +209,8 @@ class _Upgrade:
         result: dict[str, Json] = {}
         for keyword, value in schema.items():
             new_keyword, new = _from_draft_03(keyword, value)
-            path, before, after = (*tokens, new_keyword or keyword), value, new
+            path = (*tokens, new_keyword or keyword)
+            before, after = value, new
             if new_keyword != keyword:
                 before = {keyword: value}
                 after = {new_keyword: new} if new_keyword else ABSENT

@@ -254,7 +254,9 @@ def inferred(
         drafts = [draft for draft in drafts if not draft.ref_hides_siblings] or drafts
     for word in (*sorted(used.keywords & _IDENTIFIERS), *sorted(used.telling)):
         drafts = [draft for draft in drafts if used.shown_by(word, draft)] or drafts
-    evidence = "mixed" if mixed else "words" if len(drafts) == 1 else "prior"
+    evidence = "words" if len(drafts) == 1 else "prior"
+    if mixed:
+        evidence = "mixed"
     # The keywords that some draft lacks, or refuses with their values.
     words = {
         word

@@ -207,7 +207,8 @@ def _instances_of(
         covered = measure_coverage(compiled, missed, reasons)
     rows: list[InstanceRow] = []
     # jsonschema judges witnesses and one near miss for each keyword, up to a length.
-    judged, budget_left = set[str](), 0 if lean else _JUDGED
+    judged: set[str] = set()
+    budget_left = 0 if lean else _JUDGED
     instances: list[Witness | NearMiss] = [*witnesses, *missed]
     for number, instance in enumerate(instances):
         text = text_of(instance.value)

@@ -93,7 +93,9 @@ def clock(rng: random.Random) -> str:
 def instant(rng: random.Random) -> str:
     """Return a day and time of RFC 3339."""
     choice = rng.random()
-    zone = "Z" if choice < 0.7 else "+02:00" if choice < 0.9 else ".250Z"  # noqa: PLR2004 - shares
+    zone = "Z"
+    if choice >= 0.7:  # noqa: PLR2004 - shares
+        zone = "+02:00" if choice < 0.9 else ".250Z"  # noqa: PLR2004 - shares
     return f"{day(rng)}T{clock(rng)}{zone}"
 
 
