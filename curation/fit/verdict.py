@@ -29,7 +29,7 @@ from curation.schema.keywords import KNOWN_KEYWORDS
 class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a schema that a target does not hold, or is not known to."""
 
-    #: JSON pointer of the schema location, with the keyword if it is there.
+    #: JSON pointer of the schema location, with the keyword if present.
     pointer: str
     #: Empty if the finding is about no single keyword.
     keyword: str
@@ -253,7 +253,7 @@ NOT_A_SCHEMA: Final = FitFinding(
     source="JSON Schema core 4.3 (2020-12)",
     evidence=SourceKind.DOCUMENTED,
 )
-#: Of a schema without a meaning: it is invalid, or a reference or a pattern in it
+#: The finding for an unusable schema: it is invalid, or a reference or a pattern in it
 #: cannot be read.
 BROKEN: Final = replace(
     NOT_A_SCHEMA,

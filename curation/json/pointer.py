@@ -78,7 +78,7 @@ def member(value: Json, token: str) -> Json:
     """Return the member of an object or array that one token names.
 
     Raises:
-        LookupError: there is none.
+        LookupError: the value does not exist.
     """
     if isinstance(value, dict):
         return value[token]

@@ -47,7 +47,7 @@ class TextPosition(NamedTuple):
 class TextPositions:
     """The places of all values of one JSON text.
 
-    A member stands where its name begins; of two equal names the last counts. A text
+    A member's position is its name's; the last of equal names counts. A text
     that is not JSON has positions up to its first error.
 
     Example:
@@ -56,7 +56,7 @@ class TextPositions:
     """
 
     def __init__(self, text: str) -> None:
-        """Read a text; one that begins with a byte order mark counts without it."""
+        """Read a text, without its byte order mark."""
         text = text.removeprefix(_BYTE_ORDER_MARK)
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self._offsets: dict[Tokens, int] = dict(offsets(without_comments(text)))

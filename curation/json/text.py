@@ -158,7 +158,7 @@ def _refused(error: ValueError | RecursionError) -> Rejected:
     return INTEGER_TOO_LONG
 
 
-#: Of the interpreter's guard against quadratic int parsing.
+#: Limit of the interpreter's guard against quadratic int parsing.
 INTEGER_TOO_LONG: Final = Rejected(
     reason=Reason.NUMBER_OUT_OF_RANGE, detail="an integer of more than 4,300 digits"
 )

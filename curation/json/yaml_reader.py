@@ -52,7 +52,7 @@ class YamlFault(Enum):
     TAB = auto()
     """A tab where YAML allows none."""
     TAG = auto()
-    """A tag other than those of JSON's types."""
+    """A tag that is not a JSON type's."""
     ALIAS = auto()
     """An alias, where none is allowed, that contains itself, or that adds up to more
     values than are read."""

@@ -147,7 +147,7 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     )
     if not only:
         selection[:0] = default_sources(rules, sample=sample)
-    # A source that is named twice, or is read anyway.
+    # A source given twice, or read anyway.
     names = [item.name for item in selection if isinstance(item, Source)]
     for name in names:
         if names.count(name) > 1:
@@ -427,7 +427,7 @@ def acquire_all(
     acquired, and it is missing if any is unavailable.
 
     Args:
-        names: Names of sources or archives; none for those of every build.
+        names: Names of sources or archives; none for every build's.
         settings: Places of archives.
         say: Prints slow steps.
 
@@ -454,7 +454,7 @@ def acquire_all(
     for name, by_rules in chains.items():
         parts = [pins[part] for part in by_rules if part in pins]
         fetch_together(parts, settings, say)
-        codes = {rules: acquire_first(sources_) for rules, sources_ in by_rules.items()}
+        codes = {rules: acquire_first(chain) for rules, chain in by_rules.items()}
         code = codes.get("clean", max(codes.values()))
         if code:
             missing[name] = code
@@ -465,10 +465,10 @@ def acquire_all(
 def chains_by_source(
     names: Sequence[str],
 ) -> dict[str, Mapping[str, tuple[str, ...]]]:
-    """Return what each name represents: rule set or part to archives, best first.
+    """Return the archives of each name: rule set or part to archives, best first.
 
     Args:
-        names: Names of sources or archives; none for those of every build.
+        names: Names of sources or archives; none for every build's.
 
     Raises:
         BadUsage: a name is neither a source nor an archive.

@@ -27,8 +27,8 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
     if not isinstance(schema, dict):
         return schema
     holder = "$defs" if dialect.order >= DRAFT_2019_09.order else "definitions"
-    definitions_ = schema.get(holder)
-    used = {*definitions_} if isinstance(definitions_, dict) else set()
+    existing_members = schema.get(holder)
+    used = {*existing_members} if isinstance(existing_members, dict) else set()
     document = Schema(schema, dialect)
     names: dict[Tokens, str] = {}
     places: dict[Tokens, str] = {}
@@ -64,10 +64,10 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
         def change(tokens: Tokens, part: Json) -> Json:
             if not isinstance(part, dict):
                 return part
-            pointer_ = places.get((*start, *tokens))
+            fragment = places.get((*start, *tokens))
             unknown = gone.get((*start, *tokens), set()) - KNOWN_KEYWORDS
             part = without(part, *unknown) if unknown else part
-            return {**part, "$ref": pointer_} if pointer_ else part
+            return {**part, "$ref": fragment} if fragment else part
 
         return edited(at(schema, start), dialect, change)
 

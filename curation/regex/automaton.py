@@ -533,9 +533,7 @@ class Automaton:
                 key=lambda successor: -successor.term.low,
             )
             pending += [
-                successor_
-                for successor_ in nearest_last
-                if id(successor_) not in visited
+                candidate for candidate in nearest_last if id(candidate) not in visited
             ]
             visited.update(map(id, nearest_last))
         return not pending and self.exact

@@ -4,7 +4,7 @@ The shingles of a schema are the pairs of path and value of its skeleton
 (`curation.schema.subschemas.skeleton`); a path has no positions in arrays. The
 similarity of two schemas is the Jaccard index of their shingles (Jaccard 1912). The
 least shingle in a fixed random order, the min-hash, is the same in two schemas as often
-as that index says (Broder, "On the resemblance and containment of documents", 1997): so
+as the index (Broder, "On the resemblance and containment of documents", 1997), so
 it decides the split.
 """
 

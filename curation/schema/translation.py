@@ -32,7 +32,7 @@ from curation.schema.drafts import usage
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 from curation.schema.subschemas import edited, subschemas, without
 
-#: Each exclusive bound with the one that its boolean makes strict.
+#: Each exclusive bound with the bound that its boolean makes strict.
 BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 
 

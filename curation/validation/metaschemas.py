@@ -167,7 +167,9 @@ def complaints(schema: Json, dialect: Dialect) -> tuple[Tokens, ...]:
     validator, value = _quick(dialect.name), plain(schema)
     restore = whole_places(validator, value)
     paths = {path for error in validator.iter_errors(value) for path in _places(error)}
-    return tuple(sorted({restored for path_ in paths for restored in restore(path_)}))
+    return tuple(
+        sorted({restored for shortened in paths for restored in restore(shortened)})
+    )
 
 
 def _places(error: jsonschema_rs.ValidationError) -> set[Tokens]:

@@ -198,9 +198,10 @@ def as_schema(
     decided = with_dialect(document)
     if isinstance(decided, Rejected):
         return decided
-    dialect_ = BY_NAME[decided.dialect or _NEWEST]
+    chosen_dialect = BY_NAME[decided.dialect or _NEWEST]
     return CompiledSchema.from_json(
-        _alone(Schema(decided.schema, dialect_, base_uri or ""), library), dialect_.name
+        _alone(Schema(decided.schema, chosen_dialect, base_uri or ""), library),
+        chosen_dialect.name,
     )
 
 

@@ -181,9 +181,9 @@ def _instances_of(
     identities = {identity(witness.value) for witness in examples_accepted}
     witnesses = [
         *(
-            witness_
-            for witness_ in search.witnesses
-            if identity(witness_.value) not in identities
+            found_witness
+            for found_witness in search.witnesses
+            if identity(found_witness.value) not in identities
         ),
         *examples_accepted,
     ]

@@ -88,7 +88,7 @@ def instance_row(
 
     Args:
         interpretations: The schema.
-        instance: A value that it accepts, or one with what it violates.
+        instance: A value that it accepts, or a value with its violation.
         number: Position among the record's instances.
         text: The instance as JSON text.
         ask_jsonschema: Whether jsonschema is asked too.

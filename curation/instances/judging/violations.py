@@ -96,7 +96,7 @@ def as_near_miss(compiled: CompiledSchema, value: Json) -> NearMiss | None:
 
 
 def _deciding_violation(compiled: CompiledSchema, failed: FailedAssertion) -> Violation:
-    """Follow the keywords passed through down to the one that decides.
+    """Follow the applied keywords down to the deciding one.
 
     Raises:
         LookupError: they lead nowhere in the record.

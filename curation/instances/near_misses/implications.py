@@ -629,8 +629,8 @@ def cannot_fail_alone(compiled: CompiledSchema, assertion: Assertion) -> bool:
                 kind=kind,
                 other_assertions=other_assertions,
             )
-            location_, keyword = assertion.location, assertion.keyword
-            never_fails = keyword_verdict(compiled, location_, keyword, kind) is True
+            site, keyword = assertion.location, assertion.keyword
+            never_fails = keyword_verdict(compiled, site, keyword, kind) is True
             if not never_fails and not (
                 any(
                     keyword_verdict(

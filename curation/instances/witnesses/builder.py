@@ -496,7 +496,7 @@ class _BranchSearch:
         return self.builder.values_made, guide.mark() if guide else (0, 0)
 
     def _take_back(self, mark: tuple[int, tuple[int, int]]) -> None:
-        """Forget what a value reaches that is not taken, and that it has any size."""
+        """Forget the targets and the size of a rejected value."""
         if self.builder.guide:
             self.builder.values_made, guided = mark
             self.builder.guide.take_back(guided)
