@@ -262,7 +262,7 @@ def _tally(
         load_profile(target),
         _COMPARER,
         allow=allow,
-        known=witnesses[:_KNOWN],
+        examples=witnesses[:_KNOWN],
     )
     counts["fits"] += fit.fits
     counts["late"] += fit.is_late

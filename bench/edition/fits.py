@@ -75,7 +75,7 @@ def rows_of(record: FitRecord) -> list[FitRow]:
                     profile,
                     _COMPARER,
                     allow=allow,
-                    known=witnesses[:_KNOWN],
+                    examples=witnesses[:_KNOWN],
                     prove=False,
                     seconds=SECONDS_EACH,
                 )

@@ -70,8 +70,8 @@ def split_of(split_key: str) -> str:
 
 def bounds_of(split: str) -> tuple[int, int]:
     """Return the least key of a split as a number, and the least above its own."""
-    place = SPLITS.index(split)
-    lower, upper = (0, *_UPPER_BOUNDS)[place : place + 2]
+    index = SPLITS.index(split)
+    lower, upper = (0, *_UPPER_BOUNDS)[index : index + 2]
     # Rounded up: no key of another split is among them.
     return -(-(lower << 64) // 100), -(-(upper << 64) // 100)
 

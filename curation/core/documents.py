@@ -137,7 +137,7 @@ class RepairEvidence(Explained):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where one raw document stands, down to the file and the commit."""
+    """Where one raw document is, down to the file and the commit."""
 
     source: str
     #: Path inside the upstream archive, wheel or file (with `#row` in a table).

@@ -1,4 +1,4 @@
-"""What engines and services did with a schema that was tried, and who tries it.
+"""Outcomes of a schema tried with engines and services, and who tries it.
 
 `evaluation` knows engines: its `EngineRunner` is registered by the command line, and
 made when `csbdata fit` is asked about an engine.
@@ -40,7 +40,7 @@ class EngineTrial(NamedTuple):
     refusal: str = ""
     #: Why there is no answer.
     late: str = ""
-    #: Whether it is a service, which was asked with the schema alone.
+    #: Whether it is a service, asked with the schema alone.
     answered: bool = False
     #: How many valid and invalid values were tried.
     valid: int = 0

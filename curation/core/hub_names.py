@@ -32,8 +32,8 @@ def dataset_name(text: str) -> HubName | None:
         >>> dataset_name("hf://datasets/epfl-dlab/JSONSchemaBench@2026.11.28")
         HubName(name='epfl-dlab/JSONSchemaBench', revision='2026.11.28')
     """
-    first = text.partition("/")[0]
-    if first == _BUILDS or Path(first).is_dir():
+    folder = text.partition("/")[0]
+    if folder == _BUILDS or Path(folder).is_dir():
         return None
     return _parsed(text, _DATASET_PREFIXES)
 

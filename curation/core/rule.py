@@ -62,7 +62,7 @@ class Library(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What a rule may know beside its document."""
+    """Context of a rule, in addition to its document."""
 
     library: Library
 
@@ -73,12 +73,12 @@ ApplyRule = Callable[[Document, Context], Document | Rejected]
 
 
 class RepairKind(StrEnum):
-    """How sure it is that a repair says what the author meant."""
+    """How sure a repair is to match the author's intention."""
 
     LOSSLESS = "lossless"
     """The text before has one meaning, by some draft or by any, and keeps it."""
     MECHANICAL = "mechanical"
-    """The text before has no meaning; the same slip is always mended the same way."""
+    """The text before has no meaning; the same slip is always repaired the same way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class Rule:
     apply: ApplyRule
     #: The reasons with which it can reject.
     reasons: tuple[Reason, ...] = ()
-    #: Which kind of repair it makes; None if it is no repair of a schema's text.
+    #: Which kind of repair it makes; None if it is not a repair of a schema's text.
     repair: RepairKind | None = None
     #: The lint codes that it can leave.
     lints: Mapping[str, str] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 Two builds with the same ids, schema texts, instances and labels have the same digests,
 whatever other columns they hold. An edition of results keeps a digest of each record,
-which tells which records of a later build are still as they were measured.
+which shows which records of a later build are unchanged since.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-#: The table of an edition with the digests of the records that were measured.
+#: The table of an edition with the digests of the records measured.
 DIGESTS: Final = "digests.parquet"
 #: The share of an edition's records that a dataset must have unchanged, for the results
 #: to be shown as its own.
@@ -45,9 +45,9 @@ def record_digests(folder: Path) -> pl.DataFrame:
     for config, columns, paths in _tables(folder):
         for path in paths:
             with reading_parquet(path), pq.ParquetFile(path) as file:
-                kept = [name for name in columns if name in file.schema_arrow.names]
-                for batch in file.iter_batches(columns=kept):
-                    values = (batch.column(name).to_pylist() for name in kept)
+                present = [name for name in columns if name in file.schema_arrow.names]
+                for batch in file.iter_batches(columns=present):
+                    values = (batch.column(name).to_pylist() for name in present)
                     for row in zip(*values, strict=True):
                         digest = digests.setdefault((config, row[0]), hashlib.sha256())
                         digest.update(msgspec.json.encode(row))
@@ -80,8 +80,8 @@ def unchanged_records(folder: Path, edition: Path) -> tuple[set[str], int]:
         return set(), 0
     with reading_parquet(path):
         measured = pl.read_parquet(path)
-    same = measured.join(record_digests(folder), on=measured.columns, how="semi")
-    return {f"{config}/{name}" for config, name, _ in same.rows()}, measured.height
+    unchanged = measured.join(record_digests(folder), on=measured.columns, how="semi")
+    return {f"{config}/{name}" for config, name, _ in unchanged.rows()}, measured.height
 
 
 def content_rows(folder: Path) -> int:
@@ -101,7 +101,7 @@ def content_rows(folder: Path) -> int:
 
 
 def _tables(folder: Path) -> Iterator[tuple[str, tuple[str, ...], list[Path]]]:
-    """Yield the tables of records, and of instances, of each config."""
+    """Yield the tables of records and instances by config."""
     for config in config_names(folder):
         yield config, _OF_RECORDS, sorted((folder / config).glob("*.parquet"))
         yield config, _OF_INSTANCES, sorted(instance_tables(folder, config))

@@ -42,7 +42,7 @@ class RecordHead(msgspec.Struct, frozen=True):
 
 
 class ResultHead(msgspec.Struct, frozen=True):
-    """The part of a `DocumentResult` that is held in memory."""
+    """The part of a `DocumentResult` held in memory."""
 
     config: str
     record: RecordHead | None
@@ -171,7 +171,7 @@ class DecidedDocument:
         from curation.dataset.ledger import LedgerRow  # noqa: PLC0415 (no worker needs pyarrow, which takes 0.2 s)
 
         result, rejected = self.result, self.rejected
-        whole = result.whole()
+        measured = result.whole()
         return LedgerRow(
             raw_config=self.source.config,
             config=self.config,
@@ -183,6 +183,6 @@ class DecidedDocument:
             detail="" if rejected is None else rejected.detail,
             sha256=result.sha256,
             split=self.split,
-            changes=whole.changes,
-            **msgspec.to_builtins(whole.raw or {}),
+            changes=measured.changes,
+            **msgspec.to_builtins(measured.raw or {}),
         )

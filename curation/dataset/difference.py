@@ -80,7 +80,7 @@ KINDS = (
 )
 
 
-def compare(first: Edition, second: Edition) -> list[RecordPair]:
+def compare(old: Edition, new: Edition) -> list[RecordPair]:
     """Return every pair of records in which something differs.
 
     Example:
@@ -93,7 +93,7 @@ def compare(first: Edition, second: Edition) -> list[RecordPair]:
             EditionRow(*row)
             for row in edition.rows.select(EditionRow._fields).iter_rows()
         ]
-        for edition in (first, second)
+        for edition in (old, new)
     )
 
     def identity(row: EditionRow) -> bytes:
@@ -120,8 +120,8 @@ def compare(first: Edition, second: Edition) -> list[RecordPair]:
                 pairs.append(_pair(row, partners.pop()))
             else:
                 unpaired.append(row)
-        left = {id(row) for rows in waiting.values() for row in rows}
-        before, after = unpaired, [row for row in after if id(row) in left]
+        unmatched = {id(row) for rows in waiting.values() for row in rows}
+        before, after = unpaired, [row for row in after if id(row) in unmatched]
     pairs += (RecordPair(before=row, after=None) for row in before)
     pairs += (RecordPair(before=None, after=row) for row in after)
     return [pair for pair in pairs if pair.kinds]
@@ -145,18 +145,18 @@ def _pair(before: EditionRow, after: EditionRow) -> RecordPair:
 
 
 def config_counts(
-    first: Edition, second: Edition, pairs: Sequence[RecordPair]
+    old: Edition, new: Edition, pairs: Sequence[RecordPair]
 ) -> dict[str, dict[str, int]]:
     """Return the number of rows in both editions and of pairs of each kind, by config.
 
     A moved record counts in its old config.
 
     Args:
-        first: The edition `a`.
-        second: The edition `b`.
+        old: The edition `a`.
+        new: The edition `b`.
         pairs: Their differences, of `compare`.
     """
-    sizes = [Counter(edition.rows["config"].to_list()) for edition in (first, second)]
+    sizes = [Counter(edition.rows["config"].to_list()) for edition in (old, new)]
     kinds: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
         row = pair.before or pair.after
@@ -189,7 +189,7 @@ def changed_keywords(
     """Yield `+keyword`, `-keyword` or `~keyword` for each keyword that differs.
 
     Both are schemas; the innermost keyword that holds the difference is named. A
-    property's name is no keyword: a property that came or went is `~properties`.
+    property's name is not a keyword: a property that came or went is `~properties`.
 
     Args:
         before: A schema.
@@ -211,16 +211,18 @@ def changed_keywords(
 
 
 def _changed_inside(keyword: str, before: Json, after: Json) -> Iterator[str]:
-    pairs, same = [(before, after)], True
+    equal = True
+    pairs = [(before, after)]
     if keyword not in _APPLICATORS:
-        pairs, same = [], canonical(before) == canonical(after)
+        equal = canonical(before) == canonical(after)
+        pairs = []
     elif keyword in _MAPS and isinstance(before, dict) and isinstance(after, dict):
-        same = before.keys() == after.keys()
+        equal = before.keys() == after.keys()
         pairs = [(before[name], after[name]) for name in before.keys() & after.keys()]
     elif isinstance(before, list) and isinstance(after, list):
-        same = len(before) == len(after)
+        equal = len(before) == len(after)
         pairs = list(zip(before, after, strict=False))
-    if not same:
+    if not equal:
         yield f"~{keyword}"
     for old, new in pairs:
         yield from changed_keywords(old, new, keyword)

@@ -26,7 +26,7 @@ from curation.dataset.paper_tables import (
 if TYPE_CHECKING:
     from curation.dataset.editions import Edition
 
-#: Columns of a build's rows that need not be counted anew.
+#: Columns of a build's rows that need not be counted again.
 _STATED = ("size", "features", "formats")
 
 
@@ -55,7 +55,7 @@ def statistics_of(edition: Edition) -> EditionStatistics:
     rows = without_sample(edition.rows)
     is_stated = set(_STATED) <= set(rows.columns)
     if is_stated and not any(rows.select(_STATED).null_count().row(0)):
-        # So features are those of a row's own dialect; others are read under any.
+        # So features are of the row's dialect; others are read under any.
         records = rows.select("config", "json_schema", *_STATED)
     else:
         records = rows.select("config", "json_schema")
@@ -75,15 +75,15 @@ def statistics_of(edition: Edition) -> EditionStatistics:
 
 
 def without_sample(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows that count: the embedded sample's only if there are no others."""
+    """Return the rows that count: the embedded sample's only if it has all rows."""
     if "origin" not in rows.columns:
         return rows
-    others = rows.filter(pl.col("origin").fill_null("") != Origin.SAMPLE.value)
-    return others if others.height else rows
+    remaining = rows.filter(pl.col("origin").fill_null("") != Origin.SAMPLE.value)
+    return remaining if remaining.height else rows
 
 
 def effective_sizes(rows: pl.DataFrame) -> dict[str, float]:
-    """Return how many independent records those of each config are worth, by name.
+    """Return the effective number of independent records, by config.
 
     Their number squared over the sum of the squared sizes of their clusters (L. Kish,
     "Survey Sampling", 1965): near-duplicates answer alike.

@@ -52,7 +52,7 @@ class Edition:
     name: str
     #: Where its files are.
     folder: Path
-    #: At least `COLUMNS`; in benchmark order. The rest is what the files have.
+    #: At least `COLUMNS`; in benchmark order. Other columns come from the files.
     rows: pl.DataFrame
 
     @property
@@ -69,7 +69,7 @@ def open_edition(where: str) -> Edition:
     that name comes first.
 
     Raises:
-        NoInput: there is no such folder, or no rows in it.
+        NoInput: no such folder exists, or no rows in it.
         BadData: a file in it cannot be read.
         CsbdataError: the Hub cannot be reached.
 
@@ -118,13 +118,13 @@ def config_names(folder: Path) -> list[str]:
 
 
 def split_of_file(path: Path) -> str | None:
-    """Return the split in a table's name; None if there is none."""
+    """Return the split in a table's name; None if none exists."""
     match = _SPLIT.fullmatch(path.name)
     return match["split"] if match else None
 
 
 def _rows_of_config(folder: Path, config: str) -> Iterator[pl.DataFrame]:
-    """Yield the tables of a config, or else one with a row for each file of JSON."""
+    """Yield the tables of a config, otherwise one with a row for each file of JSON."""
     import polars as pl  # noqa: PLC0415 - as above
 
     from curation.dataset.parquet import refuse_other_columns  # noqa: PLC0415 - heavy

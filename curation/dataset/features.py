@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 _COMBINING = frozenset({"allOf", "anyOf", "oneOf"})
 _ADDITIONAL = frozenset({"additionalProperties", "additionalItems"})
-#: Keywords that ask nothing beside a `$ref`.
+#: Keywords that ask nothing next to a `$ref`.
 _SILENT = (ANNOTATIONS - {"format", "$schema"}) | CONTAINERS
-#: Keywords that are no features, or depend on their value.
+#: Keywords that are not features, or depend on their value.
 _NOT_PLAIN = (
     *("type", "properties", "$schema", "$id", "id", "$vocabulary"),
     *_SILENT,

@@ -125,7 +125,7 @@ def _table(
     try:
         return table_of_columns(values, columns)
     except UnicodeEncodeError:
-        # A path in an archive can hold bytes that are no UTF-8 (PEP 383).
+        # A path in an archive can hold bytes that are not UTF-8 (PEP 383).
         for name, kind in zip(columns.names, columns.types, strict=True):
             if kind == pa.string():
                 values[name] = [

@@ -1,9 +1,9 @@
 """The paper's Tables 1, 8 and 9 and its Figure 2, for any set of schemas.
 
 The paper computed Table 8 on the raw files, before any rule: pass those, each under the
-config of its own field count (`curation.core.benchmark`). Tables 1 and 9 and Figure 2
+config by its field count (`curation.core.benchmark`). Tables 1 and 9 and Figure 2
 count records, except Table 9's Kubernetes row, which counts raw files, and its Snowplow
-row, which counts some files that were dropped later.
+row, which counts some files dropped later.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TITLES = {
 MEASURES = tuple(TITLES)
 #: File names of the plots of Figure 2 and Tables 8 and 9, without their suffixes.
 PLOTS = ("figure-2", "table-8", "table-9")
-#: The same of the plot that is drawn where targets were asked.
+#: The same of the plot drawn where targets were asked.
 TARGETS_PLOT = "targets"
 
 
@@ -110,20 +110,20 @@ def measure_schemas(rows: Iterable[tuple[Any, ...]]) -> list[SchemaMeasures]:
     """
     policy = Policy(last_key_counts=True)
     measures = []
-    for config, text, *known in rows:
+    for config, text, *values in rows:
         schema: Json | Rejected
         try:
-            schema = orjson.loads(text) if known else parse(text.encode(), policy)
+            schema = orjson.loads(text) if values else parse(text.encode(), policy)
         except orjson.JSONDecodeError:
             # Our own reader knows numbers and texts that orjson does not.
             schema = parse(text.encode(), policy)
         if not isinstance(schema, Rejected):
-            measures.append(measure_schema(config, schema, *known))
+            measures.append(measure_schema(config, schema, *values))
     return measures
 
 
 def draft_of(schema: Json) -> str:
-    """Return the draft in the root's `$schema`, else unknown."""
+    """Return the draft in the root's `$schema`, otherwise unknown."""
     uri = schema.get("$schema") if isinstance(schema, dict) else None
     if not isinstance(uri, str):
         return DRAFTS[-1]
@@ -199,7 +199,7 @@ class RawFigures:
     #: Most keys of one object, arrays not entered.
     raw_fan_out: int
     raw_depth: int
-    #: The draft whose name stands in the root's `$schema`, or `unknown`.
+    #: The draft whose name is in the root's `$schema`, or `unknown`.
     raw_draft: str
 
 

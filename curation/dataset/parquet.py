@@ -56,8 +56,10 @@ def _arrow_type(annotation: object) -> pa.DataType:
     if get_origin(annotation) is tuple:
         return pa.list_(_arrow_type(arguments[0]))
     if get_origin(annotation) is types.UnionType:
-        (one,) = (argument for argument in arguments if argument is not types.NoneType)
-        return _arrow_type(one)
+        (required,) = (
+            argument for argument in arguments if argument is not types.NoneType
+        )
+        return _arrow_type(required)
     if isinstance(annotation, type) and issubclass(annotation, str):
         return pa.string()
     raise TypeError(annotation)
@@ -119,7 +121,10 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
         ]
         return pa.ListArray.from_arrays(
             _array([*starts, ends[-1]], pa.int32()),
-            _array([it for value in values for it in value or ()], kind.value_type),
+            _array(
+                [element for value in values for element in value or ()],
+                kind.value_type,
+            ),
         )
     # `pa.array` of a list would load pandas, half a second.
     series = pl.Series(values=values, dtype=_SERIES[kind], strict=True)
@@ -206,7 +211,7 @@ RECORDS = TableForm(
 
 
 def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
-    """Refuse records with a column of another type, or without a value that is needed.
+    """Refuse records with a column of another type, or without a required value.
 
     Columns may be missing, and there may be more; a number is a number.
 
@@ -215,9 +220,9 @@ def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
     """
     types_ = pl.DataFrame(COLUMNS.empty_table()).schema
     for name in [name for name in types_ if name in rows.columns]:
-        own, right = rows.schema[name], types_[name]
-        if own != right and not (own.is_numeric() and right.is_numeric()):
-            raise BadData(f"the column {name} holds {own}, not {right}", str(path))
+        actual, right = rows.schema[name], types_[name]
+        if actual != right and not (actual.is_numeric() and right.is_numeric()):
+            raise BadData(f"the column {name} holds {actual}, not {right}", str(path))
         if name in RECORDS.required and rows[name].null_count():
             raise BadData(f"the column {name} lacks a value", str(path))
 
@@ -225,14 +230,14 @@ def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
 def refuse_columns(path: Path, form: TableForm) -> None:
     """Refuse a table that lacks a column or a value, or has a column of another type.
 
-    Further columns may be there.
+    Further columns are allowed.
 
     Raises:
         BadData: naming the table and the column (exit 65).
     """
     with reading_parquet(path):
         metadata = pq.read_metadata(path)
-        found = metadata.schema.to_arrow_schema()
+        columns = metadata.schema.to_arrow_schema()
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     lacking = {
         column.path_in_schema
@@ -241,25 +246,25 @@ def refuse_columns(path: Path, form: TableForm) -> None:
         if column.statistics and column.statistics.null_count
     }
     for name, right in zip(form.columns.names, form.columns.types, strict=True):
-        types_ = [column.type for column in found if column.name == name]
+        types_ = [column.type for column in columns if column.name == name]
         if not types_:
-            what = f"lacks the column {name} of this version of csbdata"
+            fault = f"lacks the column {name} of this version of csbdata"
         elif len(types_) > 1:
-            what = f"two columns have one name, {name}"
+            fault = f"two columns have one name, {name}"
         elif types_[0] != right:
-            what = f"the column {name} holds {types_[0]}, not {right}"
+            fault = f"the column {name} holds {types_[0]}, not {right}"
         elif name in form.required & lacking:
-            what = f"the column {name} lacks a value"
+            fault = f"the column {name} lacks a value"
         else:
             continue
-        raise BadData(what, str(path), "build again")
+        raise BadData(fault, str(path), "build again")
 
 
 def file_name(folder: str, split: str, number: int = 0, files: int = 1) -> str:
     """Return the path of a file of a split inside a build, with `/`.
 
     Args:
-        folder: A config's, or that of its instances
+        folder: Of a config, or of its instances
             (`curation.core.benchmark.instances_folder`).
         split: The split.
         number: Which of its files, from 0.
@@ -269,7 +274,7 @@ def file_name(folder: str, split: str, number: int = 0, files: int = 1) -> str:
 
 
 def split_files(folder: Path, inside: str, split: str) -> list[str]:
-    """Return the files of a split that are there, in order.
+    """Return the existing files of a split, in order.
 
     Args:
         folder: The dataset folder.
@@ -299,7 +304,7 @@ class SplitFiles:
 
         Args:
             folder: The dataset folder.
-            inside: The folder in it, as for `file_name`; it is there.
+            inside: The folder in it, as for `file_name`; it exists.
             split: The split.
             form: What its rows are.
         """

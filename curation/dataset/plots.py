@@ -1,7 +1,7 @@
 """Draw the plots of a dataset folder: sized for a paper, the same bytes each time.
 
 Text is drawn as outlines of matplotlib's own DejaVu Sans, whatever fonts the machine
-has. Okabe and Ito's colours can be told apart with any common colour vision.
+has. Okabe and Ito's colours are distinct under any common colour vision.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ PAGE = 6.8
 _DPI = 220
 # Bars of Figure 2.
 _BARS = 30
-# Characters of a name beside a bar.
+# Characters of a name next to a bar.
 _NAME = 28
 # A measure that stays below this is shown on a linear scale.
 _LINEAR_UP_TO = 60
@@ -63,14 +63,14 @@ _DECADES = 800
 
 
 def draw(
-    statistics: EditionStatistics, taken: Mapping[str, int], asked: int, folder: Path
+    statistics: EditionStatistics, accepted: Mapping[str, int], total: int, folder: Path
 ) -> None:
     """Draw all plots of a dataset into a folder, as SVG and PNG.
 
     Args:
         statistics: Its tables; of Figure 2 the first names are shown.
-        taken: Target to the records that it takes as they stand; empty for no plot.
-        asked: The records that targets were asked about.
+        accepted: Target to the records that it takes unchanged; empty for no plot.
+        total: The records that targets were asked about.
         folder: The folder; it is made if it is missing.
 
     Raises:
@@ -87,8 +87,8 @@ def draw(
     features(statistics.figure_2["features"], statistics.figure_2["formats"], stems[0])
     spreads(panels, stems[1])
     drafts(statistics.table_9, stems[2])
-    if taken:
-        targets(taken, asked, folder / TARGETS_PLOT)
+    if accepted:
+        targets(accepted, total, folder / TARGETS_PLOT)
 
 
 @contextmanager
@@ -197,12 +197,12 @@ def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
         box = [spread.lower_quartile, spread.upper_quartile]
         axes.plot(box, [row, row], color=SKY, lw=6, solid_capstyle="butt", zorder=2)
         axes.plot([spread.median], [row], "o", color=BLUE, ms=3.4, zorder=3)
-    most = max((spread.most for spread in configs.values()), default=1.0)
-    if most > _LINEAR_UP_TO:
-        least = min(spread.least for spread in configs.values())
+    highest = max((spread.most for spread in configs.values()), default=1.0)
+    if highest > _LINEAR_UP_TO:
+        lowest = min(spread.least for spread in configs.values())
         axes.set_xscale("log")
-        # Three ticks at least, and not so many that they touch.
-        wide = least > 0 and most / least > _DECADES
+        # Three ticks at least, and few enough not to touch.
+        wide = lowest > 0 and highest / lowest > _DECADES
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 3.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(_count))
     axes.minorticks_off()
@@ -213,12 +213,12 @@ def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
     axes.set_title(title, fontsize=8)
 
 
-def targets(taken: Mapping[str, int], asked: int, stem: Path) -> None:
-    """Draw how many of the records asked about each target takes as they stand."""
-    with _drawing(stem, 0.2 * len(taken) + 0.8) as figure:
+def targets(accepted: Mapping[str, int], total: int, stem: Path) -> None:
+    """Draw how many of the records asked about each target takes unchanged."""
+    with _drawing(stem, 0.2 * len(accepted) + 0.8) as figure:
         axes = figure.subplots()
-        _horizontal(axes, taken, len(taken), BLUE)
-        axes.set_title(f"Taken as they stand, of {asked:,} records")
+        _horizontal(axes, accepted, len(accepted), BLUE)
+        axes.set_title(f"Taken as they stand, of {total:,} records")
 
 
 def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> None:

@@ -36,7 +36,7 @@ class DocumentStory:
     def explanation(self) -> str:
         """The sentence of the rejection's reason; empty for a kept document."""
         outcome = self.entry.outcome
-        return next((each.explanation for each in Reason if each == outcome), "")
+        return next((reason.explanation for reason in Reason if reason == outcome), "")
 
 
 def stories(folder: Path, name: str) -> list[DocumentStory]:
@@ -46,7 +46,7 @@ def stories(folder: Path, name: str) -> list[DocumentStory]:
 
     Raises:
         NoInput: the build knows no such id (the nearest are named), or the folder
-            is no build.
+            is not a build.
         BadData: a table of the build cannot be read, or has other columns.
     """
     ledger = open_ledger(folder)

@@ -1,1 +1,1 @@
-"""Will a target take a schema, what does it ignore, and where is that told."""
+"""Whether targets accept a schema, what they ignore, and the sources for it."""

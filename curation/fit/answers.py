@@ -42,17 +42,17 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
         target: The name of a profile, the path of one, or a profile.
         dialect: Its name, such as `draft-07`; empty to decide by `$schema`.
         allow: `safe` makes only rewrites after which decoded answers are valid by the
-            schema; `any` also drops what is left, which is then said in descriptions.
-        comparer: A running one, for many schemas; else one is started.
+            schema; `any` also drops the remainder, which descriptions then state.
+        comparer: A running one, for many schemas; otherwise one is started.
         tool: Whether it is the schema of a tool's parameters.
         strict: Whether the request sends it with `strict`.
-        prove: Whether to ask for a proof also of what the rule of a rewrite tells, and
-            for a value that refutes what neither tells.
+        prove: Whether to ask for a proof also of claims known by a rewrite's rule, and
+            for a value that refutes a claim without proof.
         seconds: The deadline in processor time; `Fit.is_late` if it ended the search.
 
     Raises:
         BadData: no validator can use the schema, or it is a request around one.
-        BadUsage: there is no such target.
+        BadUsage: no such target exists.
 
     Example:
         >>> import csbdata
@@ -93,8 +93,8 @@ def read_schema(
     """
     text = schema if isinstance(schema, str) else json.dumps(schema, default=dict)
     value = parsed_text(text)
-    if place := schema_place(value):
-        raise BadData(f"a request is no schema; what is at {place} may be one")
+    if path := schema_place(value):
+        raise BadData(f"a request is no schema; what is at {path} may be one")
     compiled = as_schema(value, dialect)
     if isinstance(compiled, Rejected):
         raise BadData(f"{compiled.reason}: {compiled.detail}")
@@ -124,20 +124,28 @@ def compare_schemas(
         >>> csbdata.diff({"type": "integer"}, {"type": "number"}).kind
         <RelationKind.WIDER: 'wider'>
     """
-    one, other = read_schema(first, dialect), read_schema(second, dialect)
+    first_schema, second_schema = (
+        read_schema(first, dialect),
+        read_schema(second, dialect),
+    )
     with Comparer() as comparer:
-        return comparer.relation(one.value, other.value, one.dialect, other.dialect)
+        return comparer.relation(
+            first_schema.value,
+            second_schema.value,
+            first_schema.dialect,
+            second_schema.dialect,
+        )
 
 
 def decode(answer: Json, fit: Fit) -> Json:
-    """Return the value that an answer stands for, valid by the original schema.
+    """Return the value that an answer represents, valid by the original schema.
 
     Args:
         answer: What the target gave for `fit.schema`, parsed.
         fit: What `csbdata.fit` returned.
 
     Raises:
-        BadData: the answer is no JSON value or has another shape than was asked for,
+        BadData: the answer is not a JSON value or does not have the requested shape,
             or its value is not valid by the original schema.
 
     Example:
@@ -155,7 +163,9 @@ def decode(answer: Json, fit: Fit) -> Json:
         raise BadData("it is nested too deeply", "the answer") from None
     if errors:
         failed = errors[0]
-        place = f" at {failed.instance_pointer}" if failed.instance_pointer else ""
-        what = f"its value{place} fails `{failed.keyword}` at {failed.schema_pointer}"
-        raise BadData(f"{what} of the original schema", "the answer")
+        location = f" at {failed.instance_pointer}" if failed.instance_pointer else ""
+        fault = (
+            f"its value{location} fails `{failed.keyword}` at {failed.schema_pointer}"
+        )
+        raise BadData(f"{fault} of the original schema", "the answer")
     return value

@@ -42,7 +42,7 @@ QUIET: Final = (
 _SHOWN: Final = 60
 
 
-#: From a scanned schema and a rule to what the rule finds in it.
+#: From a scanned schema and a rule to the rule's matches.
 Check: TypeAlias = Callable[[Scan, ProfileRule], Iterator[Found]]
 #: The check of each name in `curation.fit.profile.PARAMETERS`.
 CHECKS: Final[dict[str, Check]] = {}
@@ -56,11 +56,11 @@ DONE: Final = {
 }
 
 
-def _holds(scan: Scan, rule: ProfileRule, place: SchemaLocation) -> bool:
+def _holds(scan: Scan, rule: ProfileRule, location: SchemaLocation) -> bool:
     """Return whether a schema has a type, and is in a place, that a rule is about."""
-    held_by = scan.holders.get(place.tokens, ((), "root"))[1]
+    held_by = scan.holders.get(location.tokens, ((), "root"))[1]
     is_in = not rule.places or held_by in rule.places
-    return is_in and is_of_types(place.keywords, rule.types)
+    return is_in and is_of_types(location.keywords, rule.types)
 
 
 def _check(*names: str) -> Callable[[Check], Check]:
@@ -79,10 +79,10 @@ def quoted(value: Json) -> str:
 
 
 def _at(
-    rule: ProfileRule, tokens: Tokens, keyword: str, what: str, then: str = " is "
+    rule: ProfileRule, tokens: Tokens, keyword: str, subject: str, then: str = " is "
 ) -> Found:
-    """Return what a rule says of a keyword of the schema object with these tokens."""
-    return Found((*tokens, keyword), keyword, f"{what}{then}{DONE[rule.effect]}")
+    """Return a rule's match at a keyword of the schema object with these tokens."""
+    return Found((*tokens, keyword), keyword, f"{subject}{then}{DONE[rule.effect]}")
 
 
 def size_of(value: Json) -> float:
@@ -95,37 +95,37 @@ def size_of(value: Json) -> float:
 @_check("keyword")
 def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     names = [name for name in rule.names if name in scan.keywords]
-    taken = {identity(value) for value in rule.values}
-    for place in scan.places if names else ():
-        schema = place.keywords
+    accepted = {identity(value) for value in rule.values}
+    for location in scan.places if names else ():
+        schema = location.keywords
         for name in names:
-            if name not in schema or identity(schema[name]) in taken:
+            if name not in schema or identity(schema[name]) in accepted:
                 continue
-            beside = [other for other in rule.beside if other in schema]
-            if (rule.beside and not beside) or not _holds(scan, rule, place):
+            beside = [keyword for keyword in rule.beside if keyword in schema]
+            if (rule.beside and not beside) or not _holds(scan, rule, location):
                 continue
-            value, most = schema[name], rule.most
-            if most is not None and size_of(value) <= most:
+            value, limit = schema[name], rule.most
+            if limit is not None and size_of(value) <= limit:
                 continue
-            what = f"`{name}` beside `{beside[0]}`" if beside else f"`{name}`"
+            subject = f"`{name}` beside `{beside[0]}`" if beside else f"`{name}`"
             if rule.places:
-                what += f" in {', '.join(rule.places)}"
-            if taken or most is not None:
-                what += f": {quoted(value)}"
-            if taken:
-                what += f" (not {', '.join(map(quoted, rule.values))})"
-            if most is not None:
-                what += f" (over {most:,})"
-            yield _at(rule, place.tokens, name, what)
+                subject += f" in {', '.join(rule.places)}"
+            if accepted or limit is not None:
+                subject += f": {quoted(value)}"
+            if accepted:
+                subject += f" (not {', '.join(map(quoted, rule.values))})"
+            if limit is not None:
+                subject += f" (over {limit:,})"
+            yield _at(rule, location.tokens, name, subject)
 
 
 @_check("other-keyword")
 def _other_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     quiet = frozenset(rule.names) | QUIET
-    for place in scan.places:
-        for name in place.keywords:
+    for location in scan.places:
+        for name in location.keywords:
             if name in KNOWN_KEYWORDS and name not in quiet:
-                yield _at(rule, place.tokens, name, f"`{shortened(name, _SHOWN)}`")
+                yield _at(rule, location.tokens, name, f"`{shortened(name, _SHOWN)}`")
 
 
 @_check("root-type")
@@ -133,8 +133,10 @@ def _root_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     root = scan.document.root.keywords
     types = types_of(root)
     if not types or not types <= set(rule.names):
-        own = f"its `type` is {quoted(root['type'])}" if types else "it has no `type`"
-        sentence = f"the root must be of type {', '.join(rule.names)}, and {own}"
+        actual = (
+            f"its `type` is {quoted(root['type'])}" if types else "it has no `type`"
+        )
+        sentence = f"the root must be of type {', '.join(rule.names)}, and {actual}"
         yield Found(("type",) if types else (), "type", sentence)
 
 
@@ -147,41 +149,43 @@ def _root_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 @_check("boolean-schema")
 def _boolean_schema(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for place in scan.places:
-        is_switch = place.tokens[-1:] == ("additionalProperties",)
-        if isinstance(place.schema, bool) and not is_switch:
+    for location in scan.places:
+        is_switch = location.tokens[-1:] == ("additionalProperties",)
+        if isinstance(location.schema, bool) and not is_switch:
             sentence = f"a boolean for a schema is {DONE[rule.effect]}"
-            yield Found(place.tokens, "", sentence)
+            yield Found(location.tokens, "", sentence)
 
 
 @_check("untyped")
 def _untyped(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     names = ("type", *rule.names)
     words = ", ".join(f"`{name}`" for name in names)
-    for place in scan.places:
-        if isinstance(place.schema, dict) and place.keywords.keys().isdisjoint(names):
+    for location in scan.places:
+        if isinstance(location.schema, dict) and location.keywords.keys().isdisjoint(
+            names
+        ):
             sentence = f"a schema with none of {words} is {DONE[rule.effect]}"
-            yield Found(place.tokens, "type", sentence)
+            yield Found(location.tokens, "type", sentence)
 
 
 @_check("object-without-properties")
 def _object_without_properties(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for place in scan.places:
-        lacks = "object" in types_of(place.keywords) and (
-            "properties" not in place.keywords
+    for location in scan.places:
+        lacks = "object" in types_of(location.keywords) and (
+            "properties" not in location.keywords
         )
-        if lacks and _holds(scan, rule, place):
+        if lacks and _holds(scan, rule, location):
             sentence = f"an object without `properties` is {DONE[rule.effect]}"
-            yield Found(place.tokens, "properties", sentence)
+            yield Found(location.tokens, "properties", sentence)
 
 
 @_check("property-key")
 def _property_key(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for place in scan.places:
-        for name in properties_of(place.keywords):
-            if _holds(scan, rule, place) and not is_name(name, rule):
+    for location in scan.places:
+        for name in properties_of(location.keywords):
+            if _holds(scan, rule, location) and not is_name(name, rule):
                 sentence = f"the key {quoted(name)} is {DONE[rule.effect]}"
-                tokens = (*place.tokens, "properties", name)
+                tokens = (*location.tokens, "properties", name)
                 yield Found(tokens, "", f"{sentence} (not `{rule.values[0]}`)")
 
 
@@ -198,81 +202,83 @@ def _of_requests(_scan: Scan, _rule: ProfileRule) -> Iterator[Found]:
 
 @_check("type-list")
 def _type_list(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for place in scan.places:
-        if isinstance(place.keywords.get("type"), list):
-            yield _at(rule, place.tokens, "type", "a list of types")
+    for location in scan.places:
+        if isinstance(location.keywords.get("type"), list):
+            yield _at(rule, location.tokens, "type", "a list of types")
 
 
 @_check("open-object")
 def _open_object(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     keyword = "additionalProperties"
-    for place in scan.places:
-        schema, tokens, own = place.keywords, place.tokens, "missing"
+    for location in scan.places:
+        schema, tokens, actual = location.keywords, location.tokens, "missing"
         if not is_object_schema(schema) or schema.get(keyword) is False:
             continue
         if keyword in schema:
-            tokens, own = (*tokens, keyword), quoted(schema[keyword])
-        sentence = f"an object needs `{keyword}: false`, and it is {own}"
+            tokens, actual = (*tokens, keyword), quoted(schema[keyword])
+        sentence = f"an object needs `{keyword}: false`, and it is {actual}"
         yield Found(tokens, keyword, f"{sentence}: {rule.effect}")
 
 
 @_check("optional-property")
 def _optional_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for place in scan.places:
-        required = {it for it in required_of(place.keywords) if isinstance(it, str)}
-        for name in properties_of(place.keywords):
+    for location in scan.places:
+        required = {
+            entry for entry in required_of(location.keywords) if isinstance(entry, str)
+        }
+        for name in properties_of(location.keywords):
             if name not in required:
-                tokens = (*place.tokens, "properties", name)
-                own = f"property {quoted(name)} is not in `required`"
-                yield Found(tokens, "required", f"{own}: {DONE[rule.effect]}")
+                tokens = (*location.tokens, "properties", name)
+                subject = f"property {quoted(name)} is not in `required`"
+                yield Found(tokens, "required", f"{subject}: {DONE[rule.effect]}")
 
 
 @_check("undeclared-property")
 def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for place in scan.places:
-        types = types_of(place.keywords)
+    for location in scan.places:
+        types = types_of(location.keywords)
         about_objects = not types or "object" in types
-        for name in required_of(place.keywords) if about_objects else ():
-            if isinstance(name, str) and name not in properties_of(place.keywords):
-                own = f"required {quoted(name)} is not in `properties`"
-                yield _at(rule, place.tokens, "required", own, ": ")
+        for name in required_of(location.keywords) if about_objects else ():
+            if isinstance(name, str) and name not in properties_of(location.keywords):
+                subject = f"required {quoted(name)} is not in `properties`"
+                yield _at(rule, location.tokens, "required", subject, ": ")
 
 
 @_check("tuple")
 def _tuple(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for place in scan.places:
-        if isinstance(place.keywords.get("items"), list):
-            yield _at(rule, place.tokens, "items", "a list of schemas in `items`")
+    for location in scan.places:
+        if isinstance(location.keywords.get("items"), list):
+            yield _at(rule, location.tokens, "items", "a list of schemas in `items`")
 
 
 @_check("array-without-items")
 def _array_without_items(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for place in scan.places:
-        if "array" in types_of(place.keywords) and "items" not in place.keywords:
+    for location in scan.places:
+        if "array" in types_of(location.keywords) and "items" not in location.keywords:
             sentence = f"an array without `items` is {DONE[rule.effect]}"
-            yield Found(place.tokens, "items", sentence)
+            yield Found(location.tokens, "items", sentence)
 
 
 @_check("format")
 def _format(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for place in scan.places:
-        value = place.keywords.get("format")
-        known = not isinstance(value, str) or value in rule.names
-        if not known and is_of_types(place.keywords, rule.types):
-            yield _at(rule, place.tokens, "format", f"format {quoted(value)}")
+    for location in scan.places:
+        value = location.keywords.get("format")
+        accepted = not isinstance(value, str) or value in rule.names
+        if not accepted and is_of_types(location.keywords, rule.types):
+            yield _at(rule, location.tokens, "format", f"format {quoted(value)}")
 
 
 @_check("enum-type")
 def _enum_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     # A rule speaks of numbers, whole or not.
-    taken = {*rule.names} | ({"integer"} if "number" in rule.names else set())
-    for place in scan.places:
-        for keyword, values in enumerated(place.keywords):
-            types = {type_of(value) for value in values} - taken
+    accepted = {*rule.names} | ({"integer"} if "number" in rule.names else set())
+    for location in scan.places:
+        for keyword, values in enumerated(location.keywords):
+            types = {type_of(value) for value in values} - accepted
             if types:
                 names = {"number" if name == "integer" else name for name in types}
-                what = f"{', '.join(sorted(names))} in `{keyword}`"
-                yield _at(rule, place.tokens, keyword, what, ": ")
+                subject = f"{', '.join(sorted(names))} in `{keyword}`"
+                yield _at(rule, location.tokens, keyword, subject, ": ")
 
 
 #: Inside `[...]` only escapes are looked at.
@@ -288,7 +294,7 @@ FEATURES: Final[Mapping[str, re.Pattern[str]]] = {
     "lazy-quantifier": re.compile(r"[*+?}]\?"),
     "named-group": re.compile(r"\(\?<[^=!]"),
 }
-#: The same, of the whole pattern.
+#: Features of the whole pattern.
 _WHOLE: Final[Mapping[str, Callable[[str], bool]]] = {
     "unanchored": lambda text: not (text.startswith("^") and text.endswith("$")),
     "class-escape": lambda text: any(
@@ -311,51 +317,55 @@ def features_of(text: str) -> tuple[str, ...]:
 
 @_check("pattern")
 def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for place in scan.places:
-        text = place.keywords.get("pattern")
+    for location in scan.places:
+        text = location.keywords.get("pattern")
         if isinstance(text, str):
             used = [name for name in features_of(text) if name in rule.names]
             if used:
-                what = f"pattern {quoted(text)} ({', '.join(used)})"
-                yield _at(rule, place.tokens, "pattern", what, ": ")
+                subject = f"pattern {quoted(text)} ({', '.join(used)})"
+                yield _at(rule, location.tokens, "pattern", subject, ": ")
 
 
-#: Checks of single references: what is said of one, and whether it is so.
+#: Checks of single references: the message, and the predicate.
 OF_REFERENCES: Final[Mapping[str, tuple[str, Callable[[Scan, Reference], bool]]]] = {
     "remote-reference": (
         "leads out of the schema",
-        lambda scan, it: (
-            not it.text.startswith("#") and scan.targets.get(it.tokens) is None
+        lambda scan, reference: (
+            not reference.text.startswith("#")
+            and scan.targets.get(reference.tokens) is None
         ),
     ),
     "dangling-reference": (
         "leads nowhere",
-        lambda scan, it: (
-            it.text.startswith("#") and scan.targets.get(it.tokens) is None
+        lambda scan, reference: (
+            reference.text.startswith("#")
+            and scan.targets.get(reference.tokens) is None
         ),
     ),
     "no-pointer": (
         "is no pointer that begins with `#/`",
-        lambda _, it: not it.text.startswith("#/"),
+        lambda _, reference: not reference.text.startswith("#/"),
     ),
     "recursive-reference": (
         "is recursive",
-        lambda scan, it: it.tokens in scan.recursive,
+        lambda scan, reference: reference.tokens in scan.recursive,
     ),
     "required-recursion": (
         "is recursive in a required property",
-        lambda scan, it: it.tokens in scan.recursive and scan.is_required(it.tokens),
+        lambda scan, reference: (
+            reference.tokens in scan.recursive and scan.is_required(reference.tokens)
+        ),
     ),
 }
 
 
 @_check(*OF_REFERENCES)
 def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    what, has = OF_REFERENCES[rule.check]
-    for each in scan.references:
-        if has(scan, each):
-            text = f"{quoted(each.text)} {what}"
-            yield _at(rule, each.tokens, each.keyword, text, ": ")
+    subject, has = OF_REFERENCES[rule.check]
+    for reference in scan.references:
+        if has(scan, reference):
+            text = f"{quoted(reference.text)} {subject}"
+            yield _at(rule, reference.tokens, reference.keyword, text, ": ")
 
 
 @_check("nested-identifier")
@@ -367,43 +377,43 @@ def _nested_identifier(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 @_check("beside-reference")
 def _beside_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for each in scan.references:
-        for name in scan.document.location_at(each.tokens).keywords:
-            if name not in (each.keyword, *rule.names):
-                what = f"`{name}` beside `{each.keyword}`"
-                yield _at(rule, each.tokens, name, what)
+    for reference in scan.references:
+        for name in scan.document.location_at(reference.tokens).keywords:
+            if name not in (reference.keyword, *rule.names):
+                subject = f"`{name}` beside `{reference.keyword}`"
+                yield _at(rule, reference.tokens, name, subject)
 
 
 @_check("long-enum")
 def _long_enum(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for place in scan.places:
-        for keyword, values in enumerated(place.keywords):
+    for location in scan.places:
+        for keyword, values in enumerated(location.keywords):
             texts = [value for value in values if isinstance(value, str)]
-            number, most = sum(map(len, texts)), rule.most or 0
-            if len(texts) > rule.values[0] and number > most:
+            number, limit = sum(map(len, texts)), rule.most or 0
+            if len(texts) > rule.values[0] and number > limit:
                 sentence = f"{number:,} characters in {len(texts):,} values"
-                tokens = (*place.tokens, keyword)
+                tokens = (*location.tokens, keyword)
                 yield Found(
-                    tokens, keyword, f"{sentence}, and at most {most:,} are accepted"
+                    tokens, keyword, f"{sentence}, and at most {limit:,} are accepted"
                 )
 
 
 def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
-    """Yield what is over a rule's limit in some schemas together, if anything is."""
+    """Yield a match if some schemas together are over a rule's limit."""
     noun, count = COUNTS[rule.check]
     for scan in scans:
         if rule.check not in scan.counts:
             scan.counts[rule.check] = count(scan)
-    number, most = sum(scan.counts[rule.check] for scan in scans), rule.most or 0
-    if number > most:
-        whole = " in one request" if rule.scope is Scope.REQUEST else ""
-        sentence = f"{number:,} {noun}{whole}, and at most {most:,} are accepted"
+    number, limit = sum(scan.counts[rule.check] for scan in scans), rule.most or 0
+    if number > limit:
+        scope = " in one request" if rule.scope is Scope.REQUEST else ""
+        sentence = f"{number:,} {noun}{scope}, and at most {limit:,} are accepted"
         yield Found((), "", sentence)
 
 
 def _total(count: Callable[[Mapping[str, Json]], int]) -> Callable[[Scan], int]:
-    """Return the sum of what is counted in each schema object."""
-    return lambda scan: sum(count(place.keywords) for place in scan.places)
+    """Return a function that sums a count over all schema objects."""
+    return lambda scan: sum(count(location.keywords) for location in scan.places)
 
 
 def _characters(schema: Mapping[str, Json]) -> int:
@@ -419,18 +429,25 @@ def _characters(schema: Mapping[str, Json]) -> int:
 #: What is counted: the noun, and the number in one schema.
 COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
     "depth": ("levels of objects and arrays", lambda scan: scan.depth),
-    "properties": ("properties", _total(lambda it: len(properties_of(it)))),
+    "properties": ("properties", _total(lambda schema: len(properties_of(schema)))),
     "optional-properties": (
         "optional properties",
         _total(
-            lambda it: sum(name not in required_of(it) for name in properties_of(it))
+            lambda schema: sum(
+                name not in required_of(schema) for name in properties_of(schema)
+            )
         ),
     ),
     "unions": (
         "unions (`anyOf` or a list of types)",
-        _total(lambda it: "anyOf" in it or isinstance(it.get("type"), list)),
+        _total(
+            lambda schema: "anyOf" in schema or isinstance(schema.get("type"), list)
+        ),
     ),
-    "enum-values": ("values in `enum`", _total(lambda it: len(array_of(it, "enum")))),
+    "enum-values": (
+        "values in `enum`",
+        _total(lambda schema: len(array_of(schema, "enum"))),
+    ),
     "characters": ("characters in names and values", _total(_characters)),
     "tools": ("tools", lambda _scan: 1),
 }

@@ -22,7 +22,7 @@ _Object: TypeAlias = "dict[str, UntypedJson]"
 
 
 class UndecodableError(ValueError):
-    """A value that is none of the schema's."""
+    """A value that is outside the schema."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Codec:
         return CompiledSchema(self.shaped.marked, self.shaped.dialect)
 
     def decode(self, answer: UntypedJson) -> UntypedJson:
-        """Return the value that an answer stands for.
+        """Return the value that an answer represents.
 
         Raises:
-            UndecodableError: the answer has not the shape that was asked for.
+            UndecodableError: the answer does not have the requested shape.
         """
         if shape_of(self.shaped.marked).wrapped:
             if not isinstance(answer, dict) or answer.keys() != {VALUE}:
@@ -52,10 +52,10 @@ class Codec:
         return self._mapped(answer, (), is_answer=True)
 
     def encode(self, value: UntypedJson) -> UntypedJson:
-        """Return the answer that stands for a value.
+        """Return the answer that represents a value.
 
         Raises:
-            UndecodableError: no answer stands for it alone.
+            UndecodableError: no answer represents it alone.
         """
         answer = self._mapped(value, (), is_answer=False)
         if shape_of(self.shaped.marked).wrapped:
@@ -67,11 +67,11 @@ class Codec:
         return answer
 
     def _accepts(self, value: UntypedJson, tokens: Tokens, *, is_answer: bool) -> bool:
-        """Return whether a part of the schema that is sent, or meant, has a value."""
+        """Return whether a part of the sent schema, or of the meaning, has a value."""
         side = self._sent if is_answer else self._meant
         # What no keyword reaches is sent as it is: rewrites gather such definitions.
-        place = self.shaped.places.get(tokens, tokens) if is_answer else tokens
-        return side.accepts(side.location_at(place), value)
+        path = self.shaped.places.get(tokens, tokens) if is_answer else tokens
+        return side.accepts(side.location_at(path), value)
 
     def _mapped(
         self,
@@ -81,7 +81,7 @@ class Codec:
         is_answer: bool,
         around: frozenset[Tokens] = frozenset(),
     ) -> UntypedJson:
-        """Return a value mapped by the schema that stands at some tokens.
+        """Return a value mapped by the schema at some tokens.
 
         A schema that leads to itself without a step into the value changes nothing:
         `around` are the places that led here.
@@ -130,12 +130,12 @@ class Codec:
                 return value
             value = _listed(value, shape.items)
         if isinstance(value, dict):
-            given = {
+            present = {
                 name: part
                 for name, part in value.items()
                 if part is not None or name not in shape.nullable
             }
-            return self._members(given, schema, tokens, is_answer=True)
+            return self._members(present, schema, tokens, is_answer=True)
         if not isinstance(value, list):
             return value
         elements = self._elements(value, schema, tokens, is_answer=True)
@@ -143,8 +143,8 @@ class Codec:
             elements = list(
                 {identity(element): element for element in elements}.values()
             )
-        most = schema.get("maxItems")
-        return elements[:most] if shape.cut and isinstance(most, int) else elements
+        limit = schema.get("maxItems")
+        return elements[:limit] if shape.cut and isinstance(limit, int) else elements
 
     def _encoded(
         self, value: UntypedJson, schema: _Object, tokens: Tokens
@@ -165,20 +165,20 @@ class Codec:
         elements = self._elements(value, schema, tokens, is_answer=False)
         if not shape.items:
             return elements
-        first, more = elements[: shape.items], elements[shape.items :]
-        if len(first) < shape.items or (more and not shape.more):
+        leading, trailing = elements[: shape.items], elements[shape.items :]
+        if len(leading) < shape.items or (trailing and not shape.more):
             raise UndecodableError(f"an array of {shape.items} elements is expected")
-        members = {f"{ITEM}{index + 1}": part for index, part in enumerate(first)}
-        return members | ({MORE: more} if shape.more else {})
+        members = {f"{ITEM}{index + 1}": part for index, part in enumerate(leading)}
+        return members | ({MORE: trailing} if shape.more else {})
 
     def _members(
         self, value: _Object, schema: _Object, tokens: Tokens, *, is_answer: bool
     ) -> _Object:
         """Return the members of an object, each mapped by its schema."""
-        rest = isinstance(schema.get("additionalProperties"), dict)
+        has_values = isinstance(schema.get("additionalProperties"), dict)
         mapped = {}
         for name, part in value.items():
-            path: Tokens = ("additionalProperties",) if rest else ()
+            path: Tokens = ("additionalProperties",) if has_values else ()
             if name in (schema.get("properties") or {}):
                 path = ("properties", name)
             mapped[name] = (
@@ -204,15 +204,17 @@ class Codec:
             )
             for index, part in enumerate(value[:leading])
         ]
-        others = value[leading:]
+        trailing = value[leading:]
         if isinstance(schema.get("items"), dict):
             path = (*tokens, "items")
-            others = [self._mapped(it, path, is_answer=is_answer) for it in others]
-        return mapped + others
+            trailing = [
+                self._mapped(element, path, is_answer=is_answer) for element in trailing
+            ]
+        return mapped + trailing
 
 
 def _pairs(value: list[UntypedJson]) -> list[tuple[str, UntypedJson]]:
-    """Return the members that objects with key and value stand for.
+    """Return the members that objects with key and value represent.
 
     Raises:
         UndecodableError: they are others.
@@ -227,7 +229,7 @@ def _pairs(value: list[UntypedJson]) -> list[tuple[str, UntypedJson]]:
 
 
 def _listed(value: _Object, count: int) -> list[UntypedJson]:
-    """Return the elements that the members of an object stand for.
+    """Return the elements that the members of an object represent.
 
     Raises:
         UndecodableError: there are others.
@@ -235,7 +237,7 @@ def _listed(value: _Object, count: int) -> list[UntypedJson]:
     names = [f"{ITEM}{index + 1}" for index in range(count)]
     if not value.keys() >= {*names}:
         raise UndecodableError(f"an object with {', '.join(names)} expected")
-    more = value.get(MORE, [])
-    if not isinstance(more, list):
+    trailing = value.get(MORE, [])
+    if not isinstance(trailing, list):
         raise UndecodableError(f"an array expected in {MORE!r}")
-    return [*(value[name] for name in names), *more]
+    return [*(value[name] for name in names), *trailing]

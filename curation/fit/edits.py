@@ -30,11 +30,11 @@ class Claim(StrEnum):
     EQUAL = "equal"
     """Not at all."""
     NARROWER = "narrower"
-    """Some can no longer be said; what is said is valid by the schema before."""
+    """Some can no longer be expressed; the others are valid by the schema before."""
     WIDER = "wider"
     """Answers must be validated afterwards."""
     DIFFERS = "differs"
-    """Some can no longer be said, and answers must be validated afterwards."""
+    """Some can no longer be expressed, and answers must be validated afterwards."""
     UNKNOWN = "unknown"
     """Neither proof nor value decides it."""
 
@@ -45,17 +45,17 @@ class Sites:
 
     #: Tokens of the schema objects, each with the keywords of the findings there.
     keywords: Mapping[Tokens, frozenset[str]]
-    #: The limit that is exceeded, if it is one.
-    most: int = 0
+    #: The exceeded limit, if it is one.
+    limit: int = 0
 
 
-#: From a schema object and the keywords of its findings to what shall stand there; the
+#: From a schema object and the keywords of its findings to its replacement; the
 #: same object where the rewrite does not apply.
 EditObject = Callable[["SchemaObject", "Keywords"], "UntypedJson"]
 
 
 def at_sites(edit: EditObject) -> Callable[[UntypedJson, Sites], UntypedJson]:
-    """Return an edit of whole schemas that is made at each site."""
+    """Return an edit of whole schemas that applies one at each site."""
 
     @wraps(edit)
     def apply(schema: UntypedJson, sites: Sites) -> UntypedJson:

@@ -1,4 +1,4 @@
-"""Edits that change no value, where what they rely on is proven; the canonical form."""
+"""Edits that keep all values, under proven conditions; the canonical form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from curation.schema.subschemas import edited, subschemas, walk, without
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
 
-#: The name in `$defs` of a root that is referred to.
+#: The name in `$defs` of a root that references point to.
 _ROOT: Final = "root"
 
 
@@ -32,8 +32,8 @@ def one_of_as_any_of(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
 
 def implied_keyword_dropped(schema: SchemaObject, keywords: Keywords) -> SchemaObject:
     """Take out keywords: equal where something else implies them."""
-    kept = without(schema, *keywords)
-    return kept if len(kept) < len(schema) else schema
+    remaining = without(schema, *keywords)
+    return remaining if len(remaining) < len(schema) else schema
 
 
 def unknown_format_dropped(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
@@ -46,17 +46,19 @@ def unknown_format_dropped(schema: SchemaObject, _keywords: Keywords) -> SchemaO
 def idle_dropped(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Take out keywords about other types than the only one of a schema."""
     kind = schema.get("type")
-    own = "number" if kind == "integer" else kind
-    idle = [it for it in schema if TYPE_OF_KEYWORD.get(it, own) != own]
+    family = "number" if kind == "integer" else kind
+    idle = [
+        keyword for keyword in schema if TYPE_OF_KEYWORD.get(keyword, family) != family
+    ]
     return without(schema, *idle) if idle and isinstance(kind, str) else schema
 
 
 def unnamed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     """Take out identifiers and anchors that no reference uses."""
     references = [
-        place.keywords["$ref"]
-        for place in walk(schema, DIALECT)
-        if "$ref" in place.keywords
+        location.keywords["$ref"]
+        for location in walk(schema, DIALECT)
+        if "$ref" in location.keywords
     ]
     if not all(str(reference).startswith("#/") for reference in references):
         return schema
@@ -71,7 +73,7 @@ def unnamed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 
 
 def _targets(schema: Json) -> dict[Tokens, Tokens]:
-    """Return the places where each `$ref` stands and where it leads."""
+    """Return the path of each `$ref`, and of its target."""
     document = Schema(schema, DIALECT)
     targets: dict[Tokens, Tokens] = {}
     for reference in document.references:
@@ -93,15 +95,17 @@ def branch_by_type(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     types = schema.get("type")
     if not isinstance(types, list) or "anyOf" in schema or SHAPE in schema:
         return schema
-    meant = asserting(schema) - {"type"}
+    keywords = asserting(schema) - {"type"}
     branches = []
     for kind in types:
-        own = "number" if kind == "integer" else kind
+        family = "number" if kind == "integer" else kind
         about = [
-            it for it in schema if it in meant and TYPE_OF_KEYWORD.get(it, own) == own
+            keyword
+            for keyword in schema
+            if keyword in keywords and TYPE_OF_KEYWORD.get(keyword, family) == family
         ]
         branches.append({"type": kind, **{name: schema[name] for name in about}})
-    return {**without(schema, "type", *meant), "anyOf": branches}
+    return {**without(schema, "type", *keywords), "anyOf": branches}
 
 
 def with_properties(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
@@ -113,8 +117,8 @@ def length_as_pattern(schema: SchemaObject, _keywords: Keywords) -> SchemaObject
     """Write the limits of a string's length as a pattern."""
     if schema.get("type") != "string" or "pattern" in schema:
         return schema
-    least, most = schema.get("minLength", 0), schema.get("maxLength", "")
-    pattern = rf"^[\s\S]{{{least},{most}}}$"
+    minimum, maximum = schema.get("minLength", 0), schema.get("maxLength", "")
+    pattern = rf"^[\s\S]{{{minimum},{maximum}}}$"
     return {**without(schema, "minLength", "maxLength"), "pattern": pattern}
 
 
@@ -142,8 +146,8 @@ def pointed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
         if tokens not in targets or not isinstance(part, dict):
             return part
         target = targets[tokens]
-        place = target if target[:1] == ("$defs",) else (*start, *target)
-        return {**part, "$ref": fragment_of(place)}
+        path = target if target[:1] == ("$defs",) else (*start, *target)
+        return {**part, "$ref": fragment_of(path)}
 
     result: UntypedJson = edited(schema, DIALECT, change)
     definitions = result.get("$defs", {})
@@ -159,12 +163,15 @@ def pointed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 
 def declared(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Declare the properties that an open object requires."""
-    rest = schema.get("additionalProperties", True)
-    known = properties_of(schema)
-    missing = [name for name in required_of(schema) if name not in known]
-    if not missing or rest is False or "patternProperties" in schema:
+    additional = schema.get("additionalProperties", True)
+    properties = properties_of(schema)
+    missing = [name for name in required_of(schema) if name not in properties]
+    if not missing or additional is False or "patternProperties" in schema:
         return schema
-    return {**schema, "properties": {**known, **dict.fromkeys(missing, rest)}}
+    return {
+        **schema,
+        "properties": {**properties, **dict.fromkeys(missing, additional)},
+    }
 
 
 def normalised(schema: UntypedJson, _sites: Sites) -> UntypedJson:
@@ -175,7 +182,7 @@ def normalised(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 def tidied(schema: UntypedJson) -> UntypedJson:
     """Return a canonical form in the keywords that people write: closed objects.
 
-    Unchanged if it has `unevaluatedProperties`: that depends on the keywords beside it.
+    Unchanged if it has `unevaluatedProperties`, which depends on its siblings.
     """
     if any("unevaluatedProperties" in part for part in subschemas(schema, DIALECT)):
         return schema
@@ -184,16 +191,18 @@ def tidied(schema: UntypedJson) -> UntypedJson:
         if not isinstance(part, dict) or part.get("type") != "object":
             return without_false(part)
         names, patterns = part.get("propertyNames"), part.get("patternProperties")
-        known, values = properties_of(part), _enumerated(names)
+        properties, values = properties_of(part), _enumerated(names)
         if values is not None and not patterns:
-            rest = part.get("additionalProperties", True)
+            additional = part.get("additionalProperties", True)
             part = {
                 **without(part, "propertyNames"),
-                "properties": {name: known.get(name, rest) for name in values},
+                "properties": {
+                    name: properties.get(name, additional) for name in values
+                },
                 "additionalProperties": False,
             }
         pattern = names.get("pattern") if isinstance(names, dict) else None
-        if patterns and [*patterns] == [pattern] and not known:
+        if patterns and [*patterns] == [pattern] and not properties:
             part = {
                 **without(part, "patternProperties"),
                 "additionalProperties": patterns[pattern],
@@ -223,9 +232,10 @@ def annotated(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
     if isinstance(schema.get("items"), dict):
         result["items"] = annotated(schema["items"], like.get("items"))
     for holder in ("properties", *CONTAINERS):
-        parts, others = schema.get(holder), like.get(holder)
-        if isinstance(parts, dict) and isinstance(others, dict):
+        parts, counterparts = schema.get(holder), like.get(holder)
+        if isinstance(parts, dict) and isinstance(counterparts, dict):
             result[holder] = {
-                name: annotated(part, others.get(name)) for name, part in parts.items()
+                name: annotated(part, counterparts.get(name))
+                for name, part in parts.items()
             }
     return result

@@ -1,4 +1,4 @@
-"""Edits after which fewer values can be said, each of them valid by what was before."""
+"""Edits that narrow a schema: fewer values, each valid by the schema before."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ _STEPS: Final = frozenset({"properties", "items", "additionalProperties"})
 def closed(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Close an object that has properties; declare those that it requires."""
     declared = properties_of(schema)
-    rest = schema.get("additionalProperties", True)
+    additional = schema.get("additionalProperties", True)
     missing = [str(name) for name in required_of(schema) if name not in declared]
-    if not (declared or missing) or rest is False:
+    if not (declared or missing) or additional is False:
         return schema
-    properties: SchemaObject = {**declared, **dict.fromkeys(missing, rest)}
+    properties: SchemaObject = {**declared, **dict.fromkeys(missing, additional)}
     return without_refused(
         {
             **schema,
@@ -75,16 +75,21 @@ def without_patterns(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
         is_match = Schema({"pattern": pattern}, DIALECT).validator.is_valid
         for name in filter(is_match, properties):
             narrowed[name] = {"allOf": [narrowed[name], part]}
-    kept = without(schema, "patternProperties")
-    return {**kept, "properties": narrowed, "additionalProperties": False}
+    remaining = without(schema, "patternProperties")
+    return {**remaining, "properties": narrowed, "additionalProperties": False}
 
 
 def emptied(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Close an object of which no property is known."""
     if schema.get("additionalProperties") is False or properties_of(schema):
         return schema
-    kept = without(schema, "patternProperties", "propertyNames")
-    return {**kept, "type": "object", "properties": {}, "additionalProperties": False}
+    remaining = without(schema, "patternProperties", "propertyNames")
+    return {
+        **remaining,
+        "type": "object",
+        "properties": {},
+        "additionalProperties": False,
+    }
 
 
 def scalars(schema: UntypedJson, sites: Sites) -> UntypedJson:
@@ -126,12 +131,12 @@ def format_as_pattern(schema: SchemaObject, _keywords: Keywords) -> SchemaObject
 
 def with_required(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Require as many properties as an object must have at least."""
-    least, required = schema.get("minProperties"), required_of(schema)
-    if not isinstance(least, int):
+    minimum, required = schema.get("minProperties"), required_of(schema)
+    if not isinstance(minimum, int):
         return schema
-    others = [name for name in properties_of(schema) if name not in required]
-    names = [*required, *others[: max(0, least - len(required))]]
-    if len(names) < least:
+    optional = [name for name in properties_of(schema) if name not in required]
+    names = [*required, *optional[: max(0, minimum - len(required))]]
+    if len(names) < minimum:
         return schema
     return {**without(schema, "minProperties"), "required": names}
 
@@ -141,19 +146,19 @@ def scalar_values(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     values = schema.get("enum")
     if not isinstance(values, list):
         return schema
-    kept = [value for value in values if not isinstance(value, dict | list)]
-    return {**schema, "enum": kept} if 0 < len(kept) < len(values) else schema
+    scalars = [value for value in values if not isinstance(value, dict | list)]
+    return {**schema, "enum": scalars} if 0 < len(scalars) < len(values) else schema
 
 
 def optional_dropped(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Forbid the optional properties beyond a number, the innermost first."""
     optional = [
-        (*place.tokens, "properties", name)
-        for place in walk(schema, DIALECT)
-        for name in properties_of(place.keywords)
-        if name not in required_of(place.keywords)
+        (*location.tokens, "properties", name)
+        for location in walk(schema, DIALECT)
+        for name in properties_of(location.keywords)
+        if name not in required_of(location.keywords)
     ]
-    return cut(schema, sorted(optional, key=len)[sites.most :])
+    return cut(schema, sorted(optional, key=len)[sites.limit :])
 
 
 def cut_at_recursion(schema: UntypedJson, sites: Sites) -> UntypedJson:
@@ -164,10 +169,10 @@ def cut_at_recursion(schema: UntypedJson, sites: Sites) -> UntypedJson:
 def cut_at_depth(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Forbid values that nest deeper than a number of levels."""
     deep = [
-        place.tokens
-        for place in walk(schema, DIALECT)
-        if sum(token in _STEPS for token in place.tokens) >= sites.most
-        and ({"properties", "items"} & place.keywords.keys())
+        location.tokens
+        for location in walk(schema, DIALECT)
+        if sum(token in _STEPS for token in location.tokens) >= sites.limit
+        and ({"properties", "items"} & location.keywords.keys())
     ]
     return cut(schema, deep)
 
@@ -206,7 +211,10 @@ def without_false(schema: UntypedJson, *, narrowing: bool = False) -> UntypedJso
     schema = without_refused(schema)
     branches = schema.get("anyOf")
     if isinstance(branches, list) and False in branches:
-        schema = {**schema, "anyOf": [it for it in branches if it is not False]}
+        schema = {
+            **schema,
+            "anyOf": [branch for branch in branches if branch is not False],
+        }
     return False if schema.get("anyOf") == [] else schema
 
 

@@ -30,7 +30,7 @@ _INSIDE: Final = frozenset(
     {"properties", "items", "prefixItems", "additionalProperties", "propertyNames"}
 )
 _IN_PLACE: Final = IN_PLACE | {"$ref"}
-#: Keywords that may say something of each member of a value, and more such keywords.
+#: Keywords that may constrain each member of a value, and more such keywords.
 _OF_EACH: Final = frozenset({"enum", "const", "contains"})
 _OF_OTHERS: Final = _OF_EACH | {
     *("patternProperties", "additionalProperties", "unevaluatedProperties", "items"),
@@ -51,7 +51,7 @@ class Position(NamedTuple):
 
 
 def positions(schema: Json, dialect: Dialect) -> dict[Tokens, Position]:
-    """Return the position of each subschema; one that nothing reaches is as the root.
+    """Return the position of each subschema; the root's for unreachable ones.
 
     Example:
         >>> found = positions({"not": {"type": "null"}}, DRAFT_2020_12)
@@ -60,70 +60,72 @@ def positions(schema: Json, dialect: Dialect) -> dict[Tokens, Position]:
     """
     document = Schema(schema, dialect)
     everywhere = document.walk
-    scoped = any(not _SCOPED.isdisjoint(it.keywords) for it in everywhere)
+    scoped = any(not _SCOPED.isdisjoint(location.keywords) for location in everywhere)
     start = Position(monotone=not scoped, plain=True)
-    found: dict[Tokens, Position] = {}
+    by_path: dict[Tokens, Position] = {}
     pending = [(document.root, start)]
     while pending:
-        here, around = pending.pop()
-        known = found.get(here.tokens)
-        position = around if known is None else around & known
-        if position == known:
+        current, around = pending.pop()
+        previous = by_path.get(current.tokens)
+        position = around if previous is None else around & previous
+        if position == previous:
             continue
-        asserting = here.keywords.keys() - _SILENT
+        asserting = current.keywords.keys() - _SILENT
         alone = asserting <= {"anyOf"} or asserting <= {"$ref"}
-        is_unique = _is_unique(here) and not shape_of(here.schema).distinct
-        said: set[str | None] = {None} if is_unique or asserting & _OF_EACH else set()
-        found[here.tokens] = position
+        is_unique = _is_unique(current) and not shape_of(current.schema).distinct
+        named: set[str | None] = {None} if is_unique or asserting & _OF_EACH else set()
+        by_path[current.tokens] = position
         if not alone and asserting & _IN_PLACE:
-            found[here.tokens] = Position(monotone=position.monotone, plain=False)
-            said |= _said_in_place(document, here)
+            by_path[current.tokens] = Position(monotone=position.monotone, plain=False)
+            named |= _said_in_place(document, current)
         # What a pattern names may be a property, too.
         inside = _INSIDE
-        if "patternProperties" in here.keywords:
+        if "patternProperties" in current.keywords:
             inside -= {"properties"}
-        for path, _ in children(here.schema, dialect):
+        for path, _ in children(current.schema, dialect):
             if path[0] in CONTAINERS:
                 continue
-            also = said & {path[-1], None} if path[0] == "properties" else said
+            also = named & {path[-1], None} if path[0] == "properties" else named
             plain = path[0] in inside and not also
             step = Position(
                 path[0] not in _NOT_MONOTONE, plain or (path[0] == "anyOf" and alone)
             )
-            pending.append((document.child(here, path), position & step))
-        target = document.target(here) if "$ref" in here.keywords else None
+            pending.append((document.child(current, path), position & step))
+        target = document.target(current) if "$ref" in current.keywords else None
         if target is not None and not target.document:
             pending.append((target, position & Position(monotone=True, plain=alone)))
-    return {it.tokens: found.get(it.tokens, start) for it in everywhere}
+    return {
+        location.tokens: by_path.get(location.tokens, start) for location in everywhere
+    }
 
 
 def _said_in_place(document: Schema, start: SchemaLocation) -> set[str | None]:
-    """Return the properties of which other schemas of the same value say something.
+    """Return the properties that other schemas of the same value constrain.
 
-    None is among them if they may say something of any member.
+    None is among them if they may constrain any member.
     """
-    said: set[str | None] = set()
-    pending, seen = [start], {start}
+    names: set[str | None] = set()
+    pending, visited = [start], {start}
     while pending:
-        here = pending.pop()
-        others = [
-            document.child(here, path)
-            for path, _ in children(here.schema, document.dialect)
+        location = pending.pop()
+        neighbours = [
+            document.child(location, path)
+            for path, _ in children(location.schema, document.dialect)
             if path[0] in _IN_PLACE
         ]
-        if "$ref" in here.keywords and (target := document.target(here)):
-            others.append(target)
-        for other in others:
-            if other in seen:
+        if "$ref" in location.keywords and (target := document.target(location)):
+            neighbours.append(target)
+        for neighbour in neighbours:
+            if neighbour in visited:
                 continue
-            seen.add(other)
-            pending.append(other)
-            named = properties_of(other.keywords)
-            said.update(name for name in named if _says(named[name]))
-            own = any(_says(other.keywords.get(name)) for name in _OF_OTHERS)
-            if own or _is_unique(other):
-                said.add(None)
-    return said
+            visited.add(neighbour)
+            pending.append(neighbour)
+            named = properties_of(neighbour.keywords)
+            names.update(name for name in named if _says(named[name]))
+            unnamed = any(_says(neighbour.keywords.get(name)) for name in _OF_OTHERS)
+            if unnamed or _is_unique(neighbour):
+                names.add(None)
+    return names
 
 
 def _is_unique(location: SchemaLocation) -> bool:

@@ -1,4 +1,4 @@
-"""Profiles of targets: what a provider or a server does with a schema.
+"""Profiles of targets: how a provider or a server treats a schema.
 
 A profile is one TOML file in `curation/fit/profiles`, or a user's own. Each of its
 rules names a check of `curation.fit.checks`, the effect and its source. A keyword in no
@@ -37,9 +37,9 @@ class Effect(StrEnum):
     BLOCKED = "blocked"
     """The request succeeds; some valid values cannot be written."""
     ROUTED = "routed"
-    """The request succeeds, by another engine than the one that is asked first."""
+    """The request succeeds, by another engine than the one asked first."""
     UNKNOWN = "unknown"
-    """No source says what happens."""
+    """No source documents the behaviour."""
     ACCEPTED = "accepted"
     """The request succeeds with this part, whatever keywords are in it."""
 
@@ -48,7 +48,7 @@ class SourceKind(StrEnum):
     """How a rule is known."""
 
     DOCUMENTED = "documented"
-    """The vendor's documentation or source says so."""
+    """The vendor's documentation or source states so."""
     SDK = "sdk"
     """The vendor's own library takes it out, or raises, before it sends a request."""
     PROBED = "probed"
@@ -63,7 +63,7 @@ class Scope(StrEnum):
     TOOL = "tool"
     """Only a tool: its parameters, or its name."""
     REQUEST = "request"
-    """All schemas of one request together: what is counted is summed."""
+    """All schemas of one request together: counts are summed."""
 
 
 class TargetKind(StrEnum):
@@ -78,22 +78,22 @@ class TargetKind(StrEnum):
 
 
 class Strict(StrEnum):
-    """Which schemas a target is held to: those that are sent with `strict`."""
+    """Which schemas a target is held to: those sent with `strict`."""
 
     ASKED = "asked"
     """Those that the request sends with it."""
     FORMATS = "formats"
     """These, and every schema of an answer."""
     ALWAYS = "always"
-    """Every schema: the target stands for requests with `strict`."""
+    """Every schema: the target is requests with `strict`."""
 
 
 class ProfileSource(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a rule stands."""
+    """The source of a rule."""
 
     #: The page, or the library with its version.
     title: str
-    #: Of the version, or when the page was read.
+    #: Date of the version, or of reading the page.
     date: str
     evidence: SourceKind
     url: str = ""
@@ -109,11 +109,11 @@ class ProfileRule(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     #: The keywords, types, formats, values or regex features that it is about.
     names: tuple[str, ...] = ()
-    #: The values of the keywords that are taken.
+    #: The accepted values of the keywords.
     values: tuple[UntypedJson, ...] = ()
     #: Only in schemas held by these keywords; `root` is the whole.
     places: tuple[str, ...] = ()
-    #: Only where one of these keywords stands in the same schema.
+    #: Only where one of these keywords is in the same schema.
     beside: tuple[str, ...] = ()
     #: Only in schemas whose `type` names one of these; empty: that have no `type`.
     types: tuple[str, ...] = ()
@@ -138,17 +138,17 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     #: The sources of that profile whose rules hold; empty: all.
     inherits: tuple[str, ...] = ()
     strict: Strict = Strict.ASKED
-    #: Whether schemas of answers are sent to it, and not those of tools alone.
+    #: Whether it accepts schemas of answers, and not of tools alone.
     answers: bool = True
     #: Who was compared with the rules: the service, its SDK, its documents, or nobody.
     compared: str = "nobody"
     sources: Mapping[str, ProfileSource] = {}
     rules: tuple[ProfileRule, ...] = ()
-    #: Keywords that a source says are supported.
+    #: Keywords that a source states are supported.
     accepted: tuple[str, ...] = ()
     #: The engines that answer.
     engines: tuple[str, ...] = ()
-    #: What a user should know beside the rules.
+    #: Notes for the user, in addition to the rules.
     note: str = ""
 
     @property
@@ -192,17 +192,17 @@ _COUNTING: Final = (
     *("tools", "depth", "properties", "optional-properties", "unions"),
     *("enum-values", "characters"),
 )
-#: Checks of limits: a profile's own stands for that of the profile that it extends.
+#: Checks of limits: a profile's replaces the limit of the profile that it extends.
 COUNTED: Final = frozenset({*_COUNTING, "long-enum"})
 #: The checks, and the parameters that each takes: those that it needs, and others.
 PARAMETERS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
     "object-without-properties": (_NONE, frozenset({"places"})),
-    # `values` has the regular expression of what is accepted.
+    # `values` has the regular expression of accepted names.
     "tool-name": (frozenset({"values"}), _NONE),
     "property-key": (frozenset({"values"}), frozenset({"places"})),
     "keyword": (_NAMES, _PLACED | {"values", "most"}),
     "format": (_NAMES, frozenset({"types"})),
-    # In an `enum` of more strings than `values` says.
+    # In an `enum` of more strings than `values`.
     "long-enum": (frozenset({"most", "values"}), _NONE),
     **dict.fromkeys(_ALONE, (_NONE, _NONE)),
     **dict.fromkeys(_WITH_NAMES, (_NAMES, _NONE)),
@@ -231,7 +231,9 @@ def provider_names() -> tuple[str, ...]:
     """Return the names of the providers to which schemas of answers are sent."""
     profiles = map(load_profile, profile_names())
     return tuple(
-        it.name for it in profiles if it.kind is TargetKind.PROVIDER and it.answers
+        profile.name
+        for profile in profiles
+        if profile.kind is TargetKind.PROVIDER and profile.answers
     )
 
 
@@ -242,8 +244,8 @@ def load_profile(name: str) -> Profile:
         name: One of `profile_names`, or the path of a TOML file.
 
     Raises:
-        BadUsage: there is no such profile.
-        NoInput: there is no such file.
+        BadUsage: no such profile exists.
+        NoInput: no such file exists.
         BadData: the file is not a profile.
     """
     return _load(name, ())
@@ -282,8 +284,8 @@ def _file_of(name: str) -> Profile:
     path = Path(name)
     if path.suffix == _SUFFIX or path.is_file():
         return read_profile(path)
-    known = {word: full for full in profile_names() for word in (full, full[:6])}
-    near = dict.fromkeys(known[word] for word in closest_names(name, known))
+    names = {word: full for full in profile_names() for word in (full, full[:6])}
+    near = dict.fromkeys(names[word] for word in closest_names(name, names))
     then = f"there are {', '.join(profile_names())}, engines, or FILE.toml"
     if near:
         then = f"did you mean {' or '.join(near)}?"
@@ -297,11 +299,11 @@ def load_profiles(
 
     Args:
         targets: The names.
-        engine: From a name that no profile has to that of an engine; None for none.
+        engine: From a name without a profile to an engine's profile, or None.
 
     Raises:
-        BadUsage: it is empty, there is no such target, or two have one name.
-        NoInput: there is no such file.
+        BadUsage: it is empty, no such target exists, or two have one name.
+        NoInput: no such file exists.
         BadData: a file is not a profile.
     """
     names = [name.strip() for name in targets.split(",") if name.strip()]
@@ -324,17 +326,17 @@ def read_profile(path: Path) -> Profile:
     """Return the profile in a file; every typo in it is an error.
 
     Raises:
-        NoInput: there is no such file.
+        NoInput: no such file exists.
         BadData: the file is not a profile.
     """
     try:
         tables = tomllib.loads(refuse_large(path).read_text("utf-8"))
     except OSError as error:
-        what = error.strerror or type(error).__name__
-        raise NoInput(what, str(path)) from error
+        fault = error.strerror or type(error).__name__
+        raise NoInput(fault, str(path)) from error
     except (ValueError, RecursionError) as error:
-        what = str(error) or type(error).__name__
-        raise BadData(f"not TOML: {what}", str(path)) from error
+        fault = str(error) or type(error).__name__
+        raise BadData(f"not TOML: {fault}", str(path)) from error
     try:
         for problem in _problems(tables):
             raise BadData(problem, str(path))
@@ -347,12 +349,12 @@ def read_profile(path: Path) -> Profile:
 
 
 def _problems(tables: Mapping[str, Json]) -> Iterator[str]:
-    """Yield keys that no table of a profile has, with what may be meant."""
+    """Yield unknown keys of a profile, with suggestions."""
     yield from _unknown_keys(tables, Profile, "")
     for part, struct in (("sources", ProfileSource), ("rules", ProfileRule)):
         inner = tables.get(part)
-        listed = enumerate(inner) if isinstance(inner, list) else ()
-        for key, table in inner.items() if isinstance(inner, dict) else listed:
+        elements = enumerate(inner) if isinstance(inner, list) else ()
+        for key, table in inner.items() if isinstance(inner, dict) else elements:
             if isinstance(table, dict):
                 yield from _unknown_keys(table, struct, f" in {part}[{key}]")
 
@@ -386,8 +388,8 @@ def _faults(profile: Profile) -> Iterator[str]:
             near = _meant(rule.source, tuple(profile.sources))
             yield f"unknown source {rule.source!r}{where}{near}"
         needed, optional = PARAMETERS[rule.check]
-        given = set(msgspec.structs.asdict(rule)) - _ALWAYS
-        used = {name for name in given if getattr(rule, name) not in ((), None)}
+        fields = set(msgspec.structs.asdict(rule)) - _ALWAYS
+        used = {name for name in fields if getattr(rule, name) not in ((), None)}
         for name in sorted(needed - used):
             yield f"{rule.check!r}{where} needs {name!r}"
         for name in sorted(used - needed - optional):

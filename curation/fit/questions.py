@@ -22,7 +22,7 @@ class AlgebraQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="algebra"):
 
 
 class ValueQuestion(AlgebraQuestion, frozen=True, kw_only=True, tag="values"):
-    """Which values tell two schemas apart?"""
+    """Which values distinguish two schemas?"""
 
     #: JSON texts of values to be tried before others.
     given: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class SchemaQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="schema"):
 
 
 class AlgebraAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Proofs; false where there is none."""
+    """Proofs; false where none exists."""
 
     #: Every value of the first is one of the second.
     first_in_second: bool = False
@@ -58,7 +58,7 @@ class ValueAnswer(msgspec.Struct, frozen=True, kw_only=True):
     only_first: str | None = None
     only_second: str | None = None
     both: str | None = None
-    #: Distinct values that were judged.
+    #: Distinct values judged.
     tried: int = 0
 
 

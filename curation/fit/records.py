@@ -1,4 +1,4 @@
-"""The providers that accept a record as it is, and what alone stands in the way."""
+"""The providers that accept a record as it is, and single causes of rejection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 from curation.fit.profile import load_profile, provider_names
 from curation.fit.verdict import FAILING, Verdict, judge_fit, verdict_of
 
-#: Rules that are counted for one target.
+#: Rules counted for one target.
 _SHOWN = 3
 
 
@@ -34,7 +34,7 @@ class TargetCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record_fit(text: str) -> RecordFit:
-    """Return which providers accept a schema as that of an answer.
+    """Return which providers accept a schema for answers.
 
     Example:
         >>> record_fit('{"type": "object", "properties": {}}').fits_but_for
@@ -47,7 +47,7 @@ def record_fit(text: str) -> RecordFit:
         verdict = verdict_of(findings)
         if verdict in (Verdict.ACCEPTED, Verdict.IN_PART):
             fits.append(name)
-        causes = {it.cause for it in findings if it.effect in FAILING}
+        causes = {finding.cause for finding in findings if finding.effect in FAILING}
         if len(causes) == 1:
             but_for.append(f"{name}: {causes.pop()}")
     return RecordFit(tuple(fits), tuple(but_for))
@@ -60,12 +60,12 @@ def target_counts(rows: Iterable[RecordFit]) -> dict[str, TargetCount]:
         accepted.update(fits)
         causes.update(but_for)
     but_for_of: dict[str, dict[str, int]] = {name: {} for name in accepted}
-    for cause, count in sorted(causes.items(), key=lambda it: (-it[1], it[0])):
+    for cause, count in sorted(causes.items(), key=lambda item: (-item[1], item[0])):
         name, _, rule = cause.partition(": ")
         but_for_of.setdefault(name, {})[rule] = count
     return {
         name: TargetCount(
-            accepted=accepted[name], but_for=dict([*found.items()][:_SHOWN])
+            accepted=accepted[name], but_for=dict([*counts.items()][:_SHOWN])
         )
-        for name, found in sorted(but_for_of.items())
+        for name, counts in sorted(but_for_of.items())
     }

@@ -1,6 +1,6 @@
-"""The relation of two schemas by their values: by proof, else by values, else unknown.
+"""The relation of two schemas: by proof, otherwise by values, otherwise unknown.
 
-The proofs are those of jsonschema-rs's algebra, in a child process under a deadline in
+The proofs come from jsonschema-rs's algebra, in a child process under a deadline in
 processor time. What it does not decide, values may: witnesses and near misses of both
 schemas, and values of the difference itself, judged with formats asserted.
 """
@@ -39,7 +39,7 @@ _PROGRAM: Final = Program(module="curation.fit.relation_worker")
 #: Seconds of processor time for the proofs of one pair, and for its values.
 PROOF_SECONDS: Final = 5.0
 VALUE_SECONDS: Final = 10.0
-#: Answers that are kept for the same question.
+#: Answers kept for the same question.
 _MOST_ANSWERS: Final = 64
 #: How many times as long a question may take before it is asked again.
 _LATER: Final = 2
@@ -47,7 +47,7 @@ _LIMITS: Final = Limits(wall_times=BUSY_MACHINE, memory_mb=1024, recycle_after=1
 
 
 class RelationKind(StrEnum):
-    """What the second of two schemas accepts, beside what the first accepts."""
+    """The values of the second of two schemas, relative to the first's."""
 
     EQUAL = "equal"
     """The same values."""
@@ -73,13 +73,13 @@ class Relation:
     second_in_first: bool | None
     #: Whether a value is one of both.
     common: bool | None
-    #: JSON texts: a value of the first alone, of the second alone, of both.
+    #: JSON texts: a value only of the first, only of the second, of both.
     only_first: str | None = None
     only_second: str | None = None
     both: str | None = None
-    #: Values that were tried.
+    #: Values tried.
     tried: int = 0
-    #: Why there is no proof, where it could not even be tried.
+    #: The reason if a proof could not be tried.
     failure: str = ""
 
     @property
@@ -100,11 +100,11 @@ class Relation:
 
     @property
     def evidence(self) -> str:
-        """How the relation is known, or what was tried, as a clause."""
+        """The evidence for the relation, or the attempts, as a clause."""
         if self.kind is RelationKind.UNKNOWN:
             halves = [
-                f"every value of the {one} is one of the {other}"
-                for one, other, proven in (
+                f"every value of the {inner} is one of the {outer}"
+                for inner, outer, proven in (
                     ("first", "second", self.first_in_second),
                     ("second", "first", self.second_in_first),
                 )
@@ -167,7 +167,7 @@ class Comparer:
     def proofs(
         self, first: PlainSchema, second: PlainSchema, seconds: float = PROOF_SECONDS
     ) -> AlgebraAnswer:
-        """Return what is proven of two schemas; nothing if the deadline ended it."""
+        """Return the proofs about two schemas; none if the deadline ended it."""
         question = AlgebraQuestion(first=first, second=second)
         return self._ask(question, seconds, AlgebraAnswer)
 
@@ -185,13 +185,13 @@ class Comparer:
         differences: Iterable[str] = (),
         seconds: float = VALUE_SECONDS,
     ) -> ValueAnswer:
-        """Return values that tell two schemas apart.
+        """Return values that distinguish two schemas.
 
         Args:
             first: A schema.
             second: Another one.
             given: JSON texts of values to be tried before others.
-            differences: Schemas of values that tell them apart, as `proofs` gives them.
+            differences: Schemas of values that distinguish them, from `proofs`.
             seconds: The deadline, of processor time.
         """
         question = ValueQuestion(
@@ -205,7 +205,7 @@ class Comparer:
     def witnesses(
         self, schema: PlainSchema, seconds: float = VALUE_SECONDS
     ) -> tuple[str, ...]:
-        """Return some values of a schema as JSON texts; none if there is no time."""
+        """Return some values of a schema as JSON texts; none when time is up."""
         question = SchemaQuestion(schema=schema, wanted="witnesses")
         return self._ask(question, seconds, tuple[str, ...])
 
@@ -252,22 +252,27 @@ class Comparer:
             first: A schema that validators can use.
             second: Another one.
             dialect: That of the first.
-            second_dialect: That of the second, if it is another one.
+            second_dialect: That of the second, if it is another.
             given: JSON texts of values to be tried before others.
         """
-        other = second_dialect or dialect
-        same = skeleton_digest(first, dialect) == skeleton_digest(second, other)
-        if same and dialect is other:
+        other_dialect = second_dialect or dialect
+        equal = skeleton_digest(first, dialect) == skeleton_digest(
+            second, other_dialect
+        )
+        if equal and dialect is other_dialect:
             return Relation(first_in_second=True, second_in_first=True, common=None)
-        texts = text_of(first, dialect), text_of(second, other)
+        texts = text_of(first, dialect), text_of(second, other_dialect)
         proofs = self.proofs(*texts, PROOF_SECONDS)
         if proofs.first_in_second and proofs.second_in_first:
             return Relation(first_in_second=True, second_in_first=True, common=None)
         values = self.values(*texts, given=given, differences=proofs.differences)
+        common: bool | None = None
+        if values.both or proofs.apart:
+            common = bool(values.both)
         return Relation(
             first_in_second=_holds(values.only_first, proven=proofs.first_in_second),
             second_in_first=_holds(values.only_second, proven=proofs.second_in_first),
-            common=True if values.both else False if proofs.apart else None,
+            common=common,
             only_first=values.only_first,
             only_second=values.only_second,
             both=values.both,

@@ -1,6 +1,6 @@
-"""The worker of comparisons: jsonschema-rs's algebra, and values that tell two apart.
+"""The worker of comparisons: jsonschema-rs's algebra, and distinguishing values.
 
-The algebra is experimental and has no budget of its own: a comparison may take minutes
+The algebra is experimental and has no budget: a comparison may take minutes
 or gigabytes, so that the parent ends it (`curation.fit.relation`).
 """
 
@@ -31,7 +31,7 @@ from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import RUST_DRAFTS
 
-#: Witnesses that are looked for of each schema.
+#: Number of witnesses sought of each schema.
 _WITNESSES = Budget(count=12, covering=8)
 
 
@@ -49,8 +49,8 @@ def _compiled(schema: PlainSchema) -> CompiledSchema:
 def _canonical(schema: PlainSchema, dialect: str) -> jsonschema_rs.CanonicalSchema:
     value = _read(schema)
     if dialect != schema.dialect:
-        own = BY_NAME[schema.dialect]
-        value = ported(gathered(value, own), own, BY_NAME[dialect])
+        source = BY_NAME[schema.dialect]
+        value = ported(gathered(value, source), source, BY_NAME[dialect])
     return jsonschema_rs.canonicalize(
         value, draft=RUST_DRAFTS[dialect], validate_formats=True, offline=True
     )
@@ -65,34 +65,39 @@ _FAILURES = (
 
 
 def prove(question: AlgebraQuestion) -> AlgebraAnswer:
-    """Return what the algebra proves of two schemas.
+    """Return the algebra's proofs about two schemas.
 
     Schemas of different dialects are compared as schemas of 2020-12.
     """
     dialects = {question.first.dialect, question.second.dialect}
     dialect = dialects.pop() if len(dialects) == 1 else DRAFT_2020_12.name
     try:
-        first = _canonical(question.first, dialect)
-        second = _canonical(question.second, dialect)
-        rests = [_without(first, second), _without(second, first)]
+        first_schema = _canonical(question.first, dialect)
+        second_schema = _canonical(question.second, dialect)
+        rests = [
+            _without(first_schema, second_schema),
+            _without(second_schema, first_schema),
+        ]
     except _FAILURES as error:
         return AlgebraAnswer(failure=f"{type(error).__name__}: {error}"[:200])
-    proven = [rest.is_empty for rest in rests]
+    proven = [difference.is_empty for difference in rests]
     if not any(proven):
-        rests.append(_rest(lambda: first.intersect(second)))
+        rests.append(_rest(lambda: first_schema.intersect(second_schema)))
     return AlgebraAnswer(
         first_in_second=proven[0],
         second_in_first=proven[1],
         apart=not any(proven) and rests[-1].is_empty,
-        differences=tuple(rest.schema for rest in rests if rest.schema),
+        differences=tuple(
+            difference.schema for difference in rests if difference.schema
+        ),
     )
 
 
 def texts(question: SchemaQuestion) -> tuple[str, ...]:
     """Return some values of a schema, or its canonical form if it has one."""
     if question.wanted == "witnesses":
-        found = find_witnesses(_compiled(question.schema), budget=_WITNESSES)
-        return tuple(json.dumps(witness.value) for witness in found.witnesses)
+        search = find_witnesses(_compiled(question.schema), budget=_WITNESSES)
+        return tuple(json.dumps(witness.value) for witness in search.witnesses)
     try:
         canonical = _canonical(question.schema, question.schema.dialect)
         return (json.dumps(canonical.to_json_schema()),)
@@ -110,10 +115,10 @@ class _Rest(NamedTuple):
 
 def _rest(operation: Callable[[], jsonschema_rs.CanonicalSchema]) -> _Rest:
     try:
-        rest = operation()
-        if rest.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO:
+        result = operation()
+        if result.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO:
             return _Rest(is_empty=True)
-        return _Rest(is_empty=False, schema=json.dumps(rest.to_json_schema()))
+        return _Rest(is_empty=False, schema=json.dumps(result.to_json_schema()))
     except (*_FAILURES, TypeError):
         return _Rest(is_empty=False)
 
@@ -130,29 +135,33 @@ def search(question: ValueQuestion) -> ValueAnswer:
     """Return a value on each side of two schemas, as far as there is one."""
     from curation.instances.judging.validators import verdicts  # noqa: PLC0415 - slow
 
-    first, second = _compiled(question.first), _compiled(question.second)
-    found: dict[tuple[bool, bool], str] = {}
-    seen: set[str] = set()
-    for value in _candidates(question, first, second):
+    first_schema, second_schema = _compiled(question.first), _compiled(question.second)
+    examples: dict[tuple[bool, bool], str] = {}
+    tried: set[str] = set()
+    for value in _candidates(question, first_schema, second_schema):
         text = json.dumps(value)
-        if text in seen:
+        if text in tried:
             continue
-        seen.add(text)
-        side = first.is_valid(value), second.is_valid(value)
-        if any(side) and side not in found:
-            # jsonschema must say the same of it, or nothing.
+        tried.add(text)
+        side = first_schema.is_valid(value), second_schema.is_valid(value)
+        if any(side) and side not in examples:
+            # jsonschema must agree on it, or be undecided.
             judged = [
-                verdicts(it, value, ask_jsonschema=True) for it in (first, second)
+                verdicts(schema, value, ask_jsonschema=True)
+                for schema in (first_schema, second_schema)
             ]
-            if all(it.jsonschema in (None, it.jsonschema_rs) for it in judged):
-                found[side] = text
-        if len(found) == len(_SIDES):
+            if all(
+                verdict.jsonschema in (None, verdict.jsonschema_rs)
+                for verdict in judged
+            ):
+                examples[side] = text
+        if len(examples) == len(_SIDES):
             break
     return ValueAnswer(
-        only_first=found.get((True, False)),
-        only_second=found.get((False, True)),
-        both=found.get((True, True)),
-        tried=len(seen),
+        only_first=examples.get((True, False)),
+        only_second=examples.get((False, True)),
+        both=examples.get((True, True)),
+        tried=len(tried),
     )
 
 
@@ -160,17 +169,17 @@ _SIDES = ((True, False), (False, True), (True, True))
 
 
 def _candidates(
-    question: ValueQuestion, first: CompiledSchema, second: CompiledSchema
+    question: ValueQuestion, first_schema: CompiledSchema, second_schema: CompiledSchema
 ) -> Iterator[Json]:
-    """Yield values in the order in which they are likely to tell something."""
+    """Yield values, the most likely to distinguish first."""
     from curation.instances.near_misses.search import find_near_misses  # noqa: PLC0415 - slow
 
     yield from map(json.loads, question.given)
     for text in question.differences:
-        rest = _compiled(PlainSchema(text=text, dialect=DRAFT_2020_12.name))
-        for witness in find_witnesses(rest, budget=Budget(count=6)).witnesses:
+        difference = _compiled(PlainSchema(text=text, dialect=DRAFT_2020_12.name))
+        for witness in find_witnesses(difference, budget=Budget(count=6)).witnesses:
             yield witness.value
-    for compiled in (first, second):
+    for compiled in (first_schema, second_schema):
         witnesses = find_witnesses(compiled, budget=_WITNESSES).witnesses
         for witness in witnesses:
             yield witness.value

@@ -1,6 +1,6 @@
 """Edits after which answers have another shape, or another description.
 
-What is meant changes only as far as a value cannot be said in the new shape.
+What is meant changes only as far as a value cannot be expressed in the new shape.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from curation.schema.subschemas import without
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
-#: References that are followed one after the other.
+#: Maximum length of a followed chain of references.
 _MOST_REFERENCES: Final = 10
 #: Most elements of an array that are members of an object.
 _MOST_MEMBERS: Final = 64
@@ -48,10 +48,12 @@ def nullable(schema: UntypedJson, sites: Sites) -> UntypedJson:
             for name, member in properties.items()
             if name not in required
         }
-        parts = {name: it for name, it in optional.items() if it is not None}
+        parts = {
+            name: branch for name, branch in optional.items() if branch is not None
+        }
         result = {**part, "properties": {**properties, **parts}}
-        if others := [name for name in properties if name not in parts]:
-            result["required"] = others
+        if mandatory := [name for name in properties if name not in parts]:
+            result["required"] = mandatory
         # One that cannot be null is required.
         return with_shape(result, nullable=tuple(parts)) if parts else result
 
@@ -59,7 +61,7 @@ def nullable(schema: UntypedJson, sites: Sites) -> UntypedJson:
 
 
 def _never_null(schema: UntypedJson, root: UntypedJson) -> UntypedJson | None:
-    """Return what `_without_null` does; a reference to what is never null is kept."""
+    """Return `_without_null`; a reference to a schema without null is kept."""
     if not isinstance(schema, dict) or asserting(schema) != {"$ref"}:
         return _without_null(schema)
     target: UntypedJson = schema
@@ -87,22 +89,24 @@ def _without_null(schema: UntypedJson) -> UntypedJson | None:
         kinds = [name for name in kind if name != "null"]
         if not kinds:
             return None
-        rest = {**schema, "type": kinds[0] if len(kinds) == 1 else kinds}
+        remaining = {**schema, "type": kinds[0] if len(kinds) == 1 else kinds}
         if isinstance(schema.get("enum"), list):
-            rest["enum"] = [value for value in schema["enum"] if value is not None]
-        return rest
+            remaining["enum"] = [value for value in schema["enum"] if value is not None]
+        return remaining
     values = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if isinstance(values, list):
-        kept = [value for value in values if value is not None]
-        if len(kept) == len(values):
+        non_null = [value for value in values if value is not None]
+        if len(non_null) == len(values):
             return schema
-        return {**schema, "enum": kept} if kept and "enum" in schema else None
+        return {**schema, "enum": non_null} if non_null and "enum" in schema else None
     branches = schema.get("anyOf")
     if isinstance(branches, list):
-        kept = [part for it in branches if (part := _without_null(it)) is not None]
-        dropped = [it for it in branches if _without_null(it) is None]
-        if kept and all(it == {"type": "null"} for it in dropped):
-            return {**schema, "anyOf": kept}
+        non_null = [
+            part for branch in branches if (part := _without_null(branch)) is not None
+        ]
+        dropped = [branch for branch in branches if _without_null(branch) is None]
+        if non_null and all(branch == {"type": "null"} for branch in dropped):
+            return {**schema, "anyOf": non_null}
     return None
 
 
@@ -115,18 +119,18 @@ def pairs(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
         return schema
     if shape_of(schema).pairs:
         return schema
-    rest = schema.get("additionalProperties", True)
+    additional = schema.get("additionalProperties", True)
     patterns = schema.get("patternProperties") or {}
     names = schema.get("propertyNames", {})
     if patterns:
         if len(patterns) > 1 or "propertyNames" in schema:
             return schema
-        (pattern, rest), names = next(iter(patterns.items())), {}
+        (pattern, additional), names = next(iter(patterns.items())), {}
         names = {"pattern": pattern}
     if (
         not isinstance(names, dict)
         or names.keys() - {"type"} - _OF_NAMES
-        or rest is False
+        or additional is False
     ):
         return schema
     return with_shape(
@@ -134,8 +138,8 @@ def pairs(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
             **without(schema, "patternProperties", "required", "properties"),
             **({"propertyNames": names} if names else {}),
             "additionalProperties": {"type": list(SCALARS)}
-            if rest is True or rest == {}
-            else rest,
+            if additional is True or additional == {}
+            else additional,
         },
         pairs=True,
     )
@@ -145,25 +149,27 @@ def members(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Ask for the leading elements of an array as members of an object."""
     prefix = schema.get("prefixItems")
     leading = len(prefix) if isinstance(prefix, list) else 0
-    least = schema.get("minItems", 0)
-    most = schema.get("maxItems")
-    if schema.get("type") != "array" or not isinstance(least, int):
+    minimum = schema.get("minItems", 0)
+    maximum = schema.get("maxItems")
+    if schema.get("type") != "array" or not isinstance(minimum, int):
         return schema
-    count = max(leading, least)
+    count = max(leading, minimum)
     if (
         not 0 < count <= _MOST_MEMBERS
         or asserting(schema) - _OF_ARRAYS
         or shape_of(schema).items
     ):
         return schema
-    rest = schema.get("items", True)
-    if isinstance(most, int) and most < count:
+    items = schema.get("items", True)
+    if isinstance(maximum, int) and maximum < count:
         return schema
-    more = rest is not False and most != count and not (leading and rest is True)
+    has_more = (
+        items is not False and maximum != count and not (leading and items is True)
+    )
     result = {**schema, "minItems": count}
-    if not more:
+    if not has_more:
         result["maxItems"] = count
-    return with_shape(result, items=count, more=more)
+    return with_shape(result, items=count, more=has_more)
 
 
 def distinct(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
@@ -172,7 +178,7 @@ def distinct(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
         "uniqueItems"
     }:
         return schema
-    # Behind one that is left out, elements would take the places of others.
+    # After a dropped element, others would move to its index.
     if "prefixItems" in schema or schema.get("uniqueItems") is not True:
         return schema
     return with_shape(schema, distinct=True)
@@ -180,10 +186,10 @@ def distinct(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
 
 def shortened(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Cut arrays in answers at their `maxItems`."""
-    most = schema.get("maxItems")
-    if not isinstance(most, int) or asserting(schema) - _OF_ARRAYS - {"uniqueItems"}:
+    limit = schema.get("maxItems")
+    if not isinstance(limit, int) or asserting(schema) - _OF_ARRAYS - {"uniqueItems"}:
         return schema
-    if most < 1 or most < schema.get("minItems", 0):
+    if limit < 1 or limit < schema.get("minItems", 0):
         return schema
     return with_shape(schema, cut=True)
 
@@ -197,8 +203,8 @@ def wrapped(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 
 def dropped(schema: SchemaObject, keywords: Keywords) -> SchemaObject:
     """Say in the description what the target does not hold."""
-    taken = {name: value for name, value in schema.items() if name in keywords}
-    if not taken:
+    moved = {name: value for name, value in schema.items() if name in keywords}
+    if not moved:
         return schema
-    dropped = {**shape_of(schema).dropped, **taken}
-    return with_shape(without(schema, *taken), dropped=dropped)
+    dropped = {**shape_of(schema).dropped, **moved}
+    return with_shape(without(schema, *moved), dropped=dropped)

@@ -1,9 +1,9 @@
 """The constraints of a schema that a target will not hold, as a schema and in words.
 
 The rest is what decoded answers are validated with afterwards: a value that the sent
-schema and the rest accept is valid by what is meant. It holds the keywords that were
-dropped or are ignored, where they stand, and nothing else; beside a schema of which it
-cannot be said by itself (in branches of `anyOf` and the like) the whole branch stands,
+schema and the rest accept is valid by the meaning. It holds the keywords that were
+dropped or are ignored, in their position, and nothing else; for a schema of which it
+cannot be expressed alone (in branches of `anyOf` and the like) it has the whole branch,
 and if there are references the whole schema.
 """
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from curation.fit.rewriting import Fit
 
 _Object: TypeAlias = "dict[str, UntypedJson]"
-#: Applicators through which a keyword can be said by itself.
+#: Applicators through which a keyword can be expressed by itself.
 _THROUGH: Final = frozenset({"properties", "items", "allOf", "$ref", *CONTAINERS})
 _CONTAINS: Final = ("contains", "minContains", "maxContains")
-#: Without these, what is said of others would change.
+#: Without these, the meaning of others would change.
 _TOGETHER: Final = (
     frozenset({"items", "prefixItems", "additionalItems", *_CONTAINS}),
     frozenset({"properties", "patternProperties", "additionalProperties"}),
@@ -45,15 +45,15 @@ def lost_keywords(fit: Fit) -> dict[Tokens, frozenset[str]]:
     for finding in fit.ignored:
         site = fit.shaped.source(finding.site)
         lost.setdefault(site, set()).add(finding.keyword)
-    for place in walk(fit.shaped.marked, fit.shaped.dialect):
-        dropped = shape_of(place.schema).dropped
+    for location in walk(fit.shaped.marked, fit.shaped.dialect):
+        dropped = shape_of(location.schema).dropped
         if dropped:
-            lost.setdefault(place.tokens, set()).update(dropped)
+            lost.setdefault(location.tokens, set()).update(dropped)
     return {tokens: frozenset(names) - {""} for tokens, names in lost.items()}
 
 
 def whole(fit: Fit) -> UntypedJson:
-    """Return what is meant, with the keywords that were dropped back in their place."""
+    """Return the meaning, with the dropped keywords back in their place."""
 
     def restored(_tokens: Tokens, schema: UntypedJson) -> UntypedJson:
         if not isinstance(schema, dict) or SHAPE not in schema:
@@ -73,14 +73,16 @@ def rest_of(fit: Fit) -> UntypedJson:
     references = document.references
     # What is kept whole may refer to anything; where others than `$ref` lead depends on
     # the way to them.
-    others = dialect.applicators.keys() - _THROUGH
-    branched = any(others & {*tokens, *names} for tokens, names in lost.items())
-    if references and (branched or any(it.keyword != "$ref" for it in references)):
+    branching = dialect.applicators.keys() - _THROUGH
+    branched = any(branching & {*tokens, *names} for tokens, names in lost.items())
+    if references and (
+        branched or any(reference.keyword != "$ref" for reference in references)
+    ):
         return schema
     leading: dict[Tokens, list[Tokens]] = {}
-    for it in references:
-        if (target := document.lookup(it.text, it.base)) is not None:
-            leading.setdefault(target.tokens, []).append(it.tokens)
+    for reference in references:
+        if (target := document.lookup(reference.text, reference.base)) is not None:
+            leading.setdefault(target.tokens, []).append(reference.tokens)
     #: The schemas in which something is lost, and those that lead to them.
     above: set[Tokens] = set()
     pending = [*lost]
@@ -88,7 +90,7 @@ def rest_of(fit: Fit) -> UntypedJson:
         tokens = pending.pop()
         places = {tokens[:length] for length in range(len(tokens) + 1)} - above
         above |= places
-        pending += [it for place in places for it in leading.get(place, ())]
+        pending += [reference for path in places for reference in leading.get(path, ())]
     return _part(schema, (), lost, above, document) or True
 
 
@@ -103,7 +105,7 @@ def _part(
     if not isinstance(schema, dict):
         return None
     names = set(lost.get(tokens, ()))
-    kept: _Object = {name: schema[name] for name in schema if name == "$schema"}
+    residual: _Object = {name: schema[name] for name in schema if name == "$schema"}
     for path, child in children(schema, document.dialect):
         below = (*tokens, *path)
         # The schemas of a tuple are counted: none of them may be left out.
@@ -111,38 +113,38 @@ def _part(
         if below in above and (path[0] not in _THROUGH or is_tuple):
             names.add(path[0])
         elif below in above or (path[0] in CONTAINERS and document.references):
-            _put(kept, path, _part(child, below, lost, above, document) or {})
+            _put(residual, path, _part(child, below, lost, above, document) or {})
     for group in _TOGETHER:
         if names & group:
             names |= group
     if "$ref" in schema:
         names.add("$ref")
-    kept.update({name: schema[name] for name in schema if name in names})
-    return kept or None
+    residual.update({name: schema[name] for name in schema if name in names})
+    return residual or None
 
 
-def _put(kept: _Object, path: Tokens, part: UntypedJson) -> None:
-    """Set what is kept of a part of a schema, below its keyword."""
+def _put(residual: _Object, path: Tokens, part: UntypedJson) -> None:
+    """Set the remainder of a part of a schema, below its keyword."""
     keyword, *inner = path
     if not inner:
-        kept[keyword] = part
+        residual[keyword] = part
     elif keyword == "allOf":
-        kept.setdefault(keyword, []).append(part)
-    elif isinstance(kept.setdefault(keyword, {}), dict):
-        kept[keyword][inner[0]] = part
+        residual.setdefault(keyword, []).append(part)
+    elif isinstance(residual.setdefault(keyword, {}), dict):
+        residual[keyword][inner[0]] = part
 
 
 def sentences(fit: Fit) -> Iterator[str]:
-    """Yield what is lost in words, for a prompt.
+    """Yield the lost constraints in words, for a prompt.
 
     Example:
         >>> list(sentences(fit))
         ['/properties/tags: `uniqueItems` must be true']
     """
     lost = lost_keywords(fit)
-    for place in walk(whole(fit), fit.shaped.dialect):
-        for name in sorted(lost.get(place.tokens, ())):
-            if name in place.keywords:
-                text = shortened(json.dumps(place.keywords[name]), _SHOWN)
-                where = pointer(place.tokens) or "the root"
+    for location in walk(whole(fit), fit.shaped.dialect):
+        for name in sorted(lost.get(location.tokens, ())):
+            if name in location.keywords:
+                text = shortened(json.dumps(location.keywords[name]), _SHOWN)
+                where = pointer(location.tokens) or "the root"
                 yield f"{where}: `{name}` must be {text}"

@@ -1,8 +1,8 @@
-"""The named rewrites in the order of trial: what asks for each, and what it claims.
+"""The named rewrites in the order of trial: their triggers and claims.
 
 A rewrite edits a marked schema (`curation.fit.shapes`) in 2020-12. Its name and its
 sentence are those of the edit. What it claims to change of the values that are meant
-holds wherever a schema stands in a *monotone* position (`curation.fit.positions`).
+holds wherever a schema is in a *monotone* position (`curation.fit.positions`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Rewrite:
     claim: Claim
     #: The checks whose findings ask for it.
     rules: frozenset[str]
-    #: The keywords of those findings; all where there are none, or beside a reference.
+    #: The keywords of those findings; all if there are none, or next to a reference.
     keywords: frozenset[str] = frozenset()
     apply: Callable[[UntypedJson, Sites], UntypedJson]
     #: Whether it gives answers another shape, which is right only where no other
@@ -38,7 +38,7 @@ class Rewrite:
     shapes: bool = False
     #: Whether it counts only where it is proven to change nothing.
     exact: bool = False
-    #: Whether it may edit any place, and not only those of the findings.
+    #: Whether it may edit any location, and not only locations of findings.
     everywhere: bool = False
 
     def answers(self, rule: str, keyword: str) -> bool:
@@ -83,7 +83,7 @@ def _each(
     return _whole(at_sites(edit), claim, rules, keywords, **flags)
 
 
-#: Keywords that change what others mean: without one, others may refuse more.
+#: Keywords that change the meaning of others: without one, others may refuse more.
 COUPLED: Final = frozenset(
     {
         *("properties", "patternProperties", "prefixItems", "items", "if", "contains"),

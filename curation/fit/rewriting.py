@@ -1,9 +1,9 @@
-"""Rewrite a schema so that a target takes it, and say of each step what it changes.
+"""Rewrite a schema so that a target accepts it, and claim the effect of each step.
 
 The findings of `curation.fit.verdict` ask for rewrites; safe ones come first. How a
 step changes the values that are meant is proven by the algebra or by the rule of the
 rewrite, refuted with a value, or unknown. A step that loses all known values is not
-made. The whole has a deadline in processor time, that of proofs included.
+made. The whole has a deadline in processor time, proofs included.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ SAFE_CLAIMS: Final = frozenset({Claim.EQUAL, Claim.NARROWER})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One rewrite that was made."""
+    """One applied rewrite."""
 
     rewrite: str
     sentence: str
@@ -75,14 +75,14 @@ class Fit:
     steps: tuple[Step, ...]
     #: What the target still does not take.
     failing: tuple[FitFinding, ...]
-    #: What it ignores, or is not known to do with what is sent.
+    #: Parts of the sent schema that it ignores, or is not known to honour.
     remarks: tuple[FitFinding, ...]
     #: Whether the deadline ended it before the schema fitted.
     is_late: bool = False
 
     @property
     def schema(self) -> UntypedJson:
-        """The schema that is sent."""
+        """The sent schema."""
         return self.shaped.schema
 
     @property
@@ -93,7 +93,9 @@ class Fit:
     @property
     def ignored(self) -> tuple[FitFinding, ...]:
         """What it accepts and does not hold."""
-        return tuple(it for it in self.remarks if it.effect is Effect.IGNORED)
+        return tuple(
+            remark for remark in self.remarks if remark.effect is Effect.IGNORED
+        )
 
     @property
     def fits(self) -> bool:
@@ -102,7 +104,7 @@ class Fit:
 
     @property
     def claim(self) -> Claim:
-        """How decoded answers relate to the original, with what is ignored."""
+        """How decoded answers relate to the original, ignored keywords included."""
         claims = {step.claim for step in self.steps} - {Claim.EQUAL}
         claims |= {Claim.WIDER} if self.ignored else set()
         if len(claims) > 1:
@@ -132,7 +134,7 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
     comparer: Comparer,
     *,
     allow: Literal["safe", "any"] = "safe",
-    known: Sequence[Json] | None = None,
+    examples: Sequence[Json] | None = None,
     tool: bool = False,
     strict: bool = False,
     prove: bool = True,
@@ -145,22 +147,22 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
         profile: The target.
         comparer: Decides how steps change it.
         allow: `safe` makes only steps after which decoded answers are valid.
-        known: Values of the schema, of which one at least is to be kept; by default
+        examples: Values of the schema, of which one at least is to be kept; by default
             some are looked for.
         tool: Whether it is the schema of a tool's parameters.
         strict: Whether the request sends it with `strict`.
-        prove: Whether to ask for a proof also of what a rule tells, and for a value
-            that refutes what neither tells.
-        seconds: The deadline in processor time, of the comparer's as well.
+        prove: Whether to ask for a proof also of claims known by a rule, and for a
+            value that refutes a claim without proof.
+        seconds: The deadline in processor time, the comparer's included.
     """
     begun = comparer.spent
-    if known is None:
-        own = text_of(original.value, original.dialect)
-        texts = comparer.witnesses(own, min(VALUE_SECONDS, seconds / 2))
-        known = [json.loads(text) for text in texts]
+    if examples is None:
+        original_text = text_of(original.value, original.dialect)
+        texts = comparer.witnesses(original_text, min(VALUE_SECONDS, seconds / 2))
+        examples = [json.loads(text) for text in texts]
     seconds -= comparer.spent - begun
     return _Rewriting(
-        original, profile, comparer, allow, known, tool, strict, prove, seconds
+        original, profile, comparer, allow, examples, tool, strict, prove, seconds
     ).run()
 
 
@@ -170,7 +172,7 @@ class _Rewriting:
     profile: Profile
     comparer: Comparer
     allow: str
-    known: Sequence[Json]
+    examples: Sequence[Json]
     tool: bool
     strict: bool
     prove: bool
@@ -189,11 +191,11 @@ class _Rewriting:
         if self._failing():
             self._port()
         if self.shaped.dialect is _DIALECT:
-            listed = (*EXACT, *SAFE, *(UNSAFE if self.allow == "any" else ()))
-            # What one rewrite leaves behind may be for one before it in the list.
+            candidates = (*EXACT, *SAFE, *(UNSAFE if self.allow == "any" else ()))
+            # The result of one rewrite may suit an earlier one in the list.
             for _ in range(_PASSES):
                 before = len(self.steps)
-                for candidate in listed:
+                for candidate in candidates:
                     self._apply(candidate)
                 if len(self.steps) == before:
                     break
@@ -204,7 +206,9 @@ class _Rewriting:
             shaped=self.shaped,
             steps=tuple(self.steps),
             failing=failing,
-            remarks=tuple(it for it in self._findings() if it.effect not in FAILING),
+            remarks=tuple(
+                finding for finding in self._findings() if finding.effect not in FAILING
+            ),
             is_late=bool(failing) and self._left() <= 0,
         )
 
@@ -213,9 +217,9 @@ class _Rewriting:
         spent = time.thread_time() + self.comparer.spent - self.begun
         return self.seconds - spent
 
-    def _within(self, most: float) -> float:
-        """Return the deadline of one question: at most a third of what is left."""
-        return min(most, max(_LEAST_SECONDS, self._left() / 3))
+    def _within(self, limit: float) -> float:
+        """Return the deadline of one question: at most a third of the remainder."""
+        return min(limit, max(_LEAST_SECONDS, self._left() / 3))
 
     def _findings(self) -> tuple[FitFinding, ...]:
         return judge_fit(
@@ -223,7 +227,9 @@ class _Rewriting:
         )
 
     def _failing(self) -> tuple[FitFinding, ...]:
-        return tuple(it for it in self._findings() if it.effect in FAILING)
+        return tuple(
+            finding for finding in self._findings() if finding.effect in FAILING
+        )
 
     def _port(self) -> None:
         """Write the schema in 2020-12, in which all rewrites are made."""
@@ -238,21 +244,21 @@ class _Rewriting:
             return schema
 
         try:
-            own = gathered(value, dialect)
-            new = edited(ported(own, dialect, _DIALECT), _DIALECT, legal)
+            bundled = gathered(value, dialect)
+            new = edited(ported(bundled, dialect, _DIALECT), _DIALECT, legal)
             CompiledSchema(new, _DIALECT).validator  # noqa: B018 - may it be used?
         except (CannotPortError, ValueError):
             return
         if isinstance(new, dict) and isinstance(value, dict) and "$schema" in value:
             new = {"$schema": _DIALECT.uri, **new}
-        if own is not value:
+        if bundled is not value:
             sentence = "what references lead to outside of all keywords becomes a"
             self._note("gathered", f"{sentence} definition", Claim.EQUAL)
         if dialect is not _DIALECT:
             # 2020-12 asserts formats that older drafts do not have.
-            more = asserted_formats(_DIALECT) - asserted_formats(dialect)
+            formats = asserted_formats(_DIALECT) - asserted_formats(dialect)
             used = {str(part.get("format")) for part in subschemas(value, dialect)}
-            claim = Claim.NARROWER if used & more else Claim.EQUAL
+            claim = Claim.NARROWER if used & formats else Claim.EQUAL
             sentence = f"the schema of {dialect.name} is written in 2020-12"
             self._note("ported", sentence, claim)
         self.shaped = Shaped(new, _DIALECT)
@@ -272,18 +278,22 @@ class _Rewriting:
     def _apply(self, candidate: Rewrite) -> None:
         """Make a rewrite where findings ask for it; an exact one by keyword."""
         findings = [
-            it for it in self._failing() if candidate.answers(it.rule, it.keyword)
+            failure
+            for failure in self._failing()
+            if candidate.answers(failure.rule, failure.keyword)
         ]
-        checks = {it.rule for it in findings}
+        checks = {failure.rule for failure in findings}
         rules = [rule for rule in self.profile.rules if rule.check in checks]
         limits = [rule.most for rule in rules if rule.most is not None]
-        for group in sorted({it.keyword if candidate.exact else "" for it in findings}):
+        for group in sorted(
+            {failure.keyword if candidate.exact else "" for failure in findings}
+        ):
             places = positions(self.shaped.marked, _DIALECT)
-            asked: dict[Tokens, frozenset[str]] = {}
+            tried: dict[Tokens, frozenset[str]] = {}
             for finding in findings:
                 tokens = self.shaped.source(finding.site)
                 position = places.get(tokens)
-                # What is only in the schema that is sent, none can edit.
+                # A part only of the sent schema cannot be edited.
                 is_marked = self.shaped.places.get(tokens) == finding.site
                 if position is None or not is_marked:
                     continue
@@ -291,13 +301,13 @@ class _Rewriting:
                     continue
                 is_site = position.plain or not candidate.shapes
                 if candidate is NORMALISED and finding.rule == "open-object":
-                    # Closed beside another schema, it would refuse what that declares.
+                    # Closed next to another schema, it would refuse its properties.
                     is_site = not position.plain
                 if is_site:
-                    known = asked.get(tokens, frozenset())
-                    asked[tokens] = known | {finding.keyword}
-            if asked and self._left() > 0:
-                sites = Sites(keywords=asked, most=min(limits, default=0))
+                    previous = tried.get(tokens, frozenset())
+                    tried[tokens] = previous | {finding.keyword}
+            if tried and self._left() > 0:
+                sites = Sites(keywords=tried, limit=min(limits, default=0))
                 self._try(candidate, sites, places)
 
     def _try(
@@ -320,7 +330,7 @@ class _Rewriting:
         return claim in SAFE_CLAIMS or self.allow == "any"
 
     def _normalised(self) -> UntypedJson:
-        """Return the canonical form, or the schema itself if there is none."""
+        """Return the canonical form, or the schema itself if none exists."""
         marked = self.shaped.marked
         text = json.dumps(marked)
         if SHAPE in text or not self.has_algebra:
@@ -337,7 +347,7 @@ class _Rewriting:
         after = CompiledSchema(marked, _DIALECT)
         try:
             after.validator  # noqa: B018 - may it be used?
-            valid = [value for value in self.known if before.is_valid(value)]
+            valid = [value for value in self.examples if before.is_valid(value)]
             return not valid or any(map(after.is_valid, valid))
         except ValueError:
             return False
@@ -349,7 +359,7 @@ class _Rewriting:
         after: Json,
         places: Mapping[Tokens, Position],
     ) -> Step:
-        """Return the step to a marked schema, with what it changes."""
+        """Return the step to a marked schema, with its claim."""
         before, after = meaning_of(self.shaped.marked), meaning_of(after)
         texts = text_of(before, _DIALECT), text_of(after, _DIALECT)
         proofs = AlgebraAnswer()
@@ -368,10 +378,12 @@ class _Rewriting:
             proofs = self.comparer.proofs(*texts, self._within(PROOF_SECONDS))
             self.has_algebra = "no answer within" not in proofs.failure
         claim = _claim(
-            kept=proofs.first_in_second or rule in (Claim.EQUAL, Claim.WIDER),
+            preserved=proofs.first_in_second or rule in (Claim.EQUAL, Claim.WIDER),
             safe=proofs.second_in_first or rule in (Claim.EQUAL, Claim.NARROWER),
         )
-        by_algebra = _claim(kept=proofs.first_in_second, safe=proofs.second_in_first)
+        by_algebra = _claim(
+            preserved=proofs.first_in_second, safe=proofs.second_in_first
+        )
         step = Step(
             rewrite=candidate.name,
             sentence=candidate.sentence,
@@ -386,7 +398,7 @@ class _Rewriting:
         self.searches += 1
         values = self.comparer.values(
             *texts,
-            given=map(json.dumps, self.known),
+            given=map(json.dumps, self.examples),
             differences=proofs.differences,
             seconds=self._within(VALUE_SECONDS),
         )
@@ -401,7 +413,7 @@ class _Rewriting:
         )
 
 
-#: The evidence of what the algebra proves, or of a meaning that stays word for word.
+#: The evidence of a proof by the algebra, or of a meaning that stays word for word.
 _PROVEN: Final = "proven"
 #: The names that 2020-12 allows for anchors.
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
@@ -413,7 +425,9 @@ _MOST_SEARCHES: Final = 4
 _GROWTH: Final = 4
 
 
-def _claim(*, kept: bool, safe: bool) -> Claim:
-    if kept and safe:
+def _claim(*, preserved: bool, safe: bool) -> Claim:
+    if preserved and safe:
         return Claim.EQUAL
-    return Claim.WIDER if kept else Claim.NARROWER if safe else Claim.UNKNOWN
+    if preserved:
+        return Claim.WIDER
+    return Claim.NARROWER if safe else Claim.UNKNOWN

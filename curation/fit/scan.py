@@ -1,4 +1,4 @@
-"""One schema as checks of profiles look at it: each subschema once, and what it counts.
+"""One schema prepared for checks of profiles: each subschema once, and counts.
 
 Definitions and the targets of local references are looked at, whether or not validation
 would enter them: a target reads the whole text.
@@ -40,8 +40,8 @@ class Scan:
 
     def __init__(self, schema: Json) -> None:
         """Walk over a schema once, in the dialect that it declares."""
-        stated = schema.get("$schema") if isinstance(schema, dict) else None
-        dialect = declared(stated) or ANY_DIALECT
+        uri = schema.get("$schema") if isinstance(schema, dict) else None
+        dialect = declared(uri) or ANY_DIALECT
         self.document = Schema(schema, dialect)
         self.targets: dict[Tokens, Tokens | None] = {}
         references: dict[tuple[Tokens, str], Reference] = {}
@@ -53,8 +53,8 @@ class Scan:
             if start.tokens in places or not isinstance(start.schema, dict | bool):
                 continue
             inside = below(start, dialect)
-            for place in inside:
-                places.setdefault(place.tokens, place)
+            for location in inside:
+                places.setdefault(location.tokens, location)
             for reference in references_in(inside, dialect):
                 key = reference.tokens, reference.keyword
                 if not isinstance(reference.value, str) or key in references:
@@ -73,7 +73,7 @@ class Scan:
     @cached_property
     def keywords(self) -> frozenset[str]:
         """The names of all members of all places."""
-        return frozenset(name for place in self.places for name in place.keywords)
+        return frozenset(name for location in self.places for name in location.keywords)
 
     @cached_property
     def recursive(self) -> frozenset[Tokens]:
@@ -93,23 +93,25 @@ class Scan:
             tokens
             for tokens, target in self.targets.items()
             if target is not None
-            and any(circles[target] == circles[it] for it in above[tokens])
+            and any(circles[target] == circles[ancestor] for ancestor in above[tokens])
         )
 
     @cached_property
     def depth(self) -> int:
         """The most objects and arrays inside each other, references followed."""
-        nested = {it.tokens: _is_nested(it.schema) for it in self.places}
-        #: By the schema around: those of the same value, and of values inside.
-        same: defaultdict[Tokens, list[Tokens]] = defaultdict(list)
+        nested = {
+            location.tokens: _is_nested(location.schema) for location in self.places
+        }
+        #: By the schema around: the schemas of the same value, and of values inside.
+        same_value: defaultdict[Tokens, list[Tokens]] = defaultdict(list)
         inner: defaultdict[Tokens, list[Tokens]] = defaultdict(list)
         for tokens, (holder, keyword) in self.holders.items():
             if keyword not in CONTAINERS:
-                (same if keyword in IN_PLACE else inner)[holder].append(tokens)
+                (same_value if keyword in IN_PLACE else inner)[holder].append(tokens)
         for tokens, target in self.targets.items():
             # References that come back count nothing.
             if target is not None and target in nested and tokens not in self.recursive:
-                same[tokens].append(target)
+                same_value[tokens].append(target)
         depths: dict[Tokens, int] = {}
         pending: list[Tokens] = [()]
         while pending:
@@ -117,23 +119,23 @@ class Scan:
             if tokens in depths:
                 pending.pop()
                 continue
-            around = same[tokens] + inner[tokens]
-            unknown = [it for it in around if it not in depths]
+            around = same_value[tokens] + inner[tokens]
+            unknown = [path for path in around if path not in depths]
             pending += unknown
             if not unknown:
-                below = [nested[tokens] + depths[it] for it in inner[tokens]]
-                beside = [depths[it] for it in same[tokens]]
+                below = [nested[tokens] + depths[path] for path in inner[tokens]]
+                beside = [depths[path] for path in same_value[tokens]]
                 depths[tokens] = max([nested[tokens], *below, *beside])
         return depths[()]
 
     @cached_property
     def holders(self) -> dict[Tokens, tuple[Tokens, str]]:
         """The schema directly around each, and the keyword there."""
-        known = {place.tokens for place in self.places}
+        paths = {location.tokens for location in self.places}
         holders: dict[Tokens, tuple[Tokens, str]] = {}
-        for tokens in known:
+        for tokens in paths:
             for length in range(len(tokens) - 1, -1, -1):
-                if tokens[:length] in known:
+                if tokens[:length] in paths:
                     holders[tokens] = tokens[:length], tokens[length]
                     break
         return holders
@@ -142,7 +144,7 @@ class Scan:
         """Return whether the innermost property around a schema must be present."""
         while holder := self.holders.get(tokens):
             around, keyword = holder
-            # A reference may lead to the whole of `properties`, which is no property.
+            # A reference may lead to `properties` itself, which is not a property.
             if keyword == "properties" and len(tokens) > len(around) + 1:
                 required = required_of(self.document.location_at(around).keywords)
                 return tokens[len(around) + 1] in required
@@ -155,17 +157,19 @@ def _circles(inside: Mapping[Tokens, set[Tokens]]) -> dict[Tokens, Tokens]:
 
     They are found by the algorithm of Kosaraju and Sharir, in linear time.
     """
-    before: dict[Tokens, list[Tokens]] = {it: [] for it in inside}
-    for here, following in inside.items():
-        for it in following:
-            before[it].append(here)
+    before: dict[Tokens, list[Tokens]] = {path: [] for path in inside}
+    for holder, following in inside.items():
+        for target in following:
+            before[target].append(holder)
     order: dict[Tokens, None] = {}
-    seen: set[Tokens] = set()
+    visited: set[Tokens] = set()
     pending = [*inside]
     while pending:
-        here = pending[-1]
-        new: set[Tokens] = set() if here in seen else inside[here] - seen - {here}
-        seen.add(here)
+        holder = pending[-1]
+        new: set[Tokens] = (
+            set() if holder in visited else inside[holder] - visited - {holder}
+        )
+        visited.add(holder)
         pending += new
         if not new:
             order.setdefault(pending.pop())
@@ -173,16 +177,16 @@ def _circles(inside: Mapping[Tokens, set[Tokens]]) -> dict[Tokens, Tokens]:
     for start in reversed(order):
         pending = [start]
         while pending:
-            here = pending.pop()
-            if here not in circles:
-                circles[here] = start
-                pending += before[here]
+            holder = pending.pop()
+            if holder not in circles:
+                circles[holder] = start
+                pending += before[holder]
     return circles
 
 
 @remembered
 def scan_of(schema: Json) -> Scan | None:
-    """Return the scan of a value; None if it is no schema. The last ones are kept."""
+    """Return the scan of a value, cached; None if it is not a schema."""
     return Scan(schema) if isinstance(schema, dict | bool) else None
 
 
@@ -197,7 +201,7 @@ def is_of_types(schema: Mapping[str, Json], types: Sequence[str]) -> bool:
 
 
 def is_object_schema(schema: Mapping[str, Json]) -> bool:
-    """Return whether a schema says that it is about objects."""
+    """Return whether a schema states that it is about objects."""
     types = types_of(schema)
     return "object" in types or (not types and not _ABOUT_OBJECTS.isdisjoint(schema))
 

@@ -1,8 +1,8 @@
 """Schemas whose answers have another shape than the values that are meant.
 
-A *marked* schema says what is meant, and at some of its objects, under `SHAPE`, the
-shape in which a target is asked for it. The mark is no keyword of any draft: validators
-ignore it. `Shaped` is the schema that is sent, with the place in it of each part of the
+A *marked* schema has the meaning, and at some of its objects, under `SHAPE`, the
+shape in which a target is asked for it. No draft has the keyword: validators
+ignore it. `Shaped` is the sent schema, with the place in it of each part of the
 marked one; `curation.fit.decoding` maps answers back.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _Object: TypeAlias = "dict[str, UntypedJson]"
 #: The member of a schema object that holds its `AnswerShape`.
 SHAPE: Final = "csbdata:shape"
-#: Names of the members of objects that stand for other things.
+#: Names of the members of objects that represent other things.
 KEY, VALUE, MORE, ITEM = "key", "value", "more", "item"
 _ABOUT: Final = ("title", "description")
 
@@ -54,25 +54,25 @@ class AnswerShape(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 def shape_of(schema: UntypedJson) -> AnswerShape:
-    """Return the shape that a marked schema says; that of any value without a mark."""
+    """Return the shape of a marked schema; without a mark the shape of any value."""
     mark = schema.get(SHAPE) if isinstance(schema, dict) else None
     return AnswerShape() if mark is None else msgspec.convert(mark, AnswerShape)
 
 
 def with_shape(schema: _Object, **changes: UntypedJson) -> _Object:
-    """Return a schema whose mark says more: fields of `AnswerShape` by name."""
+    """Return a schema whose mark states more: fields of `AnswerShape` by name."""
     shape = msgspec.structs.replace(shape_of(schema), **changes)
     return {**schema, SHAPE: msgspec.to_builtins(shape)}
 
 
 @dataclass(slots=True)
 class Shaped:
-    """The schema that is sent for a marked one."""
+    """The sent form of a marked schema."""
 
     marked: UntypedJson
     dialect: Dialect
     schema: UntypedJson = True
-    #: Tokens in the marked schema to tokens in the one that is sent.
+    #: Tokens in the marked schema to tokens in the sent schema.
     places: dict[Tokens, Tokens] = field(default_factory=dict)
     _sources: dict[Tokens, Tokens] = field(default_factory=dict)
 
@@ -81,7 +81,7 @@ class Shaped:
         self.schema = self._with_references(self._whole())
 
     def source(self, tokens: Tokens) -> Tokens:
-        """Return the tokens in the marked schema of a place in the one that is sent."""
+        """Return the tokens in the marked schema of a location in the sent schema."""
         for length in range(len(tokens), 0, -1):
             if tokens[:length] in self._sources:
                 return self._sources[tokens[:length]]
@@ -91,8 +91,8 @@ class Shaped:
         root = self.marked
         if not isinstance(root, dict) or not shape_of(root).wrapped:
             return self._part(root, (), ())
-        kept = {*CONTAINERS, "$schema", "$id"}
-        around = {name: root[name] for name in root if name in kept}
+        outer = {*CONTAINERS, "$schema", "$id"}
+        around = {name: root[name] for name in root if name in outer}
         inner = {name: value for name, value in root.items() if name not in around}
         sent = self._part(around, (), ())
         value = self._part(inner, (), ("properties", VALUE))
@@ -103,28 +103,30 @@ class Shaped:
         edits: dict[Tokens, Put] = {}
         for reference in document.references:
             target = document.lookup(reference.text, reference.base)
-            place = self.places.get(reference.tokens)
-            if target is None or place is None:
+            path = self.places.get(reference.tokens)
+            if target is None or path is None:
                 continue
-            there = self.places.get(target.tokens)
-            if there is not None and there != target.tokens:
-                edits[*place, reference.keyword] = Put(fragment_of(there))
+            sent_path = self.places.get(target.tokens)
+            if sent_path is not None and sent_path != target.tokens:
+                edits[*path, reference.keyword] = Put(fragment_of(sent_path))
         return rewritten(sent, edits)
 
-    def _part(self, schema: UntypedJson, here: Tokens, there: Tokens) -> UntypedJson:
-        """Return what is sent for a part, and note the places of all parts in it."""
-        self.places[here], self._sources[there] = there, here
+    def _part(self, schema: UntypedJson, source: Tokens, target: Tokens) -> UntypedJson:
+        """Return the sent form of a part, and note the locations of all parts in it."""
+        self.places[source], self._sources[target] = target, source
         if not isinstance(schema, dict):
             return schema
         shape = shape_of(schema)
         if shape.pairs:
-            return self._pairs(schema, here, there)
+            return self._pairs(schema, source, target)
         if shape.items:
-            return self._members(schema, shape, here, there)
-        parts = self._changed_parts(schema, shape, here, there)
+            return self._members(schema, shape, source, target)
+        parts = self._changed_parts(schema, shape, source, target)
         if not parts and SHAPE not in schema:
             return schema
-        sent = _with_parts({it: schema[it] for it in schema if it != SHAPE}, parts)
+        sent = _with_parts(
+            {keyword: schema[keyword] for keyword in schema if keyword != SHAPE}, parts
+        )
         if shape.nullable:
             properties = schema["properties"]
             sent["required"] = list(properties) if isinstance(properties, dict) else []
@@ -135,66 +137,66 @@ class Shaped:
         return _described(sent, shape)
 
     def _changed_parts(
-        self, schema: _Object, shape: AnswerShape, here: Tokens, there: Tokens
+        self, schema: _Object, shape: AnswerShape, source: Tokens, target: Tokens
     ) -> dict[Tokens, UntypedJson]:
-        """Return what is sent for the parts directly inside, where it is another."""
+        """Return the sent forms of the parts directly inside, where they differ."""
         parts: dict[Tokens, UntypedJson] = {}
         nullable = frozenset(shape.nullable)
         for path, child in children(schema, self.dialect):
             is_nullable = path[0] == "properties" and path[1] in nullable
             make = self._nullable if is_nullable else self._part
-            value = make(child, (*here, *path), (*there, *path))
+            value = make(child, (*source, *path), (*target, *path))
             if value is not child:
                 parts[path] = value
         return parts
 
     def _nullable(
-        self, schema: UntypedJson, here: Tokens, there: Tokens
+        self, schema: UntypedJson, source: Tokens, target: Tokens
     ) -> UntypedJson:
         kind = schema.get("type") if isinstance(schema, dict) else None
         shape = shape_of(schema)
         changed = shape.pairs or shape.items
         if isinstance(schema, dict) and isinstance(kind, str) and not changed:
-            sent = self._part(schema, here, there)
+            sent = self._part(schema, source, target)
             if isinstance(sent, dict) and "const" not in sent:
                 sent = {**sent, "type": [kind, "null"]}
                 if isinstance(sent.get("enum"), list):
                     sent["enum"] = [*schema["enum"], None]
                 return sent
         if isinstance(schema, dict) and schema.keys() <= {"anyOf", *_ABOUT}:
-            sent = self._part(schema, here, there)
+            sent = self._part(schema, source, target)
             if isinstance(sent, dict):
                 return {**sent, "anyOf": [*sent["anyOf"], {"type": "null"}]}
             return sent
-        value = self._part(schema, here, (*there, "anyOf", "0"))
+        value = self._part(schema, source, (*target, "anyOf", "0"))
         return {"anyOf": [value, {"type": "null"}]}
 
     def _definitions(
-        self, schema: _Object, here: Tokens, there: Tokens
+        self, schema: _Object, source: Tokens, target: Tokens
     ) -> dict[str, UntypedJson]:
         """Return the members of a reshaped schema that references may lead to."""
-        kept = {name: schema[name] for name in schema if name in CONTAINERS}
+        definitions = {name: schema[name] for name in schema if name in CONTAINERS}
         return _with_parts(
-            kept,
+            definitions,
             {
-                path: self._part(child, (*here, *path), (*there, *path))
-                for path, child in children(kept, self.dialect)
+                path: self._part(child, (*source, *path), (*target, *path))
+                for path, child in children(definitions, self.dialect)
             },
         )
 
-    def _pairs(self, schema: _Object, here: Tokens, there: Tokens) -> UntypedJson:
-        inside = (*there, "items", "properties")
+    def _pairs(self, schema: _Object, source: Tokens, target: Tokens) -> UntypedJson:
+        inside = (*target, "items", "properties")
         names = schema.get("propertyNames", {})
-        key = self._part(names, (*here, "propertyNames"), (*inside, KEY))
+        key = self._part(names, (*source, "propertyNames"), (*inside, KEY))
         value = self._part(
             schema["additionalProperties"],
-            (*here, "additionalProperties"),
+            (*source, "additionalProperties"),
             (*inside, VALUE),
         )
         key = {"type": "string", **(key if isinstance(key, dict) else {})}
         sent: _Object = {
             **{name: schema[name] for name in _ABOUT if name in schema},
-            **self._definitions(schema, here, there),
+            **self._definitions(schema, source, target),
             "type": "array",
             "items": _object({KEY: key, VALUE: value}),
         }
@@ -203,29 +205,29 @@ class Shaped:
         return _described(sent, shape_of(schema))
 
     def _members(
-        self, schema: _Object, shape: AnswerShape, here: Tokens, there: Tokens
+        self, schema: _Object, shape: AnswerShape, source: Tokens, target: Tokens
     ) -> UntypedJson:
         members: _Object = {}
         prefix: UntypedJson = schema.get("prefixItems") or []
         leading = len(prefix)
         for index in range(shape.items):
             name = f"{ITEM}{index + 1}"
-            place = (*there, "properties", name)
+            member_path = (*target, "properties", name)
             path = ("prefixItems", str(index)) if index < leading else ("items",)
             part = prefix[index] if index < leading else schema.get("items", True)
-            members[name] = self._part(part, (*here, *path), place)
+            members[name] = self._part(part, (*source, *path), member_path)
         if shape.more:
-            place = (*there, "properties", MORE)
+            member_path = (*target, "properties", MORE)
             items = self._part(
-                schema.get("items", True), (*here, "items"), (*place, "items")
+                schema.get("items", True), (*source, "items"), (*member_path, "items")
             )
-            more: _Object = {"type": "array", "items": items}
-            most = schema.get("maxItems")
-            if isinstance(most, int) and not shape.cut:
-                more["maxItems"] = most - shape.items
-            members[MORE] = more
+            trailing: _Object = {"type": "array", "items": items}
+            limit = schema.get("maxItems")
+            if isinstance(limit, int) and not shape.cut:
+                trailing["maxItems"] = limit - shape.items
+            members[MORE] = trailing
         about: _Object = {name: schema[name] for name in _ABOUT if name in schema}
-        about |= self._definitions(schema, here, there)
+        about |= self._definitions(schema, source, target)
         return _described({**about, **_object(members)}, shape)
 
 
@@ -239,17 +241,19 @@ def _object(members: _Object) -> _Object:
 
 
 def _described(sent: _Object, shape: AnswerShape) -> _Object:
-    """Return a schema that says in words what the target does not hold."""
+    """Return a schema that describes in words the dropped keywords."""
     if shape.dropped:
         words = "; ".join(
             f"{name}: {json.dumps(value)}" for name, value in shape.dropped.items()
         )
-        own = sent.get("description")
-        parts = [own] if isinstance(own, str) and own else []
+        description = sent.get("description")
+        parts = [description] if isinstance(description, str) and description else []
         sent["description"] = " ".join([*parts, f"({words})"])
     return sent
 
 
 def _with_parts(schema: _Object, parts: Mapping[Tokens, UntypedJson]) -> _Object:
     """Return a copy of a schema object with other parts directly inside it."""
-    return cast("_Object", rewritten(schema, {it: Put(parts[it]) for it in parts}))
+    return cast(
+        "_Object", rewritten(schema, {path: Put(parts[path]) for path in parts})
+    )

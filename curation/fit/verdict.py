@@ -1,4 +1,4 @@
-"""Judge a schema by a profile: what a target rejects or ignores; what is unknown."""
+"""Judge a schema by a profile: rejected, ignored and undocumented parts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from curation.schema.keywords import KNOWN_KEYWORDS
 class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a schema that a target does not hold, or is not known to."""
 
-    #: JSON pointer of the schema location, with the keyword if it stands there.
+    #: JSON pointer of the schema location, with the keyword if present.
     pointer: str
     #: Empty if the finding is about no single keyword.
     keyword: str
@@ -43,7 +43,7 @@ class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cause(self) -> str:
-        """The keyword, if one is refused wherever it stands, or else the rule."""
+        """The keyword, if one is refused wherever it is, otherwise the rule."""
         return cause_of(self.keyword, self.rule)
 
     @property
@@ -58,13 +58,13 @@ class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cause_of(keyword: str, rule: str) -> str:
-    """Return the keyword, if a rule refuses it wherever it stands, or else the rule."""
+    """Return the keyword, if a rule refuses it wherever it is, otherwise the rule."""
     return f"`{keyword}`" if keyword and rule.endswith("keyword") else rule
 
 
 #: The effects with which a request fails.
 FAILING: Final = frozenset({Effect.REFUSED, Effect.LIMITED})
-#: The rule of findings about keywords of which no source says anything.
+#: The rule of findings about keywords of which no source states anything.
 UNDOCUMENTED: Final = "undocumented"
 
 
@@ -72,11 +72,11 @@ class Verdict(StrEnum):
     """What happens to a request with a schema, as far as it is known."""
 
     ACCEPTED = "accepted"
-    """A source says so of every keyword that constrains something."""
+    """A source states so of every keyword that constrains something."""
     IN_PART = "ignored in part"
     """The request succeeds; the named parts constrain nothing."""
     UNKNOWN = "unknown"
-    """No source says what happens to the named parts."""
+    """No source documents what happens to the named parts."""
     BLOCKS = "blocks valid values"
     """The request succeeds; some valid values cannot be written."""
     REJECTED = "rejected"
@@ -96,14 +96,14 @@ def verdict_of(findings: Iterable[FitFinding]) -> Verdict:
 
 
 def is_sendable(findings: Iterable[FitFinding]) -> bool:
-    """Return whether no finding says that the request fails."""
+    """Return whether no finding states that the request fails."""
     return all(finding.effect not in FAILING for finding in findings)
 
 
 def judge_fit(
     schema: Json, profile: Profile, *, tool: bool = False, strict: bool = False
 ) -> tuple[FitFinding, ...]:
-    """Return what a target rejects, ignores, or is not known to do with a schema.
+    """Return findings: rejected, ignored and undocumented parts of a schema.
 
     The last answers are cached.
 
@@ -133,29 +133,29 @@ def _judged(
         return (NOT_A_SCHEMA,)
     rules = tuple(profile.rules_for(tool=tool, strict=strict))
     findings = [
-        _finding(found, rule, profile)
+        _finding(match, rule, profile)
         for rule in rules
         if rule.effect is not Effect.ACCEPTED
-        for found in _found_by(scan, rule)
+        for match in _found_by(scan, rule)
     ]
     untold = (scan.keywords & KNOWN_KEYWORDS) - told_keywords(profile, rules)
     if not untold:
         return tuple(findings)
-    seen = {finding.pointer for finding in findings}
+    pointers = {finding.pointer for finding in findings}
     findings += [
         replace(_UNDOCUMENTED, pointer=where, keyword=name, sentence=sentence)
-        for place in scan.places
-        for name in place.keywords
+        for location in scan.places
+        for name in location.keywords
         if name in untold
-        for where in [pointer((*place.tokens, name))]
+        for where in [pointer((*location.tokens, name))]
         for sentence in [f"no source says what happens to `{name}`"]
-        if where not in seen
+        if where not in pointers
     ]
     return tuple(findings)
 
 
 def _found_by(scan: Scan, rule: ProfileRule) -> Sequence[Found]:
-    """Return what a rule finds; profiles that have the same rule find it once."""
+    """Return a rule's matches; profiles that share the rule compute them once."""
     key = f"{rule.check} {rule.effect} {rule.scope} {rule.names} {rule.values}"
     key += f" {rule.places} {rule.beside} {rule.types} {rule.most}"
     if key not in scan.found:
@@ -182,44 +182,44 @@ def judge_name(tool: Tool, profile: Profile) -> tuple[FitFinding, ...]:
 
 
 def judge_request(tools: Sequence[Tool], profile: Profile) -> tuple[FitFinding, ...]:
-    """Return what is wrong with the tools of one request together.
+    """Return the findings about the tools of one request together.
 
     Args:
-        tools: All tools in it; a schema that is none counts as a tool.
+        tools: All tools in it; one without a valid schema counts as a tool.
         profile: The target.
     """
     nothing = Scan(True)  # noqa: FBT003 - a boolean is a schema
     findings = []
     for rule in profile.rules:
-        own = [
+        concerned = [
             tool
             for tool in tools
             if rule in profile.rules_for(tool=True, strict=tool.strict)
         ]
         if rule.check == "tool-name-twice":
-            counts = Counter(tool.name for tool in own)
-            found = [
+            counts = Counter(tool.name for tool in concerned)
+            matches = [
                 Found((), "", f"{count} tools have the name {quoted(name)}")
                 for name, count in counts.items()
                 if count > 1
             ]
         elif rule.scope is Scope.REQUEST:
-            scans = [scan_of(tool.schema) or nothing for tool in own]
-            found = list(over_limit(scans, rule))
+            scans = [scan_of(tool.schema) or nothing for tool in concerned]
+            matches = list(over_limit(scans, rule))
         else:
             continue
-        findings += [_finding(it, rule, profile) for it in found]
+        findings += [_finding(match, rule, profile) for match in matches]
     return tuple(findings)
 
 
-def _finding(found: Found, rule: ProfileRule, profile: Profile) -> FitFinding:
+def _finding(match: Found, rule: ProfileRule, profile: Profile) -> FitFinding:
     source = profile.sources[rule.source]
     return FitFinding(
-        pointer=pointer(found.tokens),
-        keyword=found.keyword,
+        pointer=pointer(match.tokens),
+        keyword=match.keyword,
         rule=rule.check,
         effect=rule.effect,
-        sentence=f"{found.sentence}{f'; {rule.note}' if rule.note else ''}",
+        sentence=f"{match.sentence}{f'; {rule.note}' if rule.note else ''}",
         source=f"{source.title} ({source.date})",
         evidence=source.evidence,
     )
@@ -228,22 +228,22 @@ def _finding(found: Found, rule: ProfileRule, profile: Profile) -> FitFinding:
 def told_keywords(
     profile: Profile, rules: Iterable[ProfileRule] | None = None
 ) -> frozenset[str]:
-    """Return the keywords of which a source says something, and annotations.
+    """Return the keywords of which a source states something, and annotations.
 
     Args:
         profile: The target.
-        rules: Those that hold for what is sent; by default for an answer's schema.
+        rules: Those that hold for the sent schema; by default for an answer's schema.
     """
-    told = {*QUIET, *profile.accepted}
+    keywords = {*QUIET, *profile.accepted}
     for rule in rules or profile.rules_for(tool=False, strict=False):
         if rule.check == "any":
             return KNOWN_KEYWORDS
         if rule.check == "keyword" and not (rule.beside or rule.types or rule.places):
-            told.update(rule.names if rule.most is None else ())
-    return frozenset(told)
+            keywords.update(rule.names if rule.most is None else ())
+    return frozenset(keywords)
 
 
-#: Of what no target accepts.
+#: The finding for a value that no target accepts.
 NOT_A_SCHEMA: Final = FitFinding(
     pointer="",
     keyword="",
@@ -253,7 +253,7 @@ NOT_A_SCHEMA: Final = FitFinding(
     source="JSON Schema core 4.3 (2020-12)",
     evidence=SourceKind.DOCUMENTED,
 )
-#: Of a schema without a meaning: it is invalid, or a reference or a pattern in it
+#: The finding for an unusable schema: it is invalid, or a reference or a pattern in it
 #: cannot be read.
 BROKEN: Final = replace(
     NOT_A_SCHEMA,
@@ -265,11 +265,11 @@ BROKEN: Final = replace(
 
 
 def leads_out(scan: Scan) -> list[FitFinding]:
-    """Return what no target accepts: a reference to what is not in the schema."""
+    """Return findings for all targets: a reference to a schema outside."""
     return [
-        replace(BROKEN, sentence=f"{BROKEN.sentence}: {it.text} leads out of it")
-        for it in scan.references
-        if scan.targets[it.tokens] is None and not it.text.startswith("#")
+        replace(BROKEN, sentence=f"{BROKEN.sentence}: {reference.text} leads out of it")
+        for reference in scan.references
+        if scan.targets[reference.tokens] is None and not reference.text.startswith("#")
     ][:1]
 
 

@@ -1,1 +1,1 @@
-"""Instances: values that prove what a schema accepts, and what it refuses."""
+"""Instances: values that show which values a schema accepts and refuses."""

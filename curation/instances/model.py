@@ -21,15 +21,15 @@ class InstanceKind(StrEnum):
     """How an instance was made."""
 
     MINIMAL = "minimal"
-    """Only what the schema requires."""
+    """Only the required parts."""
     FULL = "full"
     """Every optional property, to a sensible depth."""
     COVERING = "covering"
-    """Made for what the witnesses before it do not reach."""
+    """Made for parts that the witnesses before it do not reach."""
     RANDOM = "random"
     """Drawn with the seed."""
     GIVEN = "given"
-    """The source of the schema itself says that it is right."""
+    """The source of the schema itself states that it is right."""
     NEAR_MISS = "near_miss"
     """A witness with one place edited, so that it is refused."""
 

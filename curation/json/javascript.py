@@ -43,7 +43,7 @@ class _Opaque:
     """The type of `OPAQUE`."""
 
 
-#: Stands for a value that only running the file would tell.
+#: Replaces a value known only by running the file.
 OPAQUE: Final = _Opaque()
 
 

@@ -12,12 +12,12 @@ from curation.json.text import parse, write
 
 #: Number of unchanged lines shown around a change.
 CONTEXT = 2
-# difflib takes quadratic time; what differs beyond so many lines is summarised.
+# difflib takes quadratic time; what differs beyond this many lines is summarised.
 _MOST_LINES = 3_000
 
 
 def lines_of(text: str) -> list[str]:
-    """Return a JSON text as indented lines; no lines where nothing stands."""
+    """Return a JSON text as indented lines; none for an empty text."""
     if text == ABSENT:
         return []
     value = parse(text.encode("utf-8", "surrogatepass"))
@@ -29,7 +29,7 @@ def lines_of(text: str) -> list[str]:
 def line_diff(before: str, after: str) -> list[str]:
     """Return the lines of a unified diff, each with its sign in front.
 
-    A line that starts with `@` stands for lines left out.
+    A line that starts with `@` represents omitted lines.
     """
     old, new = lines_of(before), lines_of(after)
     start = _common(old, new)
@@ -42,12 +42,12 @@ def line_diff(before: str, after: str) -> list[str]:
     lines = difflib.unified_diff(
         [*above, *gone, *below], [*above, *come, *below], n=CONTEXT, lineterm=""
     )
-    # Two lines of file names and the first hunk's position say nothing here.
+    # Two lines of file names and the first hunk's position are useless here.
     return ["@ ..." if line.startswith("@@") else line for line in list(lines)[3:]]
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    for index, (a, b) in enumerate(zip(one, other, strict=False)):
+def _common(before: Sequence[str], after: Sequence[str]) -> int:
+    for index, (a, b) in enumerate(zip(before, after, strict=False)):
         if a != b:
             return index
-    return min(len(one), len(other))
+    return min(len(before), len(after))

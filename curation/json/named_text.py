@@ -1,4 +1,4 @@
-"""The text of a file, read as its name says: JSON, JSON with comments, or YAML."""
+"""The text of a file, read by its suffix: JSON, JSON with comments, or YAML."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from curation.core.json_types import Json
 from curation.json.positions import without_comments
 from curation.json.text import parse
 
-#: Suffixes of files that are read as YAML.
+#: Suffixes of files read as YAML.
 YAML_SUFFIXES: Final = (".yaml", ".yml")
-#: The suffix of files that are read as JSON with comments and trailing commas.
+#: The suffix of files read as JSON with comments and trailing commas.
 COMMENTS_SUFFIX: Final = ".jsonc"
 
 

@@ -78,7 +78,7 @@ def member(value: Json, token: str) -> Json:
     """Return the member of an object or array that one token names.
 
     Raises:
-        LookupError: there is none.
+        LookupError: the value does not exist.
     """
     if isinstance(value, dict):
         return value[token]
@@ -91,7 +91,7 @@ def at(value: Json, tokens: Tokens) -> Json:
     """Return the value that the tokens lead to.
 
     Raises:
-        LookupError: nothing stands there.
+        LookupError: the value does not exist.
     """
     for token in tokens:
         value = member(value, token)
@@ -108,7 +108,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Take the member away, if it is there."""
+    """Remove the member, if it exists."""
 
 
 def rewritten(value: Json, edits: Mapping[Tokens, Put | Drop]) -> Json:
@@ -138,7 +138,7 @@ def rewritten(value: Json, edits: Mapping[Tokens, Put | Drop]) -> Json:
 
 
 def replaced(value: Json, tokens: Tokens, new: Json) -> Json:
-    """Return a copy of the value in which `new` stands where the tokens lead.
+    """Return a copy of the value with `new` at the path of the tokens.
 
     Raises:
         LookupError: the tokens lead nowhere.
@@ -180,8 +180,8 @@ def change_at(
     Args:
         rule: Name of the rule that edits.
         tokens: The place.
-        before: The value there; `ABSENT` if there was none.
-        after: The new value; `ABSENT` if there is none.
+        before: The old value; `ABSENT` if there was no value.
+        after: The new value; `ABSENT` if none exists.
         note: The reason, for the ledger.
     """
     return Change(

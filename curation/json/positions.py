@@ -14,9 +14,9 @@ from curation.json.text import MAX_DEPTH
 
 #: What a text consists of.
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:]+', re.DOTALL)
-#: A string that means what stands between its quotes.
+#: A string without escapes.
 _PLAIN = re.compile(r'"[^"\\]*"', re.DOTALL)
-#: A string, or what JSON with comments has beside JSON.
+#: A string, or an extension of JSON with comments.
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/', re.DOTALL)
 _TRAILING = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _BYTE_ORDER_MARK = "\ufeff"
@@ -30,8 +30,8 @@ def without_comments(text: str) -> str:
         '{"a": 1,     '
     """
 
-    def blank(found: re.Match[str]) -> str:
-        piece = found[0]
+    def blank(match: re.Match[str]) -> str:
+        piece = match[0]
         return piece if piece.startswith('"') else re.sub(r"[^\n]", " ", piece)
 
     return _TRAILING.sub(blank, _COMMENT.sub(blank, text))
@@ -47,8 +47,8 @@ class TextPosition(NamedTuple):
 class TextPositions:
     """The places of all values of one JSON text.
 
-    A member stands where its name begins; of two equal names the last counts. A text
-    that is no JSON has places as far as it can be read.
+    A member's position is its name's; the last of equal names counts. A text
+    that is not JSON has positions up to its first error.
 
     Example:
         >>> TextPositions('{"a": {"b": 1}}').of("/a/b")
@@ -56,7 +56,7 @@ class TextPositions:
     """
 
     def __init__(self, text: str) -> None:
-        """Read a text; one that begins with a byte order mark counts without it."""
+        """Read a text, without its byte order mark."""
         text = text.removeprefix(_BYTE_ORDER_MARK)
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self._offsets: dict[Tokens, int] = dict(offsets(without_comments(text)))
@@ -103,7 +103,7 @@ def offsets(text: str) -> Iterator[tuple[Tokens, int]]:
             yield tokens, name_at if path and path[-1][1] else start
             if mark in "{[":
                 if len(path) == MAX_DEPTH:
-                    # No text that is read nests so deep.
+                    # No accepted text nests so deep.
                     return
                 path.append((tokens, mark == "{"))
                 keys.append(None if mark == "{" else 0)

@@ -27,7 +27,7 @@ import orjson
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
 
-#: Objects that had equal members, each with how often those stood there.
+#: Objects that had equal members, each with their number.
 Merged = list[tuple["dict[str, Json]", "dict[str, int]"]]
 #: Objects and arrays nested deeper than this are refused (RFC 8259 section 9
 #: allows an implementation to set limits).
@@ -40,7 +40,7 @@ _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NEGATIVE_ZERO = re.compile(rb"-0(?![\d.eE])")
 #: Decimal arithmetic ends at exponents of 18 digits.
 _HUGE_EXPONENT = re.compile(r"[eE][-+]?\d{10}")
-#: A float behind what stands before a value in a JSON text, or what looks like one in a
+#: A float after the prefix of a value in a JSON text, or text like one in a
 #: string of it; orjson writes what JSON has no number for as null. One class of
 #: characters after the other lets `re` pass over a text three times as fast.
 _MAYBE_FLOAT = re.compile(rb"[:,\[][-\dn](?:\d*[.eE]|ull)")
@@ -54,7 +54,7 @@ class SpelledFloat(float):
     spelling: str
 
     def __new__(cls, spelling: str) -> Self:
-        """Keep the JSON number token beside its double value."""
+        """Keep the JSON number token next to its double value."""
         number = super().__new__(cls, spelling)
         number.spelling = spelling
         return number
@@ -102,6 +102,11 @@ def parse(
     text = _decoded(content)
     if isinstance(text, Rejected):
         return text
+    parse_int: Callable[[str], object] | None = None
+    if policy and policy.large_integers_are_floats:
+        parse_int = _read_large_as_float
+    elif _NEGATIVE_ZERO.search(content):
+        parse_int = _read_int
     try:
         value: Json = json.loads(
             text,
@@ -111,13 +116,7 @@ def parse(
                 else partial(_members_of, merged=merged)
             ),
             parse_float=_read_float,
-            parse_int=(
-                _read_large_as_float
-                if policy and policy.large_integers_are_floats
-                else _read_int
-                if _NEGATIVE_ZERO.search(content)
-                else None
-            ),
+            parse_int=parse_int,
             parse_constant=_refuse_constant,
         )
     except (ValueError, RecursionError) as error:
@@ -159,7 +158,7 @@ def _refused(error: ValueError | RecursionError) -> Rejected:
     return INTEGER_TOO_LONG
 
 
-#: Of the interpreter's guard against quadratic int parsing.
+#: Limit of the interpreter's guard against quadratic int parsing.
 INTEGER_TOO_LONG: Final = Rejected(
     reason=Reason.NUMBER_OUT_OF_RANGE, detail="an integer of more than 4,300 digits"
 )
@@ -181,7 +180,7 @@ def _members_of(
         if merged is None:
             detail = f"the member {name[:80]!r} stands twice"
             raise _RefusalError(Reason.DUPLICATE_KEYS, detail)
-        if len({canonical(value) for other, value in pairs if other == name}) > 1:
+        if len({canonical(value) for key, value in pairs if key == name}) > 1:
             detail = f"the member {name[:80]!r} stands twice, with different values"
             raise _RefusalError(Reason.DUPLICATE_KEYS, detail)
     if merged is not None:

@@ -51,7 +51,7 @@ def type_of(value: Json) -> str:
 
 
 def is_number(value: Json) -> TypeGuard[int | float]:
-    """Return whether a value is a number; Python's booleans are none in JSON."""
+    """Return whether a value is a number in JSON, where booleans are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -74,7 +74,7 @@ _REMEMBERED = 8
 def remembered(work: Callable[[*Arguments], Result]) -> Callable[[*Arguments], Result]:
     """Return the function with its last answers remembered, by its very arguments.
 
-    An equal argument that is another object is another one: `1` and `1.0` are equal
+    An equal argument that is another object is distinct: `1` and `1.0` are equal
     in Python and are not in a schema's text.
 
     Args:
@@ -86,7 +86,7 @@ def remembered(work: Callable[[*Arguments], Result]) -> Callable[[*Arguments], R
         >>> size([1, 2], 1)
         3
     """
-    # The arguments stand beside their answer: while they live, no other has their ids.
+    # The entry keeps the arguments: while they live, no other object has their ids.
     cache: dict[tuple[int, ...], tuple[tuple[*Arguments], Result]] = {}
     changing = Lock()
 
@@ -128,7 +128,7 @@ def canonical_of_part(value: Json, schema: Json) -> bytes:
     """Return what `curation.json.text.canonical` does of a document, or a part of it.
 
     Args:
-        value: The document's schema, or one whose numbers all stand in it.
+        value: The document's schema, or one with no other numbers.
         schema: The document's schema.
     """
     if compact_of_document(schema) is not None:
@@ -143,7 +143,7 @@ _HOLDERS = (dict, list)
 def searchable(value: Json) -> bytes:
     """Return compact JSON text, to see quickly whether a walk is needed.
 
-    Strings are escaped as in JSON; numbers may be spelled anew.
+    Strings are escaped as in JSON; numbers may be spelled again.
     """
     compact = compact_of_document(value)
     if compact is not None:

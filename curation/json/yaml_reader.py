@@ -1,7 +1,7 @@
 """YAML read as JSON, event by event: no object is built, depth and size are bounded.
 
 The default is YAML 1.2's core schema (specification 1.2.2, section 10.3), in which
-every JSON text means what it says: a property may be named `on`, a date stays text.
+every JSON text keeps its meaning: a property may be named `on`, a date stays text.
 `yaml_1_1_scalar` reads plain scalars as PyYAML's safe loader does.
 """
 
@@ -45,14 +45,14 @@ _COLLECTION_AS_NAME: Final = "a collection as a member's name"
 
 
 class YamlFault(Enum):
-    """Kinds of text that are refused."""
+    """Kinds of refused text."""
 
     SYNTAX = auto()
     """Not YAML, not exactly one document, or a scalar that its tag does not allow."""
     TAB = auto()
     """A tab where YAML allows none."""
     TAG = auto()
-    """A tag other than those of JSON's types."""
+    """A tag that is not a JSON type's."""
     ALIAS = auto()
     """An alias, where none is allowed, that contains itself, or that adds up to more
     values than are read."""
@@ -67,7 +67,7 @@ class YamlFault(Enum):
 
 
 class YamlError(ValueError):
-    """A YAML text that is refused.
+    """A refused YAML text.
 
     Attributes:
         fault: Kind of text.
@@ -153,7 +153,7 @@ def yaml_1_1_scalar(
 
     Raises:
         yaml.YAMLError: PyYAML has no value for it (`=`, `<<`).
-        ValueError: it is no value of the tag's type, or no date of the calendar.
+        ValueError: it is not a value of the tag's type, or no date of the calendar.
     """
     if tag in (None, "!"):
         resolvers = yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ())
@@ -172,7 +172,7 @@ def yaml_1_1_scalar(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlOptions:
-    """Parameters of the reader; the defaults are those of schema files."""
+    """Parameters of the reader; the defaults are for schema files."""
 
     #: Value of a plain scalar (text, None) or of one with an explicit tag (text, tag).
     scalar: Callable[..., UntypedJson] = core_scalar
@@ -183,7 +183,7 @@ class YamlOptions:
     unique_names: bool = True
     #: Let `<<: *defaults` merge mappings.
     merge_keys: bool = True
-    #: Most values of a document, each alias counted with all that it stands for.
+    #: Most values of a document, each alias counted with all that it represents.
     #: None: aliases are refused and values are not counted.
     max_values: int | None = 1_000_000
     #: Most levels of nesting.
@@ -229,7 +229,7 @@ def read_yaml(text: str, options: YamlOptions | None = None) -> YamlDocument:
 
     Args:
         text: The YAML text.
-        options: Parameters; without them, those of schema files.
+        options: Parameters; by default for schema files.
 
     Raises:
         YamlError: the text is refused.
@@ -281,7 +281,7 @@ class _Open:
     anchor: str | None
     #: Name of the member whose value comes next.
     name: Any = _NO_NAME
-    #: Values that it adds up to, aliases counted with what they stand for.
+    #: Number of values in it, aliases expanded.
     size: int = 1
     #: Types and texts of the names so far.
     names: set[Hashable] = field(default_factory=set)
@@ -374,11 +374,11 @@ class _Builder:
     def _end(self) -> None:
         closed = self._open.pop()
         if closed.merged and isinstance(closed.value, dict):
-            own = dict(closed.value)
+            members = dict(closed.value)
             closed.value.clear()
             for mapping in closed.merged:
                 closed.value.update(mapping)
-            closed.value.update(own)
+            closed.value.update(members)
         anchor = closed.anchor
         if anchor is not None and closed.value is self._anchors[anchor][1]:
             self._anchors[anchor] = (None, closed.value, closed.size)
@@ -413,9 +413,9 @@ class _Builder:
             return
         holder = self._open[-1]
         holder.size += size
-        most = self._options.max_values
-        if most is not None and holder.size > most:
-            raise YamlError(YamlFault.ALIAS, f"over {most:,} values")
+        limit = self._options.max_values
+        if limit is not None and holder.size > limit:
+            raise YamlError(YamlFault.ALIAS, f"over {limit:,} values")
         if isinstance(holder.value, list):
             holder.value.append(value)
         elif holder.name is _NO_NAME:

@@ -1,1 +1,1 @@
-"""One build: from what was asked to decided documents and a written folder."""
+"""One build: from a request to decided documents and a written folder."""

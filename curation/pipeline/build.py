@@ -91,7 +91,7 @@ class BuildRequest:
     out: Path
     #: Name of the rule set: `clean` or `paper`.
     rules: str = "clean"
-    #: Sources beside those that every build reads.
+    #: Sources in addition to those that every build reads.
     extras: tuple[ExtraSource, ...] = ()
     #: Sources in place of those, if any.
     only: tuple[ExtraSource, ...] = ()
@@ -115,7 +115,7 @@ class BuildRequest:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What is asked beside the rules, as the manifest names it."""
+        """The request's options besides the rules, as the manifest names them."""
         names = ("fastjsonschema", "instances")
         return tuple(name for name in names if getattr(self, name))
 
@@ -148,7 +148,7 @@ def fingerprint_of(
 ) -> str:
     """Return the digest of what decides the records of a build here and now.
 
-    Options are no part of it: what was finished is found again when they come back.
+    Options are not part of it: finished batches are reused when they come back.
 
     Args:
         rules: Name of the rule set.
@@ -178,7 +178,7 @@ def fingerprint_of(
 
 
 def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
-    """Return what a request comes to, with its sources available.
+    """Return the plan of a request, with its sources available.
 
     Raises:
         Unavailable: sources that must not be left out, each named.
@@ -220,16 +220,16 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
 def refuse_other_build(
     out: Path, rules: str, options: Sequence[str], inputs: Sequence[BuildInput]
 ) -> None:
-    """Refuse a place where another build stands than the one that is asked.
+    """Refuse a folder that holds another build than the requested one.
 
     Args:
         out: The dataset folder to write.
-        rules: Name of the rule set that is asked.
-        options: What is asked beside it (`BuildRequest.options`).
+        rules: Name of the requested rule set.
+        options: The other options (`BuildRequest.options`).
         inputs: What the new build would read.
 
     Raises:
-        CannotCreate: another build stands there; says in what it differs.
+        CannotCreate: the folder holds another build; names the differences.
     """
     if not (out / MANIFEST).is_file():
         return
@@ -247,8 +247,8 @@ def refuse_other_build(
         if now - before:
             differences.append(f"made without {', '.join(sorted(now - before))}")
         old, new = _archives(manifest.pins), _archives(item.pin for item in inputs)
-        if others := {source for source, *_ in old ^ new}:
-            differences.append(f"other files of {', '.join(sorted(others))}")
+        if changed := {source for source, *_ in old ^ new}:
+            differences.append(f"other files of {', '.join(sorted(changed))}")
     if differences:
         raise CannotCreate(
             f"a build made otherwise stands there: {'; '.join(differences)}",
@@ -275,12 +275,12 @@ def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
     for item in inputs:
         files = item.reading.files
         # The user's own folder has schemas in it, or nothing.
-        own = item.reading.config is not None
-        for name in () if own else files.paths:
+        is_extra = item.reading.config is not None
+        for name in () if is_extra else files.paths:
             if is_notice(name):
-                place = folder / NOTICES / item.reading.archive / name
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(files.read(name))
+                path = folder / NOTICES / item.reading.archive / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(files.read(name))
 
 
 def facts_of(
@@ -289,7 +289,7 @@ def facts_of(
     """Return the facts of a build, for its manifest.
 
     Args:
-        options: What was asked beside the rules.
+        options: The options besides the rules.
         plan: Rules, inputs, and sources that could not be had.
         configs: The config of each document.
     """
@@ -358,7 +358,7 @@ def decide_benchmark(
 ) -> list[DecidedDocument]:
     """Return every raw document with its final decision, in benchmark order.
 
-    `in_clusters` adds what each has in common with others.
+    `in_clusters` adds the near-duplicates of each.
 
     Args:
         documents: All raw documents, in reading order.
@@ -374,7 +374,7 @@ def decide_benchmark(
         DecidedDocument(document, result, result.rejected) for document, result in pairs
     ]
     for rule in rules.benchmark_rules:
-        positions = [position for position, one in enumerate(decided) if one.kept]
+        positions = [position for position, item in enumerate(decided) if item.kept]
         candidates = []
         for document in (decided[position] for position in positions):
             source = sources[document.source.provenance.source]
@@ -399,12 +399,12 @@ def decide_benchmark(
 
 
 def in_clusters(documents: Sequence[DecidedDocument]) -> list[DecidedDocument]:
-    """Return the documents, those that were kept with their near-duplicate cluster."""
+    """Return the documents, kept ones with their near-duplicate cluster."""
     decided = list(documents)
     positions = [position for position, document in enumerate(decided) if document.kept]
     names = clusters(
         [decided[position].result.sha256 for position in positions],
-        lambda place: decided[positions[place]].result.whole().shingles,
+        lambda index: decided[positions[index]].result.whole().shingles,
     )
     configs = [decided[position].config for position in positions]
     weights = cluster_weights(configs, names)
@@ -418,7 +418,7 @@ class BuildResult:
     """What a build did."""
 
     request: BuildRequest
-    #: What the folder's `manifest.json` says.
+    #: The content of the folder's `manifest.json`.
     manifest: Manifest
     #: Seconds by phase, in order.
     phases: Mapping[str, float]
@@ -443,9 +443,9 @@ class _Clock:
         self._last = time.perf_counter(), sum(os.times()[:4])
 
     def lap(self, phase: str) -> None:
-        last, now = self._last, (time.perf_counter(), sum(os.times()[:4]))
-        self.phases[phase] = round(now[0] - last[0], 3)
-        self.processor[phase] = round(now[1] - last[1], 2)
+        previous, now = self._last, (time.perf_counter(), sum(os.times()[:4]))
+        self.phases[phase] = round(now[0] - previous[0], 3)
+        self.processor[phase] = round(now[1] - previous[1], 2)
         self._last = now
 
 
@@ -454,14 +454,14 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
 
     The folder appears whole or not at all. The same request with nothing changed finds
     its work done, and continues after a kill. A build made from other inputs, rules or
-    options is replaced only if the request says so.
+    options is replaced only on request.
 
     Args:
         request: What is to be built.
         progress: Shows what takes time; nothing by default.
 
     Raises:
-        CsbdataError: a source is damaged or cannot be had, the folder cannot be written
+        CsbdataError: a source is damaged or unavailable, the folder cannot be written
             or holds another build, another run is busy with it, or there is no such
             rule set.
 
@@ -473,7 +473,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     """
     refuse_foreign(request.out, MANIFEST)
     ray_address(request.executor)
-    # Sources, rules, and the folder; and what is asked beside them.
+    # Sources, rules, and the folder; and the other options.
     count = 3 + request.fastjsonschema + request.instances
     # A build makes a million lasting objects and few cycles to collect.
     was_enabled = gc.isenabled()
@@ -563,12 +563,12 @@ class _Steps:
             ) as advance:
                 step.work(jobs=request.workers, progress=advance)
         clock.lap("instances")
-        kept = (it.result.sha256 for it in documents if it.kept)
+        digests = (decided.result.sha256 for decided in documents if decided.kept)
         columns = (
             {**stored.fit._asdict(), "answer": stored.instances.answer.value}
             for _, stored in step.records()
         )
-        columns_by_digest = dict(zip(kept, columns, strict=request.instances))
+        columns_by_digest = dict(zip(digests, columns, strict=request.instances))
         self.progress.begin(f"Writing {out}")
         with atomic_folder(out) as folder:
             documents = in_clusters(documents)
@@ -590,13 +590,16 @@ class _Steps:
 
     def _decide(self) -> tuple[list[DecidedDocument], float]:
         """Return the raw documents, each with its decision, and the peak memory."""
-        inputs, rules, opt_outs = self.plan.inputs, self.plan.rules, read_opt_outs()
+        inputs, rules = self.plan.inputs, self.plan.rules
+        opt_outs = read_opt_outs()
         reader = BatchReader(inputs, opt_outs)
         setup = setup_of(rules, inputs, opt_outs)
         program = Program(
             module="curation.pipeline.process_document",
             setup=setup,
-            files=tuple(Path(own.files) for own in setup.libraries if own.uris),
+            files=tuple(
+                Path(library.files) for library in setup.libraries if library.uris
+            ),
         )
         with (
             self.open_pool(program, jobs=self.request.workers, limits=LIMITS) as pool,

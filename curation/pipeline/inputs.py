@@ -1,4 +1,4 @@
-"""Choose the archives of sources, for a build or the cache; name what is missing."""
+"""Choose the archives of sources, for a build or the cache; list missing ones."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ class BuildInput:
     @property
     def configs(self) -> tuple[str, ...]:
         """The configs that it fills."""
-        own = self.reading.config
-        return self.source.configs if own is None else (own,)
+        config = self.reading.config
+        return self.source.configs if config is None else (config,)
 
     @property
     def partial(self) -> str | None:
@@ -123,12 +123,12 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
 ) -> tuple[list[BuildInput], list[MissingSource]]:
     """Return the best files that can be reached for each source, in order.
 
-    Rule set `paper` takes only its own pins: what cannot be had is missing there,
+    Rule set `paper` takes only its own pins: an unavailable archive is missing there,
     where `clean` would take the sample.
 
     Args:
         rules: Name of the rule set.
-        extras: Sources beside those that a build reads anyway.
+        extras: Sources in addition to those that a build reads anyway.
         settings: Places of archives.
         only: The sources to read in place of those.
         sample: Use the embedded sample for every source that it has.
@@ -139,13 +139,15 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     """
     _refuse_taken_names([extra.config for extra in (*only, *extras)])
     # The user's own schemas are opened before anything is fetched.
-    selection = [_open_extra(each, rules, progress.say) for each in (*only, *extras)]
+    selection = [
+        _open_extra(argument, rules, progress.say) for argument in (*only, *extras)
+    ]
     _refuse_taken_names(
         [item.reading.config for item in selection if isinstance(item, BuildInput)]
     )
     if not only:
         selection[:0] = default_sources(rules, sample=sample)
-    # A source that is named twice, or is read anyway.
+    # A source given twice, or read anyway.
     names = [item.name for item in selection if isinstance(item, Source)]
     for name in names:
         if names.count(name) > 1:
@@ -164,7 +166,7 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
 
 
 def default_sources(rules: str = "clean", *, sample: bool = False) -> list[Source]:
-    """Return the sources of a build that names none, those of the ten configs first.
+    """Return the sources of a build by default, of the ten configs first.
 
     Rule set `paper` has the ten alone, and so has the embedded sample.
     """
@@ -177,7 +179,7 @@ def default_sources(rules: str = "clean", *, sample: bool = False) -> list[Sourc
 
 
 def _refuse_taken_names(configs: Sequence[str | None]) -> None:
-    """Refuse the name of a config that is taken, or cannot be a folder.
+    """Refuse a config's name that is in use, or cannot be a folder.
 
     Raises:
         BadUsage: naming the config.
@@ -188,13 +190,13 @@ def _refuse_taken_names(configs: Sequence[str | None]) -> None:
     used = {name.casefold() for name in used}
     for name in filter(None, configs):
         if not _CONFIG_NAME.fullmatch(name):
-            what = "cannot be a config's name"
+            fault = "cannot be a config's name"
         elif name.casefold() in used:
-            what = "there is a config or a folder of this name already"
+            fault = "there is a config or a folder of this name already"
         else:
             used.add(name.casefold())
             continue
-        raise BadUsage(what, name, "choose another: --with NAME=SOURCE")
+        raise BadUsage(fault, name, "choose another: --with NAME=SOURCE")
 
 
 def _open_extra(
@@ -205,7 +207,7 @@ def _open_extra(
     What is not read of them is printed.
 
     Raises:
-        BadUsage: there is no such source.
+        BadUsage: no such source exists.
         CsbdataError: the expression cannot be opened, or nothing in it is read.
     """
     source = sources().get(extra.source)
@@ -232,14 +234,14 @@ def _open_extra(
         sha256=digest,
         licence="NOASSERTION",
     )
-    place = (opened.path or Path()).absolute()
-    own = _input(LOCAL, rules, pin, opened.files, place)
+    path = (opened.path or Path()).absolute()
+    opened_input = _input(LOCAL, rules, pin, opened.files, path)
     config = extra.config or opened.name
-    return replace(own, reading=replace(own.reading, config=config))
+    return replace(opened_input, reading=replace(opened_input.reading, config=config))
 
 
 def _input(
-    source: Source, rules: str, pin: Pin, files: Files, place: Path
+    source: Source, rules: str, pin: Pin, files: Files, path: Path
 ) -> BuildInput:
     reading = Reading(
         files=files,
@@ -251,7 +253,7 @@ def _input(
         rules=rules,
         lists=raw_folder() / "lists",
     )
-    return BuildInput(source=source, reading=reading, files=place, pin=pin)
+    return BuildInput(source=source, reading=reading, files=path, pin=pin)
 
 
 def _find(
@@ -262,7 +264,7 @@ def _find(
     *,
     sample: bool,
 ) -> Sequence[BuildInput | MissingSource]:
-    """Return the inputs of a source; an extra that the sample lacks is no sample's."""
+    """Return the inputs of a source; the sample does not replace every extra."""
     if sample:
         choice = _find_in_sample(source, rules)
         if isinstance(choice, BuildInput) or not source.extra:
@@ -275,7 +277,7 @@ def _find(
 def _find_parts(
     source: Source, rules: str, settings: FetchSettings, say: Callable[[str], None]
 ) -> Sequence[BuildInput | MissingSource]:
-    """Return an input for each archive of a source, as far as they can be had."""
+    """Return an input for each available archive of a source."""
     pins = pins_for(source.name, source.archives.get(rules, ()))
     inputs: list[BuildInput] = []
     not_had: list[UnavailableArchive] = []
@@ -300,7 +302,7 @@ def _find_parts(
 def _find_pinned(
     source: Source, rules: str, settings: FetchSettings, say: Callable[[str], None]
 ) -> BuildInput | MissingSource:
-    """Return the source from the best of its archives, else from the sample."""
+    """Return the source from the best of its archives, otherwise from the sample."""
     not_had: list[UnavailableArchive] = []
     for pin in pins_for(source.name, source.archives.get(rules, ())).values():
         got = acquire(pin, settings, say)
@@ -312,14 +314,14 @@ def _find_pinned(
     sample = _find_in_sample(source, rules)
     if rules != "paper" and isinstance(sample, BuildInput):
         return replace(sample, not_had=tuple(not_had))
-    why = "; ".join(each.why for each in not_had)
+    why = "; ".join(absent.why for absent in not_had)
     return MissingSource(source=source, why=why, not_had=tuple(not_had))
 
 
 def _pinned_input(
     source: Source, rules: str, pin: ArchivePin, got: Acquired
 ) -> BuildInput:
-    stated = Pin(
+    actual = Pin(
         source=source.name,
         archive=pin.name,
         origin=got.origin,
@@ -329,9 +331,9 @@ def _pinned_input(
         attribution=pin.attribution,
         url=pin.homepage,
     )
-    found = _input(source, rules, stated, open_files(got.pack), got.pack)
+    opened = _input(source, rules, actual, open_files(got.pack), got.pack)
     # Single files may be under other terms than the collection.
-    return replace(found, reading=replace(found.reading, licence=got.licence))
+    return replace(opened, reading=replace(opened.reading, licence=got.licence))
 
 
 def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
@@ -351,19 +353,19 @@ def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
             attribution=SAMPLE_ATTRIBUTION,
         )
         small = replace(source, quota=source.quota and SAMPLE_QUOTA)
-        found = _input(small, rules, pin, files, sample / name)
-        reading = replace(found.reading, lists=sample / "lists")
-        return replace(found, reading=reading)
+        opened = _input(small, rules, pin, files, sample / name)
+        reading = replace(opened.reading, lists=sample / "lists")
+        return replace(opened, reading=reading)
     return MissingSource(source=source, why=f"the sample has nothing of {source.name}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acquisition:
-    """What became of the archives that were asked for."""
+    """Outcomes of the requested archives."""
 
     #: By name of the archive, in the order of `raw/sources.toml`.
     archives: Mapping[str, Acquired | UnavailableArchive]
-    #: What was asked for and cannot be had at all, with the exit code.
+    #: Unavailable names, with the exit code.
     missing: Mapping[str, int]
 
     @property
@@ -377,24 +379,24 @@ def acquire_all(
 ) -> Acquisition:
     """Acquire what sources or archives need.
 
-    For a source each rule set's first archive that can be had is acquired. It is
+    For a source each rule set's first available archive is acquired. It is
     missing if the rule set `clean` has none. Of a source in parts each archive is
-    acquired, and it is missing if any cannot be had.
+    acquired, and it is missing if any is unavailable.
 
     Args:
-        names: Names of sources or archives; none for those of every build.
+        names: Names of sources or archives; none for every build's.
         settings: Places of archives.
-        say: Prints what takes time.
+        say: Prints slow steps.
 
     Raises:
         BadUsage: a name is neither a source nor an archive.
-        CsbdataError: an archive is not what is pinned, or the cache cannot be written.
+        CsbdataError: an archive differs from its pin, or the cache cannot be written.
     """
     chains, pins = chains_by_source(names), load_pins()
     acquired: dict[str, Acquired | UnavailableArchive] = {}
 
     def acquire_first(names: Iterable[str]) -> int:
-        """Return 0 once one of the archives is there, else the worst exit code."""
+        """Return 0 once an archive is available, otherwise the worst exit code."""
         code = 0
         for name in names:
             if name not in acquired:
@@ -409,7 +411,7 @@ def acquire_all(
     for name, by_rules in chains.items():
         parts = [pins[part] for part in by_rules if part in pins]
         fetch_together(parts, settings, say)
-        codes = {rules: acquire_first(own) for rules, own in by_rules.items()}
+        codes = {rules: acquire_first(chain) for rules, chain in by_rules.items()}
         code = codes.get("clean", max(codes.values()))
         if code:
             missing[name] = code
@@ -420,10 +422,10 @@ def acquire_all(
 def chains_by_source(
     names: Sequence[str],
 ) -> dict[str, Mapping[str, tuple[str, ...]]]:
-    """Return what each name stands for: rule set or part to archives, best first.
+    """Return the archives of each name: rule set or part to archives, best first.
 
     Args:
-        names: Names of sources or archives; none for those of every build.
+        names: Names of sources or archives; none for every build's.
 
     Raises:
         BadUsage: a name is neither a source nor an archive.
@@ -440,7 +442,7 @@ def chains_by_source(
             chains[name] = {"clean": (name,)}
         else:
             alike = closest_names(name, [*registered, *pins], most=2)
-            known = f"did you mean {' or '.join(alike)}?" if alike else ""
-            then = known or "see `csbdata sources`"
+            suggestion = f"did you mean {' or '.join(alike)}?" if alike else ""
+            then = suggestion or "see `csbdata sources`"
             raise BadUsage(f"there is no source or archive {name!r}", then=then)
     return chains

@@ -1,6 +1,6 @@
 """The step of a build that makes the instances of every kept record.
 
-The workers also say which targets take the schema as it stands. Schemas go to them in
+The workers also find the targets that accept the schema unchanged. They get schemas in
 batches. Finished batches are stored in the run folder, where the same build, started
 again, finds them. Results do not depend on the number of workers.
 """
@@ -94,7 +94,7 @@ class InstanceStep:
         self.count = len(tasks)
         #: Most memory held at once by this process and its workers, in MiB.
         self.peak_rss_mb = 0.0
-        #: Config of the batch that was finished last.
+        #: Config of the batch finished last.
         self.config = ""
 
     def work(self, *, jobs: int, progress: Callable[[int], None]) -> None:
@@ -108,7 +108,7 @@ class InstanceStep:
             WorkerDidNotStart: a worker cannot be started.
             CannotCreate: the run folder cannot be written.
             CsbdataError: the targets of a schema could not be found, or a worker does
-                not come to an end with it: no clock decides what is in a dataset.
+                not come to an end with it: no clock decides the content of a dataset.
         """
         missing = {
             number: batch
@@ -164,17 +164,19 @@ class InstanceStep:
         """Store a batch: of instances and targets, and of lean tries where needed."""
         batch, again = self._batches[number], iter(lean)
         stored = []
-        for task, made, fit in zip(
+        for task, generated, fit in zip(
             batch, results[: len(batch)], results[len(batch) :], strict=True
         ):
-            place = f"{task.config}/{task.unique_id}"
-            refuse_endless(made, place)
-            refuse_endless(fit, place)
+            record_name = f"{task.config}/{task.unique_id}"
+            refuse_endless(generated, record_name)
+            refuse_endless(fit, record_name)
             if fit.ending is not Ending.OK:
-                what = f"which targets take it cannot be found ({fit.detail})"
-                raise CsbdataError(what, place, "the same command goes on from here")
-            second = None if made.ending is Ending.OK else next(again, None)
-            instances = instances_of(made, second)
+                fault = f"which targets take it cannot be found ({fit.detail})"
+                raise CsbdataError(
+                    fault, record_name, "the same command goes on from here"
+                )
+            second = None if generated.ending is Ending.OK else next(again, None)
+            instances = instances_of(generated, second)
             stored.append(
                 StoredInstances(fit=fit.answer_as(RecordFit), instances=instances)
             )

@@ -54,7 +54,7 @@ class LibraryFiles(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BuildSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """What every worker of a build is told once."""
+    """Configuration of the workers of a build."""
 
     #: Name of the rule set.
     rules: str
@@ -81,8 +81,10 @@ def start(setup: Json) -> Callable[[Json], DocumentResult]:
         contexts.append(Context(library=documents))
 
     def handle(request: Json) -> DocumentResult:
-        own = msgspec.convert(request, DocumentRequest)
-        return apply_rules(own.document, rules, contexts[own.input])
+        document_request = msgspec.convert(request, DocumentRequest)
+        return apply_rules(
+            document_request.document, rules, contexts[document_request.input]
+        )
 
     return handle
 
@@ -93,12 +95,12 @@ def make_record(
     """Return the record of a document, and its shingles.
 
     Where no rule decided the dialect (rule set `paper` never does), it is the
-    one that `$schema` declares, else 2020-12, and `dialect_found` says which. The
+    dialect in `$schema`, or 2020-12, and `dialect_found` states which. The
     record's cluster is itself alone: others join when all are known.
 
     Args:
         document: What has passed every rule.
-        split_by_shingles: Whether the split follows from the shingles, or else from
+        split_by_shingles: Whether the split follows from the shingles, or from
             the digest of the skeleton.
     """
     schema = document.schema
@@ -154,7 +156,7 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
     Args:
         raw: The document as its source holds it.
         rules: The rule set; only its document rules are applied.
-        context: What a rule may know beside the document.
+        context: Data for rules, in addition to the document.
     """
     document = read(raw, rules)
     if isinstance(document, Rejected):

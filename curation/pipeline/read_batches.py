@@ -49,7 +49,7 @@ _GITHUB = "https://github.com/"
 
 
 class OptOut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One request: exactly one of `id`, `path` and `repository` says what of."""
+    """One request: exactly one of `id`, `path` and `repository` is set."""
 
     #: Day of the request.
     day: dt.date
@@ -97,7 +97,7 @@ def _opted_out(
 
 
 def read_opt_outs(path: Path | None = None) -> Sequence[OptOut]:
-    """Return the requests of a list; by default those of `raw/opt_out.toml`.
+    """Return the requests of a list; by default from `raw/opt_out.toml`.
 
     Raises:
         BadConfiguration: it is not such a list.
@@ -113,8 +113,8 @@ def read_opt_outs(path: Path | None = None) -> Sequence[OptOut]:
             part for part in (request.id, request.path, request.repository) if part
         ]
         if len(criteria) != 1 or (request.id and "/" not in request.id):
-            what = f"request {number} must say one of id (CONFIG/unique_id), path, "
-            raise BadConfiguration(what + "repository", str(path))
+            fault = f"request {number} must say one of id (CONFIG/unique_id), path, "
+            raise BadConfiguration(fault + "repository", str(path))
     return requests
 
 
@@ -125,7 +125,7 @@ NO_RULE = "limits"
 def find_rule_faults(folder: Path) -> tuple[str, ...]:
     """Return a clause on each rule that raised in a build, by name.
 
-    It says how often, and of the first document what was raised, and where.
+    It has the count, and of the first document the error and its location.
 
     Args:
         folder: The build.
@@ -143,21 +143,21 @@ def find_rule_faults(folder: Path) -> tuple[str, ...]:
         pl.col("detail").first(),
     )
     return tuple(
-        f"rule {rule} raised for {counted(times, 'document')}, first {first} ({detail})"
-        for rule, times, first, detail in faults.sort("rule").collect().iter_rows()
+        f"rule {rule} raised for {counted(times, 'document')}, first {where} ({detail})"
+        for rule, times, where, detail in faults.sort("rule").collect().iter_rows()
     )
 
 
-#: A batch is closed at so many documents or bytes, whichever comes first.
+#: A batch is closed at this many documents or bytes, whichever comes first.
 BATCH_DOCUMENTS = 64
 BATCH_BYTES = 2**20
-#: Contents of a source with a quota that are worked on, for each record that it may
+#: Contents processed of a source with a quota, for each record that it may
 #: have: many have too few fields, are copies or are refused.
 DRAWN = 5
 
 
 class BatchReader:
-    """Reads the inputs in order, and cuts what is distinct into batches."""
+    """Reads the inputs in order, and cuts distinct contents into batches."""
 
     def __init__(
         self, inputs: Sequence[BuildInput], opt_outs: Sequence[OptOut]
@@ -188,19 +188,19 @@ class BatchReader:
     def _distinct(
         self, position: int, item: BuildInput
     ) -> Iterator[tuple[int, DocumentRequest]]:
-        read, drawn = item.source.read(item.reading), None
+        read, sample = item.source.read(item.reading), None
         if item.source.quota is not None:
             read = list(read)
-            drawn = _draw(read, item.source.quota * DRAWN)
+            sample = _draw(read, item.source.quota * DRAWN)
         for raw in read:
             sha256 = hashlib.sha256(raw.content).hexdigest()
-            # Where relative references start is part of what a document means.
-            # A copy of what is left out is another document's until that is, too.
+            # The base of relative references is part of a document's meaning.
+            # A copy of an excluded file stays until its document is excluded, too.
             refused = _opted_out(self._opt_outs, raw, item.pin.url)
             key = raw.config, raw.base_uri, refused, sha256
             refused = refused or too_long_to_read(raw)
-            if drawn is not None and sha256 not in drawn:
-                detail = f"not among the first {len(drawn):,} by digest of the content"
+            if sample is not None and sha256 not in sample:
+                detail = f"not among the first {len(sample):,} by digest of the content"
                 refused = refused or Rejected(
                     reason=Reason.OVER_QUOTA, detail=detail, rule=quota.name
                 )
@@ -224,7 +224,7 @@ class BatchReader:
 
 
 def _draw(documents: Iterable[RawDocument], count: int) -> frozenset[str]:
-    """Return the digests of the contents that are worked on: the smallest."""
+    """Return the digests of the processed contents: the smallest."""
     digests = {hashlib.sha256(raw.content).hexdigest() for raw in documents}
     return frozenset(sorted(digests)[:count])
 
@@ -258,7 +258,7 @@ def process_batches(
     """
     results: dict[int, HeldResult] = {}
     # By index in the pool: name, numbers of the contents, config and id of each.
-    asked: list[tuple[str, list[int], list[tuple[str, str]]]] = []
+    batches: list[tuple[str, list[int], list[tuple[str, str]]]] = []
 
     def hold(name: str, numbers: Iterable[int], batch: bytes) -> None:
         results.update(zip(numbers, held_results(run.path(name), batch), strict=True))
@@ -273,15 +273,18 @@ def process_batches(
                 progress(len(numbers))
                 continue
             requests = [request for _, request in batch]
-            places = [(it.document.config, it.document.unique_id) for it in requests]
-            asked.append((name, numbers, places))
+            places = [
+                (document_request.document.config, document_request.document.unique_id)
+                for document_request in requests
+            ]
+            batches.append((name, numbers, places))
             yield requests
 
     for finished in pool.run_batches(remaining()):
-        name, numbers, places = asked[finished.index]
+        name, numbers, places = batches[finished.index]
         answers = [
-            result.text if result.ending is Ending.OK else _failure(place, result)
-            for place, result in zip(places, finished.results, strict=True)
+            result.text if result.ending is Ending.OK else _failure(key, result)
+            for key, result in zip(places, finished.results, strict=True)
         ]
         batch = b"[" + b",".join(answers) + b"]"
         run.store(name, batch)
@@ -312,30 +315,30 @@ def setup_of(
 
 
 def _uris(item: BuildInput, opt_outs: Sequence[OptOut]) -> dict[str, str]:
-    """Return where references may lead: to nothing that is left out on request."""
+    """Return where references may lead: to nothing left out on request."""
     uris, files = dict(item.source.uris(item.reading)), item.reading.files
     left_out = {
-        it
+        identifier
         for raw in (item.source.read(item.reading) if opt_outs and uris else ())
         if _opted_out(opt_outs, raw, item.pin.url)
-        for it in (raw.content, raw.provenance.path)
+        for identifier in (raw.content, raw.provenance.path)
     }
-    held = frozenset(files.paths if left_out else ())
+    paths = frozenset(files.paths if left_out else ())
     return {
         uri: path
         for uri, path in uris.items()
-        if path not in left_out and not (path in held and files.read(path) in left_out)
+        if path not in left_out and not (path in paths and files.read(path) in left_out)
     }
 
 
-def _failure(place: tuple[str, str], result: ProcessResult) -> bytes:
-    refuse_endless(result, "/".join(place))
+def _failure(key: tuple[str, str], result: ProcessResult) -> bytes:
+    refuse_endless(result, "/".join(key))
     short_of_memory = result.ending is Ending.OUT_OF_MEMORY
     reason = Reason.OUT_OF_MEMORY if short_of_memory else Reason.CRASHED
     # What raised outside every rule is a defect as well, and of csbdata itself.
     rule = "csbdata" if result.ending is Ending.ERROR else NO_RULE
     rejected = Rejected(reason=reason, detail=result.detail, rule=rule)
-    return _rejection(place[0], rejected)
+    return _rejection(key[0], rejected)
 
 
 def _rejection(config: str, rejected: Rejected) -> bytes:

@@ -40,7 +40,7 @@ def too_long_to_read(raw: RawDocument) -> Rejected | None:
 
 
 def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
-    """Return the document that a rule set starts from, or why there is none."""
+    """Return the document that a rule set starts from, or a rejection."""
     refused = too_long_to_read(raw)
     if refused is not None:
         return refused
@@ -51,7 +51,7 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
         return named(yaml if isinstance(yaml, Rejected) else schema, "parse")
     # A JSON value takes two bytes at least, its comma or bracket included.
     refused = too_many(schema) if len(raw.content) >= 2 * NODES else None
-    # Without so many of them there is nothing to walk over.
+    # With fewer of them the walk has nothing to visit.
     if refused is None and raw.content.count(b'id"') > IDENTIFIERS:
         refused = too_identified(schema)
     if refused is not None:

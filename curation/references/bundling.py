@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 _MARKS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$vocabulary")
 _UNREADABLE = re.compile(r"[^\w.-]+")
 _SUFFIX = re.compile(r"(?:[._-]schema)?\.json$|\.schema$")
-#: Last segments of a path that do not name what it is about.
+#: Last segments of a path that do not name its subject.
 _UNTELLING = re.compile(r"v?[\d._-]+|schema|jsonschema|draft")
 
 
 def bundle_of(closure: Closure, rule: str) -> tuple[Json, list[Change]]:
-    """Return a record with what it needs of other documents, and what was changed.
+    """Return a record with the schemas it needs of other documents, and the changes.
 
     Args:
         closure: Everything that the record refers to.
@@ -88,8 +88,8 @@ def bundle_of(closure: Closure, rule: str) -> tuple[Json, list[Change]]:
             if closure.is_dynamic
             else _part(part, inside[part.key], names, holder)
         )
-        place = fragment_of(part.location.tokens).removesuffix("#")
-        note = f"from {part.document.uri}{place}"
+        anchor = fragment_of(part.location.tokens).removesuffix("#")
+        note = f"from {part.document.uri}{anchor}"
         changes.append(change_at(rule, (holder, name), ABSENT, added, note))
     schema = {**schema, holder: definitions}
     if closure.is_dynamic and record.base:
@@ -122,8 +122,10 @@ def _chosen_names(parts: Sequence[ReachedSchema], used: set[str]) -> _Names:
         start = len(path) - 1
         while start > 0 and _UNTELLING.fullmatch(path[start]):
             start -= 1
-        told = ".".join(segment for segment in path[start:] if segment != "jsonschema")
-        short = stem = _readable(told)
+        readable = ".".join(
+            segment for segment in path[start:] if segment != "jsonschema"
+        )
+        short = stem = _readable(readable)
         folder = _readable(".".join(path[max(start - 1, 0) : start]))
         longer = f"{folder}.{stem}" if folder else stem
         tokens = part.location.tokens
@@ -158,7 +160,7 @@ def _pointer(resolved: ResolvedReference, names: _Names, holder: str) -> str:
 def _pointers(closure: Closure, names: _Names) -> dict[Tokens, Put | Drop]:
     """Return the edits of the record's own references.
 
-    A mere fragment stays. If another reference stands inside a resource of its
+    A mere fragment stays. If another reference is inside a resource of its
     own, no pointer from there reaches the root: then all inner identifiers go, and
     every reference becomes a pointer.
     """

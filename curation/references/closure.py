@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
-#: Number of parsed documents that are kept, the last ones used.
+#: Number of parsed documents kept, the last ones used.
 MOST_KEPT = 256
 #: Schemas that one record may refer to beyond its own.
 MOST_REACHED = 20_000
@@ -86,7 +86,7 @@ def found_document(library: Library, uri: str) -> Json | None:
 
 @dataclass(slots=True, kw_only=True)
 class ReachedSchema:
-    """A schema that is reached, with the references that stand in it."""
+    """A reached schema, with the references in it."""
 
     document: Schema
     location: SchemaLocation
@@ -123,7 +123,7 @@ class Closure:
 
         Args:
             record: The schema. What it refers to is brought to its dialect.
-            library: The other documents of its source. Metaschemas need not be there.
+            library: The other documents of its source. Metaschemas may be missing.
             lost: Collects why references are not resolved; the others are followed.
 
         Raises:
@@ -137,9 +137,9 @@ class Closure:
         self._documents: dict[int, tuple[Json, Schema]] = {}
         self._by_uri: dict[str, Schema] = {}
         self._reached: dict[tuple[int, Tokens], ReachedSchema] = {}
-        first = ReachedSchema(document=record, location=record.root, walk=record.walk)
-        self._reached[first.key] = first
-        self._follow([first])
+        start = ReachedSchema(document=record, location=record.root, walk=record.walk)
+        self._reached[start.key] = start
+        self._follow([start])
         # A dynamic scope is made of whole resources.
         while self.is_dynamic and (
             roots := [
@@ -151,7 +151,7 @@ class Closure:
             self._follow([self._reach(document, document.root) for document in roots])
 
     def schemas(self) -> Iterable[ReachedSchema]:
-        """Return every schema that is reached, in order of need, the record first."""
+        """Return every reached schema, in order of need, the record first."""
         return self._reached.values()
 
     def own_schemas(self) -> list[ReachedSchema]:
@@ -180,7 +180,7 @@ class Closure:
             waiting = [new for reached in waiting for new in self._next(reached)]
 
     def _next(self, reached: ReachedSchema) -> Iterator[ReachedSchema]:
-        """Resolve the references in a schema; yield the schemas reached anew."""
+        """Resolve the references in a schema; yield the newly reached schemas."""
         by_text: dict[tuple[str, type, str], ResolvedReference] = {}
         for reference in references_in(reached.walk, reached.document.dialect):
             # The type keeps 1, true and "1" apart.

@@ -1,7 +1,7 @@
-"""Definitions that stand where no keyword reaches: `#/types/name`, a pointer to a name.
+"""Definitions out of the reach of keywords: `#/types/name`, a pointer to a name.
 
 Validators follow such references. Who edits or translates a schema by its keywords
-would leave out what they lead to.
+would omit their targets.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from curation.schema.subschemas import below, edited, walk, without
 def gathered(schema: Json, dialect: Dialect) -> Json:
     """Return a schema whose references lead only to where keywords reach.
 
-    The same object if they do. What an identifier of its own surrounds stays.
+    The same object if they do. Inner resources stay.
 
     Example:
         >>> gathered({"$ref": "#/a", "a": {"type": "null"}}, DRAFT_07)
@@ -27,8 +27,8 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
     if not isinstance(schema, dict):
         return schema
     holder = "$defs" if dialect.order >= DRAFT_2019_09.order else "definitions"
-    held = schema.get(holder)
-    taken = {*held} if isinstance(held, dict) else set()
+    existing_members = schema.get(holder)
+    used = {*existing_members} if isinstance(existing_members, dict) else set()
     document = Schema(schema, dialect)
     names: dict[Tokens, str] = {}
     places: dict[Tokens, str] = {}
@@ -44,35 +44,35 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
         ):
             continue
         if target.tokens not in names:
-            names[target.tokens] = name = unused(target.tokens[-1], taken)
-            taken.add(name)
+            names[target.tokens] = name = unused(target.tokens[-1], used)
+            used.add(name)
             references += references_in(below(target, dialect), dialect)
         places[reference.tokens] = fragment_of((holder, names[target.tokens]))
     if not names:
         return schema
 
-    # The unknown members in which the definitions stand.
-    known = {location.tokens for location in walk(schema, dialect)}
+    # The unknown members with the definitions.
+    locations = {location.tokens for location in walk(schema, dialect)}
     gone: dict[Tokens, set[str]] = {}
     for tokens in names:
-        length = next(n for n in range(len(tokens), -1, -1) if tokens[:n] in known)
+        length = next(n for n in range(len(tokens), -1, -1) if tokens[:n] in locations)
         gone.setdefault(tokens[:length], set()).add(tokens[length])
 
     def led(start: Tokens) -> Json:
-        """Return what stands there, its references leading to definitions."""
+        """Return the value at a path, its references leading to definitions."""
 
         def change(tokens: Tokens, part: Json) -> Json:
             if not isinstance(part, dict):
                 return part
-            place = places.get((*start, *tokens))
+            fragment = places.get((*start, *tokens))
             unknown = gone.get((*start, *tokens), set()) - KNOWN_KEYWORDS
             part = without(part, *unknown) if unknown else part
-            return {**part, "$ref": place} if place else part
+            return {**part, "$ref": fragment} if fragment else part
 
         return edited(at(schema, start), dialect, change)
 
     root: UntypedJson = led(())
     definitions = {name: led(tokens) for tokens, name in names.items()}
     before = root.get(holder)
-    kept = before if isinstance(before, dict) else {}
-    return {**root, holder: {**kept, **definitions}}
+    existing = before if isinstance(before, dict) else {}
+    return {**root, holder: {**existing, **definitions}}

@@ -37,26 +37,28 @@ def taking_part(schema: Json, dialect: Dialect) -> Sequence[SchemaLocation]:
     References that lead nowhere are passed over.
     """
     document = schema_of(schema, dialect)
-    locations = [each for each in document.walk if isinstance(each.schema, dict)]
+    locations = [
+        subschema for subschema in document.walk if isinstance(subschema.schema, dict)
+    ]
     if not any_leaves_the_subschemas(schema, dialect):
         return locations
-    found = {location.tokens: location for location in locations}
+    by_path = {location.tokens: location for location in locations}
     references = [*document.references]
     for reference in references:
         target = document.lookup(reference.text, reference.base)
         if (
             target is not None
             and not target.is_subschema
-            and target.tokens not in found
+            and target.tokens not in by_path
             and isinstance(target.schema, dict)
             and is_valid(target.schema, dialect)
         ):
             inside = below(target, dialect)
             for location in inside:
                 if isinstance(location.schema, dict):
-                    found.setdefault(location.tokens, location)
+                    by_path.setdefault(location.tokens, location)
             references += references_in(inside, dialect)
-    return list(found.values())
+    return list(by_path.values())
 
 
 @remembered
@@ -80,9 +82,9 @@ def leaves_the_subschemas(reference: Json, dialect: Dialect) -> bool:
 
 
 def applied(document: Schema) -> dict[Tokens, SchemaLocation]:
-    """Return the schemas that validation may enter, by where they stand.
+    """Return the schemas that validation may enter, by location.
 
-    A member of `definitions` is entered only through a reference, and nothing beside a
+    A member of `definitions` is entered only through a reference, and nothing next to a
     `$ref` that hides it. Dangling references are skipped.
     """
     entered: dict[Tokens, SchemaLocation] = {}
@@ -91,7 +93,7 @@ def applied(document: Schema) -> dict[Tokens, SchemaLocation]:
         location = waiting.pop()
         if location.tokens not in entered:
             entered[location.tokens] = location
-            waiting += (other for _, other in directly_applied(location, document))
+            waiting += (target for _, target in directly_applied(location, document))
     return entered
 
 
@@ -247,7 +249,7 @@ def accepted_types(document: Schema) -> frozenset[str]:
 
 
 def _accepted(
-    location: SchemaLocation, document: Schema, known: _Known
+    location: SchemaLocation, document: Schema, memo: _Known
 ) -> frozenset[str]:
     schema: Json = location.schema
     if not isinstance(schema, dict):
@@ -256,24 +258,24 @@ def _accepted(
     if "$ref" in schema:
         reference: Json = schema["$ref"]
         key = document.inside(location), str(reference)
-        if key not in known:
-            known[key] = _NONE
+        if key not in memo:
+            memo[key] = _NONE
             is_text = isinstance(reference, str)
             target = document.lookup(key[1], key[0]) if is_text else None
             if target is not None:
-                known[key] = _accepted(target, document, known)
-        accepted = known[key]
+                memo[key] = _accepted(target, document, memo)
+        accepted = memo[key]
         if document.dialect.ref_hides_siblings:
             return accepted
     for keyword in (schema.keys() & document.dialect.effective) - _PASSIVE:
         if not accepted:
             break
-        accepted &= _accepted_by_keyword(keyword, location, document, known)
+        accepted &= _accepted_by_keyword(keyword, location, document, memo)
     return accepted
 
 
 def _accepted_by_keyword(
-    keyword: str, location: SchemaLocation, document: Schema, known: _Known
+    keyword: str, location: SchemaLocation, document: Schema, memo: _Known
 ) -> frozenset[str]:
     schema = location.keywords
     value = schema[keyword]
@@ -290,10 +292,10 @@ def _accepted_by_keyword(
     ):
         branches = [(keyword, str(index)) for index in range(len(value))]
     else:
-        # A `type` that is no name asks nothing that can be known.
+        # A `type` that is not a name asserts nothing known.
         return ALL_TYPES if keyword == "type" else _NONE
     parts = [
-        _accepted(descend(location, tokens, document.dialect), document, known)
+        _accepted(descend(location, tokens, document.dialect), document, memo)
         for tokens in branches
     ]
     if keyword in ("if", "allOf"):

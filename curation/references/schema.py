@@ -54,7 +54,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.value)
 
 
-#: Reserved characters, and the percent sign of what is encoded already.
+#: Reserved characters, and the percent sign of encoded ones.
 _LEGAL = ":/?#@!$&'()*+,;=~%"
 _PLAIN = re.compile(r"[\w:/?#@!$&'()*+,;=~.-]*", re.ASCII)
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -88,7 +88,7 @@ def descend(start: SchemaLocation, tokens: Tokens, dialect: Dialect) -> SchemaLo
     """Follow pointer tokens from a location, minding identifiers on the way.
 
     Raises:
-        LookupError: there is no such value.
+        LookupError: no such value exists.
     """
     value: Json = start.schema
     base, in_place, index = start.base, start.is_subschema, 0
@@ -173,11 +173,11 @@ class Schema:
     @cached_property
     def resources(self) -> dict[str, SchemaLocation]:
         """Absolute URI (or as absolute as it gets) to the root of each resource."""
-        found: dict[str, SchemaLocation] = {}
+        roots: dict[str, SchemaLocation] = {}
         for location in self.walk:
             if starts_resource(location.schema, self.dialect):
-                found.setdefault(self.inside(location), location)
-        return found
+                roots.setdefault(self.inside(location), location)
+        return roots
 
     @cached_property
     def inner_resources(self) -> list[Tokens]:
@@ -195,16 +195,18 @@ class Schema:
         Up to draft-07 an identifier that is a mere fragment is an anchor.
         """
         dialect = self.dialect
-        found: dict[tuple[str, str], SchemaLocation] = {}
+        marked: dict[tuple[str, str], SchemaLocation] = {}
         for location in self.walk:
-            names = [location.keywords.get(each) for each in dialect.anchor_keywords]
+            names = [
+                location.keywords.get(keyword) for keyword in dialect.anchor_keywords
+            ]
             identifier = location.keywords.get(dialect.id_keyword)
             if dialect.ref_hides_siblings and isinstance(identifier, str):
                 names += [identifier[1:]] if identifier[:1] == "#" else []
             for name in names:
                 if isinstance(name, str) and name:
-                    found.setdefault((self.inside(location), name), location)
-        return found
+                    marked.setdefault((self.inside(location), name), location)
+        return marked
 
     @cached_property
     def validator(self) -> jsonschema_rs.Validator:
@@ -272,15 +274,15 @@ class Schema:
         """Return the location that tokens from the root lead to.
 
         Raises:
-            LookupError: there is no such value.
+            LookupError: no such value exists.
         """
         return self.child(self.root, tokens)
 
     def child(self, location: SchemaLocation, tokens: Tokens) -> SchemaLocation:
-        """Return the location that tokens from another one lead to.
+        """Return the location that tokens from another lead to.
 
         Raises:
-            LookupError: there is no such value.
+            LookupError: no such value exists.
         """
         key = location.document, location.tokens + tokens
         inner = self._locations.get(key)
@@ -315,8 +317,8 @@ class Schema:
                 for bearer in self.bearers(keyword, reference, target):
                     if self.inside(bearer) == self.base:
                         document, target = self, bearer
-                place = document.uri, target.tokens
-                target = self._locations.setdefault(place, target)
+                site = document.uri, target.tokens
+                target = self._locations.setdefault(site, target)
         self._targets[key] = target
         return target
 
@@ -339,13 +341,17 @@ class Schema:
             mark = {"$dynamicAnchor": unquote(reference.partition("#")[2])}
         if not mark.items() <= target.keywords.items():
             return []
-        return [it for it in locations if mark.items() <= it.keywords.items()]
+        return [
+            location
+            for location in locations
+            if mark.items() <= location.keywords.items()
+        ]
 
     def _document(self, uri: str) -> Schema:
         """Return the schema itself or a standard document.
 
         Raises:
-            LookupError: there is no standard document of that URI.
+            LookupError: the URI is not a standard document's.
         """
         if uri == self.uri:
             return self
@@ -393,7 +399,7 @@ def follow_reference(
 
     Raises:
         LookupError: the document is known, but the fragment leads nowhere in it.
-        ValueError: the reference is no URI reference.
+        ValueError: the reference is not a URI reference.
 
     Example:
         >>> schema = {"$defs": {"name": {"type": "string"}}}
@@ -407,7 +413,7 @@ def follow_reference(
         location = document.find(uri, fragment)
         if location is not None:
             return document, location
-    other = load(uri)
+    loaded = load(uri)
     # By its own URI: http and https may lead to one document.
-    location = None if other is None else other.find(other.uri, fragment)
-    return None if other is None or location is None else (other, location)
+    location = None if loaded is None else loaded.find(loaded.uri, fragment)
+    return None if loaded is None or location is None else (loaded, location)

@@ -45,7 +45,7 @@ _SHOWN = 300
 
 
 class ValidatorVerdict(NamedTuple):
-    """What one validator says of a schema."""
+    """A validator's verdict on a schema."""
 
     validator: str
     #: Why it refuses the schema; empty where it accepts.
@@ -93,7 +93,7 @@ def python_verdict(
 
     Args:
         schema: The schema.
-        dialect: Its dialect, whatever its `$schema` says.
+        dialect: Its dialect, whatever its `$schema`.
         thorough: Run jsonschema's own `check_schema`. Otherwise the schema must be
             known to be valid (`curation.validation.metaschemas`).
     """
@@ -139,7 +139,11 @@ def disputed(document: Schema) -> Tokens | None:
 
     The references of the document must all lead into itself.
     """
-    in_doubt = [it for it in document.references if _is_in_doubt(it, document)]
+    in_doubt = [
+        candidate
+        for candidate in document.references
+        if _is_in_doubt(candidate, document)
+    ]
     if not in_doubt:
         return None
     from referencing import Registry  # noqa: PLC0415 - takes 80 ms
@@ -174,7 +178,7 @@ def _python_lookup(
     specification: Specification[Json] = specification_with(document.dialect.uri)
     root = specification.create_resource(document.value)
     uri = root.id() or ""
-    # Crawled once: a registry that is not looks for anchors anew at every lookup.
+    # Crawled once: otherwise every lookup would search for anchors.
     start = registry.with_resource(uri, root).crawl().resolver(uri)
     resources = frozenset(document.inner_resources)
 
@@ -191,7 +195,7 @@ def _python_lookup(
     return look_up
 
 
-#: The slow check runs on one schema in so many.
+#: The slow check runs on one schema in this many.
 ONE_IN = 256
 
 
@@ -203,7 +207,7 @@ def is_in_share(text: bytes) -> bool:
 def both_verdicts(
     schema: Json, dialect: Dialect, text: bytes
 ) -> tuple[ValidatorVerdict, ValidatorVerdict]:
-    """Return what jsonschema and jsonschema-rs say of a schema, in this order.
+    """Return the verdicts of jsonschema and jsonschema-rs on a schema, in this order.
 
     Args:
         schema: The schema, whose references are all its own.

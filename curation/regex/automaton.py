@@ -2,7 +2,7 @@ r"""Several patterns at once, as one automaton that is built while it is walked.
 
 A state is a Boolean formula over derivatives of the patterns (J. A. Brzozowski,
 Derivatives of regular expressions, J. ACM 11(4), 1964) about the rest of the text;
-refused patterns and look-ahead are parts of it. Look-behind is a second formula, over
+refused patterns and lookahead are parts of it. Lookbehind is a second formula, over
 the text so far. A back-reference is read as the pattern of its group, which accepts
 too much: `exact` is false then, and a string has to be verified.
 """
@@ -20,7 +20,7 @@ from curation.regex import character_sets
 from curation.regex import parser as trees
 from curation.regex.character_sets import CharSet, minterms
 
-#: States kept in memory; then all are forgotten and made anew.
+#: States kept in memory; beyond, all are dropped and rebuilt.
 _MAX_STATES: Final = 3_000
 #: Patterns with more unbounded repetitions get no automaton: the derivatives grow
 #: with the cube of their number.
@@ -71,17 +71,17 @@ class Term:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Head:
-    """The beginning of what a cell matches."""
+    """The beginning of a cell's match."""
 
     #: The sets of characters that decide about the next one.
     sets: tuple[CharSet, ...]
-    #: The term that a character leaves; None stands for the end of the text.
+    #: The term that a character leaves; None represents the end of the text.
     after: Callable[[int | None], Term]
     #: The heads that a disjunction is made of, none of them twice.
     options: tuple[Head, ...] = ()
 
 
-#: Values of `TextBefore.previous`: at the start, behind a character of `\w`, behind
+#: Values of `TextBefore.previous`: at the start, after a character of `\w`, after
 #: any other.
 AT_START: Final = 0
 BEHIND_OTHER: Final = 1
@@ -93,7 +93,7 @@ class TextBefore(NamedTuple):
 
     #: `AT_START`, `BEHIND_OTHER` or `BEHIND_WORD`.
     previous: int
-    #: Whether each look-behind holds.
+    #: Whether each lookbehind holds.
     truths: tuple[bool, ...] = ()
 
 
@@ -118,11 +118,11 @@ class TermFactory:
         self._no_more = Head((), lambda code: self.true if code is None else self.false)
         self._all = Cell(node=None, tail=None, number=0, low=0)
         self._end = Cell(node=None, tail=None, number=1, low=0)
-        #: Look-behinds in the patterns, inner ones first.
+        #: Lookbehinds in the patterns, inner ones first.
         self.behinds: list[trees.Look] = []
         #: Whether the character before matters, besides the start.
         self.needs_previous = False
-        #: Whether the terms accept exactly what the patterns match.
+        #: Whether the terms accept exactly the matches of the patterns.
         self.exact = True
         anything = trees.Chars(chars=character_sets.ANY, low=1, high=1)
         self._anything = trees.repeat(anything, 0, None)
@@ -146,7 +146,7 @@ class TermFactory:
         return self.atom(cell)
 
     def behind(self, look: trees.Look) -> Term:
-        """Return the term of the texts that end with a match of a look-behind."""
+        """Return the term of the texts that end with a match of a lookbehind."""
         return self.atom(self._cell(self._anything, self._cell(look.body, self._end)))
 
     def _survey(self, node: trees.PatternNode, *, behind: bool) -> None:
@@ -154,7 +154,7 @@ class TermFactory:
         for part in node.parts:
             self._survey(part, behind=inside)
         if isinstance(node, trees.Look):
-            # What looks ahead from behind asks for text that was not read yet.
+            # A lookahead in a lookbehind asks for text not read yet.
             self.exact &= not (behind and node.ahead)
             if not node.ahead and all(node is not look for look in self.behinds):
                 self.behinds.append(node)
@@ -196,7 +196,7 @@ class TermFactory:
         return term
 
     def atom(self, cell: Cell) -> Term:
-        """Return the term of what a cell matches up to the end of the text."""
+        """Return the term of a cell's matches up to the end of the text."""
         if cell is self._all:
             return self.true
         return self._term(TermKind.ATOM, cell.low, cell=cell)
@@ -261,7 +261,7 @@ class TermFactory:
         self, cell: Cell, before: TextBefore, visiting: _Marks = frozenset()
     ) -> Head:
         if isinstance(cell.node, trees.Chars):
-            # It is the same one wherever it stands.
+            # The same term for every occurrence.
             before, visiting = TextBefore(AT_START), frozenset()
         key = (cell.number, before, visiting)
         head = self._heads.get(key)
@@ -333,19 +333,23 @@ class TermFactory:
     def _head_of_repeat(
         self, node: trees.Repeat, tail: Cell, before: TextBefore, visiting: _Marks
     ) -> Head:
-        body, least, most = node.body, node.least, node.most
+        body, minimum, maximum = node.body, node.minimum, node.maximum
         if body.low == 0 and (body.plain or body.high == 0):
-            least = min(least, 1)
+            minimum = min(minimum, 1)
         heads: list[Head] = []
         mark = (id(body), tail.number)
-        if most != 0 and (least > 0 or mark not in visiting):
-            key = (id(body), max(0, least - 1), None if most is None else most - 1)
+        if maximum != 0 and (minimum > 0 or mark not in visiting):
+            key = (
+                id(body),
+                max(0, minimum - 1),
+                None if maximum is None else maximum - 1,
+            )
             if key not in self._repeats:
                 self._repeats[key] = trees.repeat(body, *key[1:])
             again = self._cell(body, self._cell(self._repeats[key], tail))
-            inner = visiting if least > 0 else visiting | {mark}
+            inner = visiting if minimum > 0 else visiting | {mark}
             heads.append(self._head(again, before, inner))
-        if least > 0:
+        if minimum > 0:
             return heads[0] if heads else self._never
         return self._either([*heads, self._head(tail, before, visiting - {mark})])
 
@@ -363,7 +367,7 @@ class TermFactory:
         return self._both(self._condition(node, before), follows)
 
     def _condition(self, node: trees.PatternNode, before: TextBefore) -> Head:
-        """Return what an assertion asks of the text from here."""
+        """Return the term of an assertion about the text from here."""
         if isinstance(node, trees.Look):
             if node.ahead:
                 inside = self._head(self._cell(node.body, self._all), before)
@@ -410,8 +414,8 @@ class Automaton:
         self._reset()
 
     def _reset(self) -> None:
-        both = (*self._patterns, *self._refused)
-        groups = dict(enumerate(both[0].groups, 1)) if len(both) == 1 else {}
+        patterns = (*self._patterns, *self._refused)
+        groups = dict(enumerate(patterns[0].groups, 1)) if len(patterns) == 1 else {}
         self._terms = terms = TermFactory(groups)
         self._states: dict[tuple[int, TextBefore, tuple[int, ...]], AutomatonState] = {}
         searches = [terms.search(pattern.root) for pattern in self._patterns]
@@ -444,7 +448,7 @@ class Automaton:
         return state
 
     def _formulas(self, state: AutomatonState) -> list[tuple[Term, TextBefore]]:
-        """Return the terms of a state: of each look-behind, then that of the rest."""
+        """Return the terms of a state: of each lookbehind, then that of the rest."""
         previous, truths = state.before
         return [
             *(
@@ -513,14 +517,14 @@ class Automaton:
         return state.accepting
 
     def is_empty(self) -> bool:
-        """Return whether it is proven that there is no such text.
+        """Return whether no such text is proven to exist.
 
         False also if `_MAX_STATES` states are not enough, or back-references make the
         automaton inexact.
         """
         self._tidy()
-        pending, seen = [self._start], {id(self._start)}
-        while pending and self.exact and len(seen) < _MAX_STATES:
+        pending, visited = [self._start], {id(self._start)}
+        while pending and self.exact and len(visited) < _MAX_STATES:
             state = pending.pop()
             if state.accepting:
                 return False
@@ -528,24 +532,26 @@ class Automaton:
                 (successor for _, successor in self._successors(state)),
                 key=lambda successor: -successor.term.low,
             )
-            pending += [each for each in nearest_last if id(each) not in seen]
-            seen.update(map(id, nearest_last))
+            pending += [
+                candidate for candidate in nearest_last if id(candidate) not in visited
+            ]
+            visited.update(map(id, nearest_last))
         return not pending and self.exact
 
     def draw(
-        self, rng: random.Random, least: int, most: int | None, steps: int
+        self, rng: random.Random, minimum: int, maximum: int | None, steps: int
     ) -> str | None:
         """Return one of those texts, found depth first, or None.
 
         Args:
             rng: Random source.
-            least: Characters that it must have.
-            most: Characters that it may have; None for about as many.
+            minimum: Characters that it must have.
+            maximum: Characters that it may have; None for about as many.
             steps: What the search may cost.
         """
         self._tidy()
-        limit = least + 4_000 if most is None else most
-        wanted = min(limit, least + int(rng.random() * 8))
+        limit = minimum + 4_000 if maximum is None else maximum
+        length_goal = min(limit, minimum + int(rng.random() * 8))
 
         def ordered(
             state: AutomatonState, length: int
@@ -557,7 +563,7 @@ class Automaton:
                     continue
                 weight = _OPEN_WEIGHT if chars.open else min(len(chars.palette), 40)
                 chance = rng.random() ** (1 / weight)
-                rank = 0 if low < wanted else -successor.term.low
+                rank = 0 if low < length_goal else -successor.term.low
                 ranked.append(((rank, chance), chars, successor))
             ranked.sort(key=lambda entry: entry[0])
             return [(chars, successor) for _, chars, successor in ranked]
@@ -569,8 +575,8 @@ class Automaton:
             state, successors = path[-1]
             if (
                 state.accepting
-                and len(text) >= least
-                and (not successors or len(text) >= wanted or rng.random() < _STOP)
+                and len(text) >= minimum
+                and (not successors or len(text) >= length_goal or rng.random() < _STOP)
             ):
                 return "".join(text)
             if not successors:

@@ -14,12 +14,12 @@ import regress
 
 #: The last code point.
 LAST: Final = 0x10FFFF
-#: Halves of surrogate pairs are no characters: they cannot be written as UTF-8.
+#: Halves of surrogate pairs are not characters: they cannot be written as UTF-8.
 _SURROGATES: Final = (0xD800, 0xDFFF)
 #: Control characters that a range in a pattern hardly means.
 _UNNATURAL: Final = frozenset("\x7f")
 _LETTERS: Final = string.ascii_lowercase * 3 + string.ascii_uppercase + string.digits
-#: Longer runs repeat what was drawn: a prime, so that no length divides it.
+#: Longer runs repeat their draws: a prime, so that no length divides it.
 _BLOCK: Final = 4_093
 #: Characters above ASCII that a palette shows at most.
 _FEW: Final = 64
@@ -32,7 +32,7 @@ class CharSet:
     """A set of code points: sorted ranges that do not touch."""
 
     ranges: Ranges
-    #: Whether it was written as what it is not: `.`, `[^...]`, `\\S`.
+    #: Whether it was written as a complement: `.`, `[^...]`, `\\S`.
     open: bool = False
 
     def __hash__(self) -> int:
@@ -48,10 +48,10 @@ class CharSet:
         low, high = 0, len(self.ranges)
         while low < high:
             middle = (low + high) // 2
-            first, last = self.ranges[middle]
-            if code < first:
+            start, stop = self.ranges[middle]
+            if code < start:
                 high = middle
-            elif code > last:
+            elif code > stop:
                 low = middle + 1
             else:
                 return True
@@ -59,7 +59,7 @@ class CharSet:
 
     @cached_property
     def palette(self) -> str:
-        """Characters to draw from; frequent ones stand in it more than once."""
+        """Characters to draw from; frequent ones are in it more than once."""
         letters = "".join(letter for letter in _LETTERS if ord(letter) in self)
         if self.open and letters:
             return letters + (" " * (len(letters) // 12) if 32 in self else "")  # noqa: PLR2004 - the space
@@ -83,9 +83,9 @@ class CharSet:
     def _outside(self) -> str:
         characters: list[str] = []
         for low in (0xA1, 9, 0):
-            for first, last in self.ranges:
-                start = max(first, low)
-                stop = min(last, start + _FEW)
+            for lowest, highest in self.ranges:
+                start = max(lowest, low)
+                stop = min(highest, start + _FEW)
                 characters += map(chr, range(start, stop + 1))
             natural = [
                 character for character in characters if character not in _UNNATURAL
@@ -113,28 +113,28 @@ def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """Return ranges sorted, joined where they touch, without surrogates."""
     low, high = _SURROGATES
     cut: list[tuple[int, int]] = []
-    for first, last in ranges:
-        if first < low:
-            cut.append((first, min(last, low - 1)))
-        if last > high:
-            cut.append((max(first, high + 1), last))
+    for start, stop in ranges:
+        if start < low:
+            cut.append((start, min(stop, low - 1)))
+        if stop > high:
+            cut.append((max(start, high + 1), stop))
     cut.sort()
     joined: list[tuple[int, int]] = []
-    for first, last in cut:
-        if joined and first <= joined[-1][1] + 1:
-            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+    for start, stop in cut:
+        if joined and start <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(stop, joined[-1][1]))
         else:
-            joined.append((first, last))
+            joined.append((start, stop))
     return tuple(joined)
 
 
 def _inverse(ranges: Ranges) -> Ranges:
     gaps: list[tuple[int, int]] = []
     start = 0
-    for first, last in ranges:
-        if first > start:
-            gaps.append((start, first - 1))
-        start = last + 1
+    for lowest, highest in ranges:
+        if lowest > start:
+            gaps.append((start, lowest - 1))
+        start = highest + 1
     if start <= LAST:
         gaps.append((start, LAST))
     return normal(gaps)
@@ -153,8 +153,8 @@ def minterms(sets: Sequence[CharSet]) -> list[CharSet]:
     """
     borders = {0}
     for chars in sets:
-        for first, last in chars.ranges:
-            borders.update((first, last + 1))
+        for lowest, highest in chars.ranges:
+            borders.update((lowest, highest + 1))
     groups: dict[tuple[bool, ...], list[tuple[int, int]]] = {}
     edges = [*sorted(border for border in borders if border <= LAST), LAST + 1]
     for start, stop in pairwise(edges):
@@ -202,7 +202,7 @@ def _everything() -> tuple[str, bytes]:
 def unicode_property(escape: str) -> CharSet | None:
     r"""Return the set of an escape such as `\p{L}`, as `regress` knows it.
 
-    None if there is no such property. Planes 3 to 16 are left out, but for two blocks.
+    None if no such property exists. Planes 3 to 16 are left out, but for two blocks.
     """
     if escape.startswith("\\P"):
         opposite = unicode_property("\\p" + escape[2:])

@@ -31,7 +31,7 @@ _SAFE: Final = ((1, MAX_LENGTH), (2, 2_000), (3, 300), (4, 100), (8, 24))
 class PatternNode(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A part of a pattern; compared by identity.
 
-    `low` and `high` are bounds of the length of what it matches, not always reached.
+    `low` and `high` are bounds of a match's length, not always reached.
     """
 
     low: int = 0
@@ -62,10 +62,10 @@ class Alternatives(PatternNode, frozen=True):
 
 
 class Repeat(PatternNode, frozen=True, kw_only=True):
-    """A body that is repeated; `most` is None without an upper bound."""
+    """A repeated body; `maximum` is None without an upper bound."""
 
-    least: int
-    most: int | None
+    minimum: int
+    maximum: int | None
 
 
 class Group(PatternNode, frozen=True, kw_only=True):
@@ -75,20 +75,20 @@ class Group(PatternNode, frozen=True, kw_only=True):
 
 
 class BackReference(PatternNode, frozen=True, kw_only=True):
-    """The text of a group again; where groups share a name, of the one that matched."""
+    """The text of a group again; of groups with the same name, the matched one's."""
 
     numbers: tuple[int, ...]
 
 
 class Look(PatternNode, frozen=True, kw_only=True):
-    """A look-ahead or a look-behind."""
+    """A lookahead or a lookbehind."""
 
     ahead: bool
     negative: bool
 
 
 class AnchorKind(StrEnum):
-    """What an anchor asserts of where it stands."""
+    """The assertion of an anchor about its position."""
 
     START = "^"
     END = "$"
@@ -151,16 +151,16 @@ def alternatives(options: list[PatternNode]) -> PatternNode:
     )
 
 
-def repeat(body: PatternNode, least: int, most: int | None) -> PatternNode:
+def repeat(body: PatternNode, minimum: int, maximum: int | None) -> PatternNode:
     """Return the node of a repeated body."""
-    high = 0 if body.high == 0 or most == 0 else None
-    if body.high and most:
-        high = min(MAX_LENGTH, body.high * most)
+    high = 0 if body.high == 0 or maximum == 0 else None
+    if body.high and maximum:
+        high = min(MAX_LENGTH, body.high * maximum)
     return Repeat(
         parts=(body,),
-        least=least,
-        most=most,
-        low=min(MAX_LENGTH, body.low * least),
+        minimum=minimum,
+        maximum=maximum,
+        low=min(MAX_LENGTH, body.low * minimum),
         high=high,
         plain=body.plain,
     )
@@ -181,10 +181,10 @@ def anchored(node: PatternNode, kind: AnchorKind) -> bool:
 
 def _repetitions(node: PatternNode, *, within: bool = False) -> tuple[int, bool]:
     """Return how many parts repeat a variable number of times, and if one is nested."""
-    varies = isinstance(node, Repeat) and node.most != node.least
+    varies = isinstance(node, Repeat) and node.maximum != node.minimum
     nested = within and (varies or isinstance(node, Alternatives))
     if isinstance(node, Repeat):
-        within = within or (node.most or 2) > 1
+        within = within or (node.maximum or 2) > 1
     total = int(varies)
     for part in node.parts:
         count, is_nested = _repetitions(part, within=within)
@@ -214,7 +214,7 @@ _HIGH, _LOW = (0xD800, 0xDBFF), (0xDC00, 0xDFFF)
 
 
 class _UnreadableError(Exception):
-    """The text is not a pattern, or one that is not supported here."""
+    """The text is not a pattern, or not a supported one."""
 
 
 @lru_cache(maxsize=4096)
@@ -234,7 +234,7 @@ def parse(pattern: str) -> Pattern | None:
     if parts and isinstance(parts[0], Look):
         look = parts[0]
         if not look.ahead and not look.negative:
-            # A look-behind at the beginning is matched with the rest.
+            # A lookbehind at the beginning is matched with the rest.
             parts[0] = look.body
             root = sequence(parts)
             parts = list(root.parts) if isinstance(root, Sequence) else [root]
@@ -252,7 +252,7 @@ def parse(pattern: str) -> Pattern | None:
         starts=starts,
         ends=ends,
         sure=all(part.plain for part in parts),
-        safe=next((length for most, length in _SAFE if choices <= most), 0),
+        safe=next((length for limit, length in _SAFE if choices <= limit), 0),
         repetitions=count,
     )
 
@@ -298,13 +298,13 @@ class _PatternReader:
             quantifier = _QUANTIFIER.match(self.text, self.index)
             if quantifier:
                 self.index = quantifier.end()
-                first, comma, last, sign = quantifier.groups()
-                least, most = _SIGNS.get(sign, (0, None))
+                lower, comma, upper, sign = quantifier.groups()
+                minimum, maximum = _SIGNS.get(sign, (0, None))
                 if not sign:
-                    least = most = min(MAX_LENGTH, int(first))
+                    minimum = maximum = min(MAX_LENGTH, int(lower))
                 if comma:
-                    most = min(MAX_LENGTH, int(last)) if last else None
-                atom = repeat(atom, least, most)
+                    maximum = min(MAX_LENGTH, int(upper)) if upper else None
+                atom = repeat(atom, minimum, maximum)
             parts.append(atom)
         return sequence(parts)
 
@@ -435,19 +435,19 @@ class _PatternReader:
         ranges: list[tuple[int, int]] = []
         is_open = False
         while not self._take("]"):
-            first = self._member()
-            if not isinstance(first, int):
-                ranges += first.ranges
-                is_open |= first.open
+            start = self._member()
+            if not isinstance(start, int):
+                ranges += start.ranges
+                is_open |= start.open
                 continue
-            last = first
+            stop = start
             if self.text[self.index] == "-" and self.text[self.index + 1] != "]":
                 self.index += 1
                 member = self._member()
                 if not isinstance(member, int):
                     raise _UnreadableError
-                last = member
-            ranges.append((first, last))
+                stop = member
+            ranges.append((start, stop))
         charset = CharSet(character_sets.normal(ranges), open=is_open)
         return charset.inverse() if negated else charset
 

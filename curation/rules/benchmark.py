@@ -17,20 +17,22 @@ def judge_quota(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
     by_config: dict[str, dict[str, int]] = {}
     for position, candidate in enumerate(candidates):
         if candidate.field_count < candidate.least_fields:
-            least = candidate.least_fields
-            detail = f"{candidate.field_count} fields, at least {least} wanted"
+            minimum = candidate.least_fields
+            detail = f"{candidate.field_count} fields, at least {minimum} wanted"
             rejected[position] = Rejected(reason=Reason.TOO_FEW_FIELDS, detail=detail)
         elif candidate.quota is not None:
-            own = by_config.setdefault(candidate.config, {})
-            first = candidates[own.setdefault(candidate.sha256, position)]
-            if first is not candidate:
-                detail = f"{first.config}/{first.unique_id}"
+            positions = by_config.setdefault(candidate.config, {})
+            original = candidates[positions.setdefault(candidate.sha256, position)]
+            if original is not candidate:
+                detail = f"{original.config}/{original.unique_id}"
                 rejected[position] = Rejected(reason=Reason.DUPLICATE, detail=detail)
-    for config, own in by_config.items():
-        quota = candidates[min(own.values())].quota
-        for digest in sorted(own)[quota:]:
+    for config, positions in by_config.items():
+        quota = candidates[min(positions.values())].quota
+        for digest in sorted(positions)[quota:]:
             detail = f"{config} takes the first {quota:,} by digest"
-            rejected[own[digest]] = Rejected(reason=Reason.OVER_QUOTA, detail=detail)
+            rejected[positions[digest]] = Rejected(
+                reason=Reason.OVER_QUOTA, detail=detail
+            )
     return rejected
 
 
@@ -50,20 +52,20 @@ def judge_duplicates(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
     them and against itself, never against another extra, so that what a build
     adds changes nothing of what it already had.
     """
-    first: dict[str, Candidate] = {}
-    own: dict[tuple[str, str], Candidate] = {}
+    earliest: dict[str, Candidate] = {}
+    extras: dict[tuple[str, str], Candidate] = {}
     rejected: dict[int, Rejected] = {}
     for position, candidate in enumerate(candidates):
-        earlier = first.get(candidate.sha256) or own.get(
+        earlier = earliest.get(candidate.sha256) or extras.get(
             (candidate.config, candidate.sha256)
         )
         if earlier is not None:
             detail = f"{earlier.config}/{earlier.unique_id}"
             rejected[position] = Rejected(reason=Reason.DUPLICATE, detail=detail)
         elif candidate.extra:
-            own[candidate.config, candidate.sha256] = candidate
+            extras[candidate.config, candidate.sha256] = candidate
         else:
-            first[candidate.sha256] = candidate
+            earliest[candidate.sha256] = candidate
     return rejected
 
 

@@ -1,4 +1,4 @@
-"""Rules of the set `clean` that decide what is kept, and make a record of it."""
+"""Rules of the set `clean` that select documents, and make records of them."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _marks(value: Json, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
 
 
 def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
-    """Yield the marks of one schema, those of the schemas inside it left out."""
+    """Yield the marks of one schema, without the schemas inside it."""
     for keyword, value in location.keywords.items():
         tokens = (*location.tokens, keyword)
         if _MARK in keyword:
@@ -143,18 +143,19 @@ def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
         elif keyword in _DATA or keyword not in _KEYWORDS:
             yield from _marks(value, tokens, strings=keyword in _DATA)
         else:
-            held, shape = [(tokens, value)], ANY_DIALECT.applicators.get(keyword)
+            members = [(tokens, value)]
+            shape = ANY_DIALECT.applicators.get(keyword)
             if isinstance(value, dict) and shape in _MAPS:
-                held = [((*tokens, name), inner) for name, inner in value.items()]
-            for place, inner in held:
-                if _MARK in place[-1]:
-                    yield place
-                # A text, or the texts of a list: what else stands there is a schema.
+                members = [((*tokens, name), inner) for name, inner in value.items()]
+            for path, inner in members:
+                if _MARK in path[-1]:
+                    yield path
+                # A text, or the texts of a list: other elements are schemas.
                 texts = inner
                 if isinstance(inner, list):
                     texts = [item for item in inner if isinstance(item, str)]
                 if isinstance(texts, str | list):
-                    yield from _marks(texts, place, strings=True)
+                    yield from _marks(texts, path, strings=True)
 
 
 @rule(
@@ -166,7 +167,7 @@ def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
     reasons=(Reason.TEMPLATE,),
 )
 def template(document: Document, _context: Context) -> Document | Rejected:
-    """Reject files in which `${` stands where its value would decide the meaning.
+    """Reject files in which the value of `${` would decide the meaning.
 
     In a text for people, a default or an example `${` is text, and so it is in the
     value of a keyword that no draft knows. A key with `${` rejects, unless it is a
@@ -229,8 +230,9 @@ def dead_keywords(document: Document, _context: Context) -> Document:
                 before, after = {keyword: value}, {name: value}
                 changes.append(change_at(rule_name, (*tokens, name), before, after))
             else:
-                note, place = "does nothing in any draft", (*tokens, keyword)
-                changes.append(change_at(rule_name, place, value, ABSENT, note))
+                note = "does nothing in any draft"
+                path = (*tokens, keyword)
+                changes.append(change_at(rule_name, path, value, ABSENT, note))
         return result
 
     return document.changed(edited(document.schema, ANY_DIALECT, revive), changes)
@@ -266,12 +268,12 @@ def secret(document: Document, _context: Context) -> Document | Rejected:
     "depth 1 and to roots that restrict nothing in any draft",
 )
 def promote(document: Document, _context: Context) -> Document:
-    """Promote a schema that is embedded in a file about something else."""
+    """Promote a schema embedded in a file about something else."""
     name = embedded(document.schema)
     if name is None:
         return document
     inner = document.schema[name]
-    siblings = [other for other in document.schema if other != name]
+    siblings = [sibling for sibling in document.schema if sibling != name]
     note = f"the schema stood under {pointer((name,))}"
     if siblings:
         note = f"{note}, beside {counted(len(siblings), 'other member')}"
@@ -329,7 +331,7 @@ def empty(document: Document, _context: Context) -> Document | Rejected:
     """Drop roots that restrict nothing."""
     root = document.schema
     members = root if isinstance(root, dict) else {}
-    # Whoever writes these says that anything goes.
+    # These keywords declare that anything is allowed.
     says_so = "properties" in members or isinstance(
         members.get("additionalProperties"), dict
     )
@@ -371,7 +373,7 @@ def decide_dialect(document: Document, _context: Context) -> Document | Rejected
     reasons=(Reason.INVALID_SCHEMA, Reason.VALIDATORS_DISAGREE),
 )
 def check_metaschema(document: Document, _context: Context) -> Document | Rejected:
-    """Reject what the metaschema of its own dialect refuses."""
+    """Reject schemas that the metaschema of their dialect refuses."""
     dialect = dialect_of(document)
     error = complaint(document.schema, dialect)
     if error is None:
@@ -436,14 +438,14 @@ def is_uri_reference(text: str) -> bool:
     match = _URI_REFERENCE.fullmatch(text)
     if match is None:
         return False
-    first = (match["path"] or "").partition("/")[0]
-    return match["scheme"] is not None or ":" not in first
+    segment = (match["path"] or "").partition("/")[0]
+    return match["scheme"] is not None or ":" not in segment
 
 
 def usable(identifier: str) -> str | None:
-    """Return the identifier with what a URI cannot hold escaped, or None.
+    """Return the identifier with characters escaped as in a URI, or None.
 
-    None stands for an identifier that is no URI reference even so.
+    None if the identifier is not a URI reference even so.
     """
     if is_uri_reference(identifier):
         return identifier
@@ -451,7 +453,7 @@ def usable(identifier: str) -> str | None:
     return escaped if is_uri_reference(escaped) else None
 
 
-#: A reference that is no mere fragment, in canonical text.
+#: A reference that is not a mere fragment, in canonical text.
 _NO_FRAGMENT = re.compile(rb'"\$ref":"(?!#)')
 #: Keywords whose values are instances.
 _INSTANCES = frozenset({"enum", "const", "default", "examples", "example"})
@@ -541,7 +543,7 @@ def _of_the_author(lost: Rejected, document: Document) -> Rejected:
 
 
 def _own_references(closure: Closure) -> Iterator[Reference]:
-    """Yield the references that stand in the record itself."""
+    """Yield the references in the record itself."""
     for reached in closure.own_schemas():
         for resolved in reached.references:
             yield resolved.reference
@@ -554,8 +556,8 @@ def _local(reference: Reference) -> str:
     refers to the same document.
     """
     uri, fragment = join(reference.base, reference.text)
-    same = bool(reference.base) and uri == reference.base
-    return f"#{fragment}" if same else reference.text
+    is_local = bool(reference.base) and uri == reference.base
+    return f"#{fragment}" if is_local else reference.text
 
 
 def _may_lead_out(document: Document) -> bool:
@@ -566,7 +568,7 @@ def _may_lead_out(document: Document) -> bool:
 def _shortened(document: Document, closure: Closure) -> Document:
     """Write each reference as short as it can be, without stray characters.
 
-    A `$ref` out of the record goes where it stands in no schema and no instance.
+    A `$ref` out of the record is dropped outside of schemas and instances.
     """
     schema = document.schema
     edits: dict[Tokens, Put | Drop] = {}
@@ -580,7 +582,7 @@ def _shortened(document: Document, closure: Closure) -> Document:
             changes.append(change_at(references.name, tokens, before, after, note))
     leads_out = _may_lead_out(document)
     schemas = taking_part(schema, closure.record.dialect) if leads_out else ()
-    places = {each.tokens for each in schemas}
+    places = {location.tokens for location in schemas}
     for tokens, members in objects(schema) if leads_out else ():
         text = members.get("$ref")
         if not isinstance(text, str) or text.startswith("#"):
@@ -589,8 +591,8 @@ def _shortened(document: Document, closure: Closure) -> Document:
         if tokens[holder:] and tokens[holder] not in _INSTANCES:
             edits[*tokens, "$ref"] = Drop()
             note = "it leads out of the record, and no keyword leads to it"
-            place = (*tokens, "$ref")
-            changes.append(change_at(references.name, place, text, ABSENT, note))
+            path = (*tokens, "$ref")
+            changes.append(change_at(references.name, path, text, ABSENT, note))
     if not edits:
         return document
     return document.changed(rewritten(schema, edits), changes)
@@ -618,16 +620,17 @@ def patterns(document: Document, _context: Context) -> Document | Rejected:
     for location in taking_part(schema, dialect):
         for path, pattern in _patterns(location.schema):
             verdict = pattern_verdict(pattern)
-            place, after = location.tokens + path, verdict.pattern
+            tokens = location.tokens + path
+            after = verdict.pattern
             if after is None:
                 return bad_patterns(schema, dialect)[0]
             if after == pattern:
                 continue
             changes.append(
-                change_at(patterns.name, place, pattern, after, verdict.note)
+                change_at(patterns.name, tokens, pattern, after, verdict.note)
             )
             if len(path) == 1:
-                values[place] = Put(after)
+                values[tokens] = Put(after)
             else:
                 named[(*location.tokens, _NAMES)] = None
     if not changes:
@@ -653,15 +656,15 @@ def patterns(document: Document, _context: Context) -> Document | Rejected:
 
 def bad_patterns(schema: Json, dialect: Dialect) -> list[Rejected]:
     """Return a rejection for each pattern that is not ECMA-262 and has no repair."""
-    found = []
+    rejections = []
     for location in taking_part(schema, dialect):
         for path, pattern in _patterns(location.schema):
             verdict = pattern_verdict(pattern)
             if verdict.pattern is None:
                 problem = f"{pattern[:_SHOWN]!r} is no ECMA-262 pattern: {verdict.note}"
                 tokens = location.tokens + path
-                found.append(_rejected(Reason.BAD_PATTERN, tokens, problem))
-    return found
+                rejections.append(_rejected(Reason.BAD_PATTERN, tokens, problem))
+    return rejections
 
 
 def _patterns(schema: dict[str, Json]) -> Iterator[tuple[Tokens, str]]:
@@ -682,7 +685,7 @@ def _patterns(schema: dict[str, Json]) -> Iterator[tuple[Tokens, str]]:
     reasons=(Reason.UNSATISFIABLE,),
 )
 def unsatisfiable(document: Document, _context: Context) -> Document | Rejected:
-    """Drop schemas that are proven to accept nothing, and repairs that lead there."""
+    """Drop schemas proven to accept nothing, and repairs that lead there."""
     dialect = dialect_of(document)
     proof = refute(document.schema, dialect)
     detail = str(proof)
@@ -698,9 +701,9 @@ def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
     """Return the proof of a schema that accepts nothing because of a repair."""
     schema = document.schema
     schemas = {
-        each.tokens: each.keywords
-        for each in walk(schema, dialect)
-        if each.schema is not False
+        location.tokens: location.keywords
+        for location in walk(schema, dialect)
+        if location.schema is not False
     }
     repaired = {
         next(above for above in _upwards(tokens_of(change.pointer)) if above in schemas)
@@ -708,7 +711,7 @@ def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
         if change.rule in document.repaired
     }
     # The document as it were if the repaired schemas accepted everything.
-    outermost = [it for it in repaired if repaired & {*_upwards(it)} == {it}]
+    outermost = [path for path in repaired if repaired & {*_upwards(path)} == {path}]
     opened: Json = {}
     if () not in repaired:
         opened = rewritten(schema, {tokens: Put({}) for tokens in outermost})
@@ -720,7 +723,11 @@ def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
             referring[str(keywords["$ref"])].append(tokens)
     pending, concerned = list(repaired), set[Tokens]()
     for tokens in pending:
-        new = [it for it in _upwards(tokens) if it in schemas and it not in concerned]
+        new = [
+            path
+            for path in _upwards(tokens)
+            if path in schemas and path not in concerned
+        ]
         concerned.update(new)
         for above in new:
             pending += referring[fragment_of(above)]
@@ -752,14 +759,14 @@ def validators_agree(document: Document, _context: Context) -> Document | Reject
     """Reject what jsonschema or jsonschema-rs cannot use."""
     schema = document.schema
     dialect = dialect_of(document)
-    one, other = both_verdicts(schema, dialect, canonical_of_part(schema, schema))
-    if one.accepts and other.accepts:
+    python, rust = both_verdicts(schema, dialect, canonical_of_part(schema, schema))
+    if python.accepts and rust.accepts:
         return document
     reason = Reason.VALIDATORS_DISAGREE
-    if not one.accepts and not other.accepts:
-        lost = one.lost_reference
+    if not python.accepts and not rust.accepts:
+        lost = python.lost_reference
         reason = Reason.UNRESOLVED_REFERENCE if lost else Reason.INVALID_SCHEMA
-    return Rejected(reason=reason, detail=f"{dialect.name}: {one}; {other}")
+    return Rejected(reason=reason, detail=f"{dialect.name}: {python}; {rust}")
 
 
 @rule(

@@ -1,17 +1,17 @@
 """Edits of a document's schema, and the guard that admits each mechanical one.
 
-A mechanical repair guesses what the author meant, so that three things are asked of
+A mechanical repair guesses the author's intention, so that three things are asked of
 every edit of a subschema:
 
-- what it replaces or removes stands at or above a place of which the metaschema
+- each replaced or removed value is at or above a location of which the metaschema
   complains;
 - what it adds elsewhere in the subschema says only what it removed there: no value is
-  new, and nothing that stood there is lost;
+  new, and no value is lost;
 - what it leaves accepts something, and so does every schema around it (rule
   `repaired-sites`, once all repairs are made).
 
 The edits of rule `patches` are hand-checked one by one instead. What supports a repair
-of one record stands in `raw/lists/repairs.tsv`.
+of single records are in `raw/lists/repairs.tsv`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     #: Refused places of a subschema, with the value that the author wrote at each.
     Refused = Mapping[Tokens, Json]
-    #: From a subschema to what was meant by it; the same object if nothing changes.
+    #: From a subschema to its repair; the same object if nothing changes.
     Mend = Callable[[dict[str, Json], Refused], dict[str, Json]]
 
 
@@ -70,7 +70,7 @@ def differences(
 ) -> Iterator[tuple[Tokens, Json, Json]]:
     """Yield where two values differ, as deep inside as possible, and both values.
 
-    A value is `ABSENT` if there is none on its side.
+    A value is `ABSENT` if none exists on its side.
     """
     if before is after:
         return
@@ -88,8 +88,8 @@ def differences(
         and isinstance(after, list)
         and len(before) == len(after)
     ):
-        for index, (item, other) in enumerate(zip(before, after, strict=True)):
-            yield from differences((*tokens, str(index)), item, other)
+        for index, (item, counterpart) in enumerate(zip(before, after, strict=True)):
+            yield from differences((*tokens, str(index)), item, counterpart)
     else:
         yield tokens, before, after
 
@@ -97,7 +97,7 @@ def differences(
 def mechanical(
     name: str, *, summary: str, source: str, note: str
 ) -> Callable[[Mend], Rule]:
-    """Make a rule, for schemas that their draft refuses, of how it mends a subschema.
+    """Make a rule, for schemas that their draft refuses, from a repair of subschemas.
 
     The function is called with each subschema that holds a refused place, inner ones
     first.
@@ -116,10 +116,10 @@ def mechanical(
             if dialect is None:
                 return document
             below: dict[Tokens, dict[Tokens, Json]] = {}
-            for place in complaints(document.schema, dialect):
-                value = at(document.schema, place)
-                for length in range(len(place) + 1):
-                    below.setdefault(place[:length], {})[place[length:]] = value
+            for path in complaints(document.schema, dialect):
+                value = at(document.schema, path)
+                for length in range(len(path) + 1):
+                    below.setdefault(path[:length], {})[path[length:]] = value
 
             def edit(tokens: Tokens, schema: Json) -> Json:
                 inside = below.get(tokens)
@@ -137,15 +137,15 @@ def mechanical(
 
 
 def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:
-    """Return whether an edit changes refused places alone, and adds nothing of its own.
+    """Return whether an edit changes refused locations alone, and adds no value.
 
     Args:
         before: A subschema.
-        after: What shall stand in its place.
+        after: Its replacement.
         refused: Places of which the metaschema complains, relative to the subschema.
     """
-    written = {write(token) for place in refused for token in place}
-    reaching = {place[:length] for place in refused for length in range(len(place) + 1)}
+    written = {write(token) for path in refused for token in path}
+    reaching = {path[:length] for path in refused for length in range(len(path) + 1)}
     beside: list[tuple[Json, Json]] = []
     for tokens, old, new in differences((), before, after):
         if tokens in reaching:
@@ -160,7 +160,7 @@ def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:
 
 
 def _values(value: Json) -> Iterator[str]:
-    """Yield the values inside a value that are no containers, as JSON texts."""
+    """Yield the values inside a value that are not containers, as JSON texts."""
     if isinstance(value, dict):
         for member in value.values():
             yield from _values(member)
@@ -205,7 +205,7 @@ def evidence_counts(rule: str) -> dict[RepairEvidence, int]:
 
 
 def with_evidence(before: Document, after: Document, rule: str) -> Document:
-    """Return a document whose latest changes say what supports them.
+    """Return a document whose latest changes have their evidence.
 
     Args:
         before: The document that a mechanical repair was given.

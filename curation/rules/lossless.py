@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 def _mended(document: Document, rule_name: str, mend: _Mend, note: str) -> Document:
-    """Return the document with each subschema replaced by what `mend` makes of it."""
+    """Return the document with each subschema replaced by its repair."""
     schema = edited_objects(document.schema, ANY_DIALECT, mend)
     return with_schema(document, rule_name, schema, note=note)
 
@@ -62,9 +62,9 @@ def _mended(document: Document, rule_name: str, mend: _Mend, note: str) -> Docum
 def _mends_as_meant(
     name: str, *, summary: str, source: str, note: str
 ) -> Callable[[_Mend], Rule]:
-    """Make a rule, for schemas that their draft refuses, of what it mends.
+    """Make a rule, for schemas that their draft refuses, from a repair.
 
-    The draft of an undeclared schema is the one that it shows once it is mended.
+    The draft of an undeclared schema is the one that it shows once it is repaired.
     """
 
     def of(mend: _Mend) -> Rule:
@@ -72,13 +72,13 @@ def _mends_as_meant(
         def apply(document: Document, _context: Context) -> Document:
             refused = is_refused(document.schema)
             declared = statement(document.schema).kind is not StatementKind.SILENT
-            # Nothing is to be mended where every draft accepts the schema.
+            # A schema that every draft accepts needs no repair.
             accepted = declared or len(valid_under(document.schema)) == len(DIALECTS)
             if accepted and not refused:
                 return document
             repaired = _mended(document, name, mend, note)
-            kept = refused or is_refused_as_meant(document, repaired)
-            return repaired if kept else document
+            accepts_repair = refused or is_refused_as_meant(document, repaired)
+            return repaired if accepts_repair else document
 
         return apply
 
@@ -160,10 +160,10 @@ def _once(values: Json) -> list[Json] | None:
     """Return a list with each value once, or None if it is so already."""
     if not isinstance(values, list):
         return None
-    first: dict[bytes, Json] = {}
+    unique: dict[bytes, Json] = {}
     for value in values:
-        first.setdefault(canonical(value), value)
-    return None if len(first) == len(values) else list(first.values())
+        unique.setdefault(canonical(value), value)
+    return None if len(unique) == len(values) else list(unique.values())
 
 
 @rule(
@@ -207,7 +207,7 @@ OTHER_DRAFT = "other-draft"
 )
 def fitting_draft(document: Document, context: Context) -> Document:
     """Another draft for a schema that its declared draft makes unusable."""
-    schema, own = document.schema, dialect_of(document)
+    schema, declared = document.schema, dialect_of(document)
     if document.dialect_found not in ("declared", "repaired"):
         return document
 
@@ -218,30 +218,31 @@ def fitting_draft(document: Document, context: Context) -> Document:
 
     # Where all keywords have effect another draft could change nothing, so that only
     # documents with a keyword of another draft are looked at closely.
-    if is_valid(schema, own) and (
-        not _foreign_keywords(own).search(searchable(schema))
-        or usage(schema).keywords <= own.effective
-        or builds(schema, own)
+    if is_valid(schema, declared) and (
+        not _foreign_keywords(declared).search(searchable(schema))
+        or usage(schema).keywords <= declared.effective
+        or builds(schema, declared)
     ):
         return document
-    used, place = usage(schema), DIALECTS.index(own)
+    used = usage(schema)
+    start = DIALECTS.index(declared)
     # The nearest first, of two the newer.
     nearest = sorted(
-        range(len(DIALECTS)), key=lambda index: (abs(index - place), index < place)
+        range(len(DIALECTS)), key=lambda index: (abs(index - start), index < start)
     )
-    for other in [DIALECTS[index] for index in nearest[1:]]:
-        if not used.all_effective(other) or not is_valid(schema, other):
+    for candidate in [DIALECTS[index] for index in nearest[1:]]:
+        if not used.all_effective(candidate) or not is_valid(schema, candidate):
             continue
-        note = f"no instance and no validator could use it as {own.name}"
-        fitting = declare(document, other, "fitting", note, rule=fitting_draft.name)
-        if builds(fitting.schema, other):
+        note = f"no instance and no validator could use it as {declared.name}"
+        fitting = declare(document, candidate, "fitting", note, rule=fitting_draft.name)
+        if builds(fitting.schema, candidate):
             return fitting.flagged([Lint(code=OTHER_DRAFT, pointer="/$schema")])
     return document
 
 
 @cache
 def _foreign_keywords(dialect: Dialect) -> re.Pattern[bytes]:
-    """Return what the text of a schema meets if it has a keyword of another draft."""
+    """Return the pattern of texts with a keyword of another draft."""
     names = sorted(ANY_DIALECT.effective - dialect.effective)
     return re.compile(rb'"(?:%b)":' % b"|".join(map(re.escape, map(str.encode, names))))
 
@@ -277,8 +278,8 @@ def shadowing_identifiers(document: Document, _context: Context) -> Document:
     revealed = rewritten(schema, edits)
     # What led somewhere must lead there still, and the rest to its path.
     expected = {
-        place: _path_from_root(schema, place[1]) if target is None else target
-        for place, target in targets.items()
+        path: _path_from_root(schema, path[1]) if target is None else target
+        for path, target in targets.items()
     }
     after = _targets(Schema(revealed, dialect, document.base_uri or ""))
     if not hiding or after != expected or after == targets:
@@ -338,10 +339,10 @@ def dead_references(document: Document, context: Context) -> Document:
         if reference.tokens in living:
             continue
         try:
-            found = follow_reference(reference.text, reference.base, [read], load)
+            target = follow_reference(reference.text, reference.base, [read], load)
         except (LookupError, ValueError):
-            found = None
-        if found is None:
+            target = None
+        if target is None:
             edits[(*reference.tokens, reference.keyword)] = Drop()
     dropped = rewritten(document.schema, edits)
     note = "it leads nowhere, and nothing applies the schema that holds it"

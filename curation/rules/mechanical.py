@@ -1,4 +1,4 @@
-"""Repairs of slips that are always mended the same way (`curation.rules.guard`)."""
+"""Repairs of slips that always have the same fix (`curation.rules.guard`)."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def apply_patches(document: Document, _context: Context) -> Document:
     patch = patches().get(document.unique_id)
     if patch is None or digest(document.schema) != patch.sha256:
         return document
-    places = {tokens_of(place): name for place, name in patch.rename.items()}
+    places = {tokens_of(path): name for path, name in patch.rename.items()}
     edits = {
-        place: Put(at(document.schema, place), name) for place, name in places.items()
+        path: Put(at(document.schema, path), name) for path, name in places.items()
     }
     patched = rewritten(document.schema, edits)
     return with_schema(document, apply_patches.name, patched, note=patch.reason)
@@ -91,7 +91,7 @@ _WORDS: dict[str, Json] = {"true": True, "false": False}
     note="a text where its value was meant",
 )
 def quoted_values(schema: dict[str, Json], _refused: Refused) -> dict[str, Json]:
-    """Numbers and booleans that stand in quotation marks."""
+    """Numbers and booleans that are in quotation marks."""
     for keyword, value in schema.items():
         if not isinstance(value, str):
             continue
@@ -175,8 +175,8 @@ def _with_required(
     if not isinstance(properties, dict):
         return None
     if properties.keys() >= set(map(str, names)):
-        own = schema.get("required", [])
-        before: list[Json] = own if isinstance(own, list) else []
+        required = schema.get("required", [])
+        before: list[Json] = required if isinstance(required, list) else []
         new = [name for name in names if name not in before]
         return {**schema, "required": [*before, *new]}
     holders = {
@@ -245,25 +245,26 @@ _NAMES = frozenset({"type", "disallow", "extends", "dependencies"})
 def type_as_schema(schema: dict[str, Json], refused: Refused) -> dict[str, Json]:
     """A type name, or a path, in the place of a schema."""
     edits: dict[Tokens, Put] = {}
-    for place, value in refused.items():
-        if not isinstance(value, str) or not _holds_schema(schema, place):
+    for path, value in refused.items():
+        if not isinstance(value, str) or not _holds_schema(schema, path):
             continue
-        meant, match = type_meant(value), _PATH.fullmatch(value)
+        replacement = type_meant(value)
+        match = _PATH.fullmatch(value)
         # These may be keywords in a wrong place.
-        if place[-1] == "$ref" or (place[-1] == "type" and meant == "object"):
+        if path[-1] == "$ref" or (path[-1] == "type" and replacement == "object"):
             continue
-        if meant is not None:
-            edits[place] = Put({"type": value})
+        if replacement is not None:
+            edits[path] = Put({"type": value})
         elif match:
-            edits[place] = Put({"$ref": f"#/{match[1]}"})
+            edits[path] = Put({"$ref": f"#/{match[1]}"})
     return cast("dict[str, Json]", rewritten(schema, edits))
 
 
-def _holds_schema(schema: dict[str, Json], place: Tokens) -> bool:
-    """Return whether a schema should stand at a place of a schema, nothing between."""
-    if not place or place[0] in _NAMES:
+def _holds_schema(schema: dict[str, Json], path: Tokens) -> bool:
+    """Return whether a location directly inside a schema is one of a schema."""
+    if not path or path[0] in _NAMES:
         return False
-    keyword, *inside = place
+    keyword, *inside = path
     shape = ANY_DIALECT.applicators.get(keyword)
     if not inside:
         return shape in (Shape.SCHEMA, Shape.EITHER)
@@ -282,7 +283,7 @@ def _holds_schema(schema: dict[str, Json], place: Tokens) -> bool:
     note="no draft knows a type of this name",
 )
 def misspelt_types(schema: dict[str, Json], _refused: Refused) -> dict[str, Json]:
-    """Types that are called by another name."""
+    """Types with another name."""
     if "type" not in schema:
         return schema
     value = schema["type"]
@@ -291,10 +292,8 @@ def misspelt_types(schema: dict[str, Json], _refused: Refused) -> dict[str, Json
     if isinstance(value, str) and "|" in value:
         value = [name.strip() for name in value.split("|")]
     names = value if isinstance(value, list) else [value]
-    meanings = [
-        "null" if name is None else type_meant(name) if isinstance(name, str) else None
-        for name in names
-    ]
+    names = ["null" if name is None else name for name in names]
+    meanings = [type_meant(name) if isinstance(name, str) else None for name in names]
     if None in meanings:
         return schema
     if ANY_TYPE in meanings:

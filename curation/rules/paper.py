@@ -1,7 +1,7 @@
 """Rules of the set `paper`, which rebuilds the published benchmark.
 
 What is a schema at all they read as the authors do, found by comparison: keywords count
-by name alone, wherever they stand. `curation.schema.roots` is the notion of `clean`.
+by name alone, wherever they occur. `curation.schema.roots` is the notion of `clean`.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def constrains(root: Json) -> bool:
 
 
 def entries(root: dict[str, Json], above: Tokens = ()) -> Iterator[Tokens]:
-    """Yield where the outermost meaningful schemas stand, in the file's order.
+    """Yield the paths of the outermost meaningful schemas, in the file's order.
 
     Only members that are objects are entered, never arrays.
     """
@@ -115,7 +115,7 @@ _FORMATS = ("regex", "uri", "uri-reference")
 _REMEMBERED = 65_536
 #: A line feed at the end of a text, as JSON writes it.
 _LINE_END = b'\\n"'
-#: Longest message of a validator that is kept; jsonschema-rs repeats whole schemas.
+#: Maximum length of a validator's message; jsonschema-rs repeats whole schemas.
 _LONGEST_MESSAGE = 240
 
 
@@ -151,21 +151,22 @@ def complaint_2020_12(schema: Json) -> Complaint | None:
     calls jsonschema's own checkers, each distinct text once. Both gave the same verdict
     on every raw file of the paper's sources. What jsonschema-rs cannot read is left to
     jsonschema, and so is a text that ends in a line feed: the `$` of Python's patterns
-    also stands before it.
+    also comes before it.
     """
     value = plain_of_document(schema)
-    validator, found = _validator_2020_12(), None
+    validator = _validator_2020_12()
+    complaint = None
     with suppress(ValueError):
         if validator.is_valid(value):
             return None
         if _LINE_END not in searchable(schema):
             error = next(iter(validator.iter_errors(value)))
-            place = pointer(tuple(map(str, error.instance_path)))
-            found = Complaint(pointer=place, message=error.message)
-    found = found or python_complaint(value, DRAFT_2020_12, formats=True)
-    if found is None:
+            instance_pointer = pointer(tuple(map(str, error.instance_path)))
+            complaint = Complaint(pointer=instance_pointer, message=error.message)
+    complaint = complaint or python_complaint(value, DRAFT_2020_12, formats=True)
+    if complaint is None:
         return None
-    return found._replace(message=shortened(found.message, _LONGEST_MESSAGE))
+    return complaint._replace(message=shortened(complaint.message, _LONGEST_MESSAGE))
 
 
 #: How a placeholder begins in the template languages of the sources.
@@ -215,9 +216,9 @@ def _object(value: Json) -> dict[str, Json]:
 def _without_anchors(schema: Json) -> Json:
     """Return the schema with references by pointer in place of plain-name `$id`s."""
     anchors = {
-        name: fragment_of(each.tokens)
-        for each in walk(schema, ANY_DIALECT)
-        if isinstance(name := each.keywords.get("$id"), str) and name[:1] == "#"
+        name: fragment_of(location.tokens)
+        for location in walk(schema, ANY_DIALECT)
+        if isinstance(name := location.keywords.get("$id"), str) and name[:1] == "#"
     }
 
     def by_pointer(inner: dict[str, Json]) -> Json:
@@ -240,7 +241,7 @@ def _without_anchors(schema: Json) -> Json:
     reasons=(Reason.INVALID_SCHEMA,),
 )
 def promote(document: Document, _context: Context) -> Document | Rejected:
-    """Promote the first member with a `$schema` of its own."""
+    """Promote the first member with a `$schema`."""
     root = document.schema
     if not isinstance(root, dict) or "$schema" in root or _applies(root):
         return document
@@ -321,7 +322,7 @@ _MISSPELT = {
     "draft-04/schema#4": "draft-04/schema",
     "draft-07/schema#/definitions/": "draft-07/schema",
 }
-#: How a declaration stands in JSON text without whitespace.
+#: A declaration in JSON text without whitespace.
 _DECLARATION = b'"$schema":"'
 
 
@@ -354,11 +355,11 @@ def schema_uri(document: Document, _context: Context) -> Document:
         right = _mended_uri(uri, at_root=not tokens) if isinstance(uri, str) else uri
         if right == uri:
             continue
-        place = (*tokens, "$schema")
+        path = (*tokens, "$schema")
         edit = Drop() if right is None else Put(right)
-        schema = rewritten(schema, {place: edit})
+        schema = rewritten(schema, {path: edit})
         after = ABSENT if right is None else right
-        changes.append(change_at(schema_uri.name, place, uri, after))
+        changes.append(change_at(schema_uri.name, path, uri, after))
     members = _object(schema)
     if document.config == "WashingtonPost" and "$schema" not in members:
         schema = {"$schema": _URI_04, **members}
@@ -429,14 +430,14 @@ def _escaped(pattern: str) -> str:
     "records",
 )
 def pattern_text(document: Document, _context: Context) -> Document:
-    """Escape what the authors escaped in regular expressions."""
+    """Escape the characters in regular expressions that the authors escaped."""
     schema: UntypedJson = document.schema
     changes: list[Change] = []
     text = searchable(schema)
     if not any(sign in text for sign in _SIGNS_OF_PATTERNS):
         return document
     name = pattern_text.name
-    # Innermost first: a new name never stands above an edit.
+    # Innermost first: a new name is never above an edit.
     places = [*reversed([*objects(schema)])]
     patterns = {
         (*tokens, "pattern"): Put(after)
@@ -447,16 +448,17 @@ def pattern_text(document: Document, _context: Context) -> Document:
     schema = rewritten(schema, patterns)
     for tokens, subschema in places:
         for before in reversed(_object(subschema.get("patternProperties"))):
-            after, place = _escaped(before), (*tokens, "patternProperties", before)
+            after = _escaped(before)
+            path = (*tokens, "patternProperties", before)
             if after != before:
-                value = at(schema, place)
-                schema = rewritten(schema, {place: Put(value, after)})
-                new = (*place[:-1], after)
-                changes.append(change_at(name, place, value, ABSENT))
+                value = at(schema, path)
+                schema = rewritten(schema, {path: Put(value, after)})
+                new = (*path[:-1], after)
+                changes.append(change_at(name, path, value, ABSENT))
                 changes.append(change_at(name, new, ABSENT, value))
-        place = (*tokens, "pattern")
-        if edit := patterns.get(place):
-            changes.append(change_at(name, place, subschema["pattern"], edit.value))
+        path = (*tokens, "pattern")
+        if edit := patterns.get(path):
+            changes.append(change_at(name, path, subschema["pattern"], edit.value))
     if not changes:
         return document
     mended = document.changed(schema, changes)
@@ -519,7 +521,9 @@ def rebuild(document: Document, _context: Context) -> Document | Rejected:
         return document
     promoted = any(change.rule == promote.name for change in document.changes)
     uris = [_URI_07 + "#"]
-    if not promoted and any(it.get("required") == [] for _, it in objects(schema)):
+    if not promoted and any(
+        members.get("required") == [] for _, members in objects(schema)
+    ):
         uris = [_URI_2020_12]
     elif not document.config.startswith("Github"):
         # Draft-04 reads no `$id`, which else hides what pointers lead to.
@@ -539,7 +543,7 @@ def rebuild(document: Document, _context: Context) -> Document | Rejected:
 def _with_moved_required(value: UntypedJson) -> UntypedJson:
     """Return a value in which each list `required` has left its `properties`.
 
-    It belongs to the object, as does a boolean `additionalProperties` beside it.
+    It belongs to the object, as does a boolean `additionalProperties` next to it.
     """
     if isinstance(value, list):
         return [_with_moved_required(item) for item in value]
@@ -579,11 +583,11 @@ _NO_FRAGMENT = re.compile(rb'"\$ref":"(?!#)')
     reasons=(Reason.REMOTE_REFERENCE,),
 )
 def remote_reference(document: Document, _context: Context) -> Document | Rejected:
-    """Drop documents that refer to another one."""
+    """Drop documents that refer to another."""
     if not _NO_FRAGMENT.search(searchable(document.schema)):
         return document
-    own = [document.schema.get(keyword) for keyword in ("id", "$id")]
-    inside = {uri.removesuffix("#") for uri in own if isinstance(uri, str)}
+    identifiers = [document.schema.get(keyword) for keyword in ("id", "$id")]
+    inside = {uri.removesuffix("#") for uri in identifiers if isinstance(uri, str)}
     for tokens, subschema in objects(document.schema):
         ref = subschema.get("$ref")
         if not isinstance(ref, str):
@@ -591,9 +595,9 @@ def remote_reference(document: Document, _context: Context) -> Document | Reject
         uri = ref.partition("#")[0]
         is_known = uri in inside or standard_document(uri) is not None
         if not (is_known if uri else ref.startswith("#")):
-            place = pointer((*tokens, "$ref"))
+            location = pointer((*tokens, "$ref"))
             return Rejected(
-                reason=Reason.REMOTE_REFERENCE, detail=f"{place} refers to {ref}"
+                reason=Reason.REMOTE_REFERENCE, detail=f"{location} refers to {ref}"
             )
     return document
 
@@ -625,8 +629,8 @@ def bad_identifier(document: Document, _context: Context) -> Document | Rejected
             uri = subschema.get(keyword)
             match = _ABSOLUTE.match(uri) if isinstance(uri, str) else None
             if match and (not tokens or "/" in match["fragment"]):
-                place = pointer((*tokens, keyword))
+                location = pointer((*tokens, keyword))
                 return Rejected(
-                    reason=Reason.BAD_IDENTIFIER, detail=f"{place} is {uri}"
+                    reason=Reason.BAD_IDENTIFIER, detail=f"{location} is {uri}"
                 )
     return document

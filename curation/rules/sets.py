@@ -22,7 +22,7 @@ class RuleSet:
     """An ordered list of rules, and how its documents are read and divided."""
 
     name: str
-    #: One sentence: what the set is for.
+    #: One sentence: the purpose of the set.
     summary: str
     #: What the reader of JSON text tolerates.
     policy: Policy
@@ -31,7 +31,7 @@ class RuleSet:
     #: Whether GitHub's subset follows the file as read, not the final schema.
     subset_by_raw_file: bool = False
     #: Whether near-duplicates shall share a split: it follows from the min-hash of the
-    #: shingles, else from the digest of the skeleton alone.
+    #: shingles, otherwise from the digest of the skeleton alone.
     split_by_shingles: bool = True
     #: The number that `csbdata explain` prints, and the rule inside `curation.rules`,
     #: top to bottom as they apply.

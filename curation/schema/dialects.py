@@ -23,7 +23,7 @@ class Dialect:
     uri: str
     #: Position in time: a larger number is a newer draft.
     order: int
-    #: Keyword to the shape of what it applies.
+    #: Keyword to the shape of its subschemas.
     applicators: Mapping[str, Shape]
     #: Keywords that assert something of the instance, applicators aside.
     assertions: frozenset[str]
@@ -47,7 +47,7 @@ class Dialect:
     applying: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Put together what has an effect, and what leads to other schemas, once."""
+        """Collect the keywords with an effect, and the applicators, once."""
         applicators = frozenset(self.applicators)
         effective = applicators | self.assertions | self.core
         object.__setattr__(self, "effective", effective)
@@ -72,7 +72,7 @@ def _dialect(name: str, uri: str, order: int) -> Dialect:
     has_defs = bool(name) and "$defs" in names
     applicators: dict[str, Shape] = {}
     for row in rows:
-        # Where the drafts differ in a keyword's shape, the wider one stands.
+        # Where the drafts differ in a keyword's shape, the wider one is used.
         if row.shape and applicators.get(row.name) is not Shape.EITHER:
             applicators[row.name] = row.shape
     return Dialect(
@@ -103,7 +103,7 @@ DRAFT_2019_09, DRAFT_2020_12 = (
 #: Oldest first. The dialects that a record of the benchmark can have.
 DIALECTS = (DRAFT_04, DRAFT_06, DRAFT_07, DRAFT_2019_09, DRAFT_2020_12)
 BY_NAME = {dialect.name: dialect for dialect in (DRAFT_03, *DIALECTS)}
-#: Every draft at once, for what must look at a schema before its dialect is known.
+#: Every draft at once, for reading a schema before its dialect is known.
 ANY_DIALECT = _dialect("", "", 0)
 
 _URI = re.compile(

@@ -56,7 +56,7 @@ class StatementKind(Enum):
 
 
 class Statement(NamedTuple):
-    """What one `$schema` says."""
+    """The declaration of one `$schema`."""
 
     kind: StatementKind
     #: The draft; None if the statement is silent or unknown.
@@ -77,7 +77,7 @@ _WITHOUT_DRAFT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _HYPER = re.compile(r"/hyper-schema\b", re.IGNORECASE)
-#: Draft-05 reworded draft-04 and published no metaschema: its number says nothing.
+#: Draft-05 reworded draft-04 and published no metaschema: its number states nothing.
 _NO_METASCHEMA = "5"
 #: 2019-09 was called draft-08 while it was written.
 _NAMES = {**{number: f"draft-0{number}" for number in "3467"}, "8": "2019-09"}
@@ -93,14 +93,14 @@ def works(uri: str, dialect: Dialect) -> bool:
 
 
 def statement(schema: Json) -> Statement:
-    """Return what the `$schema` of a schema's root says."""
+    """Return the declaration in the `$schema` of a schema's root."""
     if not isinstance(schema, dict) or "$schema" not in schema:
         return Statement(kind=StatementKind.SILENT)
     return read(schema["$schema"])
 
 
 def read(uri: Json) -> Statement:
-    """Return what one value of `$schema` says.
+    """Return the declaration in one value of `$schema`.
 
     Example:
         >>> read("http://json-schema.org/draft-7/schema").dialect.name
@@ -142,7 +142,7 @@ _APPLIED = replace(
 _EFFECTIVE_SOMEWHERE = KNOWN_KEYWORDS - ANNOTATIONS - CONTAINERS
 #: Keywords that are one only as a string; with another value any member's name.
 _STRINGS = frozenset({"id", "$id", "$ref"})
-#: Keywords that a `$ref` beside them silences up to draft-07.
+#: Keywords that a `$ref` next to them silences up to draft-07.
 _SILENCED = (frozenset(_APPLIED.applicators) | ANY_DIALECT.assertions) - CONTAINERS
 #: Annotations and containers by which authors show their draft; most name any draft's.
 _TELLING = {
@@ -162,7 +162,7 @@ class Usage(NamedTuple):
     #: Those that do something in some draft; annotations, `format` and
     #: containers of definitions are left out.
     keywords: frozenset[str]
-    #: Whether an asserting keyword stands beside a `$ref`.
+    #: Whether an asserting keyword is next to a `$ref`.
     asserts_beside_ref: bool
     #: What it uses as only draft-03 does, each described by its keyword.
     old: frozenset[str]
@@ -192,16 +192,20 @@ def usage(schema: Json) -> Usage:
     telling: set[str] = set()
     beside_ref = array_required = False
     for subschema in subschemas(schema, _APPLIED):
-        here = subschema.keys() & _EFFECTIVE_SOMEWHERE
+        effective = subschema.keys() & _EFFECTIVE_SOMEWHERE
         telling |= subschema.keys() & _TELLING.keys()
         keywords |= {
             keyword
-            for keyword in here
+            for keyword in effective
             if keyword not in _STRINGS or isinstance(subschema[keyword], str)
         }
-        old |= {keyword for keyword in here if _is_old(keyword, subschema[keyword])}
+        old |= {
+            keyword for keyword in effective if _is_old(keyword, subschema[keyword])
+        }
         array_required |= isinstance(subschema.get("required"), list)
-        if isinstance(subschema.get("$ref"), str) and not _SILENCED.isdisjoint(here):
+        if isinstance(subschema.get("$ref"), str) and not _SILENCED.isdisjoint(
+            effective
+        ):
             beside_ref = True
     later = (keywords & _LATER) | ({"required"} if array_required else set())
     return Usage(

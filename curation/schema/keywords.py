@@ -28,7 +28,7 @@ class Shape(Enum):
 class KeywordKind(Enum):
     """What a keyword does (JSON Schema core, section 7)."""
 
-    #: Names the schema, or says how it is read: `$id`, `$vocabulary`.
+    #: Names the schema, or controls its reading: `$id`, `$vocabulary`.
     IDENTIFIER = "identifier"
     #: Gives the schema a plain name within its resource.
     ANCHOR = "anchor"
@@ -156,7 +156,7 @@ KEYWORDS: Final = (
 )
 #: Every name that is a keyword in some draft, annotations included.
 KNOWN_KEYWORDS: Final = frozenset(keyword.name for keyword in KEYWORDS)
-#: To the type of which it speaks, of each keyword that does not speak of all.
+#: Each keyword about a single type, with that type.
 TYPE_OF_KEYWORD: Final[dict[str, ValueType]] = {
     keyword.name: keyword.value_type
     for keyword in KEYWORDS

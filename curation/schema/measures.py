@@ -1,6 +1,6 @@
 """The four measures of the paper's Table 8, and nothing else.
 
-They are functions of a JSON value; none of them knows what a schema is. The
+They are functions of a JSON value, whether a schema or not. The
 definitions are those that reproduce the published figures.
 """
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from curation.core.json_types import Json
 from curation.json.values import remembered, write_document
 
-#: Characters that `\uXXXX` has more than what it stands for.
+#: Characters that `\uXXXX` has more than its character.
 _ESCAPE = 5
 #: The one ASCII character beyond the control codes that Python escapes.
 _DELETE = "\x7f"
@@ -34,7 +34,7 @@ class Nesting(NamedTuple):
 
 
 def nesting(value: Json) -> Nesting:
-    """Return the three figures of a value's nested objects; of a scalar all are 0."""
+    """Return the three figures of a value's nested objects; all 0 for a scalar."""
     level = [value] if isinstance(value, dict) else []
     field_count = depth = fan_out = 0
     while level:
@@ -59,15 +59,15 @@ def field_count(value: Json) -> int:
 
 def max_fan_out(value: Json) -> int:
     """Return the most keys of one object, objects inside arrays included."""
-    most, stack = 0, [value]
+    largest, stack = 0, [value]
     while stack:
         nested = stack.pop()
         if isinstance(nested, dict):
-            most = max(most, len(nested))
+            largest = max(largest, len(nested))
             stack.extend(nested.values())
         elif isinstance(nested, list):
             stack.extend(nested)
-    return most
+    return largest
 
 
 def size_bytes(schema: Json) -> int:

@@ -61,7 +61,7 @@ def _meanings() -> Mapping[str, str]:
         for slip in near_slips
         if times[slip] == 1
     }
-    aliases = {other: name for name, names in _OTHER_NAMES.items() for other in names}
+    aliases = {alias: name for name, names in _OTHER_NAMES.items() for alias in names}
     return meanings | aliases
 
 

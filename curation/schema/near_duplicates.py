@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LEAST_IN_COMMON = 0.9
 # Records whose shingles are taken apart together.
 _TOGETHER = 1_000
-# Pairs that are looked at together.
+# Pairs looked at together.
 _PAIRS = 2**14
 # Bits of a record, each an odd or even number of its shingles.
 _PARITIES = 4096
@@ -66,53 +66,53 @@ def clusters(digests: Sequence[str], shingles: Callable[[int], bytes]) -> list[s
         >>> clusters(["b", "a", "c"], [bytes(8), bytes(8), bytes(7) + b"x"].__getitem__)
         ['a', 'a', 'c']
     """
-    held = lru_cache(_CACHED)(shingles)
+    cached = lru_cache(_CACHED)(shingles)
     # Each record's number among the distinct ones, and where each of those begins.
     numbers: dict[bytes, int] = {}
     places: list[int] = []
     firsts: list[int] = []
     for position in range(len(digests)):
-        name = blake2b(held(position), digest_size=16).digest()
+        name = blake2b(cached(position), digest_size=16).digest()
         places.append(numbers.setdefault(name, len(numbers)))
         if len(numbers) > len(firsts):
             firsts.append(position)
 
-    def distinct(place: int) -> bytes:
-        return held(firsts[place])
+    def distinct(index: int) -> bytes:
+        return cached(firsts[index])
 
     sizes = np.array(
-        [len(distinct(place)) // 8 for place in range(len(firsts))], np.int64
+        [len(distinct(index)) // 8 for index in range(len(firsts))], np.int64
     )
-    parities = lru_cache(_CACHED_PARITIES)(lambda place: _parities(distinct(place)))
+    parities = lru_cache(_CACHED_PARITIES)(lambda index: _parities(distinct(index)))
     hashes = lru_cache(_CACHED_SETS)(
-        lambda place: frozenset(hashes_of(distinct(place)))
+        lambda index: frozenset(hashes_of(distinct(index)))
     )
 
-    def near(one: int, other: int) -> bool:
+    def near(record: int, partner: int) -> bool:
         # Each bit that differs is at least one shingle that only one of them has. Of
         # near-duplicates at most a nineteenth of the shingles of both is such.
-        total = int(sizes[one] + sizes[other])
-        if 19 * (parities(one) ^ parities(other)).bit_count() > total:
+        total = int(sizes[record] + sizes[partner])
+        if 19 * (parities(record) ^ parities(partner)).bit_count() > total:
             return False
-        common = len(hashes(one) & hashes(other))
+        common = len(hashes(record) & hashes(partner))
         return common >= LEAST_IN_COMMON * (total - common)
 
     joined = list(range(len(firsts)))
     for group in rare_groups(len(firsts), distinct) if firsts else ():
         _connect(group, sizes, joined, near)
     names: dict[int, str] = {}
-    for digest, place in zip(digests, places, strict=True):
-        head = _head(joined, place)
+    for digest, index in zip(digests, places, strict=True):
+        head = _head(joined, index)
         names[head] = min(names.get(head, digest), digest)
-    return [names[_head(joined, place)] for place in places]
+    return [names[_head(joined, index)] for index in places]
 
 
-def _head(joined: list[int], place: int) -> int:
-    """Return the member that stands for the set of a place; shorten the way to it."""
-    while joined[place] != place:
-        joined[place] = joined[joined[place]]
-        place = joined[place]
-    return place
+def _head(joined: list[int], index: int) -> int:
+    """Return the representative of the set of a record; shorten the path to it."""
+    while joined[index] != index:
+        joined[index] = joined[joined[index]]
+        index = joined[index]
+    return index
 
 
 def _connect(
@@ -126,29 +126,29 @@ def _connect(
     Args:
         group: Records, in order.
         sizes: How many shingles each record has.
-        joined: Of each record another of its set, or itself.
+        joined: For each record another of its set, or itself.
         near: Whether two records are near-duplicates.
     """
-    heads = [_head(joined, place) for place in group.tolist()]
+    heads = [_head(joined, index) for index in group.tolist()]
     if len(set(heads)) == 1:
         return
     rows = max(1, _PAIRS // len(group))
     behind = np.arange(len(group))
     own_sizes = sizes[group]
     for start in range(0, len(group), rows):
-        own = np.array([_head(joined, head) for head in heads])
+        members = np.array([_head(joined, head) for head in heads])
         some = slice(start, start + rows)
         # Whatever is connected already stays so, near or not.
-        apart = own[some, None] != own
+        apart = members[some, None] != members
         fewer = np.minimum(own_sizes[some, None], own_sizes)
         like_in_size = fewer >= LEAST_IN_COMMON * own_sizes[some, None]
         like_in_size &= fewer >= LEAST_IN_COMMON * own_sizes
         earlier = behind[some, None] < behind
         ones, partners = np.nonzero(apart & like_in_size & earlier)
         pairs = zip(group[ones + start].tolist(), group[partners].tolist(), strict=True)
-        for one, other in pairs:
-            head, gone = _head(joined, one), _head(joined, other)
-            if head != gone and near(one, other):
+        for record, partner in pairs:
+            head, gone = _head(joined, record), _head(joined, partner)
+            if head != gone and near(record, partner):
                 joined[gone] = head
 
 
@@ -173,8 +173,8 @@ def rare_groups(
     may be in several groups, and in none.
 
     Near-duplicates with `a` and `b` shingles share at least 9/19 (a + b), and `b` is at
-    least 9/10 a: so the first that is shared of those of `a`, the rarest first, has
-    9/10 a behind it, itself counted.
+    least 9/10 a: so the first shared shingle of `a`, the rarest first, has
+    9/10 a after it, itself counted.
 
     Args:
         count: The number of records, at least one.
@@ -188,7 +188,7 @@ def rare_groups(
     for start, hashes, own_sizes in _some(count, shingles):
         owners = np.repeat(np.arange(len(own_sizes), dtype=np.int32), own_sizes)
         order = np.lexsort((hashes, counts[hashes % np.uint64(_COUNTS)], owners))
-        # How many of a record's shingles are no rarer: itself and those behind it.
+        # How many of a record's shingles are no rarer: itself and those after it.
         behind = np.repeat(np.cumsum(own_sizes, dtype=np.int32), own_sizes)
         behind -= np.arange(len(hashes), dtype=np.int32)
         rare = 10 * behind >= 9 * own_sizes[owners]
@@ -222,7 +222,7 @@ def _some(
     """Yield the first record's place, all hashes and each one's number, by parts."""
     for start in range(0, count, _TOGETHER):
         some = [
-            shingles(place) for place in range(start, min(start + _TOGETHER, count))
+            shingles(index) for index in range(start, min(start + _TOGETHER, count))
         ]
         sizes = np.array([len(packed) // 8 for packed in some], np.int32)
         yield start, np.frombuffer(b"".join(some), np.uint64), sizes

@@ -1,9 +1,9 @@
 """Roots of schemas before their dialect is known.
 
 Three defects are read off a root: a schema embedded in a file about something else, a
-library of definitions whose root asks nothing, and a file that is no schema. A keyword
+library of definitions whose root asserts nothing, and a non-schema. A keyword
 counts only if its value has a shape that some draft gives it: a map of definitions may
-hold one that is called `type` or `required`.
+have a property called `type` or `required`.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _asserts(keyword: str, value: Json) -> bool:
 def restricts(name: str, value: Json) -> bool:
     """Return whether one member of a schema restricts its instance in some draft.
 
-    `type: object` does not: a library's root often says no more than that.
+    `type: object` does not: a library's root often states no more than that.
     """
     if name in CONTAINERS or name == "contentSchema":
         return False
@@ -113,9 +113,9 @@ def constrains(schema: Json) -> bool:
 
 
 def asks_nothing(root: Json) -> bool:
-    """Return whether a root by itself says nothing of an object's content.
+    """Return whether a root by itself states nothing of an object's content.
 
-    `properties: {}` says nothing, nor does `additionalProperties: false` without
+    `properties: {}` states nothing, nor does `additionalProperties: false` without
     properties. Malformed keywords count as restrictions: the metaschema judges them.
     """
     if not isinstance(root, dict):
@@ -152,7 +152,7 @@ def looks_like_a_schema(root: Json) -> bool:
 
 
 def embedded(root: Json) -> str | None:
-    """Return the name of the first member that is a schema of its own, or None.
+    """Return the name of the first member that is its own schema, or None.
 
     The root must declare nothing and restrict nothing itself.
     """
@@ -181,7 +181,7 @@ def entries(root: Json) -> dict[str, Tokens]:
 
 
 def unused(name: str, used: Container[str]) -> str:
-    """Return the name; if it is taken, with the first free number behind it."""
+    """Return the name; if it is taken, with the first free number after it."""
     if name not in used:
         return name
     number = 2

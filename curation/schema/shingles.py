@@ -4,7 +4,7 @@ The shingles of a schema are the pairs of path and value of its skeleton
 (`curation.schema.subschemas.skeleton`); a path has no positions in arrays. The
 similarity of two schemas is the Jaccard index of their shingles (Jaccard 1912). The
 least shingle in a fixed random order, the min-hash, is the same in two schemas as often
-as that index says (Broder, "On the resemblance and containment of documents", 1997): so
+as the index (Broder, "On the resemblance and containment of documents", 1997), so
 it decides the split.
 """
 
@@ -58,7 +58,7 @@ def shingles(skeleton: Json) -> bytes:
 
 
 def _text(value: Json) -> str:
-    """Return a scalar's JSON text, 1.0 as 1; of a number its nearest double."""
+    """Return a scalar's JSON text, 1.0 as 1; a number as its nearest double."""
     if isinstance(value, str):
         return encode_basestring(value)
     if isinstance(value, bool):
@@ -82,9 +82,9 @@ def split_key(packed: bytes) -> str:
     Args:
         packed: What `shingles` returns.
     """
-    least = min(number * _ORDER & _MASK for number in hashes_of(packed))
-    point = least * _PART & _MASK
-    split = _dealt().get(f"{least:016x}")
+    smallest = min(number * _ORDER & _MASK for number in hashes_of(packed))
+    point = smallest * _PART & _MASK
+    split = _dealt().get(f"{smallest:016x}")
     if split is not None:
         lower, upper = bounds_of(split)
         point = lower + (point * (upper - lower) >> 8 * _HASH_BYTES)

@@ -24,7 +24,7 @@ from curation.schema.keywords import ANNOTATIONS, Shape
 if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
-    #: What `edited` calls: tokens and subschema to what shall stand there.
+    #: The function for `edited`: from tokens and a subschema to its replacement.
     _Edit = Callable[[Tokens, Json], Json]
 
 
@@ -41,20 +41,20 @@ class SchemaLocation(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     #: Reference tokens from the root of its document (RFC 6901).
     tokens: Tokens
-    #: What stands there: an object, or a boolean where the dialect allows one. What
+    #: The value: an object, or a boolean where the dialect allows one. What
     #: a reference leads to may be any JSON value if `is_subschema` is false.
     schema: UntypedJson
     #: The base URI around it: its own identifier is not yet considered.
     base: str = ""
     #: The URI under which its document was found; empty for a schema by itself.
     document: str = ""
-    #: Whether its dialect reads it as a schema where it stands. A reference may lead
+    #: Whether its dialect reads it as a schema there. A reference may lead
     #: into a member that no draft knows, as `#/types/name` does.
     is_subschema: bool = True
 
     @property
     def keywords(self) -> Mapping[str, Json]:
-        """The members of the schema that stands here; none if it is no object."""
+        """The members of the schema; empty if it is not an object."""
         return self.schema if isinstance(self.schema, dict) else {}
 
     @property
@@ -143,11 +143,11 @@ def below(start: SchemaLocation, dialect: Dialect) -> list[SchemaLocation]:
 
     The subschemas of a schema come directly after it. References are not followed.
     """
-    found: list[SchemaLocation] = []
+    locations: list[SchemaLocation] = []
     stack = [start]
     while stack:
         location = stack.pop()
-        found.append(location)
+        locations.append(location)
         value = location.schema
         if isinstance(value, dict) and not dialect.applying.isdisjoint(value):
             base = location.base
@@ -159,7 +159,7 @@ def below(start: SchemaLocation, dialect: Dialect) -> list[SchemaLocation]:
             ]
             inner.reverse()
             stack += inner
-    return found
+    return locations
 
 
 @remembered
@@ -183,7 +183,9 @@ def subschemas(schema: Json, dialect: Dialect) -> Sequence[dict[str, Json]]:
     The last results are cached.
     """
     locations = walk(schema, dialect)
-    return [each.schema for each in locations if isinstance(each.schema, dict)]
+    return [
+        location.schema for location in locations if isinstance(location.schema, dict)
+    ]
 
 
 def without(schema: Mapping[str, Json], *names: str) -> dict[str, Json]:
@@ -196,7 +198,7 @@ def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:
 
     Args:
         schema: Any schema; it is not changed.
-        dialect: Decides what is a subschema.
+        dialect: Decides which values are subschemas.
         edit: Called with the tokens and the value of each subschema, inner ones
             first. It returns its argument if nothing changes: then nothing is copied.
     """
@@ -240,7 +242,11 @@ def skeleton(schema: Json, dialect: Dialect) -> Json:
     def stripped(subschema: dict[str, Json]) -> Json:
         if STRIPPED.isdisjoint(subschema):
             return subschema
-        return {it: subschema[it] for it in subschema if it not in STRIPPED}
+        return {
+            keyword: subschema[keyword]
+            for keyword in subschema
+            if keyword not in STRIPPED
+        }
 
     return edited_objects(schema, dialect, stripped)
 

@@ -32,15 +32,15 @@ from curation.schema.drafts import usage
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 from curation.schema.subschemas import edited, subschemas, without
 
-#: Each exclusive bound with the one that its boolean makes strict.
+#: Each exclusive bound with the bound that its boolean makes strict.
 BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 
 
 def with_numeric_bounds(schema: dict[str, Json]) -> dict[str, Json]:
     """Return a schema with its boolean exclusive bounds as draft-06 writes them.
 
-    The number takes the place of the bound that is made strict; a boolean without a
-    bound goes. The same object is returned if there is none.
+    The number replaces the strict bound; a boolean without a
+    bound is dropped. The same object is returned if none exists.
 
     Example:
         >>> with_numeric_bounds({"minimum": 1, "exclusiveMinimum": True})
@@ -71,10 +71,10 @@ class CannotPortError(Exception):
 
 
 def ported(schema: Json, source: Dialect, target: Dialect) -> Json:
-    """Return a schema of one dialect in the keywords of another; of its own as it is.
+    """Return a schema of one dialect in another's keywords; of the same as it is.
 
     Raises:
-        CannotPortError: it says something that the other cannot.
+        CannotPortError: the other cannot express it.
 
     Example:
         >>> ported({"minimum": 1, "exclusiveMinimum": True}, DRAFT_04, DRAFT_2020_12)
@@ -165,11 +165,11 @@ _ANY = "any"
 
 
 class CannotUpgradeError(ValueError):
-    """The schema has no draft-04 form of the same meaning; the message says why."""
+    """The schema has no draft-04 form of the same meaning; the message states why."""
 
 
 def upgraded(schema: Json, rule: str) -> tuple[Json, list[Change]]:
-    """Return the draft-04 form of a draft-03 schema, and what was changed.
+    """Return the draft-04 form of a draft-03 schema, and the changes.
 
     `$schema` is left to the caller. Each change names the rule.
 
@@ -209,12 +209,13 @@ class _Upgrade:
         result: dict[str, Json] = {}
         for keyword, value in schema.items():
             new_keyword, new = _from_draft_03(keyword, value)
-            place, before, after = (*tokens, new_keyword or keyword), value, new
+            path = (*tokens, new_keyword or keyword)
+            before, after = value, new
             if new_keyword != keyword:
                 before = {keyword: value}
                 after = {new_keyword: new} if new_keyword else ABSENT
             if after is not value:
-                self._record(place, before, after, f"{keyword} of draft-03")
+                self._record(path, before, after, f"{keyword} of draft-03")
             if new_keyword:
                 result[new_keyword] = new
         lifted = self._lifted(tokens, result)
@@ -238,8 +239,8 @@ class _Upgrade:
             return schema
         if isinstance(required, list):
             names = [*required, *(name for name in names if name not in required)]
-        place, note = (*tokens, "required"), "required of its properties"
-        self._record(place, required, names, note)
+        path, note = (*tokens, "required"), "required of its properties"
+        self._record(path, required, names, note)
         lifted: dict[str, Json] = {
             **schema,
             "properties": properties,

@@ -1,4 +1,4 @@
-"""The dialect of a document: as declared, or else as its words show.
+"""The dialect of a document: as declared, otherwise as its words show.
 
 Values of `dialect_found`:
 
@@ -135,20 +135,20 @@ def declare(
 def _undeclared(document: Document) -> Document | Rejected:
     used = usage(document.schema)
     order = PRIORS.get(document.provenance.source, NEWEST_FIRST)
-    shown = inferred(document.schema, used, order)
-    mixed = shown is None or shown.evidence == "mixed"
+    evidence = inferred(document.schema, used, order)
+    mixed = evidence is None or evidence.evidence == "mixed"
     if mixed and used.old and not used.later:
         old = _upgraded(document)
         if isinstance(old, Document) and is_valid(old.schema, DRAFT_04):
             return old
-    if shown is None:
+    if evidence is None:
         why = complaint(document.schema, DRAFT_2020_12)
         detail = f"valid under no draft; under 2020-12, {why}"
         where = why.pointer if why else ""
         return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail, pointer=where)
     note = _NOTES[StatementKind.SILENT]
-    decided = declare(document, shown.dialect, shown.evidence, note)
-    decided = replace(decided, dialect_words=shown.words)
+    decided = declare(document, evidence.dialect, evidence.evidence, note)
+    decided = replace(decided, dialect_words=evidence.words)
     return decided.flagged([Lint(code=MIXED_DRAFTS, pointer="")]) if mixed else decided
 
 
@@ -183,11 +183,11 @@ def _upgraded(document: Document) -> Document | Rejected:
 
 
 def _unswitched(document: Document) -> Document:
-    """Return the document without a nested `$schema` that says something else.
+    """Return the document without a nested `$schema` of another dialect.
 
     Both validators would change the dialect there.
     """
-    own = BY_NAME[str(document.dialect)]
+    dialect = BY_NAME[str(document.dialect)]
     count = searchable(document.schema).count(b'"$schema":')
     if count <= ("$schema" in document.schema):
         return document
@@ -197,12 +197,12 @@ def _unswitched(document: Document) -> Document:
         if not tokens or not isinstance(schema, dict) or "$schema" not in schema:
             return schema
         uri = schema["$schema"]
-        if isinstance(uri, str) and works(uri, own):
+        if isinstance(uri, str) and works(uri, dialect):
             return schema
         declaration = read(uri)
-        note = _NOTES[declaration.kind] if declaration.dialect is own else _NESTED
-        place = (*tokens, "$schema")
-        changes.append(change_at(RULE_NAME, place, uri, ABSENT, note))
+        note = _NOTES[declaration.kind] if declaration.dialect is dialect else _NESTED
+        path = (*tokens, "$schema")
+        changes.append(change_at(RULE_NAME, path, uri, ABSENT, note))
         return {name: value for name, value in schema.items() if name != "$schema"}
 
     return document.changed(edited(document.schema, ANY_DIALECT, unsaid), changes)
@@ -230,7 +230,7 @@ def inferred(
     Args:
         schema: A schema without a usable `$schema`.
         used: The keywords that it uses.
-        order: All drafts, the first of what stays counts. Keywords beside a `$ref` are
+        order: All drafts, the first of what stays counts. Keywords next to a `$ref` are
             evidence only if this one's first heeds them: authors of older drafts wrote
             them in vain.
     """
@@ -251,10 +251,12 @@ def inferred(
     fewest = min(map(idle, drafts))
     drafts = [dialect for dialect in drafts if idle(dialect) == fewest]
     if heeded:
-        drafts = [each for each in drafts if not each.ref_hides_siblings] or drafts
+        drafts = [draft for draft in drafts if not draft.ref_hides_siblings] or drafts
     for word in (*sorted(used.keywords & _IDENTIFIERS), *sorted(used.telling)):
-        drafts = [each for each in drafts if used.shown_by(word, each)] or drafts
-    evidence = "mixed" if mixed else "words" if len(drafts) == 1 else "prior"
+        drafts = [draft for draft in drafts if used.shown_by(word, draft)] or drafts
+    evidence = "words" if len(drafts) == 1 else "prior"
+    if mixed:
+        evidence = "mixed"
     # The keywords that some draft lacks, or refuses with their values.
     words = {
         word
@@ -279,8 +281,8 @@ def is_refused_as_meant(document: Document, repaired: Document) -> bool:
     """
     schema = repaired.schema
     order = PRIORS.get(document.provenance.source, NEWEST_FIRST)
-    meant = inferred(schema, usage(schema), order)
-    return meant is not None and not is_valid(document.schema, meant.dialect)
+    inference = inferred(schema, usage(schema), order)
+    return inference is not None and not is_valid(document.schema, inference.dialect)
 
 
 def refused_by(schema: Json) -> Dialect | None:
@@ -306,7 +308,7 @@ def refusing(schema: Json) -> Dialect | None:
 
 @remembered
 def is_refused(schema: Json) -> bool:
-    """Return whether the draft that a schema declares refuses it, or else each draft.
+    """Return whether the draft that a schema declares refuses it, otherwise each draft.
 
     Draft-03 counts as its upgrade to draft-04. Other people's metaschemas refuse
     nothing here.

@@ -1,7 +1,7 @@
 """The worker process in which fastjsonschema compiles schemas.
 
 fastjsonschema writes Python source and runs it, and would fetch what a `$ref` names:
-hence a process of its own, and a handler of every scheme that refuses.
+hence its own process, and a handler of every scheme that refuses.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Refusing:
 def _levels(
     value: Json,
     resolver: Any,  # noqa: ANN401 (untyped library)
-    known: _Known,
+    memo: _Known,
     *,
     expand: bool = True,
 ) -> int:
@@ -57,23 +57,25 @@ def _levels(
     if not isinstance(value, dict | list):
         return 0
     key = id(value), resolver.resolution_scope if expand else None
-    if key not in known:
+    if key not in memo:
         if expand and isinstance(value, dict) and isinstance(value.get("$ref"), str):
             with resolver.resolving(value["$ref"]) as target:
-                levels = _levels(target, resolver, known, expand=False)
+                levels = _levels(target, resolver, memo, expand=False)
         else:
             members = value.values() if isinstance(value, dict) else value
-            inner = (_levels(it, resolver, known, expand=expand) for it in members)
+            inner = (
+                _levels(member, resolver, memo, expand=expand) for member in members
+            )
             levels = 1 + max(inner, default=-1)
-        known[key] = value, levels
-    return known[key][1]
+        memo[key] = value, levels
+    return memo[key][1]
 
 
 def _shorten_programs() -> _Known:
     """Have fastjsonschema leave the schema out of the errors that its programs raise.
 
     Each error holds the part of the schema that it is about, references expanded: most
-    of what a program costs. Where Python might not read the literal, it stays.
+    of a program's cost. Where Python might not read the literal, it stays.
 
     Returns:
         The levels of the parts of a schema: to be cleared with each.
@@ -82,7 +84,7 @@ def _shorten_programs() -> _Known:
 
     writer: Any = generator.CodeGenerator
     detailed = writer.exc
-    known: _Known = {}
+    memo: _Known = {}
 
     def raise_message(
         self: Any,  # noqa: ANN401 (untyped library)
@@ -92,7 +94,7 @@ def _shorten_programs() -> _Known:
         rule: str | None = None,
     ) -> None:
         part = self._definition
-        depth = _levels(part, self._resolver, known)
+        depth = _levels(part, self._resolver, memo)
         if not isinstance(part, dict) or depth >= _LEVELS:
             detailed(self, message, *args, append_to_msg=append_to_msg, rule=rule)
             return
@@ -102,7 +104,7 @@ def _shorten_programs() -> _Known:
         self.l(raised, *args, definition="{}", rule=repr(rule), definition_rule=value)
 
     writer.exc = raise_message
-    return known
+    return memo
 
 
 def verdict(text: str) -> str:
@@ -124,11 +126,11 @@ def verdict(text: str) -> str:
 
 def start(_setup: Json) -> Callable[[str], str]:
     """Import fastjsonschema; return the handler of one schema's text."""
-    known = _shorten_programs()
+    memo = _shorten_programs()
     verdict("true")
 
     def handle(text: str) -> str:
-        known.clear()
+        memo.clear()
         return verdict(text)
 
     return handle

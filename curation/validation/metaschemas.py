@@ -57,7 +57,7 @@ def refuse(uri: str) -> NoReturn:
 
 
 class Complaint(NamedTuple):
-    """The first error of a check: where it stands, and what it says."""
+    """The first error of a check: its location and message."""
 
     pointer: str
     message: str
@@ -67,9 +67,9 @@ class Complaint(NamedTuple):
         return f"{self.pointer or '(root)'}: {self.message}"
 
 
-#: Frames that the slow check may take for the deepest document that is read.
+#: Frames that the slow check may take for the deepest accepted document.
 _FRAMES = 20_000
-#: From here on a double no longer tells every integer from the next.
+#: From here on a double no longer distinguishes neighbouring integers.
 _EXACT = 2**53
 #: Keywords whose text the metaschemas hold against a pattern.
 _IDENTIFIERS = frozenset(
@@ -94,13 +94,16 @@ def standard_documents() -> Mapping[str, dict[str, Json]]:
     documents: list[dict[str, Json]] = [
         json.loads(file.read_bytes()) for file in files if file.is_file()
     ]
-    return {str(it.get("$id") or it["id"]).rstrip("#"): it for it in documents}
+    return {
+        str(document.get("$id") or document["id"]).rstrip("#"): document
+        for document in documents
+    }
 
 
 def other_scheme(uri: str) -> str:
     """Return the URI with https for http, or http for https."""
-    scheme, mark, rest = uri.partition("://")
-    return {"http": "https", "https": "http"}.get(scheme, scheme) + mark + rest
+    scheme, mark, remainder = uri.partition("://")
+    return {"http": "https", "https": "http"}.get(scheme, scheme) + mark + remainder
 
 
 def standard_document(uri: str) -> Json | None:
@@ -144,16 +147,16 @@ def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
         return None
     validator, value = _quick(dialect.name), plain(schema)
     tokens, message = min(map(cause, validator.iter_errors(value)))
-    whole = whole_places(validator, value)
-    return Complaint(pointer=pointer(min(whole(tokens))), message=message)
+    restore = whole_places(validator, value)
+    return Complaint(pointer=pointer(min(restore(tokens))), message=message)
 
 
 def every_complaint(schema: Json, dialect: Dialect) -> list[Complaint]:
     """Return all errors under a dialect's metaschema, sorted as by `complaint`."""
     validator, value = _quick(dialect.name), plain(schema)
-    whole = whole_places(validator, value)
+    restore = whole_places(validator, value)
     causes = map(cause, validator.iter_errors(value))
-    return sorted({Complaint(pointer(min(whole(at))), text) for at, text in causes})
+    return sorted({Complaint(pointer(min(restore(at))), text) for at, text in causes})
 
 
 def complaints(schema: Json, dialect: Dialect) -> tuple[Tokens, ...]:
@@ -162,26 +165,30 @@ def complaints(schema: Json, dialect: Dialect) -> tuple[Tokens, ...]:
     Of an `anyOf` that failed, the deepest places count.
     """
     validator, value = _quick(dialect.name), plain(schema)
-    whole = whole_places(validator, value)
-    found = {it for error in validator.iter_errors(value) for it in _places(error)}
-    return tuple(sorted({it for place in found for it in whole(place)}))
+    restore = whole_places(validator, value)
+    paths = {path for error in validator.iter_errors(value) for path in _places(error)}
+    return tuple(
+        sorted({restored for shortened in paths for restored in restore(shortened)})
+    )
 
 
 def _places(error: jsonschema_rs.ValidationError) -> set[Tokens]:
     tokens = tuple(map(str, error.instance_path))
     branches = getattr(error.kind, "context", None) or []
-    inside = {place for branch in branches for it in branch for place in _places(it)}
-    return {place for place in inside if len(place) > len(tokens)} or {tokens}
+    inside = {
+        path for branch in branches for inner in branch for path in _places(inner)
+    }
+    return {path for path in inside if len(path) > len(tokens)} or {tokens}
 
 
 def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
-    """Return where an error of jsonschema-rs stands, and what it says."""
+    """Return the location and message of an error of jsonschema-rs."""
     tokens = tuple(map(str, error.instance_path))
     branches = getattr(error.kind, "context", None) or []
     causes = [cause(inner) for branch in branches for inner in branch]
-    deeper = [each for each in causes if len(each[0]) > len(tokens)]
+    deeper = [candidate for candidate in causes if len(candidate[0]) > len(tokens)]
     if deeper:
-        return min(deeper, key=lambda each: (-len(each[0]), each))
+        return min(deeper, key=lambda candidate: (-len(candidate[0]), candidate))
     if causes:
         return tokens, "; ".join(sorted({message for _, message in causes}))
     instance: UntypedJson = error.instance
@@ -192,7 +199,7 @@ def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
 def python_complaint(
     schema: Json, dialect: Dialect, *, formats: bool = False
 ) -> Complaint | None:
-    """Return what jsonschema's own `check_schema` says, by default formats aside.
+    """Return the complaint of jsonschema's `check_schema`, by default formats aside.
 
     Some hundred times slower than `complaint`. The recursion limit is raised
     meanwhile.
@@ -224,11 +231,11 @@ def validators_may_differ(schema: Json, dialect: Dialect) -> bool:
     r"""Return whether the two validators are known to differ on a schema.
 
     From 2019-09 on, an identifier or anchor that ends in a line end (`$` of a
-    Python pattern stands before it too); in draft-04, whose `enum` has no equal
-    members, floats too large to tell one integer from the next.
+    Python pattern comes before it too); in draft-04, whose `enum` has no equal
+    members, floats too large to distinguish neighbouring integers.
     """
     if dialect is DRAFT_04:
-        # Where orjson gives the very text, there is no float at all.
+        # If orjson writes the same text, no number is a float.
         return compact_of_document(schema) is None and any(
             abs(number) >= _EXACT
             for subschema in subschemas(schema, ANY_DIALECT)

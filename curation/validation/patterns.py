@@ -12,7 +12,7 @@ one meaning. `repaired` writes that meaning in the strict grammar:
 - a class escape at either end of a `-` makes no range but a union with `-`
   (CharacterRangeOrUnion): the `-` is escaped;
 - `[` inside a class is itself, escaped or not (ClassAtom);
-- a look-ahead with a quantifier (QuantifiableAssertion) is the same inside `(?:)`;
+- a lookahead with a quantifier (QuantifiableAssertion) is the same inside `(?:)`;
 - `\0` and octal escapes that begin with 0 are that code (LegacyOctalEscapeSequence),
   `\c` with a letter that control code, `\b` in a class U+0008: written as `\x`;
 - the name of a group that nothing refers to changes nothing: it goes. `(?P<` is legal
@@ -70,7 +70,7 @@ _PYTHON_REPETITION = re.compile(r"\{,[0-9]+\}")
 class PatternVerdict(NamedTuple):
     """What becomes of one pattern."""
 
-    #: The pattern to use: the same, or repaired; None if there is no repair.
+    #: The pattern to use: the same, or repaired; None without a repair.
     pattern: str | None
     #: What is wrong with it, or why it was repaired.
     note: str = ""
@@ -119,7 +119,7 @@ def _complaint(pattern: str, flags: str) -> str:
 def is_readable(pattern: str) -> bool:
     """Return whether both validators' engines read a pattern.
 
-    jsonschema uses Python's `re`, jsonschema-rs fancy-regex behind a translation
+    jsonschema uses Python's `re`, jsonschema-rs fancy-regex after a translation
     from ECMA-262.
     """
     try:
@@ -210,7 +210,7 @@ class _Mending:
             self._out.append(piece)
 
     def _close(self, after: int) -> None:
-        """Close a group; a look-ahead that is repeated gets a group of its own."""
+        """Close a group; a repeated lookahead gets its own group."""
         if not self._open:
             raise _NoRepairError(")")
         start, piece = self._open.pop()
@@ -268,17 +268,17 @@ class _Mending:
     def _ranges(self, atoms: list[str]) -> Iterator[str]:
         index, union = 0, False
         while index < len(atoms):
-            first = atoms[index]
+            start = atoms[index]
             # Behind a union a `-` is itself: unescaped it would make a range.
-            yield "\\-" if union and first == "-" else self._atom(first)
+            yield "\\-" if union and start == "-" else self._atom(start)
             index += 1
             union = False
             if atoms[index : index + 1] != ["-"] or index + 1 >= len(atoms):
                 continue
-            last = atoms[index + 1]
-            union = _is_class_escape(first) or _is_class_escape(last)
+            stop = atoms[index + 1]
+            union = _is_class_escape(start) or _is_class_escape(stop)
             yield "\\-" if union else "-"
-            yield "\\-" if union and last == "-" else self._atom(last)
+            yield "\\-" if union and stop == "-" else self._atom(stop)
             index += 2
 
     def _atom(self, piece: str) -> str:
@@ -339,7 +339,7 @@ def _element(alternatives: list[list[tuple[bool, bool]]]) -> tuple[bool, bool]:
     """Return a group as one element."""
     needed = [[bare for needs, bare in elements if needs] for elements in alternatives]
     is_bare = any(
-        own == [True] or (not own and any(bare for _, bare in elements))
-        for own, elements in zip(needed, alternatives, strict=True)
+        flags == [True] or (not flags and any(bare for _, bare in elements))
+        for flags, elements in zip(needed, alternatives, strict=True)
     )
     return all(needed), is_bare

@@ -16,7 +16,7 @@ with formats_when_needed():
     from jsonschema.validators import validator_for
 
 #: Dialect name to the class of validators of its schemas, draft-03 included. Their
-#: common protocol lacks what is needed of them, so they are not typed.
+#: common protocol lacks the needed methods, so they are not typed.
 PYTHON_VALIDATORS: Final[Mapping[str, Any]] = {
     name: validator_for({"$schema": dialect.uri}) for name, dialect in BY_NAME.items()
 }

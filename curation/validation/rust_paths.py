@@ -26,7 +26,7 @@ _LOST: Final = re.compile(rb'"(?:|\+[0-9]+|0[0-9]+)":')
 
 
 class ErrorPaths(NamedTuple):
-    """Where an error stands: keywords passed through, and the way to the value."""
+    """Location of an error: the applied keywords, and the path to the value."""
 
     evaluation: Tokens
     instance: Tokens
@@ -82,26 +82,30 @@ def exact_paths(
 def whole_places(
     validator: jsonschema_rs.Validator, value: Json
 ) -> Callable[[Tokens], set[Tokens]]:
-    """Return a function from the place of an error to those that it may stand for.
+    """Return a function from the place of an error to those that it may represent.
 
     Args:
         validator: The validator.
-        value: The instance, of which the errors are.
+        value: The instance with the errors.
     """
     named: dict[Tokens, set[Tokens]] = defaultdict(set)
-    for _, place in _failing(validator, value) if may_lose_names(value) else ():
-        named[_lossy(place)].add(place)
+    for _, path in _failing(validator, value) if may_lose_names(value) else ():
+        named[_lossy(path)].add(path)
 
-    def places(place: Tokens) -> set[Tokens]:
-        found = named.get(_lossy(place), {place})
+    def places(path: Tokens) -> set[Tokens]:
+        candidates = named.get(_lossy(path), {path})
         # An empty name looks like what holds it: the innermost counts.
-        return {it for it in found if not any(o[: len(it)] == it != o for o in found)}
+        return {
+            candidate
+            for candidate in candidates
+            if not any(o[: len(candidate)] == candidate != o for o in candidates)
+        }
 
     return places
 
 
 def _failing(validator: jsonschema_rs.Validator, value: Json) -> Iterator[ErrorPaths]:
-    """Yield the paths of all that fails, as one or more errors tell it."""
+    """Yield the paths of all failing values in one or more errors."""
     for node in validator.evaluate(value).list()["details"]:
         if not node["valid"]:
             yield ErrorPaths(

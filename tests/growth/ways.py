@@ -122,7 +122,7 @@ def _rewritten(schema: UntypedJson) -> Work:
             return None
         profile = load_profile("openai-strict")
         return rewrite(
-            compiled, profile, _InProcess(), known=(), prove=False, seconds=inf
+            compiled, profile, _InProcess(), examples=(), prove=False, seconds=inf
         )
 
     return work

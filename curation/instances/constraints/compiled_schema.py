@@ -85,12 +85,12 @@ def memo(
 
 
 _REFERENCES: Final = frozenset(REFERENCE_KEYWORDS)
-#: Where the record stands in the registry from which single subschemas are compiled.
+#: Where the record is in the registry from which single subschemas are compiled.
 _HERE: Final = "json-schema:///record"
 #: Members of a schema's canonical form: which draft it is of, and a format.
 _DECLARED: Final = re.compile(rb'"\$schema":"[^"]*"')
 _FORMAT: Final = re.compile(rb'"format":"([^"]*)"')
-#: Subschemas that get a validator of their own; beyond, all share one.
+#: Subschemas with a separate validator; beyond, all share one.
 _SINGLY: Final = 8
 
 
@@ -98,7 +98,7 @@ class FailedAssertion(msgspec.Struct, frozen=True, kw_only=True):
     """One failed assertion, as jsonschema-rs reports it."""
 
     keyword: str
-    #: Where the keyword stands in the record, references followed.
+    #: Where the keyword is in the record, references followed.
     schema_pointer: str
     instance_pointer: str
     #: The keywords passed through, references not followed, from the root.
@@ -111,7 +111,7 @@ class FailedAssertion(msgspec.Struct, frozen=True, kw_only=True):
 class CompiledSchema(Schema):
     """A schema with its dialect, and jsonschema-rs's validators of it.
 
-    Formats are asserted unless a name says otherwise.
+    Formats are asserted unless a name states otherwise.
 
     Example:
         >>> compiled = CompiledSchema.from_json({"type": "string"}, "draft-07")
@@ -163,7 +163,7 @@ class CompiledSchema(Schema):
 
     @cached_property
     def _mentions_format(self) -> bool:
-        """Whether the schema has a format that is known, or refers to a metaschema."""
+        """Whether the schema has a known format, or refers to a metaschema."""
         text = _DECLARED.sub(b"", self.canonical)
         has_format = any(
             name.decode() in KNOWN_FORMATS for name in _FORMAT.findall(text)
@@ -286,7 +286,7 @@ class CompiledSchema(Schema):
         return accepts(value)
 
     def _accepts_at(self, location: SchemaLocation) -> Callable[[Json], bool]:
-        """Return the verdict of a schema; where it only refers, that of the other."""
+        """Return the verdict of a schema; of a mere reference, its target's."""
         if len(self._accepting) >= _SINGLY and not location.document:
             name = fragment_of(location.tokens)
             names, together = self._together

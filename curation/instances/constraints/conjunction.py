@@ -37,7 +37,7 @@ class Negation:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ExtraConstraint:
-    """A constraint that stands nowhere in the schema, but a search needs."""
+    """A constraint that a search needs, but the schema does not have."""
 
     #: Ordinary keywords: type, required, bounds, lengths.
     schema: Mapping[str, Json] = field(default_factory=dict)
@@ -101,9 +101,9 @@ class Containment:
     """How many elements the schema of `contains` must accept."""
 
     location: SchemaLocation
-    least: int
+    minimum: int
     #: None if any number may.
-    most: int | None
+    maximum: int | None
 
 
 #: Keywords of which the greatest value counts, and of which the least does.
@@ -124,7 +124,7 @@ _LOOK_AHEAD: Final = 3
 class Conjunction:
     """What one value of an instance must meet, all at once.
 
-    Of several bounds the tightest is kept, of several patterns all. What needs a
+    The tightest of several bounds is kept, and all patterns. Whatever needs a
     decision (`choices`, `conditionals`, `dependencies`, `negations`) is listed.
     """
 
@@ -138,7 +138,7 @@ class Conjunction:
         self.locations: list[SchemaLocation] = []
         self.extras: list[ExtraConstraint] = []
         self.negations: list[Negation] = []
-        #: Of a schema that is referred to, or stands in `allOf`, those it applies to.
+        #: For the target of a reference, or a branch of `allOf`: where it applies.
         self.referrers: dict[SchemaLocation, list[SchemaLocation]] = {}
         #: Why nothing can meet it; empty where nothing is known against it.
         self.impossible = ""
@@ -157,7 +157,7 @@ class Conjunction:
             self._assert(part.schema)
         #: Values that it must not be.
         self.excluded = [value for extra in self.extras for value in extra.excluded]
-        #: Names of properties that must not be there.
+        #: Names of forbidden properties.
         self.forbidden = {name for extra in self.extras for name in extra.forbidden}
         self.choices: list[BranchChoice] = []
         #: Schemas with `if`, and `then` or `else`.
@@ -175,7 +175,7 @@ class Conjunction:
                 self._decide(location)
         #: Those left of `ALL_TYPES`.
         self.types = self._types()
-        #: The values of enum and const that are left; None if any may stand.
+        #: The common values of enum and const; None if there are neither.
         self.values = self._values()
         for negation in self.negations:
             if accepts_everything(negation.location.schema):
@@ -223,8 +223,8 @@ class Conjunction:
                     value = spelled.get(keyword)
                     if is_number(value):
                         if keyword.endswith("imum"):
-                            known = self.bounds.get(keyword, value)
-                            self.bounds[keyword] = tighter(known, value)
+                            bound = self.bounds.get(keyword, value)
+                            self.bounds[keyword] = tighter(bound, value)
                         else:
                             # It may be spelled 2.0.
                             limit = self.counts.get(keyword, int(value))
@@ -258,19 +258,19 @@ class Conjunction:
         return tuple(kind for kind in types if not self._conflicts(kind))
 
     def _values(self) -> list[Json] | None:
-        left: list[Json] | None = None
+        common: list[Json] | None = None
         for location in self.locations:
             schema = location.schema
             lists = [schema["enum"]] if isinstance(schema.get("enum"), list) else []
             if "const" in schema and "const" in self.tree.dialect.assertions:
                 lists.append([schema["const"]])
             for values in lists:
-                if left is None:
-                    left = values
+                if common is None:
+                    common = values
                     continue
                 identities = {identity(value) for value in values}
-                left = [value for value in left if identity(value) in identities]
-        return left and [value for value in left if self.admits(value)]
+                common = [value for value in common if identity(value) in identities]
+        return common and [value for value in common if self.admits(value)]
 
     def _decide(self, location: SchemaLocation) -> None:
         """List what one schema leaves to be decided."""
@@ -296,9 +296,9 @@ class Conjunction:
         if "contains" in schema and "contains" in active:
             must_verify = True
             counted = schema if "minContains" in dialect.assertions else {}
-            least, most = counted.get("minContains", 1), counted.get("maxContains")
+            minimum, maximum = counted.get("minContains", 1), counted.get("maxContains")
             contained = child(location, ("contains",))
-            self.contains.append(Containment(contained, int(least), most))
+            self.contains.append(Containment(contained, int(minimum), maximum))
         if "propertyNames" in schema and "propertyNames" in active:
             self.name_locations.append(child(location, ("propertyNames",)))
         if "unevaluatedItems" in active and not _UNEVALUATED.isdisjoint(schema):
@@ -323,8 +323,8 @@ class Conjunction:
         """Return whether no value of a type can meet the plain assertions."""
         bound, count = self.bounds.get, self.counts.get
         if kind == "object":
-            least = max(count("minProperties", 0), len(self.required))
-            return least > count("maxProperties", math.inf) or any(
+            minimum = max(count("minProperties", 0), len(self.required))
+            return minimum > count("maxProperties", math.inf) or any(
                 self.member_goals(name) is None for name in self.required
             )
         if kind == "array":
@@ -361,10 +361,10 @@ class Conjunction:
         return [step for extra in self.extras for step in extra.not_multiples]
 
     def number(self, kind: str, name: str) -> NumberConstraints:
-        """Return what a number must meet.
+        """Return the constraints of a number.
 
         Args:
-            kind: `integer` if it must be a whole number, else `number`.
+            kind: `integer` if it must be a whole number, otherwise `number`.
             name: The name of the property, a hint for realistic values.
         """
         return NumberConstraints(
@@ -380,7 +380,7 @@ class Conjunction:
 
     @memo
     def string(self, name: str) -> StringConstraints:
-        """Return what a string must meet.
+        """Return the constraints of a string.
 
         Args:
             name: The name of the property, a hint for realistic values.
@@ -399,7 +399,7 @@ class Conjunction:
 
     @memo
     def member_goals(self, step: str | int) -> Goals | None:
-        """Return what a property or an element must meet; None if it must not be.
+        """Return the goals of a property or an element; None if it is forbidden.
 
         Args:
             step: The name of the property, or the index of the element.
@@ -445,11 +445,11 @@ class Conjunction:
         holder: SchemaLocation,
         visited: tuple[SchemaLocation, ...] = (),
     ) -> bool:
-        """Return whether a schema applies as a part of another one."""
+        """Return whether a schema applies as a part of another."""
         if part is holder:
             return True
-        same = part.document == holder.document
-        if same and part.tokens[: len(holder.tokens)] == holder.tokens:
+        is_local = part.document == holder.document
+        if is_local and part.tokens[: len(holder.tokens)] == holder.tokens:
             return True
         return any(
             self.is_inside(referrer, holder, (*visited, part))
@@ -478,7 +478,7 @@ class Conjunction:
         )
 
     def prefix_length(self) -> int:
-        """Return how many elements have a schema of their own."""
+        """Return how many elements have a separate schema."""
         lengths = [0]
         for part in self.locations:
             prefix, _ = item_keywords(part.schema, self.tree.dialect)
@@ -532,9 +532,9 @@ class Conjunction:
 
     @memo
     def likely_types(self) -> tuple[str, ...]:
-        """Return the types as the schema names them, else as it hints.
+        """Return the types as the schema names them, otherwise as it hints.
 
-        null comes last where there is a choice, and "number" stands for integers too.
+        null comes last where there is a choice, and "number" represents integers too.
         """
         if any(part.schema.get("type") is not None for part in self.parts):
             types = list(self.types)

@@ -29,7 +29,7 @@ from curation.workers.limits import too_big
 if TYPE_CHECKING:
     from curation.core.json_types import Json
 
-#: What may stand beside a `$ref` and asserts nothing by itself.
+#: Keywords allowed next to a `$ref` that assert nothing alone.
 _SILENT: Final = CONTAINERS | {"$ref", "id", "$id"}
 #: By the name of a draft: the keywords that draft-07 knows, and it does not.
 _LATER: Final = {
@@ -42,7 +42,7 @@ _LATER_ANNOTATIONS: Final = frozenset({"examples", "$comment", "readOnly", "writ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interpretations:
-    """A schema as its draft reads it, and as one that heeds what the draft ignores."""
+    """A schema as its draft reads it, and as read with ignored keywords heeded."""
 
     own: CompiledSchema
     #: None if the draft ignores nothing that another reader heeds.
@@ -88,7 +88,7 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
     """Return a schema that asserts what its draft ignores and other validators heed.
 
     A `$ref` becomes the last member of an `allOf`, so that every pointer into the
-    schema stays what it is. A schema with keywords of later drafts is read by draft-07.
+    schema stays unchanged. A schema with keywords of later drafts is read by draft-07.
 
     Returns:
         None if nothing is ignored, or jsonschema-rs cannot use the result.
@@ -163,10 +163,10 @@ def read_schema(
 
     Args:
         text: The schema as JSON text.
-        dialect: Name of its dialect, if it stands alone as a record does; empty to
+        dialect: Name of its dialect, if it is standalone like a record; empty to
             decide by `$schema`, and to bring in what its references lead to.
         base_uri: Where its relative references start.
-        library: The documents beside it.
+        library: The other documents of its source.
     """
     return as_schema(parsed_text(text), dialect, base_uri, library)
 
@@ -183,7 +183,7 @@ def as_schema(
     base_uri: str | None = None,
     library: Library = NO_LIBRARY,
 ) -> CompiledSchema | Rejected:
-    """Return what `read_schema` does, of what `parsed_text` returned."""
+    """Return `read_schema` of the result of `parsed_text`."""
     if isinstance(schema, Rejected):
         return schema
     if dialect or not isinstance(schema, dict):
@@ -198,14 +198,15 @@ def as_schema(
     decided = with_dialect(document)
     if isinstance(decided, Rejected):
         return decided
-    own = BY_NAME[decided.dialect or _NEWEST]
+    chosen_dialect = BY_NAME[decided.dialect or _NEWEST]
     return CompiledSchema.from_json(
-        _alone(Schema(decided.schema, own, base_uri or ""), library), own.name
+        _alone(Schema(decided.schema, chosen_dialect, base_uri or ""), library),
+        chosen_dialect.name,
     )
 
 
 def _alone(schema: Schema, library: Library) -> Json:
-    """Return a schema whose references lead to what stands in it, legally spelled.
+    """Return a schema whose references stay inside it, legally spelled.
 
     Where one of them is lost, nothing is brought in.
     """

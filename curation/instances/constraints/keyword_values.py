@@ -9,7 +9,7 @@ from curation.core.json_types import Json
 from curation.json.values import is_number
 from curation.schema.dialects import DRAFT_2020_12, Dialect
 
-#: Keywords that mean what they do only together with others of their schema.
+#: Keywords whose meaning depends on others of their schema.
 COMPANIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "exclusiveMinimum": ("minimum",),
     "exclusiveMaximum": ("maximum",),
@@ -43,7 +43,7 @@ _FORMATS_07: Final = _FORMATS_06 | {
     "time",
 }
 _FORMATS_2019: Final = _FORMATS_07 | {"duration", "uuid"}
-#: Every format that is asserted in some dialect.
+#: Every format asserted in some dialect.
 KNOWN_FORMATS: Final = _FORMATS_2019
 _FORMATS: Final = {
     "draft-04": _FORMATS_04,

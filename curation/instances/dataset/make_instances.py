@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
-#: Witnesses that are looked for unless a caller asks for more or fewer.
+#: Witnesses looked for unless a caller asks for more or fewer.
 DEFAULT_COUNT = 4
 #: Characters above which a schema is huge, and gets witnesses alone.
 HUGE = 1_500_000
@@ -57,14 +57,14 @@ _JUDGED = 10_000
 #: while they reach much.
 COVERING = 16
 #: Frames that a search may take: twice what the deepest instance needs, since how many
-#: go to what is compiled for the first time depends on the records before.
+#: go to first compilations depends on the records before.
 _FRAMES = 2_000
-#: The reason beside the answer `unsatisfiable`.
+#: The reason given with the answer `unsatisfiable`.
 PROOF = "proof"
 
 
 class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
-    """The instances of one schema, or why there are none."""
+    """The instances of one schema, or why it has none."""
 
     answer: Satisfiability
     #: The dialect it was read in; empty where it was not read.
@@ -74,9 +74,9 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
     #: Without the record's id, which the packaging knows.
     instances: tuple[InstanceRow, ...] = ()
-    #: None if near misses were not asked for, or there is no witness.
+    #: None if near misses were not requested, or without a witness.
     coverage: Coverage | None = None
-    #: Of the instances that the source says are right and the schema refuses: how
+    #: Of the instances that the source states are right and the schema refuses: how
     #: many fail each keyword. None if the source gives none.
     examples_refused: Mapping[str, int] | None = None
 
@@ -112,20 +112,20 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
     base_uri: str | None = None,
     library: Library = NO_LIBRARY,
 ) -> SchemaInstances:
-    """Return the instances of a schema, or why there are none.
+    """Return the instances of a schema, or why it has none.
 
     Args:
         schema: The schema as JSON text.
         dialect: Name of a dialect; where empty, it is decided here.
         seed: Seed of random choices.
         count: Most witnesses searched.
-        examples: Valid instances, as the source of the schema says, as JSON texts.
+        examples: Valid instances from the schema's source, as JSON texts.
         lean: Make witnesses only, judged by jsonschema-rs alone: for schemas that
             cost too much otherwise. A huge one gets no more in any case.
         covering: Most witnesses for what the others do not reach; by default the usual
             number, or none if `lean`.
         base_uri: Where relative references of a schema start, if no dialect is named.
-        library: The documents beside it.
+        library: The other documents of its source.
     """
     compiled = read_schema(schema, dialect, base_uri, library)
     if isinstance(compiled, Rejected):
@@ -139,11 +139,11 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         if covering is None:
             covering = 0 if lean else COVERING
         budget = Budget(count=count, covering=covering)
-        made = _instances_of(compiled, seed, budget, examples, lean=lean)
-    if huge and made.instances:
+        result = _instances_of(compiled, seed, budget, examples, lean=lean)
+    if huge and result.instances:
         why = f"{LEAN}more than {HUGE:,} characters"
-        return msgspec.structs.replace(made, detail=why)
-    return made
+        return msgspec.structs.replace(result, detail=why)
+    return result
 
 
 @contextmanager
@@ -180,7 +180,11 @@ def _instances_of(
     examples_accepted, refused = judge_examples(compiled, examples)
     identities = {identity(witness.value) for witness in examples_accepted}
     witnesses = [
-        *(one for one in search.witnesses if identity(one.value) not in identities),
+        *(
+            found_witness
+            for found_witness in search.witnesses
+            if identity(found_witness.value) not in identities
+        ),
         *examples_accepted,
     ]
     if not witnesses:
@@ -203,15 +207,16 @@ def _instances_of(
         covered = measure_coverage(compiled, missed, reasons)
     rows: list[InstanceRow] = []
     # jsonschema judges witnesses and one near miss for each keyword, up to a length.
-    asked, left = set[str](), 0 if lean else _JUDGED
+    judged: set[str] = set()
+    budget_left = 0 if lean else _JUDGED
     instances: list[Witness | NearMiss] = [*witnesses, *missed]
     for number, instance in enumerate(instances):
         text = text_of(instance.value)
-        ask = len(text) <= left
+        ask = len(text) <= budget_left
         if isinstance(instance, NearMiss):
-            ask &= instance.keyword not in asked
-            asked.add(instance.keyword)
-        left -= len(text) if ask else 0
+            ask &= instance.keyword not in judged
+            judged.add(instance.keyword)
+        budget_left -= len(text) if ask else 0
         rows.append(
             instance_row(interpretations, instance, number, text, ask_jsonschema=ask)
         )
@@ -224,7 +229,7 @@ def _instances_of(
     )
 
 
-#: A batch is closed at so many schemas or characters, whichever comes first.
+#: A batch is closed at this many schemas or characters, whichever comes first.
 BATCH_SCHEMAS = 32
 BATCH_LENGTH = 2**19
 
@@ -238,7 +243,7 @@ class InstanceTask:
     split: str
     schema: str
     dialect: str
-    #: Instances that the source says are right, as JSON texts.
+    #: Instances that the source states are right, as JSON texts.
     examples: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Write instances as parquet: a config beside each of schemas, and three ledgers.
+"""Write instances as parquet: a config for each of schemas, and three ledgers.
 
 `instances/<config>` has the splits of its schemas. Of the ledger's tables `instances`
 has a row for every record, `missing_near_misses` for each keyword that no near miss
@@ -186,8 +186,8 @@ def disagreements(record: RecordInstances) -> Iterator[Disagreement]:
     """Yield the record's instances on which the two validators differ."""
     task = record.task
     for row in record.result.instances:
-        other = _python_verdict(row)
-        if other not in (None, row.valid):
+        python_verdict = _python_verdict(row)
+        if python_verdict not in (None, row.valid):
             yield Disagreement(
                 config=task.config,
                 unique_id=task.unique_id,
@@ -196,7 +196,7 @@ def disagreements(record: RecordInstances) -> Iterator[Disagreement]:
                 kind=row.kind,
                 text=row.text,
                 jsonschema_rs=row.valid,
-                jsonschema=bool(other),
+                jsonschema=bool(python_verdict),
                 verdicts=row.verdicts,
             )
 

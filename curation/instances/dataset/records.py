@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 #: Characters of a name: a file's has 255 at most, of which writing it takes some.
 _MAX_NAME = 200
-#: Capitals, but for those of a percent-encoded byte.
+#: Capitals outside of percent-encoded bytes.
 _CAPITAL = re.compile(r"(?<!%)(?<!%[0-9A-F])[A-Z]")
-# What a file's name can hold as it is, beside letters, digits and `_.-~`.
+# Characters that a file's name can hold, besides letters, digits and `_.-~`.
 _KEPT = " ()+,;=@[]!$&"
 #: Names of ours that the format does not know, or calls raw.
 _NOT_FEATURES = frozenset({"required", "@recursiveSchemas"})
@@ -50,7 +50,7 @@ _RAW = frozenset(
         "maxProperties", "minContains", "maxContains",
     }
 )  # fmt: skip
-#: Keywords that decide what is accepted.
+#: Keywords that decide validity.
 _ASSERTING = KNOWN_KEYWORDS - (ANNOTATIONS - {"format", "$schema"})
 _COMBINING = ("allOf", "anyOf", "oneOf")
 
@@ -164,8 +164,8 @@ def select_records(
         splits: Names of splits; none for all.
 
     Raises:
-        NoInput: the folder is no build, or it has no such config.
-        BadConfiguration: its records do not say their dialect.
+        NoInput: the folder is not a build, or it has no such config.
+        BadConfiguration: its records lack their dialect.
     """
     import polars as pl  # noqa: PLC0415 - evaluation reads this module without it
 
@@ -187,7 +187,7 @@ def find_record(folder: Path, identifier: str) -> dict[str, str]:
     """Return the columns of the record of an id, or of `config/id`.
 
     Raises:
-        NoInput: there is none, or several have that id.
+        NoInput: no record, or several, have that id.
     """
     rows = select_records(folder)
     matches = rows.filter(unique_id=identifier)

@@ -30,9 +30,9 @@ class InstanceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     schema: str
     #: Name of a dialect; where empty, the worker decides.
     dialect: str
-    #: Most witnesses that are looked for.
+    #: Most witnesses looked for.
     count: int = DEFAULT_COUNT
-    #: Instances that the source says are right, as JSON texts.
+    #: Instances that the source states are right, as JSON texts.
     examples: tuple[str, ...] = ()
     #: Whether only witnesses are made, judged by jsonschema-rs alone.
     lean: bool = False
@@ -53,7 +53,7 @@ _CRASHED = "crashed"
 
 
 class InstanceSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker is told once."""
+    """Configuration of a worker."""
 
     seed: int = 0
     #: The files that references of a user's own schemas may lead to.
@@ -61,7 +61,7 @@ class InstanceSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def program(seed: int = 0, neighbours: NeighbourFiles | None = None) -> Program:
-    """Return what a worker runs."""
+    """Return the program of a worker."""
     setup = InstanceSetup(seed=seed, neighbours=neighbours or NeighbourFiles())
     return Program(module=__name__, setup=msgspec.to_builtins(setup))
 
@@ -79,7 +79,7 @@ def instances_of(
     Args:
         first: The result of the first try.
         lean: The result of a lean try, if the first one cost too much. Its witnesses
-            have a detail that says why there are no near misses.
+            have a detail with the reason why near misses are missing.
     """
     if first.ending is Ending.OK:
         return msgspec.convert(first.answer, SchemaInstances)
@@ -96,7 +96,7 @@ def instances_of(
 
 
 def cost_too_much(reason: str, detail: str) -> bool:
-    """Return whether a record has no instances, or fewer, because of what they cost.
+    """Return whether a record has no instances, or fewer, because of their cost.
 
     Args:
         reason: Its reason in the ledger of instances.
@@ -127,7 +127,7 @@ def witnesses(
 
     Returns:
         The instances with the verdicts of both validators; without a witness the
-        reason, which may be a proof. A schema that cannot be read is no error.
+        reason, which may be a proof. A schema that cannot be read is not an error.
 
     Example:
         >>> found = witnesses({"type": "integer", "minimum": 3, "maximum": 3})
@@ -137,7 +137,7 @@ def witnesses(
         [([], 'type'), (2, 'minimum'), (4, 'maximum')]
 
     Raises:
-        ValueError: there is no such dialect, or `count` is below 1.
+        ValueError: no such dialect exists, or `count` is below 1.
         WorkerDidNotStart: the process cannot be started.
     """
     if dialect and dialect not in BY_NAME:

@@ -29,7 +29,7 @@ from curation.system.escaping import shortened
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
-#: Stands for the keyword where the schema cannot be used, or the text is no JSON.
+#: Replaces the keyword if the schema is unusable, or the text is not JSON.
 UNJUDGED: Final = "cannot be judged"
 
 
@@ -57,10 +57,10 @@ def judge_examples(
     for text in texts:
         try:
             value = json.loads(text)
-            own = identity(value)
-            if own in identities:
+            digest = identity(value)
+            if digest in identities:
                 continue
-            identities.add(own)
+            identities.add(digest)
             failed = as_near_miss(compiled, value)
         except (ValueError, RecursionError):
             refused[UNJUDGED] += 1
@@ -88,7 +88,7 @@ def instance_row(
 
     Args:
         interpretations: The schema.
-        instance: A value that it accepts, or one with what it violates.
+        instance: A value that it accepts, or a value with its violation.
         number: Position among the record's instances.
         text: The instance as JSON text.
         ask_jsonschema: Whether jsonschema is asked too.
@@ -115,7 +115,7 @@ def instance_row(
 def grade(
     text: str, dialect: str, instances: Sequence[str]
 ) -> list[InstanceRow | str] | str:
-    """Return instances labelled anew: verdicts of the validators, the failing keyword.
+    """Return relabelled instances: verdicts of the validators, the failing keyword.
 
     Args:
         text: The schema as JSON text.
@@ -140,7 +140,7 @@ def grade(
     for number, instance in enumerate(instances):
         try:
             value = json.loads(instance)
-            text_of(value)  # a number that is not finite is no JSON
+            text_of(value)  # JSON has only finite numbers
             labelled: Witness | NearMiss = Witness(kind=InstanceKind.GIVEN, value=value)
             if failed := as_near_miss(compiled, value):
                 labelled = replace(failed, fails_at=fails_at(compiled, failed))

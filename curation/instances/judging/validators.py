@@ -71,7 +71,7 @@ class Memory:
         """Check a format as jsonschema does.
 
         Raises:
-            FormatError: the instance is none of that format.
+            FormatError: the instance does not have that format.
         """
         if self.formats is None:
             return
@@ -102,8 +102,8 @@ def _reference(
     if key not in memory.errors:
         errors = validator.descend(instance, target.contents, resolver=target.resolver)
         memory.errors[key] = next(iter(errors), None)
-    if found := memory.errors[key]:
-        yield found
+    if error := memory.errors[key]:
+        yield error
 
 
 #: Keywords that evaluate every property.
@@ -180,7 +180,7 @@ def _applied(
             yield applied
 
 
-#: From so many items on, comparing each pair takes too long.
+#: From this many items on, comparing each pair takes too long.
 _MANY_ITEMS: Final = 64
 #: Distinct patterns kept compiled.
 _REMEMBERED: Final = 16_384
@@ -264,25 +264,27 @@ def _unique_items(
 ) -> Iterator[jsonschema.ValidationError]:
     """Compare long arrays by canonical form; jsonschema compares each pair."""
     if not isinstance(instance, list) or len(instance) < _MANY_ITEMS:
-        own = PYTHON_VALIDATORS["2020-12"].VALIDATORS["uniqueItems"]
-        yield from own(validator, unique, instance, schema) or ()
+        original = PYTHON_VALIDATORS["2020-12"].VALIDATORS["uniqueItems"]
+        yield from original(validator, unique, instance, schema) or ()
     elif unique and len(set(map(canonical, instance))) < len(instance):
         yield jsonschema.ValidationError("an item stands twice")
 
 
 def _accepted_by_one(
-    most: int,
+    limit: int,
     validator: PythonValidator,
     branches: Sequence[Json],
     instance: Json,
     _: Mapping[str, Json],
 ) -> Iterator[jsonschema.ValidationError]:
-    """Ask branches until `most` accept; jsonschema lists what is wrong with each.
+    """Ask branches until `limit` accept; jsonschema lists the errors of each.
 
-    Each is a resource of its own if it has an identifier.
+    Each is its own resource if it has an identifier.
     """
-    accepting = (it for it in branches if not any(validator.descend(instance, it)))
-    if len(list(islice(accepting, most))) != 1:
+    accepting = (
+        branch for branch in branches if not any(validator.descend(instance, branch))
+    )
+    if len(list(islice(accepting, limit))) != 1:
         yield jsonschema.ValidationError("not accepted by one branch")
 
 
@@ -334,7 +336,7 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
     jsonschema_plain: bool | None = None
     #: Why jsonschema gave no verdict; empty where it did or was not asked.
     error: str = ""
-    #: What both say of a schema that heeds what its draft ignores; None if the
+    #: Both verdicts with the keywords heeded that its draft ignores; None if the
     #: draft ignores nothing (`curation.instances.constraints.interpretations`).
     heeding: Verdicts | None = None
 
@@ -370,8 +372,8 @@ def verdicts_of_each(
     heeding = interpretations.heeding
     if heeding is None:
         return own_verdicts
-    other = verdicts(heeding, value, ask_jsonschema=ask_jsonschema)
-    return msgspec.structs.replace(own_verdicts, heeding=other)
+    heeding_verdicts = verdicts(heeding, value, ask_jsonschema=ask_jsonschema)
+    return msgspec.structs.replace(own_verdicts, heeding=heeding_verdicts)
 
 
 def verdicts(
@@ -391,9 +393,9 @@ def verdicts(
         '{"jsonschema_rs": [false, true], "jsonschema": [false, true]}'
     """
     on, off = compiled.verdicts(value)
-    own = Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off)
+    rust_verdicts = Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off)
     if not ask_jsonschema:
-        return own
+        return rust_verdicts
     try:
         validator = _validator(compiled, formats=True)
         strict = plain = _accepts(validator, value)
@@ -401,12 +403,14 @@ def verdicts(
             plain = _accepts(_validator(compiled, formats=False), value)
     except Exception as error:  # noqa: BLE001 - the library may fail with anything
         why = f"{type(error).__name__}: {error}"[:_SHOWN]
-        return msgspec.structs.replace(own, error=why)
-    return msgspec.structs.replace(own, jsonschema=strict, jsonschema_plain=plain)
+        return msgspec.structs.replace(rust_verdicts, error=why)
+    return msgspec.structs.replace(
+        rust_verdicts, jsonschema=strict, jsonschema_plain=plain
+    )
 
 
 def _validator(compiled: CompiledSchema, *, formats: bool) -> PythonValidator:
-    """Return jsonschema's validator of a schema, which is made once."""
+    """Return jsonschema's validator of a schema, made once."""
     cache = _VALIDATORS.setdefault(compiled, {})
     validator = cache.get(formats)
     if validator is None:

@@ -47,14 +47,14 @@ class Violation(NamedTuple):
     """One keyword that a value fails."""
 
     keyword: str
-    #: Where the keyword stands in the record, references followed.
+    #: Where the keyword is in the record, references followed.
     schema_pointer: str
-    #: Where the value stands that fails it.
+    #: Where the value is that fails it.
     instance_pointer: str
 
 
 def find_violations(compiled: CompiledSchema, value: Json) -> tuple[Violation, ...]:
-    """Return what a value fails, each once, in the validator's order.
+    """Return the violations of a value, each once, in the validator's order.
 
     Example:
         >>> schema = {"properties": {"a": {"type": "string"}}}
@@ -78,26 +78,26 @@ def find_violations(compiled: CompiledSchema, value: Json) -> tuple[Violation, .
 
 
 def as_near_miss(compiled: CompiledSchema, value: Json) -> NearMiss | None:
-    """Return a value with what it violates, or None if the schema accepts it."""
+    """Return a value with its violation, or None if the schema accepts it."""
     violations = find_violations(compiled, value)
     if not violations:
         return None
-    first = violations[0]
+    principal = violations[0]
     refusals = {
         (violation.keyword, violation.instance_pointer) for violation in violations
     }
     single = len(refusals) == 1
     return NearMiss(
         value=value,
-        keyword=first.keyword if single else MIXED,
-        schema_pointer=first.schema_pointer if single else "",
-        instance_pointer=first.instance_pointer if single else "",
+        keyword=principal.keyword if single else MIXED,
+        schema_pointer=principal.schema_pointer if single else "",
+        instance_pointer=principal.instance_pointer if single else "",
         keywords=violations if len(violations) > 1 else (),
     )
 
 
 def _deciding_violation(compiled: CompiledSchema, failed: FailedAssertion) -> Violation:
-    """Follow the keywords passed through down to the one that decides.
+    """Follow the applied keywords down to the deciding one.
 
     Raises:
         LookupError: they lead nowhere in the record.
@@ -139,7 +139,7 @@ def _deciding_violation(compiled: CompiledSchema, failed: FailedAssertion) -> Vi
 def _name_violation(
     compiled: CompiledSchema, value: Json, failed: FailedAssertion
 ) -> Violation:
-    """Find the `propertyNames` that refuses a name, from where the object stands.
+    """Find the `propertyNames` that refuses a name, from where the object is.
 
     Raises:
         LookupError: none does that always applies.
@@ -169,7 +169,7 @@ def _violation_at(
 
 
 def keyword_pointer(location: SchemaLocation, tokens: Tokens) -> str:
-    """Return the JSON pointer of what stands below a schema location.
+    """Return the JSON pointer of a location below a schema location.
 
     Outside of the record the URI of the document comes before it, and `#`.
     """
@@ -223,10 +223,14 @@ def _position(
         fraction = _FRACTION.search(text) if is_fraction else None
         return fraction.start() if fraction else 0
     if keyword in ("enum", "const"):
-        listed = [operand] if keyword == "const" else array_of(location.schema, keyword)
-        pairs = (zip(text, text_of(other), strict=False) for other in listed)
-        shared = (takewhile(lambda pair: pair[0] == pair[1], each) for each in pairs)
-        return max((len(list(each)) for each in shared), default=0)
+        operands = (
+            [operand] if keyword == "const" else array_of(location.schema, keyword)
+        )
+        pairs = (zip(text, text_of(candidate), strict=False) for candidate in operands)
+        shared = (
+            takewhile(lambda pair: pair[0] == pair[1], pair_run) for pair_run in pairs
+        )
+        return max((len(list(pair_run)) for pair_run in shared), default=0)
     if keyword in ("items", "additionalItems"):
         prefix, _ = item_keywords(location.schema, compiled.dialect)
         return _after_members(value, len(array_of(location.schema, prefix)))

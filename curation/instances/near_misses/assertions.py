@@ -64,7 +64,7 @@ def _is_above_zero(_: _Schema, value: Json) -> bool:
 
 
 def _is_bound(flag: str) -> _Test:
-    """Draft-04's boolean flag takes the place of the bound beside it."""
+    """Draft-04's boolean flag takes the place of the bound next to it."""
     return lambda schema, value: is_number(value) and schema.get(flag) is not True
 
 
@@ -248,14 +248,14 @@ def _values_below(
         for name in _names(conjunction):
             yield name, goals_below(conjunction, name)
     if "array" in conjunction.types:
-        most = conjunction.counts.get("maxItems", math.inf)
+        limit = conjunction.counts.get("maxItems", math.inf)
         for index in range(conjunction.prefix_length() + 1):
-            if index < most:
+            if index < limit:
                 yield index, goals_below(conjunction, index)
 
 
 def goals_below(conjunction: Conjunction, step: str | int) -> Goals | None:
-    """Return what a property or element must meet; None if it must not be there.
+    """Return the goals of a property or element; None if it is forbidden.
 
     What `unevaluated...` applies is left out: that keyword decides by itself.
 

@@ -26,7 +26,7 @@ MOST_MEMBERS: Final = 2_000
 ANY: Final[tuple[Json, ...]] = (7, "text", None, True, [], {}, 0.5)
 #: A value to try; NOTHING is in it where something was wanted and could not be made.
 Edit: TypeAlias = "Json | Nothing | list[Json | Nothing] | dict[str, Json | Nothing]"
-#: Yields values to stand in the place of the target's, the most natural first.
+#: Yields values to replace the target's, the most natural first.
 EditFunction: TypeAlias = "Callable[[EditTarget], Iterator[Edit]]"
 
 
@@ -61,17 +61,17 @@ class EditTarget(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def array(self) -> list[Json]:
-        """The value if it is an array, else an empty one."""
+        """The value if it is an array, otherwise an empty one."""
         return self.value if isinstance(self.value, list) else []
 
     @property
     def members(self) -> dict[str, Json]:
-        """The value if it is an object, else an empty one."""
+        """The value if it is an object, otherwise an empty one."""
         return self.value if isinstance(self.value, dict) else {}
 
 
 def is_complete(edit: Edit) -> TypeGuard[Json]:
-    """Return whether all that an edit wanted made was made, and JSON can say it."""
+    """Return whether all values of an edit were made, and are JSON."""
     if isinstance(edit, float):
         return math.isfinite(edit)
     if isinstance(edit, dict):
@@ -83,7 +83,7 @@ def is_complete(edit: Edit) -> TypeGuard[Json]:
 
 #: Longer strings than this are not made to cross a bound.
 LONGEST: Final = 70_000
-#: The line break stands between letters: `.` matches none in any engine, but `$` of
+#: The line break is between letters: `.` matches none in any engine, but `$` of
 #: Python's `re` also matches before one at the end.
 _ODD: Final = (
     *("!", " ", "~", "#", "0", "a", "A", "-", "\u00e4", "a\na"),
@@ -91,10 +91,10 @@ _ODD: Final = (
 )
 #: One character, and two code units of UTF-16.
 _ASTRAL: Final = "\U0001f600"
-#: Share of texts too long that are made of it, and the longest of them.
+#: Share of overlong texts made of it, and the longest of them.
 _ASTRAL_SHARE: Final = 0.1
 _LONGEST_ASTRAL: Final = 1_000
-#: Texts that look like a format, but are none.
+#: Texts that look like a format, but are invalid.
 _MALFORMED: Final[dict[str, tuple[str, ...]]] = {
     "date-time": ("2024-13-01T00:00:00Z", "2024-01-01 25:00", "2024-01-01"),
     "date": ("2024-02-30", "2024-13-01", "01/02/2024"),
@@ -132,33 +132,35 @@ def altered(text: str) -> Iterator[str]:
 
 def shorter(target: EditTarget) -> Iterator[Edit]:
     """Yield texts one character too short, then shorter ones."""
-    least = target.limit
-    text = target.value if isinstance(target.value, str) else "x" * min(least, LONGEST)
-    yield text[: least - 1]
-    yield text[len(text) - least + 1 :]
-    if len(text) > least > 1:
-        yield text[: least // 2] + text[len(text) - (least - 1 - least // 2) :]
+    minimum = target.limit
+    text = (
+        target.value if isinstance(target.value, str) else "x" * min(minimum, LONGEST)
+    )
+    yield text[: minimum - 1]
+    yield text[len(text) - minimum + 1 :]
+    if len(text) > minimum > 1:
+        yield text[: minimum // 2] + text[len(text) - (minimum - 1 - minimum // 2) :]
     for character in ("a", "0", "A"):
-        yield character * min(least - 1, LONGEST)
-    yield text[: least // 2]
+        yield character * min(minimum - 1, LONGEST)
+    yield text[: minimum // 2]
     yield ""
 
 
 def longer(target: EditTarget) -> Iterator[Edit]:
     """Yield texts one character too long."""
-    most = target.limit
-    if most >= LONGEST:
+    maximum = target.limit
+    if maximum >= LONGEST:
         return
     text = target.value if isinstance(target.value, str) else "x"
-    if most < _LONGEST_ASTRAL and target.rng.random() < _ASTRAL_SHARE:
-        yield _ASTRAL * (most + 1)
-    yield from _stretched(text, most + 1)
+    if maximum < _LONGEST_ASTRAL and target.rng.random() < _ASTRAL_SHARE:
+        yield _ASTRAL * (maximum + 1)
+    yield from _stretched(text, maximum + 1)
     for character in ("a", "0", "A", "x", "1"):
-        yield character * (most + 1)
+        yield character * (maximum + 1)
 
 
 def _stretched(text: str, length: int) -> Iterator[str]:
-    """Yield texts of a length, grown by repeating what is inside."""
+    """Yield texts of a length, grown by repeating their middle."""
     missing = length - len(text)
     if missing <= 0 or not text:
         return
@@ -175,14 +177,14 @@ def _stretched(text: str, length: int) -> Iterator[str]:
 
 
 def unmatched(target: EditTarget) -> Iterator[Edit]:
-    """Yield texts that a pattern may refuse, of a length that is allowed."""
+    """Yield texts that a pattern may refuse, of an allowed length."""
     conjunction = target.conjunction
     text = target.value if isinstance(target.value, str) else "text"
-    most = conjunction.counts.get("maxLength", LONGEST)
-    least = min(conjunction.counts.get("minLength", 0), LONGEST)
-    for other in _unlike(text):
-        repeats = least // len(other) + 1 if 0 < len(other) < least else 1
-        yield (other * repeats)[: max(least, min(most, len(other)))]
+    maximum = conjunction.counts.get("maxLength", LONGEST)
+    minimum = min(conjunction.counts.get("minLength", 0), LONGEST)
+    for candidate in _unlike(text):
+        repeats = minimum // len(candidate) + 1 if 0 < len(candidate) < minimum else 1
+        yield (candidate * repeats)[: max(minimum, min(maximum, len(candidate)))]
 
 
 def _unlike(text: str) -> Iterator[str]:
@@ -208,14 +210,16 @@ def malformed(target: EditTarget) -> Iterator[Edit]:
     if name == "regex":
         # Readers without the flag `u` take most of these for patterns.
         near = []
-    most, least = (
+    maximum, minimum = (
         target.conjunction.counts.get("maxLength"),
         target.conjunction.counts.get("minLength", 0),
     )
-    for other in (*_MALFORMED.get(name, ()), "not a " + name, *near, *_ODD):
-        fits = least <= len(other) and (most is None or len(other) <= most)
-        if fits and is_malformed(dialect_name, name, other):
-            yield other
+    for candidate in (*_MALFORMED.get(name, ()), "not a " + name, *near, *_ODD):
+        fits = minimum <= len(candidate) and (
+            maximum is None or len(candidate) <= maximum
+        )
+        if fits and is_malformed(dialect_name, name, candidate):
+            yield candidate
 
 
 @lru_cache(maxsize=4096)
@@ -230,9 +234,9 @@ _DOUBLES_STEP_BY_ONE: Final = 2**53
 _LARGEST_INTEGER: Final = 2**128
 #: Steps from a multiple within which doubles may take a number for one.
 _NEARLY: Final = 1e-6
-#: Properties of an object that are left out, one at a time.
+#: Properties of an object left out, one at a time.
 _MOST_LEFT_OUT: Final = 12
-#: Values to replace another one of the same type.
+#: Values to replace another of the same type.
 _UNLISTED: Final[dict[str, tuple[Json, ...]]] = {
     "string": ("other", "unlisted", ""),
     "integer": (0, 1, -1, 99_991),
@@ -281,7 +285,7 @@ def unlisted(target: EditTarget) -> Iterator[Edit]:
 
 
 def _step(target: EditTarget) -> float:
-    """Return the least step from one allowed number to the next that is tried."""
+    """Return the least step tried from one allowed number to the next."""
     for multiple in target.conjunction.multiples:
         if multiple >= 1:
             return multiple
@@ -317,7 +321,7 @@ def at_bound(name: str, sign: int) -> EditFunction:
 
     Args:
         name: The keyword that holds the bound where draft-04 has a flag.
-        sign: 1 to go on upwards, -1 to go on downwards.
+        sign: 1 to continue upwards, -1 to continue downwards.
     """
 
     def edit(target: EditTarget) -> Iterator[Edit]:
@@ -335,7 +339,7 @@ def at_bound(name: str, sign: int) -> EditFunction:
 
 
 def off_step(target: EditTarget) -> Iterator[Edit]:
-    """Yield numbers that are no multiple."""
+    """Yield numbers that are not multiples."""
     step, conjunction = target.bound, target.conjunction
     bases: list[float] = [target.value] if is_number(target.value) else []
     bounds = (conjunction.bounds.get("minimum"), conjunction.bounds.get("maximum"))
@@ -367,32 +371,32 @@ def replaced(target: EditTarget) -> Iterator[Edit]:
     yield from ANY
 
 
-#: Beginnings of an array that are tried in its place.
+#: Beginnings of an array tried in its place.
 _MOST_BEGINNINGS: Final = 8
 
 
 def fewer_items(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays with one element too few."""
-    value, least = target.value, target.limit
+    value, minimum = target.value, target.limit
     if isinstance(value, list):
-        yield value[: least - 1]
-        yield value[len(value) - least + 1 :]
-    if least == 1:
+        yield value[: minimum - 1]
+        yield value[len(value) - minimum + 1 :]
+    if minimum == 1:
         yield []
 
 
 def more_items(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays with one element too many."""
-    most, unique = target.limit, target.conjunction.unique
-    if most >= MOST_MEMBERS:
+    maximum, unique = target.limit, target.conjunction.unique
+    if maximum >= MOST_MEMBERS:
         return
     value = target.array
     if value and not unique:
-        yield [*value, *[value[-1]] * (most + 1 - len(value))]
+        yield [*value, *[value[-1]] * (maximum + 1 - len(value))]
     longer: list[Json | Nothing] = list(value)
     texts = {repr(item) for item in longer}
-    for _ in range(3 * (most + 2)):
-        if len(longer) > most:
+    for _ in range(3 * (maximum + 2)):
+        if len(longer) > maximum:
             break
         goals = target.conjunction.member_goals(len(longer))
         item = target.fill(goals or ())
@@ -401,12 +405,12 @@ def more_items(target: EditTarget) -> Iterator[Edit]:
             texts.add(repr(item))
         elif not goals:
             longer.append(f"item {len(longer)}")
-    if len(longer) == most + 1:
+    if len(longer) == maximum + 1:
         yield longer
 
 
 def twice(target: EditTarget) -> Iterator[Edit]:
-    """Yield arrays in which an element is there twice."""
+    """Yield arrays in which an element occurs twice."""
     value = target.array
     if value:
         yield [*value, value[-1]]
@@ -420,7 +424,7 @@ def twice(target: EditTarget) -> Iterator[Edit]:
 
 
 def without_contained(target: EditTarget) -> Iterator[Edit]:
-    """Yield arrays without the element that must be there."""
+    """Yield arrays without a required element."""
     value = target.array
     yield []
     accepts = target.compiled.accepts
@@ -440,11 +444,11 @@ def without_contained(target: EditTarget) -> Iterator[Edit]:
 
 def too_often(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays with what `contains` asks for once too often."""
-    most = target.operand
+    maximum = target.operand
     for containment in target.conjunction.contains:
         item = target.fill((containment.location,))
-        if isinstance(most, int) and most < MOST_MEMBERS:
-            yield [*target.array, *[item] * (most + 1)]
+        if isinstance(maximum, int) and maximum < MOST_MEMBERS:
+            yield [*target.array, *[item] * (maximum + 1)]
 
 
 def one_more_item(target: EditTarget) -> Iterator[Edit]:
@@ -467,8 +471,8 @@ def in_two_branches(target: EditTarget) -> Iterator[Edit]:
     """Yield values that two branches accept, then what `replaced` does."""
     for choice in target.conjunction.choices:
         if choice.keyword == target.keyword:
-            for both in combinations(choice.branches[:_MOST_BRANCHES], 2):
-                yield target.fill(both)
+            for branches in combinations(choice.branches[:_MOST_BRANCHES], 2):
+                yield target.fill(branches)
     yield from replaced(target)
 
 
@@ -488,19 +492,19 @@ def extra(target: EditTarget) -> Iterator[Edit]:
     declared = target.conjunction.named_members("properties")
     names = list(_EXTRA)
     if declared:
-        # It shows only where the name goes on, or ends.
+        # It shows only where the name continues, or ends.
         near = target.rng.choice(list(declared))
         names[target.rng.randrange(2) : 0] = [near + "s", near[:-1]]
     for name in names:
         if name not in members and name not in declared:
             yield {**members, name: value}
-    # Where no more may stand, the new one takes the place of another.
+    # If the array is full, the new one replaces another.
     for name in reversed(members):
         if name not in target.conjunction.required:
             yield {**_without(members, name), _EXTRA[0]: value}
             break
-    for other in ANY:
-        yield {**members, "unexpected": other}
+    for candidate in ANY:
+        yield {**members, "unexpected": candidate}
 
 
 def missing(target: EditTarget) -> Iterator[Edit]:
@@ -512,30 +516,30 @@ def missing(target: EditTarget) -> Iterator[Edit]:
 
 def fewer(target: EditTarget) -> Iterator[Edit]:
     """Yield the object with one property too few."""
-    members, least = target.members, target.limit
+    members, minimum = target.members, target.limit
     optional = [name for name in members if name not in target.conjunction.required]
-    excess = len(members) - least + 1
+    excess = len(members) - minimum + 1
     if 0 < excess <= len(optional):
         yield _without(members, *optional[len(optional) - excess :])
         yield _without(members, *optional[:excess])
-    if least == 1:
+    if minimum == 1:
         yield {}
 
 
 def more(target: EditTarget) -> Iterator[Edit]:
     """Yield the object with one property too many."""
-    members, most = target.members, target.limit
-    if most >= MOST_MEMBERS:
+    members, maximum = target.members, target.limit
+    if maximum >= MOST_MEMBERS:
         return
     longer = dict(members)
     names = [
         *target.conjunction.named_members("properties"),
-        *(f"extra{number}" for number in range(most + 1)),
+        *(f"extra{number}" for number in range(maximum + 1)),
     ]
     # The names already used show what names are wanted.
-    names += [f"{name}{number}" for name in members for number in range(1, most + 2)]
+    names += [f"{name}{number}" for name in members for number in range(1, maximum + 2)]
     for name in names:
-        if len(longer) > most:
+        if len(longer) > maximum:
             break
         if name not in longer:
             value = _value_of(target, name)
@@ -545,7 +549,7 @@ def more(target: EditTarget) -> Iterator[Edit]:
 
 
 def _value_of(target: EditTarget, name: str) -> Json | Nothing:
-    """Make a value for a property, or NOTHING if it must not be there."""
+    """Make a value for a property, or NOTHING if it is forbidden."""
     goals = target.conjunction.member_goals(name)
     if goals is None or not target.conjunction.allows_name(name):
         return NOTHING
@@ -553,7 +557,7 @@ def _value_of(target: EditTarget, name: str) -> Json | Nothing:
 
 
 def misnamed(target: EditTarget) -> Iterator[Edit]:
-    """Yield the object with a property of a name that is refused."""
+    """Yield the object with a property of a refused name."""
     members = target.members
     for name in (*_BAD_NAMES, *(name + "!" for name in members)):
         if target.conjunction.allows_name(name):
@@ -565,20 +569,20 @@ def misnamed(target: EditTarget) -> Iterator[Edit]:
 
 
 def dependent(target: EditTarget) -> Iterator[Edit]:
-    """Yield the object with a property, but without what comes with it."""
+    """Yield the object with a property, but without its dependencies."""
     for name, needs in object_of(target.schema, target.keyword).items():
-        whole = target.members
-        if name not in whole:
+        members = target.members
+        if name not in members:
             value = _value_of(target, name)
             if isinstance(value, Nothing):
                 continue
-            whole = {**whole, name: value}
+            members = {**members, name: value}
         if isinstance(needs, dict):
-            yield whole
+            yield members
         if isinstance(needs, dict | list):
-            for other in whole if isinstance(needs, dict) else names_of(needs):
-                if other != name:
-                    yield _without(whole, other)
+            for partner in members if isinstance(needs, dict) else names_of(needs):
+                if partner != name:
+                    yield _without(members, partner)
 
 
 #: The edits of each keyword.

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class ImplicationQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """Does every value of a type that fails a keyword fail another one too?"""
+    """Does every value of a type that fails a keyword fail another too?"""
 
     compiled: CompiledSchema
     #: Everything that applies to the value.
@@ -65,7 +65,7 @@ class ImplicationQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def location(self) -> SchemaLocation:
-        """Where the schema stands that holds the keyword."""
+        """Location of the schema with the keyword."""
         return self.assertion.location
 
     @property
@@ -86,9 +86,9 @@ class ImplicationQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
     def values(self, keyword: str) -> Iterator[Json]:
         """Yield the values of the other keywords of a name."""
-        for other in self.other_assertions:
-            if other.keyword == keyword:
-                yield other.location.schema[keyword]
+        for assertion in self.other_assertions:
+            if assertion.keyword == keyword:
+                yield assertion.location.schema[keyword]
 
     def numbers(self, keyword: str) -> list[float]:
         """Return the numbers among the values of the other keywords of a name."""
@@ -200,7 +200,7 @@ def _bound_verdict(schema: Mapping[str, Json], keyword: str, kind: str) -> bool 
 
 
 def _combined(keyword: str, verdicts: list[bool | None]) -> bool | None:
-    """Return the verdict of `allOf`, `anyOf` or `oneOf` by those of its schemas."""
+    """Return the verdict of `allOf`, `anyOf` or `oneOf` by its schemas' verdicts."""
     if keyword == "allOf" and False in verdicts:
         return False
     if keyword == "oneOf" and verdicts.count(True) > 1:
@@ -239,17 +239,19 @@ def _decision(
         return None if count else False
     if keyword in ("allOf", "anyOf", "oneOf"):
         branches = compiled.branches(location, keyword)
-        verdicts = [schema_verdict(compiled, each, kind, depth) for each in branches]
+        verdicts = [
+            schema_verdict(compiled, branch, kind, depth) for branch in branches
+        ]
         return _combined(keyword, verdicts)
     if keyword == "not":
         verdict = inner("not")
         return None if verdict is None else not verdict
     if keyword != "if":
         return True
-    condition, then, other = inner("if"), inner("then"), inner("else")
+    condition, then, otherwise = inner("if"), inner("then"), inner("else")
     if condition is None:
-        return then if then is other else None
-    return then if condition else other
+        return then if then is otherwise else None
+    return then if condition else otherwise
 
 
 #: The lengths of what jsonschema-rs takes for an instance of a format.
@@ -295,9 +297,9 @@ def tighter_bound(question: ImplicationQuestion) -> bool:
         if question.keyword in keywords:
             edge = _edge(question.assertion, question.kind, keywords[0], sign)
             return any(
-                _edge(other, question.kind, keywords[0], sign) >= edge
-                for other in question.other_assertions
-                if other.keyword in keywords
+                _edge(assertion, question.kind, keywords[0], sign) >= edge
+                for assertion in question.other_assertions
+                if assertion.keyword in keywords
             )
     return False
 
@@ -310,7 +312,7 @@ def _edge(
     Args:
         assertion: A lower or an upper bound.
         kind: `integer` or `number`.
-        flagged: The keyword beside it that draft-04's flag speaks of.
+        flagged: The keyword next to it that draft-04's flag speaks of.
         sign: 1 for a lower bound, -1 for an upper one.
     """
     schema, keyword = assertion.location.schema, assertion.keyword
@@ -332,17 +334,17 @@ def item_count(question: ImplicationQuestion) -> bool:
     if keyword == "uniqueItems":
         return min([*question.numbers("maxItems"), _most_items(question)]) <= 1
     if keyword in ("additionalItems", "items"):
-        most = min([*question.numbers("maxItems"), math.inf])
-        return most <= _prefix_length(question, question.location)
+        maximum = min([*question.numbers("maxItems"), math.inf])
+        return maximum <= _prefix_length(question, question.location)
     if keyword in ("contains", "minContains"):
         # Only the empty array can fail, and that is too short.
         contained_in = question.compiled.child(question.location, ("contains",))
-        least = question.schema.get("minContains", 1)
+        minimum = question.schema.get("minContains", 1)
         longest = question.numbers("minItems")
         return all(
             schema_verdict(question.compiled, contained_in, kind) is True
             for kind in question.conjunction.types
-        ) and (is_number(least) and max([*longest, 0]) >= least)
+        ) and (is_number(minimum) and max([*longest, 0]) >= minimum)
     return False
 
 
@@ -353,20 +355,20 @@ def _prefix_length(question: ImplicationQuestion, location: SchemaLocation) -> i
 
 def _most_items(question: ImplicationQuestion) -> float:
     """Return how many elements there can be: by their schemas, and if all differ."""
-    most = math.inf
+    maximum = math.inf
     if True in question.values("uniqueItems") and not (
         question.conjunction.prefix_length()
     ):
         goals = question.conjunction.member_goals(0)
         values = conjoin(question.compiled, goals).values if goals else None
         if values is not None:
-            most = len({identity(value) for value in values})
-    for other in question.other_assertions:
-        if other.keyword in ("additionalItems", "items"):
-            location = other.location
-            if location.schema[other.keyword] is False:
-                most = min(most, _prefix_length(question, location))
-    return most
+            maximum = len({identity(value) for value in values})
+    for assertion in question.other_assertions:
+        if assertion.keyword in ("additionalItems", "items"):
+            location = assertion.location
+            if location.schema[assertion.keyword] is False:
+                maximum = min(maximum, _prefix_length(question, location))
+    return maximum
 
 
 def property_count(question: ImplicationQuestion) -> bool:
@@ -379,11 +381,13 @@ def property_count(question: ImplicationQuestion) -> bool:
         return any(len(names) <= question.bound for names in closed)
     if question.keyword == "required":
         required_names = set(names_of(question.schema["required"]))
-        least = max([*question.numbers("minProperties"), 0])
-        return any(names >= required_names and len(names) <= least for names in closed)
+        minimum = max([*question.numbers("minProperties"), 0])
+        return any(
+            names >= required_names and len(names) <= minimum for names in closed
+        )
     if question.keyword == "additionalProperties":
-        most = min([*question.numbers("maxProperties"), math.inf])
-        return most < max(len(required), 1)
+        maximum = min([*question.numbers("maxProperties"), math.inf])
+        return maximum < max(len(required), 1)
     return False
 
 
@@ -393,9 +397,9 @@ def _required(question: ImplicationQuestion) -> set[str]:
 
 def _closed_names(question: ImplicationQuestion) -> Iterator[set[str]]:
     """Yield the names that each schema leaves which forbids all others."""
-    for other in question.other_assertions:
-        schema = other.location.schema
-        closes = other.keyword == "additionalProperties"
+    for assertion in question.other_assertions:
+        schema = assertion.location.schema
+        closes = assertion.keyword == "additionalProperties"
         if closes and not schema.get("patternProperties"):
             yield set(object_of(schema, "properties"))
 
@@ -412,10 +416,10 @@ def names(question: ImplicationQuestion) -> bool:
     if question.keyword != "additionalProperties":
         return False
     return any(
-        other.location.schema["propertyNames"] is False
-        or _declares_all(question, other.location)
-        for other in question.other_assertions
-        if other.keyword == "propertyNames"
+        assertion.location.schema["propertyNames"] is False
+        or _declares_all(question, assertion.location)
+        for assertion in question.other_assertions
+        if assertion.keyword == "propertyNames"
     )
 
 
@@ -457,11 +461,11 @@ _MOST_LISTED: Final = 2_000
 
 def enumerated(question: ImplicationQuestion) -> bool:
     """Every value that an enum or const lists meets the keyword."""
-    for other in question.other_assertions:
-        schema = other.location.schema
-        if other.keyword == "enum":
+    for assertion in question.other_assertions:
+        schema = assertion.location.schema
+        if assertion.keyword == "enum":
             values = array_of(schema, "enum")
-        elif other.keyword == "const":
+        elif assertion.keyword == "const":
             values = [schema["const"]]
         else:
             continue
@@ -507,7 +511,7 @@ def _compiled(text: str, dialect_name: str) -> CompiledSchema:
 
 
 def branch_repeats(question: ImplicationQuestion) -> bool:
-    """A branch asks for no more than what is asked for anyway."""
+    """A branch constrains nothing further."""
     if question.keyword != "anyOf":
         return False
     branches = question.compiled.branches(question.location, "anyOf")
@@ -515,14 +519,15 @@ def branch_repeats(question: ImplicationQuestion) -> bool:
 
 
 def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
-    """Return whether failing a branch means failing a keyword beside it."""
+    """Return whether failing a branch means failing a keyword next to it."""
     # Every keyword of a branch that may refuse; annotations cannot.
     dialect = question.compiled.dialect
     conjunction = conjoin(question.compiled, (branch,))
     return not conjunction.impossible and all(
         any(
-            other.keyword == keyword and entails(Assertion(part, keyword), other)
-            for other in question.other_assertions
+            assertion.keyword == keyword
+            and entails(Assertion(part, keyword), assertion)
+            for assertion in question.other_assertions
         )
         for part in conjunction.locations
         for keyword in (
@@ -534,14 +539,16 @@ def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool
 
 
 def branches_repeat(question: ImplicationQuestion) -> bool:
-    """Every branch of an anyOf or oneOf asks for the same again, or more."""
+    """Every branch of an anyOf or oneOf asks for the same, or more."""
     return any(
         all(
             _asks_again(question, branch)
-            for branch in question.compiled.branches(other.location, other.keyword)
+            for branch in question.compiled.branches(
+                assertion.location, assertion.keyword
+            )
         )
-        for other in question.other_assertions
-        if other.keyword in ("anyOf", "oneOf")
+        for assertion in question.other_assertions
+        if assertion.keyword in ("anyOf", "oneOf")
     )
 
 
@@ -556,7 +563,7 @@ def _asks_again(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
 
 
 def entails(weak: Assertion, strong: Assertion) -> bool:
-    """Return whether every value that fails an assertion fails another one too.
+    """Return whether every value that fails an assertion fails another too.
 
     Args:
         weak: What the value fails.
@@ -565,21 +572,21 @@ def entails(weak: Assertion, strong: Assertion) -> bool:
     keyword = weak.keyword
     if keyword != strong.keyword:
         return False
-    mine, stronger = weak.location.schema[keyword], strong.location.schema[keyword]
+    weaker, stronger = weak.location.schema[keyword], strong.location.schema[keyword]
     if keyword == "required":
-        return set(names_of(stronger)) >= set(names_of(mine))
+        return set(names_of(stronger)) >= set(names_of(weaker))
     if keyword == "type":
-        return _types(stronger) <= _types(mine)
+        return _types(stronger) <= _types(weaker)
     if keyword == "enum":
-        return set(map(identity, stronger)) <= set(map(identity, mine))
-    if is_number(mine) and is_number(stronger):
+        return set(map(identity, stronger)) <= set(map(identity, weaker))
+    if is_number(weaker) and is_number(stronger):
         if keyword in LOWER_BOUNDS:
-            return stronger >= mine
+            return stronger >= weaker
         if keyword in UPPER_BOUNDS:
-            return stronger <= mine
-    if keyword in COMPANIONS or _refers(mine):
+            return stronger <= weaker
+    if keyword in COMPANIONS or _refers(weaker):
         return False
-    return canonical(mine) == canonical(stronger)
+    return canonical(weaker) == canonical(stronger)
 
 
 def _types(value: Json) -> set[str]:
@@ -597,18 +604,18 @@ _PROOFS: Final = (
 
 @memo
 def cannot_fail_alone(compiled: CompiledSchema, assertion: Assertion) -> bool:
-    """Return whether every value that fails a keyword is shown to fail another one.
+    """Return whether every value that fails a keyword is shown to fail another.
 
     Args:
         compiled: The schema.
-        assertion: The keyword, and where its schema stands.
+        assertion: The keyword, and where its schema is.
     """
     locations = find_reachable_keywords(compiled).assertions[assertion]
     if len(locations) > _MAX_LOCATIONS or assertion.keyword == FALSE:
         return False
     for location in locations:
         conjunction = conjoin(compiled, location.goals)
-        others = tuple(
+        other_assertions = tuple(
             Assertion(part, keyword)
             for part in conjunction.locations
             for keyword in asserting_keywords(part.schema, compiled.dialect)
@@ -620,15 +627,17 @@ def cannot_fail_alone(compiled: CompiledSchema, assertion: Assertion) -> bool:
                 conjunction=conjunction,
                 assertion=assertion,
                 kind=kind,
-                other_assertions=others,
+                other_assertions=other_assertions,
             )
-            place, keyword = assertion.location, assertion.keyword
-            never_fails = keyword_verdict(compiled, place, keyword, kind) is True
+            site, keyword = assertion.location, assertion.keyword
+            never_fails = keyword_verdict(compiled, site, keyword, kind) is True
             if not never_fails and not (
                 any(
-                    keyword_verdict(compiled, other.location, other.keyword, kind)
+                    keyword_verdict(
+                        compiled, alternative.location, alternative.keyword, kind
+                    )
                     is False
-                    for other in others
+                    for alternative in other_assertions
                 )
                 or any(proof(question) for proof in _PROOFS)
             ):

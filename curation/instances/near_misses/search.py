@@ -71,7 +71,7 @@ def _least_value(
 
 #: The name under which the keyword is kept.
 _ASIDE: Final = "csbdata:aside"
-#: Keywords that mean nothing without the one that is taken out.
+#: Keywords that mean nothing without the one taken out.
 _DEPENDANTS: Final[dict[str, tuple[str, ...]]] = {
     "exclusiveMinimum": ("minimum",),
     "exclusiveMaximum": ("maximum",),
@@ -119,27 +119,27 @@ _PRIORITY: Final = (
 )
 #: Verdicts of a validator on a small witness; a large one costs more.
 _VERDICTS: Final = 900
-#: The same for `type`, which is edited last, with what is left of the others.
+#: The same for `type`, edited last, with the remainder of the others.
 _TYPE_VERDICTS: Final = 200
 #: Edits tried for one keyword at one site, and inside of a branch.
 _EDITS: Final = 24
 _BRANCH_EDITS: Final = 6
 #: Searches without the keyword.
 _SEARCHES: Final = 24
-#: Both once more, for keywords to which the search did not come.
+#: Both for keywords that the search did not reach.
 _MORE_VERDICTS: Final = 900
 _MORE_SEARCHES: Final = 100
 #: Near misses beyond one for each assertion: inside of anyOf and the like.
 _DEEPER: Final = 8
-#: Names of one `required` that are left out in turn, at most.
+#: Names of one `required` left out in turn, at most.
 _NAMES: Final = 3
-#: Witnesses made to reach what the given ones do not.
+#: Witnesses made to reach more than the given ones.
 _WITNESSES: Final = 24
 #: Sites of one keyword for which a search without the keyword is tried.
 _SEARCHED_SITES: Final = 2
 #: Parts of a text, of equal length: one near miss for each keyword and part.
 _PARTS: Final = 4
-#: Share of the edited witnesses that end soon behind the edit.
+#: Share of the edited witnesses that end soon after the edit.
 _CUT: Final = 0.7
 #: Values of instances to which a witness is made to reach, for one keyword.
 _REACHED: Final = 2
@@ -167,33 +167,33 @@ def max_other_misses(pairs: int) -> int:
     return min(_LARGEST, _USUAL + max(0, pairs - _USUAL) // _PAIRS)
 
 
-def max_type_misses(others: int) -> int:
+def max_type_misses(count: int) -> int:
     """Return the most near misses by `type`.
 
     Args:
-        others: Near misses by other keywords that were found.
+        count: Near misses by other keywords found.
     """
-    return max(_FEWEST_TYPES, others // 2)
+    return max(_FEWEST_TYPES, count // 2)
 
 
 def find_near_misses(
     compiled: CompiledSchema,
     witnesses: Sequence[Witness],
     seed: int = 0,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> list[NearMiss]:
     """Return distinct near misses, each of which fails one keyword.
 
     Keywords other than `type` come first: each of them, then each schema location, the
-    outermost first, then what stands inside `anyOf` and the like, where that keyword
+    outermost first, then schemas inside `anyOf` and the like, where that keyword
     fails, then other parts of the text for each location. `type` gets half as many. A
     schema whose references multiply exponentially gets none.
 
     Args:
         compiled: The schema.
-        witnesses: Values that it accepts; without any there is no near miss.
+        witnesses: Values that it accepts; without any the result is empty.
         seed: Seed of random choices.
-        most: Maximum of near misses by other keywords than `type`; None to decide by
+        limit: Maximum of near misses by other keywords than `type`; None to decide by
             the size of the schema.
 
     Example:
@@ -205,14 +205,14 @@ def find_near_misses(
     """
     if count_entered_schemas(compiled) > MOST_ENTERED:
         return []
-    return search_near_misses(compiled, witnesses, seed, most)[0]
+    return search_near_misses(compiled, witnesses, seed, limit)[0]
 
 
 def search_near_misses(
     compiled: CompiledSchema,
     witnesses: Sequence[Witness],
     seed: int = 0,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> tuple[list[NearMiss], Mapping[str, MissingReason]]:
     """Return what `find_near_misses` does, and why other keywords have none.
 
@@ -222,10 +222,10 @@ def search_near_misses(
         return [], {}
     text = compiled.canonical + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
-    if most is None:
-        most = max_other_misses(len(find_reachable_keywords(compiled).assertions))
+    if limit is None:
+        limit = max_other_misses(len(find_reachable_keywords(compiled).assertions))
     search = _NearMissSearch(compiled, witnesses, rng)
-    return search.run(most), search.reasons()
+    return search.run(limit), search.reasons()
 
 
 class _NearMissSearch:
@@ -247,11 +247,13 @@ class _NearMissSearch:
         self.searches_left, self.witnesses_left = _SEARCHES, _WITNESSES
         self.sites = KnownSites(compiled)
         self.relaxed: dict[Assertion, _RelaxedSchema] = {}
-        for witness in sorted(witnesses, key=lambda each: len(canonical(each.value))):
+        for witness in sorted(
+            witnesses, key=lambda candidate: len(canonical(candidate.value))
+        ):
             self.sites.add_witness(witness.value)
 
     def run(self, limit: int) -> list[NearMiss]:
-        """Return what is found, the most telling first.
+        """Return the near misses, the most informative first.
 
         Args:
             limit: Maximum of near misses by other keywords than `type`.
@@ -260,20 +262,20 @@ class _NearMissSearch:
         for assertion in self.reachable.assertions:
             by_keyword.setdefault(assertion.keyword, []).append(assertion)
         types = _spread(by_keyword.pop(_TYPE, []))
-        others = [by_keyword[keyword] for keyword in sorted(by_keyword, key=_rank)]
-        for assertions in (*others, types):
+        groups = [by_keyword[keyword] for keyword in sorted(by_keyword, key=_rank)]
+        for assertions in (*groups, types):
             for assertion in assertions:
                 if self._find(assertion):
                     break
-        self._in_turn(others, self._find, limit)
+        self._in_turn(groups, self._find, limit)
         room = min(limit - self._count_others(), _DEEPER)
         deeper = self._inside_branches(room)
-        self._in_turn(others, self._vary, limit - len(deeper))
+        self._in_turn(groups, self._vary, limit - len(deeper))
         required = by_keyword.get("required", [])
         self._in_turn([required], self._vary, limit - len(deeper))
         if self.verdicts_left <= 0 or self.searches_left <= 0:
             self.verdicts_left, self.searches_left = _MORE_VERDICTS, _MORE_SEARCHES
-            self._in_turn(others, self._find, limit - len(deeper))
+            self._in_turn(groups, self._find, limit - len(deeper))
         self.verdicts_left += _TYPE_VERDICTS
         max_types = max_type_misses(self._count_others() + len(deeper))
         for assertion in types:
@@ -290,9 +292,11 @@ class _NearMissSearch:
         exhausted = self.verdicts_left <= 0 or self.searches_left <= 0
         tried = MissingReason.EXHAUSTED if exhausted else MissingReason.TOGETHER
         return {
-            each.pointer: tried if each in self.sites else MissingReason.UNREACHED
-            for each in self.reachable.assertions
-            if each.pointer not in self.parts
+            assertion.pointer: tried
+            if assertion in self.sites
+            else MissingReason.UNREACHED
+            for assertion in self.reachable.assertions
+            if assertion.pointer not in self.parts
         }
 
     def _count_others(self) -> int:
@@ -495,7 +499,7 @@ class _NearMissSearch:
         """Make a witness in which the keyword applies to some value.
 
         Where none is found, a witness is taken that has no value there yet: every
-        value that is put there is wrong.
+        new value is wrong.
         """
         locations = self.reachable.assertions[assertion]
         for location in locations[:_REACHED]:
@@ -517,8 +521,8 @@ def _spread(assertions: Sequence[Assertion]) -> list[Assertion]:
     width = max(len(assertions) - 1, 1).bit_length()
     places = range(len(assertions))
     return [
-        assertions[place]
-        for place in sorted(places, key=lambda place: f"{place:0{width}b}"[::-1])
+        assertions[index]
+        for index in sorted(places, key=lambda index: f"{index:0{width}b}"[::-1])
     ]
 
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.schema.subschemas import SchemaLocation
 
-#: Values of one witness that are looked at, the outermost first.
+#: Values of one witness looked at, the outermost first.
 _MOST_VALUES: Final = 400
-#: Elements of one array that are looked at.
+#: Elements of one array looked at.
 _MOST_ELEMENTS: Final = 8
 #: Branches that apply because a branch holds, and so on, are followed so far.
 _DEEPEST_BRANCH: Final = 3
@@ -97,7 +97,7 @@ def member_at(value: Json, step: str | int) -> Json:
 
 
 def with_edit(value: Json, path: Path, new: Json) -> Json:
-    """Return a copy of a value with another one at a path.
+    """Return a copy of a value with another at a path.
 
     Example:
         >>> with_edit({"a": [1, 2]}, ("a", 1), "two")
@@ -115,13 +115,13 @@ def with_edit(value: Json, path: Path, new: Json) -> Json:
 
 
 def cut_behind(compiled: CompiledSchema, goals: Goals, value: Json, path: Path) -> Json:
-    """Return a value without what stands behind a path and is not required.
+    """Return a value without the optional parts after a path.
 
     Args:
         compiled: The schema.
         goals: What the value must meet.
         value: The value.
-        path: From there to a value inside of it, or to one that is not there yet.
+        path: From there to a value inside of it, or to a new one.
 
     Example:
         >>> compiled = CompiledSchema.from_json({"required": ["c"]}, "2020-12")
@@ -136,8 +136,8 @@ def cut_behind(compiled: CompiledSchema, goals: Goals, value: Json, path: Path) 
     below = conjunction.member_goals(step) or ()
     inner = cut_behind(compiled, below, member_at(value, step), remaining)
     if isinstance(value, list):
-        last = max(int(step) + 1, conjunction.counts.get("minItems", 0))
-        return with_edit(value[:last], (step,), inner)
+        stop = max(int(step) + 1, conjunction.counts.get("minItems", 0))
+        return with_edit(value[:stop], (step,), inner)
     if not isinstance(value, dict):
         return value
     members: dict[str, Json] = {}
@@ -148,7 +148,7 @@ def cut_behind(compiled: CompiledSchema, goals: Goals, value: Json, path: Path) 
 
 
 def goals_for_path(path: Path) -> Goals:
-    """Return goals that make a value of an instance stand at a path."""
+    """Return goals that place a value of an instance at a path."""
     goals: Goals = ()
     for step in reversed(path):
         goals = (with_member(step, goals),)
@@ -158,7 +158,7 @@ def goals_for_path(path: Path) -> Goals:
 def goals_of_held_branches(
     compiled: CompiledSchema, witness: Json, path: Path
 ) -> Goals:
-    """Return what the value at a path must meet, branches that hold included.
+    """Return the goals of the value at a path, branches that hold included.
 
     `member_goals` follows only what applies to every value.
     """
@@ -211,7 +211,7 @@ class KnownSites:
     """Witnesses, and for each assertion the values in them that it can refuse."""
 
     def __init__(self, compiled: CompiledSchema) -> None:
-        """Take the schema; there are no witnesses yet."""
+        """Start with a schema, without witnesses."""
         self.witnesses: list[Json] = []
         self._compiled = compiled
         self._sites: dict[Assertion, list[EditSite]] = {}
@@ -229,11 +229,11 @@ class KnownSites:
         return self._sites.get(assertion, [])
 
     def cost(self, site: EditSite) -> float:
-        """Return what a verdict on the edited witness costs; 1 if it is small."""
+        """Return the cost of a verdict on the edited witness; 1 if it is small."""
         return self._costs[id(site.witness)]
 
     def cut(self, site: EditSite) -> EditSite:
-        """Return a site in a witness that ends soon behind it, if that is valid."""
+        """Return a site in a witness that ends soon after it, if that is valid."""
         key = (id(site.witness), site.path)
         if key not in self._cut:
             compiled = self._compiled
@@ -264,13 +264,13 @@ class KnownSites:
         """Add a site where the first witness that can have a value there has none."""
         if not location.path:
             return
-        *above, last = location.path
+        *above, token = location.path
         for witness in self.witnesses:
             holder = reduce(member_at, above, witness)
-            if isinstance(last, str):
+            if isinstance(token, str):
                 fits = isinstance(holder, dict)
             else:
-                fits = isinstance(holder, list) and last == len(holder)
+                fits = isinstance(holder, list) and token == len(holder)
             if fits:
                 self._add_empty(assertion, witness, location.path, location.goals)
                 return

@@ -37,14 +37,14 @@ def _uri(rng: random.Random) -> str:
 
 
 def _duration(rng: random.Random) -> str:
-    first, second = 1 + int(rng.random() * 11), 1 + int(rng.random() * 28)
+    month, second = 1 + int(rng.random() * 11), 1 + int(rng.random() * 28)
     return (
         f"P{second}D",
         f"PT{second}M",
-        f"PT{first}H{second}M",
-        f"P{first}W",
-        f"P1Y{first}M",
-        f"P{first}DT{second}S",
+        f"PT{month}H{second}M",
+        f"P{month}W",
+        f"P1Y{month}M",
+        f"P{month}DT{second}S",
     )[int(rng.random() * 6)]
 
 

@@ -22,12 +22,12 @@ _Span = tuple[Fraction, Fraction]
 
 #: Whole numbers up to this are exact as floats.
 _EXACT: Final = 1 << 53
-#: Where no bound or name says more, numbers are from 0 to this many steps.
+#: Where no bound or name states more, numbers are from 0 to this many steps.
 _STEPS: Final = 100
-#: Ranges wider than this say little about what is natural.
+#: Ranges wider than this say little about natural values.
 _MANY: Final = 1_000_000
 _DRAWS: Final = 12
-#: Steps have at most so many decimals.
+#: Steps have at most this many decimals.
 _DECIMALS: Final = 12
 _FORMATS: Final = {
     "int8": (-(1 << 7), (1 << 7) - 1),
@@ -145,7 +145,7 @@ def _steps(
         while steps[-1] * 4 > high - low and len(steps) < _DECIMALS:
             steps.append(steps[-1] / 10)
         steps += [(high - low) / 4, (high - low) / 2]
-    # The only number left may be a bound itself, or one right beside it.
+    # The only number left may be a bound itself, or its direct neighbour.
     bounds = [abs(bound) for bound in (low, high) if bound]
     return steps + bounds + [bound / (1 << 50) for bound in bounds]
 
@@ -156,40 +156,44 @@ def _grid(
     high: Fraction | None,
     constraints: NumberConstraints,
 ) -> _Grid | None:
-    first = None if low is None else math.ceil(low / step)
-    last = None if high is None else math.floor(high / step)
+    lowest = None if low is None else math.ceil(low / step)
+    highest = None if high is None else math.floor(high / step)
     open_low, open_high = constraints.exclusive_minimum, constraints.exclusive_maximum
-    if first is not None and open_low is not None and abs(open_low) != math.inf:
-        first += first * step <= _exact(open_low)
-    if last is not None and open_high is not None and abs(open_high) != math.inf:
-        last -= last * step >= _exact(open_high)
-    if first is not None and last is not None and first > last:
+    if lowest is not None and open_low is not None and abs(open_low) != math.inf:
+        lowest += lowest * step <= _exact(open_low)
+    if highest is not None and open_high is not None and abs(open_high) != math.inf:
+        highest -= highest * step >= _exact(open_high)
+    if lowest is not None and highest is not None and lowest > highest:
         return None
     reach = max(step * _STEPS, Fraction(_EXACT))
-    start, stop = _window(step, first, last, [_usual(step, first, last, reach)])
+    start, stop = _window(step, lowest, highest, [_usual(step, lowest, highest, reach)])
     named = realistic.span(constraints.name)
     wishes = [(Fraction(str(named[0])), Fraction(str(named[1])))] if named else []
     if constraints.format in _FORMATS:
-        least, most = _FORMATS[constraints.format]
-        wishes.append((Fraction(least), Fraction(most)))
+        minimum, maximum = _FORMATS[constraints.format]
+        wishes.append((Fraction(minimum), Fraction(maximum)))
     natural = _window(step, start, stop, wishes)
     if (natural[1] - natural[0]) * step > _MANY:
         reach = max(step * _STEPS, Fraction(_STEPS))
-        wish = _usual(step, first, last, reach)
+        wish = _usual(step, lowest, highest, reach)
         natural = _window(step, *natural, [wish])
     return _Grid(step=step, low=start, high=stop, natural=natural)
 
 
 def _usual(
-    step: Fraction, first: int | None, last: int | None, reach: Fraction
+    step: Fraction, lowest: int | None, highest: int | None, reach: Fraction
 ) -> _Span:
     """Return the range to draw from where bounds are open or far apart."""
-    if first is not None and last is not None and (last - first) * step <= reach:
-        return first * step, last * step
-    if first is not None and first > 0:
-        return first * step, first * step + reach
-    if last is not None and last < 0:
-        return last * step - reach, last * step
+    if (
+        lowest is not None
+        and highest is not None
+        and (highest - lowest) * step <= reach
+    ):
+        return lowest * step, highest * step
+    if lowest is not None and lowest > 0:
+        return lowest * step, lowest * step + reach
+    if highest is not None and highest < 0:
+        return highest * step - reach, highest * step
     return (Fraction(0) if reach < _EXACT else -reach), reach
 
 
@@ -197,8 +201,8 @@ def _window(
     step: Fraction, low: int | None, high: int | None, wishes: list[_Span]
 ) -> tuple[int, int]:
     """Return the first and last multiple within bounds, and in wishes if possible."""
-    for least, most in wishes:
-        start, stop = math.ceil(least / step), math.floor(most / step)
+    for minimum, maximum in wishes:
+        start, stop = math.ceil(minimum / step), math.floor(maximum / step)
         start = start if low is None else max(low, start)
         stop = stop if high is None else min(high, stop)
         if start <= stop:

@@ -24,9 +24,9 @@ _WORDIEST: Final = 12
 _WORDINESS: Final = 0.75
 #: Characters that a pattern without bounds gets beyond its least.
 _MORE: Final = 9
-#: A body is repeated at most so many times more than it must be.
+#: A body is repeated at most this many times more than it must be.
 _AGAIN: Final = 4
-#: A body that is repeated more than twice as often is drawn so often, and copied.
+#: A body repeated more than twice as often is drawn so often, and copied.
 _BLOCK: Final = 64
 #: What may be shorter than this gets as many characters more.
 _SHORT: Final = 3
@@ -129,8 +129,8 @@ class _StringWriter:
                 return option.low - want
             return 0 if option.high is None else max(0, want - option.high)
 
-        least = min(map(gap, options))
-        best = [option for option in options if gap(option) == least]
+        smallest = min(map(gap, options))
+        best = [option for option in options if gap(option) == smallest]
         return best[int(self.rng.random() * len(best))]
 
     def _repeat(self, node: trees.Repeat, want: int) -> None:
@@ -167,20 +167,20 @@ def _count(node: trees.Repeat, want: int, rng: random.Random) -> int:
     """Return how often to repeat a body for about as many characters as wanted."""
     low, high = node.body.low, node.body.high
     if high == 0:
-        return min(node.least, 1)
+        return min(node.minimum, 1)
     # Bodies that may be empty are left out where they would be.
-    least = node.least if low > 0 else min(node.least, max(1, want))
+    minimum = node.minimum if low > 0 else min(node.minimum, max(1, want))
     if high == 1:
         count = want
     else:
-        fewest = least if high is None else -(-want // high)
-        count = max(fewest, least)
-        most = want // low if low else count + 2
-        if most > count:
-            count += int(rng.random() * (min(most - count, _AGAIN) + 1))
-    if node.most is not None:
-        count = min(count, node.most)
-    return max(count, least)
+        fewest = minimum if high is None else -(-want // high)
+        count = max(fewest, minimum)
+        maximum = want // low if low else count + 2
+        if maximum > count:
+            count += int(rng.random() * (min(maximum - count, _AGAIN) + 1))
+    if node.maximum is not None:
+        count = min(count, node.maximum)
+    return max(count, minimum)
 
 
 def draw_text(

@@ -51,18 +51,18 @@ def _person(rng: random.Random) -> str:
 
 
 def host(rng: random.Random) -> str:
-    """Return a host name below a domain that is reserved for examples."""
+    """Return a host name below a domain reserved for examples."""
     domain = f"example.{rng.choice(_KNOWN['tlds'])}"
     return domain if rng.random() < 0.5 else f"{plain_word(rng)}.{domain}"  # noqa: PLR2004 - a fair coin
 
 
 def email(rng: random.Random) -> str:
-    """Return an e-mail address at a host that is reserved for examples."""
+    """Return an e-mail address at a host reserved for examples."""
     return f"{rng.choice(_KNOWN['first_names']).lower()}.{plain_word(rng)}@{host(rng)}"
 
 
 def url(rng: random.Random) -> str:
-    """Return the URL of a page at a host that is reserved for examples."""
+    """Return the URL of a page at a host reserved for examples."""
     return f"https://{host(rng)}/{plain_word(rng)}" + (
         f"/{plain_word(rng)}" if rng.random() < 0.5 else ""  # noqa: PLR2004 - a fair coin
     )
@@ -93,7 +93,9 @@ def clock(rng: random.Random) -> str:
 def instant(rng: random.Random) -> str:
     """Return a day and time of RFC 3339."""
     choice = rng.random()
-    zone = "Z" if choice < 0.7 else "+02:00" if choice < 0.9 else ".250Z"  # noqa: PLR2004 - shares
+    zone = "Z"
+    if choice >= 0.7:  # noqa: PLR2004 - shares
+        zone = "+02:00" if choice < 0.9 else ".250Z"  # noqa: PLR2004 - shares
     return f"{day(rng)}T{clock(rng)}{zone}"
 
 
@@ -216,8 +218,8 @@ _NUMBERS: Final[dict[str, tuple[float, float, int]]] = {
 }
 
 
-def _last_known(name: str, known: Mapping[str, _Value]) -> _Value | None:
-    """Return what is known of the last word of a name, in the singular or as it is.
+def _last_known(name: str, values: Mapping[str, _Value]) -> _Value | None:
+    """Return the entry of the last word of a name, in the singular or as it is.
 
     Each pair of words comes before the second of them.
     """
@@ -225,8 +227,8 @@ def _last_known(name: str, known: Mapping[str, _Value]) -> _Value | None:
     for before, word in reversed([*pairwise(words)]):
         for part in (before + word, word):
             for spelled in (part, part.removesuffix("s")):
-                if spelled in known:
-                    return known[spelled]
+                if spelled in values:
+                    return values[spelled]
     return None
 
 

@@ -30,7 +30,7 @@ _USUAL: Final = 1_000_000
 SAFE_UNREAD: Final = 20
 #: Strings longer than this are not made by a person or by a search.
 _LONG: Final = 400
-#: Longest text that is searched for character by character.
+#: Longest text searched for character by character.
 _SEARCHED: Final = 20_000
 _DRAWS: Final = 3
 #: Share of free texts that are not words of a person's keyboard.
@@ -61,14 +61,14 @@ class StringConstraints:
 
     def __str__(self) -> str:
         """Return what is asked: `10 to 10 characters, pattern ^[A-Z]+$`."""
-        most = "" if self.max_length is None else f" to {self.max_length}"
-        parts = [f"{self.min_length}{most or ' or more'} characters"]
-        for what, patterns in (
+        upper = "" if self.max_length is None else f" to {self.max_length}"
+        parts = [f"{self.min_length}{upper or ' or more'} characters"]
+        for noun, patterns in (
             ("pattern", self.patterns),
             ("format", self.formats),
             ("not pattern", self.not_patterns),
         ):
-            parts += [f"{what} {one}" for one in patterns]
+            parts += [f"{noun} {pattern}" for pattern in patterns]
         return ", ".join(parts)
 
 
@@ -148,8 +148,8 @@ def _is_right(constraints: StringConstraints, text: str) -> bool:
 
 def make_string(constraints: StringConstraints, rng: Random) -> str | None:
     """Return a string that meets constraints, or None."""
-    least, most = constraints.min_length, constraints.max_length
-    if least > LONGEST or (most is not None and most < least):
+    minimum, maximum = constraints.min_length, constraints.max_length
+    if minimum > LONGEST or (maximum is not None and maximum < minimum):
         return None
     if not set(constraints.patterns).isdisjoint(constraints.not_patterns):
         return None
@@ -172,7 +172,7 @@ def make_string(constraints: StringConstraints, rng: Random) -> str | None:
 
 
 def _free(constraints: StringConstraints, hint: str, rng: Random) -> str:
-    least, most = constraints.min_length, constraints.max_length
+    minimum, maximum = constraints.min_length, constraints.max_length
     if not hint and rng.random() < _UNUSUAL:
         unusual = _unusual(rng)
         if _fits_length(constraints, unusual):
@@ -180,12 +180,16 @@ def _free(constraints: StringConstraints, hint: str, rng: Random) -> str:
     text = realistic.known_text(constraints.name, rng) if not hint else None
     if text is None:
         text = realistic.text(hint or constraints.name, rng)
-    if most is not None and len(text) > most:
-        words = _words_within(least, most)
-        text = rng.choice(words) if words else _SPACES.sub("s", text[:most])
-    if most is not None and most <= _LONGEST_AT_BOUND and rng.random() < _AT_BOUND:
-        least = most
-    return text + _padding(least - len(text), rng, " ")
+    if maximum is not None and len(text) > maximum:
+        words = _words_within(minimum, maximum)
+        text = rng.choice(words) if words else _SPACES.sub("s", text[:maximum])
+    if (
+        maximum is not None
+        and maximum <= _LONGEST_AT_BOUND
+        and rng.random() < _AT_BOUND
+    ):
+        minimum = maximum
+    return text + _padding(minimum - len(text), rng, " ")
 
 
 def _unusual(rng: Random) -> str:
@@ -203,8 +207,8 @@ def _unusual(rng: Random) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _words_within(least: int, most: int) -> tuple[str, ...]:
-    return tuple(word for word in WORDS if least <= len(word) <= most)
+def _words_within(minimum: int, maximum: int) -> tuple[str, ...]:
+    return tuple(word for word in WORDS if minimum <= len(word) <= maximum)
 
 
 def _padding(count: int, rng: Random, between: str) -> str:
@@ -255,13 +259,13 @@ def _pattern_samples(
 ) -> Iterator[str]:
     if tree.root.low > max(_USUAL, constraints.min_length):
         return
-    least, most = constraints.min_length, constraints.max_length
-    bound = least > 0 or most is not None
+    minimum, maximum = constraints.min_length, constraints.max_length
+    bound = minimum > 0 or maximum is not None
     for draw in range(2 * _DRAWS):
         want = None
-        if bound and (draw >= _DRAWS or least > tree.root.low):
-            low = max(least, tree.root.low)
-            room = 8 if most is None else min(max(0, most - low), 8)
+        if bound and (draw >= _DRAWS or minimum > tree.root.low):
+            low = max(minimum, tree.root.low)
+            room = 8 if maximum is None else min(max(0, maximum - low), 8)
             want = low + int(rng.random() * (room + 1))
         text = draw_text(tree, rng, want)
         if text is not None:
@@ -271,23 +275,23 @@ def _pattern_samples(
 def _extended(
     tree: parser.Pattern, text: str, constraints: StringConstraints, rng: Random
 ) -> str:
-    """Add text before or behind, where the pattern is not anchored there."""
+    """Add text before or after, where the pattern is not anchored there."""
     lacking = constraints.min_length - len(text)
     if not tree.ends and (lacking > 0 or rng.random() < (0.7 if tree.starts else 0.1)):
-        more = realistic.host(rng) if text.endswith("://") else rng.choice(WORDS)
-        if lacking > len(more):
-            more += _padding(lacking - len(more), rng, "")
-        return (text + more)[: _room(constraints, text)]
+        addition = realistic.host(rng) if text.endswith("://") else rng.choice(WORDS)
+        if lacking > len(addition):
+            addition += _padding(lacking - len(addition), rng, "")
+        return (text + addition)[: _room(constraints, text)]
     if not tree.starts and (lacking > 0 or rng.random() < (0.9 if tree.ends else 0)):
-        more = rng.choice(WORDS) + _padding(lacking, rng, "")
-        return (more + text)[-_room(constraints, text) :]
+        addition = rng.choice(WORDS) + _padding(lacking, rng, "")
+        return (addition + text)[-_room(constraints, text) :]
     return text
 
 
 def _room(constraints: StringConstraints, text: str) -> int:
     """Return how long a text may become; at least how long it is."""
-    most = constraints.max_length
-    return LONGEST if most is None else max(most, len(text), 1)
+    maximum = constraints.max_length
+    return LONGEST if maximum is None else max(maximum, len(text), 1)
 
 
 def _unmatching_texts(pattern: str, rng: Random) -> Iterator[str]:
@@ -313,35 +317,38 @@ def _search(constraints: StringConstraints, rng: Random) -> str | None:
         *(formats.PATTERNS[name] for name in constraints.formats),
     )
     bounds = (constraints.min_length, constraints.max_length)
-    first = _first(required, constraints.not_patterns, *bounds)
-    if first is None:
+    example = _first(required, constraints.not_patterns, *bounds)
+    if example is None:
         return None
     for _ in range(_DRAWS):
         text = _walk_automaton(required, constraints.not_patterns, *bounds, rng)
         if text is not None and _is_right(constraints, text):
             return text
-    return first if _is_right(constraints, first) else None
+    return example if _is_right(constraints, example) else None
 
 
 @lru_cache(maxsize=8192)
 def _first(
-    required: tuple[str, ...], refused: tuple[str, ...], least: int, most: int | None
+    required: tuple[str, ...],
+    refused: tuple[str, ...],
+    minimum: int,
+    maximum: int | None,
 ) -> str | None:
     """Return the first string of a fixed draw, so that a failure is found only once."""
-    return _walk_automaton(required, refused, least, most, Random(0))  # noqa: S311 - no secret
+    return _walk_automaton(required, refused, minimum, maximum, Random(0))  # noqa: S311 - no secret
 
 
 def _walk_automaton(
     required: tuple[str, ...],
     refused: tuple[str, ...],
-    least: int,
-    most: int | None,
+    minimum: int,
+    maximum: int | None,
     rng: Random,
 ) -> str | None:
     machine = automaton(required, refused)
     if machine is None:
         return None
     try:
-        return machine.draw(rng, least, most, _STEPS + 2 * least)
+        return machine.draw(rng, minimum, maximum, _STEPS + 2 * minimum)
     except RecursionError:
         return None

@@ -14,7 +14,7 @@ def split(text: str) -> tuple[str, ...]:
 
 
 _LISTS: Final = raw_folder() / "lists"
-#: Some three thousand, each once. Their order decides what is drawn.
+#: Some three thousand, each once. Draws depend on their order.
 WORDS: Final = split((_LISTS / "words.txt").read_text(encoding="utf-8"))
 #: What made-up texts and numbers are drawn from, by name.
 VALUES: Final = tomllib.loads((_LISTS / "values.toml").read_text(encoding="utf-8"))

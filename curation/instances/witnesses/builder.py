@@ -40,17 +40,17 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.witnesses.reach import Guide
 
-#: Times that a value is drawn anew to be unlike its siblings.
+#: Times that a value is drawn again to be unlike its siblings.
 REDRAWS: Final = 24
 #: Levels of an instance below which values are as small as can be.
 _DEEP: Final = 12
 #: How often the same goals may recur below themselves with optional members.
 _RECURRENCES: Final = 2
-#: Longest string that is made.
+#: Maximum length of a string.
 LONGEST: Final = 1_000_000
 #: Levels of an instance below which the search ends.
 DEEPEST: Final = 64
-#: How often a `random` value takes what the schema gives as default or example.
+#: Share of `random` values from the schema's defaults and examples.
 _GIVEN: Final = 0.3
 _CONTAINERS: Final = frozenset({"object", "array"})
 #: Values made for one location before the search gives up, by depth.
@@ -106,7 +106,7 @@ class BuildContext(NamedTuple):
     avoid: AbstractSet[bytes] = frozenset()
     #: Draw at random, also where the kind of witness does not ask for it.
     vary: bool = False
-    #: Goals of the values that it stands in, innermost last.
+    #: Goals of the values that it is in, innermost last.
     ancestors: tuple[Goals, ...] = ()
     #: Try scalars before objects and arrays, so that the nesting ends.
     scalars_first: bool = False
@@ -212,9 +212,9 @@ class WitnessBuilder:
                 self.guide.take_back(mark)
             if value is NOTHING:
                 return value
-            # What is optional may differ where what is required does not.
-            more = max(context.allowance, redraw)
-            context = context._replace(allowance=more, vary=True)
+            # Optional parts may differ where required parts do not.
+            allowance = max(context.allowance, redraw)
+            context = context._replace(allowance=allowance, vary=True)
         return self.record_failure(
             SearchFailure.CONTRADICTION, "no element unlike the others"
         )
@@ -377,7 +377,7 @@ class _BranchSearch:
     #: Values that may still be made.
     remaining: int
     #: The number of them at which the current branch must stop.
-    least: int = 0
+    reserve: int = 0
 
     def pick(self, goals: Goals, picked: Picked) -> Json | Nothing:
         """Pick a branch of the first open choice, or finish."""
@@ -403,17 +403,17 @@ class _BranchSearch:
     def _first(
         self, ways: Iterable[Goals], goals: Goals, picked: Picked
     ) -> Json | Nothing:
-        least = self.least
-        for way in ways:
-            room = self.remaining - least
+        reserve = self.reserve
+        for branch in ways:
+            room = self.remaining - reserve
             if room <= 0:
                 break
-            if set(way) <= set(goals):
+            if set(branch) <= set(goals):
                 continue
-            self.least = self.remaining - max(_FEWEST, room // 2)
+            self.reserve = self.remaining - max(_FEWEST, room // 2)
             mark = self._mark()
-            value = self.pick((*goals, *way), picked)
-            self.least = least
+            value = self.pick((*goals, *branch), picked)
+            self.reserve = reserve
             if value is not NOTHING:
                 return value
             self._take_back(mark)
@@ -475,7 +475,7 @@ class _BranchSearch:
                     return value
                 self._take_back(mark)
                 amended = self._first(amendments, goals, picked)
-                if amended is not NOTHING or self.remaining <= self.least:
+                if amended is not NOTHING or self.remaining <= self.reserve:
                     return amended
             if not (
                 conjunction.unverified or conjunction.negations or conjunction.excluded
@@ -491,12 +491,12 @@ class _BranchSearch:
         return self.builder.record_failure(SearchFailure.CONTRADICTION, detail)
 
     def _mark(self) -> tuple[int, tuple[int, int]]:
-        """Return where a search stands that is guided: values made, and the guide."""
+        """Return the state of a guided search: number of values, and the guide."""
         guide = self.builder.guide
         return self.builder.values_made, guide.mark() if guide else (0, 0)
 
     def _take_back(self, mark: tuple[int, tuple[int, int]]) -> None:
-        """Forget what a value reaches that is not taken, and that it has any size."""
+        """Forget the targets and the size of a rejected value."""
         if self.builder.guide:
             self.builder.values_made, guided = mark
             self.builder.guide.take_back(guided)
@@ -514,7 +514,7 @@ class _BranchSearch:
         for negation in violated:
             # What is negated by its parts already is a matter of these parts.
             ways = ways_to_fail(compiled, negation.location)
-            if not any({*way} <= {*conjunction.goals} for way in ways):
+            if not any({*amendment} <= {*conjunction.goals} for amendment in ways):
                 return ways
         if violated:
             return ways_to_fail(compiled, violated[0].location)
@@ -535,9 +535,9 @@ class _BranchSearch:
             holds = compiled.accepts(test, value)
             keyword = "then" if holds else "else"
             if keyword in holder.schema:
-                place = compiled.child(holder, (keyword,))
-                if not compiled.accepts(place, value):
-                    goals += [test if holds else Negation(test), place]
+                location = compiled.child(holder, (keyword,))
+                if not compiled.accepts(location, value):
+                    goals += [test if holds else Negation(test), location]
         for dependency in conjunction.dependencies:
             if isinstance(value, dict) and dependency.name in value:
                 if isinstance(dependency.needs, SchemaLocation):
@@ -573,8 +573,8 @@ class _BranchSearch:
         ]
         for holder in conjunction.conditionals:
             test = compiled.child(holder, ("if",))
-            for keyword, first in (("then", test), ("else", Negation(test))):
-                ways.append((first,))
+            for keyword, goal in (("then", test), ("else", Negation(test))):
+                ways.append((goal,))
                 if keyword in holder.schema:
                     ways[-1] += (compiled.child(holder, (keyword,)),)
         return ways
@@ -597,7 +597,7 @@ class _ContainerBuilder:
         return guide.affords(self.builder.values_made, self.conjunction.locations)
 
     def claim(self, step: str | int) -> None:
-        """Take what a member reaches for reached."""
+        """Mark the targets of a member as reached."""
         if self.builder.guide:
             self.builder.guide.claim(self.conjunction.member_sites(step))
 
@@ -614,7 +614,7 @@ class _ArrayBuilder(_ContainerBuilder):
         self.needed = [
             rule.location
             for rule in conjunction.contains
-            for _ in range(min(rule.least, _MADE))
+            for _ in range(min(rule.minimum, _MADE))
         ]
 
     def run(self) -> Json | Nothing:
@@ -623,39 +623,41 @@ class _ArrayBuilder(_ContainerBuilder):
         if required > MAX_ITEMS:
             detail = f"{required} items are required"
             return self.builder.record_failure(SearchFailure.TOO_LARGE, detail)
-        least = max(required, len(self.needed), 2 * conjunction.duplicate)
-        count = self._count(least)
+        minimum = max(required, len(self.needed), 2 * conjunction.duplicate)
+        count = self._count(minimum)
         if guide:
             guide.expand(conjunction.locations)
         individual = self.prefix_length + len(conjunction.contains)
         for index in range(count):
             if index >= max(_MADE, individual) and not conjunction.unique:
                 free = self.items[individual:] or self.items[-1:]
-                while len(self.items) < least:
+                while len(self.items) < minimum:
                     self.items.append(free[len(self.items) % len(free)])
                 break
             if not self._add(index, self.share(count - index)):
                 break
         if guide:
             self._add_wanted(guide)
-        if len(self.items) < least or self.needed:
+        if len(self.items) < minimum or self.needed:
             return NOTHING
         return self.items
 
-    def _count(self, least: int) -> int:
+    def _count(self, minimum: int) -> int:
         builder, allowance = self.builder, self.context.allowance
-        count = least
+        count = minimum
         if allowance >= 1 and builder.kind is InstanceKind.RANDOM:
             count += builder.rng.randint(0, 2)
         elif allowance >= 1:
             few = 2 if allowance >= _ROOM_FOR_TWO else 1
-            count = max(least, self.prefix_length or few)
-        most = self.conjunction.counts.get("maxItems")
-        if most is None:
+            count = max(minimum, self.prefix_length or few)
+        maximum = self.conjunction.counts.get("maxItems")
+        if maximum is None:
             return count
-        is_long = least < count < most <= _LONGEST_AT_BOUND
+        is_long = minimum < count < maximum <= _LONGEST_AT_BOUND
         return (
-            most if is_long and builder.rng.random() < _AT_BOUND else min(count, most)
+            maximum
+            if is_long and builder.rng.random() < _AT_BOUND
+            else min(count, maximum)
         )
 
     def _add(self, index: int, allowance: float) -> bool:
@@ -670,7 +672,7 @@ class _ArrayBuilder(_ContainerBuilder):
         full = tuple(
             Negation(rule.location)
             for rule in conjunction.contains
-            if rule.most is not None and rule.location not in self.needed
+            if rule.maximum is not None and rule.location not in self.needed
         )
         extras: list[Goals] = [(self.needed[0],), full] if self.needed else [full]
         for extra in extras:
@@ -692,8 +694,8 @@ class _ArrayBuilder(_ContainerBuilder):
         """Add elements that lead to an open target."""
         sites = self.conjunction.member_sites
         for _ in range(self.prefix_length + _SIBLINGS):
-            index, most = len(self.items), self.conjunction.counts.get("maxItems")
-            if most is not None and index >= most:
+            index, maximum = len(self.items), self.conjunction.counts.get("maxItems")
+            if maximum is not None and index >= maximum:
                 return
             # Those before the last of a prefix have to be there for those after; what
             # the elements before have chosen leaves other branches for this one.
@@ -716,9 +718,9 @@ class _ObjectBuilder(_ContainerBuilder):
 
     def run(self) -> Json | Nothing:
         conjunction, guide = self.conjunction, self.builder.guide
-        least = conjunction.counts.get("minProperties", 0)
-        if least > MAX_PROPERTIES:
-            detail = f"{least} properties are required"
+        minimum = conjunction.counts.get("minProperties", 0)
+        if minimum > MAX_PROPERTIES:
+            detail = f"{minimum} properties are required"
             return self.builder.record_failure(SearchFailure.TOO_LARGE, detail)
         if guide:
             guide.expand(conjunction.locations)
@@ -733,14 +735,14 @@ class _ObjectBuilder(_ContainerBuilder):
             )
             if is_required and not is_added:
                 return NOTHING
-        extra_names = [each.extra_name for each in conjunction.extras]
+        extra_names = [extra.extra_name for extra in conjunction.extras]
         if not all(map(self._add_named, filter(None, extra_names))):
             return NOTHING
         if guide:
             self._add_wanted(guide)
         elif self.context.allowance >= 1:
             self._add_undeclared()
-        if not self._fill(least):
+        if not self._fill(minimum):
             return NOTHING
         order = dict.fromkeys((*self.declared, *self.members))
         return {name: self.members[name] for name in order if name in self.members}
@@ -771,8 +773,8 @@ class _ObjectBuilder(_ContainerBuilder):
         return names[: self._room(len(required))]
 
     def _room(self, used: int) -> int:
-        most = self.conjunction.counts.get("maxProperties")
-        return MAX_PROPERTIES if most is None else max(0, most - used)
+        maximum = self.conjunction.counts.get("maxProperties")
+        return MAX_PROPERTIES if maximum is None else max(0, maximum - used)
 
     def _add(self, name: str, allowance: float) -> bool:
         if name in self.failed:
@@ -814,9 +816,9 @@ class _ObjectBuilder(_ContainerBuilder):
                     if not self._add_new(names[0] if names else ""):
                         break
 
-    def _fill(self, least: int) -> bool:
+    def _fill(self, minimum: int) -> bool:
         """Add properties until there are enough; return whether there are."""
-        if len(self.members) >= least:
+        if len(self.members) >= minimum:
             return True
 
         def depth(name: str) -> float:
@@ -826,12 +828,12 @@ class _ObjectBuilder(_ContainerBuilder):
             return max(depths, default=0)
 
         for name in sorted(self.declared, key=depth):
-            if name not in self.members and len(self.members) < least:
+            if name not in self.members and len(self.members) < minimum:
                 self._add(name, 0)
         for pattern in ("", *self.conjunction.named_members("patternProperties")):
-            while len(self.members) < least and self._add_new(pattern):
+            while len(self.members) < minimum and self._add_new(pattern):
                 pass
-        return len(self.members) >= least
+        return len(self.members) >= minimum
 
     def _add_new(self, pattern: str) -> bool:
         """Add a property whose name a pattern matches, or any if it is empty."""

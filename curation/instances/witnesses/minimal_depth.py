@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _HINTS: Final = {"required": "object", "minItems": "array"}
 
 
-#: Levels of the instance between a value and what it needs (0 or 1), and the schemas of
+#: Levels of the instance between a value and its needs (0 or 1), and the schemas of
 #: which that must meet one.
 _Need = tuple[int, tuple[SchemaLocation, ...]]
 
@@ -34,7 +34,7 @@ _Need = tuple[int, tuple[SchemaLocation, ...]]
 def minimal_depth(
     compiled: CompiledSchema, location: SchemaLocation, *, hinted: bool = False
 ) -> float:
-    """Return the least nesting of a value, as far as required keywords tell.
+    """Return the least nesting of a value, by its required keywords.
 
     Args:
         compiled: The schema.
@@ -50,30 +50,35 @@ def minimal_depth(
         >>> minimal_depth(compiled, compiled.root, hinted=True)
         inf
     """
-    known: dict[SchemaLocation, float] = compiled.memos.setdefault(
+    depths: dict[SchemaLocation, float] = compiled.memos.setdefault(
         (minimal_depth, hinted), {}
     )
-    if location in known:
-        return known[location]
+    if location in depths:
+        return depths[location]
     needs: dict[SchemaLocation, list[_Need]] = {}
     stack = [location]
     while stack:
-        here = stack.pop()
-        if here not in needs and here not in known:
-            needs[here] = _needs(compiled, here, hinted=hinted)
-            stack.extend(inner for _, locations in needs[here] for inner in locations)
-    known.update(dict.fromkeys(needs, math.inf))
+        current = stack.pop()
+        if current not in needs and current not in depths:
+            needs[current] = _needs(compiled, current, hinted=hinted)
+            stack.extend(
+                inner for _, locations in needs[current] for inner in locations
+            )
+    depths.update(dict.fromkeys(needs, math.inf))
     changed = True
     while changed:
         changed = False
         for needing, needed in needs.items():
             depth = max(
-                (levels + min(map(known.__getitem__, each)) for levels, each in needed),
+                (
+                    levels + min(map(depths.__getitem__, alternatives))
+                    for levels, alternatives in needed
+                ),
                 default=0.0,
             )
-            if depth < known[needing]:
-                known[needing], changed = depth, True
-    return known[location]
+            if depth < depths[needing]:
+                depths[needing], changed = depth, True
+    return depths[location]
 
 
 def _needs(
@@ -103,12 +108,12 @@ def _needs(
 def _members_needed(
     schema: Mapping[str, Json], dialect: Dialect, *, hinted: bool
 ) -> list[list[Tokens]]:
-    """Return groups of the schemas of members, of each of which one must be met."""
+    """Return groups of members' schemas; each value meets a schema of each group."""
     types = names_of(schema.get("type"))
     if hinted and not types:
         types = [kind for keyword, kind in _HINTS.items() if schema.get(keyword)][:1]
-    least = schema.get("minItems" if types == ["array"] else "minProperties")
-    is_filled = is_number(least) and least > 0
+    minimum = schema.get("minItems" if types == ["array"] else "minProperties")
+    is_filled = is_number(minimum) and minimum > 0
     if types == ["array"] and is_filled:
         prefix, remaining = item_keywords(schema, dialect)
         if array_of(schema, prefix):

@@ -40,7 +40,7 @@ _LEADING: Final = frozenset(
         "additionalItems",
     }
 )
-#: Schemas of one record that are visited.
+#: Maximum number of visited schemas of a record.
 _MOST: Final = 30_000
 
 
@@ -68,8 +68,8 @@ class Steps:
         return (
             *self.always,
             *(branch for branches in self.unions for branch in branches),
-            *(place for place in (self.then, self.otherwise) if place),
-            *(place for _, place in self.dependent),
+            *(location for location in (self.then, self.otherwise) if location),
+            *(location for _, location in self.dependent),
         )
 
     @cached_property
@@ -79,7 +79,7 @@ class Steps:
 
     @cached_property
     def all(self) -> tuple[SchemaLocation, ...]:
-        """The schemas for the same value, and those of its members."""
+        """The schemas for the same value, and for its members."""
         return self.same_value + self.members
 
 
@@ -116,8 +116,8 @@ class SchemaGraph:
         self, location: SchemaLocation
     ) -> tuple[frozenset[SchemaLocation], frozenset[SchemaLocation]]:
         """Return the schemas for the value that a schema is about, and its members."""
-        own = self._of_same_value((location,))
-        return own, self.members(own)
+        locations = self._of_same_value((location,))
+        return locations, self.members(locations)
 
     def members(
         self, schemas: AbstractSet[SchemaLocation]
@@ -222,7 +222,7 @@ class SchemaGraph:
 
 #: Values of one schema that may hold one another while nothing new is reached.
 _NESTED: Final = 3
-#: Pairs of a schema and a value that are looked at in one instance.
+#: Pairs of a schema and a value looked at in one instance.
 _MOST_PAIRS: Final = 50_000
 
 
@@ -287,7 +287,7 @@ class Guide:
         self,
         graph: SchemaGraph,
         targets: AbstractSet[SchemaLocation],
-        most: int,
+        limit: int,
         *,
         is_reversed: bool = False,
         turn: int = 0,
@@ -297,7 +297,7 @@ class Guide:
         Args:
             graph: Of the schema.
             targets: The open targets.
-            most: Values after which only required ones are made.
+            limit: Values after which only required ones are made.
             is_reversed: Whether properties are chosen last first, undeclared ones
                 before declared ones: each order reaches what the other does not.
             turn: By how many places the order of branches is turned.
@@ -306,14 +306,14 @@ class Guide:
         self.is_reversed = is_reversed
         self.graph = graph
         self.targets = targets
-        self.most = most
+        self.limit = limit
         #: Claimed and expanded, in the order it happened.
         self._claimed: dict[SchemaLocation, None] = {}
         self._expanded: dict[SchemaLocation, None] = {}
-        #: Schemas whose members may be chosen once more.
+        #: Schemas whose members may be chosen again.
         self._again: set[SchemaLocation] = set()
         #: Schemas of the values around the one that is being made: of each of these
-        #: values the number of targets that were claimed when it was begun.
+        #: values the number of targets claimed when it was begun.
         self._around: dict[SchemaLocation, list[int]] = {}
         #: From each schema the next one on a way to a target, which may be closed now.
         self._next: dict[SchemaLocation, SchemaLocation] = {}
@@ -324,7 +324,7 @@ class Guide:
 
     @property
     def claimed(self) -> set[SchemaLocation]:
-        """The targets that were claimed and not taken back."""
+        """The targets claimed and not taken back."""
         return set(self._claimed)
 
     def is_open(self, location: SchemaLocation) -> bool:
@@ -341,13 +341,13 @@ class Guide:
         before: dict[SchemaLocation, SchemaLocation] = {}
         # Asked of each choice: the fields are looked up once.
         exhausted, targets, claimed = self._exhausted, self.targets, self._claimed
-        for here in queue:
-            steps = self.graph.steps(here)
-            for inner in steps.same_value if self._is_expanded(here) else steps.all:
+        for current in queue:
+            steps = self.graph.steps(current)
+            for inner in steps.same_value if self._is_expanded(current) else steps.all:
                 if inner in visited or inner in exhausted:
                     continue
                 visited.add(inner)
-                before[inner] = here
+                before[inner] = current
                 queue.append(inner)
                 if inner in targets and inner not in claimed:
                     target = inner
@@ -359,17 +359,17 @@ class Guide:
         return False
 
     def _still_leads(self, location: SchemaLocation) -> bool:
-        """Return whether the way that was found last from a location is still open."""
-        here = location
-        while here in self._next:
-            inner = self._next[here]
-            if self._is_expanded(here) and (
-                inner not in self.graph.steps(here).same_value
+        """Return whether the last route from a location is still open."""
+        current = location
+        while current in self._next:
+            inner = self._next[current]
+            if self._is_expanded(current) and (
+                inner not in self.graph.steps(current).same_value
             ):
                 return False
             if self.is_open(inner):
                 return True
-            here = inner
+            current = inner
         return False
 
     def wants_any(self, locations: Iterable[SchemaLocation]) -> bool:
@@ -378,10 +378,10 @@ class Guide:
 
     def ordered(self, branches: Sequence[SchemaLocation]) -> Iterator[SchemaLocation]:
         """Yield open targets, then what leads to one, then the rest of branches."""
-        first = self.turn % len(branches) if branches else 0
+        offset = self.turn % len(branches) if branches else 0
         closed: list[SchemaLocation] = []
         useless: list[SchemaLocation] = []
-        for branch in (*branches[first:], *branches[:first]):
+        for branch in (*branches[offset:], *branches[:offset]):
             if self.is_open(branch):
                 yield branch
             else:
@@ -405,7 +405,7 @@ class Guide:
         return location in self._expanded and location not in self._again
 
     def expand_again(self, locations: Iterable[SchemaLocation]) -> bool:
-        """Let the members of schemas be chosen anew, where one of them is still open.
+        """Let the members of schemas be chosen again, where one of them is still open.
 
         Schemas for the same value count too. Values that are being built keep their
         own targets, or each would hold another of its kind.
@@ -451,7 +451,7 @@ class Guide:
             values_made: The number of values in the whole instance so far.
             locations: Schemas of the value, which is being made (`within`).
         """
-        return values_made < self.most and not any(
+        return values_made < self.limit and not any(
             len(begun) >= _NESTED and begun[-_NESTED] == begun[-1]
             for location in locations
             if (begun := self._around.get(location))
@@ -464,7 +464,7 @@ class Guide:
             self._again.discard(location)
 
     def mark(self) -> tuple[int, int]:
-        """Return where the search stands."""
+        """Return the state of the search."""
         return len(self._claimed), len(self._expanded)
 
     def take_back(self, mark: tuple[int, int]) -> None:
@@ -494,18 +494,18 @@ def count_entered_schemas(compiled: CompiledSchema) -> int:
     graph = SchemaGraph(compiled)
     counts: dict[SchemaLocation, int] = {}
 
-    def count(here: SchemaLocation, depth: int) -> int:
-        if here in counts or depth > _DEEPEST:
-            return counts.get(here, 1)
+    def count(start: SchemaLocation, depth: int) -> int:
+        if start in counts or depth > _DEEPEST:
+            return counts.get(start, 1)
         # What refers back to itself is counted once.
-        counts[here] = 1
-        entered = list(graph.steps(here).same_value)
+        counts[start] = 1
+        entered = list(graph.steps(start).same_value)
         entered += [
-            compiled.child(here, (keyword,))
+            compiled.child(start, (keyword,))
             for keyword in ("if", "not")
-            if keyword in here.keywords
+            if keyword in start.keywords
         ]
-        counts[here] += sum(count(inner, depth + 1) for inner in entered)
-        return counts[here]
+        counts[start] += sum(count(inner, depth + 1) for inner in entered)
+        return counts[start]
 
     return count(compiled.root, 0)

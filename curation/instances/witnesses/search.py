@@ -46,16 +46,16 @@ class Budget:
     #: Values in a `full` witness after which only required ones are made.
     full: float = 250
     random: float = 60
-    #: Witnesses that are looked for: the minimal one, the full one, and random ones as
+    #: Witnesses looked for: the minimal one, the full one, and random ones as
     #: far as covering ones leave room.
     count: int = 4
-    #: Witnesses that are made for what these do not reach; four times as many at most
+    #: Witnesses made for what these do not reach; four times as many at most
     #: where they reach much.
     covering: int = 0
 
 
 _PLENTY: Final = Budget()
-#: Times that a value which the validator refuses is made anew.
+#: Times that a value which the validator refuses is made again.
 _REPAIRS: Final = 6
 #: Witnesses of a schema each of whose witnesses some reader refuses.
 _DISPUTED: Final = 1
@@ -83,7 +83,7 @@ _ARRAY: Final[Goals] = (ExtraConstraint(types=("array",), schema={"minItems": 1}
 
 
 def _goals_beyond(value: Json | Nothing) -> tuple[Goals, ...]:
-    """Return the goals that are tried instead of a value that is null or empty."""
+    """Return the goals tried instead of a value that is null or empty."""
     if value is None:
         return (_TELLING,)
     if value == {}:
@@ -106,7 +106,7 @@ class WitnessSearch:
     allowance: float = 0
     #: Goals besides the schema.
     extra: Goals = ()
-    #: Makes what it is to reach, anew for each time that it is made.
+    #: Makes the goals to reach, for each attempt.
     guide: Callable[[], Guide] | None = None
     failures: dict[SearchFailure, str] = field(default_factory=dict)
     #: Whether a value was refused where no format is asserted, and only there.
@@ -196,11 +196,11 @@ class _Plan:
         self.failures: dict[SearchFailure, str] = {}
         #: Whether a value was refused for formats that are not asserted.
         self.hinges_on_formats = False
-        #: Searches so far: each has draws of its own.
+        #: Searches so far: each has separate draws.
         self.searches = 0
 
     def run(self) -> Witnesses:
-        """Return what is found: small and large first, then what reaches the rest."""
+        """Return the witnesses: small and large first, then for further targets."""
         budget = self.budget
         plan = [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)]
         for kind, allowance in plan[: budget.count]:
@@ -212,20 +212,20 @@ class _Plan:
         }
         self.witnesses = telling or self.witnesses
         if budget.covering and self.witnesses:
-            known = list(self.witnesses.values())
-            for value in cover(self.every, known, self.seed, rounds=budget.covering):
+            values = list(self.witnesses.values())
+            for value in cover(self.every, values, self.seed, rounds=budget.covering):
                 self._keep(InstanceKind.COVERING, value)
         for _ in range(budget.count - max(len(plan), len(self.witnesses))):
             self._search(InstanceKind.RANDOM, budget.random)
         if self.witnesses:
             return Witnesses(witnesses=tuple(self.witnesses.values()))
-        met = [failure for failure in _ORDER if failure in self.failures]
-        failure = met[0] if met else SearchFailure.EXHAUSTED
+        failures = [failure for failure in _ORDER if failure in self.failures]
+        failure = failures[0] if failures else SearchFailure.EXHAUSTED
         detail = self.failures.get(failure, "")
         return Witnesses(witnesses=(), failure=failure, detail=detail)
 
     def _search(self, kind: InstanceKind, allowance: float) -> None:
-        """Look for one witness, and for another one if it is empty."""
+        """Look for one witness, and for another if it is empty."""
         value = self._value(kind, allowance, ())
         beyond = _goals_beyond(value)
         if beyond and value is not NOTHING and not self.witnesses:
@@ -263,7 +263,7 @@ class _Plan:
 
 
 def seed_of(compiled: CompiledSchema, seed: int) -> bytes:
-    """Return what the draws for a schema start from."""
+    """Return the seed of the draws for a schema."""
     return hashlib.sha256(compiled.canonical + str(seed).encode()).digest()
 
 
@@ -271,14 +271,14 @@ def seed_of(compiled: CompiledSchema, seed: int) -> bytes:
 _COVERING_VALUES: Final = 400
 #: Steps of the search for one of them.
 _COVERING_STEPS: Final = 3_000
-#: Times that a value which the validator refuses is made anew.
+#: Times that a value which the validator refuses is made again.
 _COVERING_REPAIRS: Final = 4
 #: Rounds that may go for a target before it is given up.
 _TRIES: Final = 3
 #: Rounds in a row that may reach nothing new.
 _IDLE_ROUNDS: Final = 3
-#: What the two rounds before, of which one is reversed, must have reached anew for a
-#: round beyond those that are asked for; and how many times as many there may be then.
+#: What the two rounds before, of which one is reversed, must have reached again for a
+#: round beyond those asked for; and how many times as many there may be then.
 _ENOUGH: Final = 4
 _TIMES: Final = 4
 #: How many times fewer values the next witness has where none was found.
@@ -308,7 +308,7 @@ def cover(
         covering.note(witness.value)
     values = covering.run(rounds)
     if covering.hinges_on_formats and covering.unreached:
-        # No other value reaches what is left.
+        # No other value reaches the remainder.
         covering.interpretations = replace(interpretations, without_formats=False)
         covering.tries.clear()
         covering.given_up.clear()
@@ -324,13 +324,13 @@ class _Covering:
         self.interpretations = every
         self.graph = SchemaGraph(every.strictest)
         self.rng = random.Random(seed + b"cover")  # noqa: S311 - no secret
-        #: Whether formats stood in the way of a value: it holds with them alone.
+        #: Whether formats prevented a value: the failure holds only with them.
         self.hinges_on_formats = False
         self.unreached = set(self.graph.targets())
         self.tries: Counter[SchemaLocation] = Counter()
         self.given_up: set[SchemaLocation] = set()
         self.rounds = 0
-        #: Rounds beyond those that are asked for.
+        #: Rounds beyond those asked for.
         self.turn = 0
         #: Steps of searches that reached nothing new.
         self.in_vain = 0
@@ -340,7 +340,7 @@ class _Covering:
         self.values = _COVERING_VALUES
 
     def note(self, value: Json) -> int:
-        """Take what a value reaches off the targets; return how many were open."""
+        """Remove the targets that a value reaches; return how many were open."""
         before = len(self.unreached)
         self.unreached -= reached_by(self.graph, value)
         return before - len(self.unreached)
@@ -383,7 +383,7 @@ class _Covering:
     ) -> tuple[Json | Nothing, set[SchemaLocation], set[SchemaLocation]]:
         """Return a value, or NOTHING, with the targets that the search went for.
 
-        First all of them, also those that were taken back; then those that the value
+        First all of them, also those taken back; then those that the value
         was taken to reach. Of members of which one excludes the others, the rest stays
         for the next round.
         """

@@ -41,7 +41,7 @@ _OPPOSITES: Final = {
     "exclusiveMinimum": ("maximum", 0, _NUMBERS),
     "exclusiveMaximum": ("minimum", 0, _NUMBERS),
 }
-#: Pairs of branches of a oneOf that are tried together.
+#: Pairs of branches of a oneOf tried together.
 _MOST_PAIRS: Final = 6
 #: Names for one more property; the second is short, where names must be.
 _EXTRA_NAMES: Final = ("extra", "x")
@@ -120,8 +120,8 @@ def _of_scalars(schema: dict[str, Json]) -> Iterator[ExtraConstraint]:
     if "const" in schema:
         values.append(schema["const"])
     if {} in values or [] in values:
-        least = {"minProperties": 1, "minItems": 1}
-        yield ExtraConstraint(excluded=tuple(values), schema=least)
+        minimums = {"minProperties": 1, "minItems": 1}
+        yield ExtraConstraint(excluded=tuple(values), schema=minimums)
     if values:
         yield ExtraConstraint(excluded=tuple(values))
     for keyword, (opposite, step, types) in _OPPOSITES.items():
@@ -151,8 +151,8 @@ def _of_arrays(
     if "contains" in schema:
         contained = compiled.child(location, ("contains",))
         yield ExtraConstraint(types=("array",), every=(Negation(contained),))
-        most = schema.get("maxContains")
-        if is_number(most):
+        maximum = schema.get("maxContains")
+        if is_number(maximum):
             yield ExtraConstraint(
-                types=("array",), schema={"minItems": most + 1}, every=(contained,)
+                types=("array",), schema={"minItems": maximum + 1}, every=(contained,)
             )

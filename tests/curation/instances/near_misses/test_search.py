@@ -74,7 +74,7 @@ def _made(
     schema: UntypedJson, dialect: str = "draft-07", most: int | None = None
 ) -> list[NearMiss]:
     compiled = CompiledSchema.from_json(schema, dialect)
-    return find_near_misses(compiled, find_witnesses(compiled).witnesses, most=most)
+    return find_near_misses(compiled, find_witnesses(compiled).witnesses, limit=most)
 
 
 @pytest.mark.parametrize("name", first_fast(1, [it.name for it in DIALECTS[::-1]]))
