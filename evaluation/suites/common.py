@@ -56,8 +56,8 @@ def published_files(
     files = [path]
     if not path.is_file():
         # A table in parts is a folder of that ending.
-        inside = (each for each in path.rglob("*") if each.is_file())
-        files = sorted(each for each in inside if each.suffix in suffixes)
+        inside = (entry for entry in path.rglob("*") if entry.is_file())
+        files = sorted(file for file in inside if file.suffix in suffixes)
     if not files:
         raise NoInput(f"no {' or '.join(suffixes)} file in it", str(path), then)
     return origin, files
@@ -75,7 +75,7 @@ def published_rows(file: Path) -> Iterator[tuple[str, dict[str, Json]]]:
 
         with reading_parquet(file):
             rows = pl.read_parquet(file, glob=False).to_dicts()
-        yield from ((f"{file}:{place}", row) for place, row in enumerate(rows, 1))
+        yield from ((f"{file}:{number}", row) for number, row in enumerate(rows, 1))
         return
     try:
         content = refuse_large(file).read_bytes()
@@ -94,8 +94,8 @@ def json_rows(content: bytes, name: str) -> Iterator[tuple[str, dict[str, Json]]
     """
     lines: list[bytes | Json] = [*content.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
     if name.endswith(".json"):
-        whole = _json_value(content, name)
-        lines = [*whole] if isinstance(whole, list) else [whole]
+        value = _json_value(content, name)
+        lines = [*value] if isinstance(value, list) else [value]
     for number, line in enumerate(lines, 1):
         if isinstance(line, bytes) and not line.strip():
             continue

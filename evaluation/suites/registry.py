@@ -52,10 +52,10 @@ def suite_named(name: str) -> Suite[Any]:
     """
     if is_path(name):
         return _in_folder(Path(name).resolve())
-    known = suites()
-    if name not in known:
-        raise _REGISTRY.unknown(name, known)
-    return known[name]
+    by_name = suites()
+    if name not in by_name:
+        raise _REGISTRY.unknown(name, by_name)
+    return by_name[name]
 
 
 def recorded_suite(name: str) -> Suite[Any]:
@@ -91,21 +91,21 @@ def _in_folder(folder: Path) -> Suite[Any]:
         sys.path.append(str(folder.parent))
     name = f"{folder.name}.suite"
     try:
-        found, module = _REGISTRY.in_module(name), import_module(name)
+        suite, module = _REGISTRY.in_module(name), import_module(name)
     except (Exception, SystemExit) as error:
         why = f"{type(error).__name__}: {error}"
         then = (
             "CSBDATA_DEBUG=1 shows where; the folder's name has no dot, and is that of "
             "no other package"
         )
-        what = f"its suite.py cannot be imported ({why})"
-        raise BadConfiguration(what, str(folder), then) from error
+        message = f"its suite.py cannot be imported ({why})"
+        raise BadConfiguration(message, str(folder), then) from error
     if Path(str(module.__file__)).parent != folder:
         raise BadConfiguration(
             f"another package is called {folder.name!r}",
             str(folder),
             "give the folder another name",
         )
-    if found is None:
+    if suite is None:
         raise BadConfiguration("its module `suite` holds no SUITE", str(folder))
-    return found
+    return suite

@@ -87,9 +87,9 @@ def fenced_answer(
     if continues and not answer.lstrip().startswith(_FENCE):
         answer = f"{_FENCE}\n{answer}"
     block = first_fence(answer)
-    for other in code_blocks(answer) if output is not None else ():
-        if other.language in languages:
-            block = replace(block, text=other.content)
+    for fenced in code_blocks(answer) if output is not None else ():
+        if fenced.language in languages:
+            block = replace(block, text=fenced.content)
     if block.text is None:
         return NotRead(AnswerClass.NO_FENCE, block.problem.replace("_", " "))
     return block.text or NotRead(AnswerClass.NO_ANSWER, "the fenced block is empty")

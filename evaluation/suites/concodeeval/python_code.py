@@ -136,9 +136,9 @@ class _Writer:
         extra = "forbid" if schema is False else "allow"
         lines = [f'model_config = ConfigDict(extra="{extra}", strict=True)', ""]
         if isinstance(schema, dict) and schema:
-            other = self._annotation(schema, "other")
-            members = f"__pydantic_extra__: dict[str, {other.text}]"
-            lines += [*other.comments, members]
+            extra_fields = self._annotation(schema, "other")
+            members = f"__pydantic_extra__: dict[str, {extra_fields.text}]"
+            lines += [*extra_fields.comments, members]
         return lines
 
     def _field(

@@ -52,9 +52,9 @@ def records(request: RecordRequest, settings: ConcodeSettings) -> RecordSet:
         CsbdataError: the data cannot be read or fetched.
     """
     if request.data is None:
-        own = _own_records(settings.count, request.seed, settings)
+        generated = _own_records(settings.count, request.seed, settings)
         return RecordSet(
-            name="concodeeval", origin=GENERATED, records=own, generated=True
+            name="concodeeval", origin=GENERATED, records=generated, generated=True
         )
     data = open_data(
         request.data,
@@ -94,12 +94,12 @@ def records_of(
         seed: Seed of the choice of instances in task 2.
         settings: The tasks, representations and formats.
     """
-    chosen = named_choices(
+    choices = named_choices(
         "representations", settings.representations, list(REPRESENTATIONS)
     )
     labelled = LabelledSamples(settings.samples, settings.yes_share, seed)
     for record in records:
-        yield from _records_of_schema(record, chosen, labelled, settings)
+        yield from _records_of_schema(record, choices, labelled, settings)
 
 
 def _records_of_schema(
@@ -218,18 +218,18 @@ def labelled(compiled: CompiledSchema, instance: Instance) -> LabelledSample | N
     """Return an instance with its label; None if it has no label beyond doubt."""
     if len(instance.text) > LONGEST_SAMPLE:
         return None
-    both = verdicts(compiled, json.loads(instance.text), ask_jsonschema=True)
+    checked = verdicts(compiled, json.loads(instance.text), ask_jsonschema=True)
     opinions = {
-        both.jsonschema_rs,
-        both.jsonschema_rs_plain,
-        both.jsonschema,
-        both.jsonschema_plain,
+        checked.jsonschema_rs,
+        checked.jsonschema_rs_plain,
+        checked.jsonschema,
+        checked.jsonschema_plain,
     }
-    if both.error or len(opinions) != 1:
+    if checked.error or len(opinions) != 1:
         return None
     return LabelledSample(
         text=instance.text,
-        label="yes" if both.jsonschema_rs else "no",
+        label="yes" if checked.jsonschema_rs else "no",
         keyword=instance.keyword,
         schema_pointer=instance.schema_pointer,
     )

@@ -81,8 +81,8 @@ def members(count: int = DEFAULT_COUNT) -> list[tuple[SchemaFamily, int]]:
     share, extra = divmod(count, len(FAMILIES))
     return [
         (family, number)
-        for place, family in enumerate(FAMILIES)
-        for number in range(share + (place < extra))
+        for index, family in enumerate(FAMILIES)
+        for number in range(share + (index < extra))
     ]
 
 
@@ -223,8 +223,8 @@ def _put(schema: Schema, keyword: str, value: Json) -> None:
         schema[keyword] = value
 
 
-def _in_either_order(rng: random.Random, first: Schema, second: Schema) -> Schema:
-    return first | second if rng.choice((True, False)) else second | first
+def _in_either_order(rng: random.Random, base: Schema, second: Schema) -> Schema:
+    return base | second if rng.choice((True, False)) else second | base
 
 
 def object_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
@@ -253,16 +253,16 @@ def array_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schema
     """
     holder = rng.choice(("items", "contains"))
     schema: Schema = {"type": "array", holder: _item(rng, high, reading)}
-    least, most = sorted(rng.randint(0, high) for _ in range(2))
+    minimum, maximum = sorted(rng.randint(0, high) for _ in range(2))
     if reading is SuiteReading.PAPER:
-        least, most = 0, high
+        minimum, maximum = 0, high
     elif holder == "items":
         return schema
     if rng.choice((True, False)):
-        schema["minContains"] = least
+        schema["minContains"] = minimum
     if rng.choice((True, False)):
         # Without `minContains` one is required.
-        schema["maxContains"] = max(most, 1)
+        schema["maxContains"] = max(maximum, 1)
     return schema
 
 

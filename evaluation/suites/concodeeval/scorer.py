@@ -279,9 +279,9 @@ def violations(validator: jsonschema_rs.Validator, value: Json) -> Violations:
         counted[keyword] += 1
         places.append(path)
         if len(reasons) < _MOST_REASONS:
-            place = "/".join(["", *map(str, error.instance_path)]) or "the root"
+            path_text = "/".join(["", *map(str, error.instance_path)]) or "the root"
             message = shortened(error.message, _SHOWN)
-            reasons.append(f"{keyword} at {place}: {message}")
+            reasons.append(f"{keyword} at {path_text}: {message}")
     return Violations(dict(counted.most_common()), tuple(places), tuple(reasons))
 
 
@@ -308,11 +308,11 @@ class Places:
     def of(cls, schema: Json, cut: Literal["thirds", "20/60/20"]) -> Places:
         """List the places of a schema."""
         places = list(_places(schema, ()))
-        first, last = (share * len(places) for share in _CUTS[cut])
+        start, end = (share * len(places) for share in _CUTS[cut])
         parts: dict[Tokens, int] = {}
         constraints = [0, 0, 0]
-        for place, (path, value) in enumerate(places):
-            part = 0 if place < first else 1 if place < last else 2
+        for index, (path, value) in enumerate(places):
+            part = 0 if index < start else 1 if index < end else 2
             parts[path] = part
             constraints[part] += _can_refuse(path, value)
         return cls(parts, tuple(constraints))
@@ -320,8 +320,8 @@ class Places:
     def counts(self, places: Iterable[Tokens]) -> list[int]:
         """Return the number of places in each part; others are in none."""
         counted = [0, 0, 0]
-        for place in places:
-            number = self.parts.get(place)
+        for part in places:
+            number = self.parts.get(part)
             if number is not None:
                 counted[number] += 1
         return counted
@@ -441,17 +441,17 @@ def reply_of(
         answer = answer.partition(_FENCE)[0].strip() or answer
     else:
         blocks = [block.content for block in code_blocks(answer)]
-        fenced = [each for each in blocks if re.search(r"(?i)\b(yes|no)\b", each)]
+        fenced = [block for block in blocks if re.search(r"(?i)\b(yes|no)\b", block)]
         answer = fenced[-1] if fenced else answer
     if _PAIR.search(answer):
         return Reply.BOTH
     for pattern in _EXPLICIT:
         if words := pattern.findall(answer):
             return Reply(words[-1].lower())
-    found = [word for word, pattern in _IN_PROSE.items() if pattern.search(answer)]
-    if not found:
+    replies = [word for word, pattern in _IN_PROSE.items() if pattern.search(answer)]
+    if not replies:
         return Reply.NEITHER
-    return Reply(found[0]) if len(found) == 1 else Reply.BOTH
+    return Reply(replies[0]) if len(replies) == 1 else Reply.BOTH
 
 
 def _published_reply(answer: str) -> Reply:

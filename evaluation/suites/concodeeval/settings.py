@@ -167,8 +167,8 @@ def named_choices(setting: str, text: str, choices: list[str]) -> list[str]:
     names = list(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
     unknown = [name for name in names if name not in choices]
     if unknown or not names:
-        what = f"{setting} has no {unknown[0]!r}" if unknown else f"no {setting}"
-        raise BadUsage(f"--set {what}", then=f"choose from {', '.join(choices)}")
+        message = f"{setting} has no {unknown[0]!r}" if unknown else f"no {setting}"
+        raise BadUsage(f"--set {message}", then=f"choose from {', '.join(choices)}")
     return names
 
 

@@ -95,9 +95,9 @@ def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownA
     for compiled, value in first_witness(schema, dialect):
         right = f"```\n{write_sample(value, output)}\n```"
         yield KnownAnswer(kind="reference", text=right)
-        for other in _UNLIKELY.get(str(root), ()):
-            if not compiled.is_valid_without_formats(other):
-                text = f"```\n{write_sample(other, output)}\n```"
+        for sample in _UNLIKELY.get(str(root), ()):
+            if not compiled.is_valid_without_formats(sample):
+                text = f"```\n{write_sample(sample, output)}\n```"
                 yield KnownAnswer(kind=violation, text=text, expected=violation)
                 break
     wrong = write_sample([] if root == "object" else {}, output)

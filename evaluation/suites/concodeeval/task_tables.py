@@ -132,12 +132,12 @@ def macro_f1(answers: Sequence[Answer]) -> float:
 
 
 def _f1(answers: Iterable[Answer], word: str) -> float:
-    right = claims = both = 0
+    right = claims = agreed = 0
     for answer in answers:
         right += answer.details.label == word
         claims += answer.details.reply == word
-        both += answer.details.label == answer.details.reply == word
-    return 2 * both / (right + claims) if right + claims else 0.0
+        agreed += answer.details.label == answer.details.reply == word
+    return 2 * agreed / (right + claims) if right + claims else 0.0
 
 
 def violation_table(generation: AnswersByLabel) -> Table:
@@ -165,8 +165,8 @@ def locality_table(generation: AnswersByLabel, cut: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for label, answers in generation.items():
         violated, present = _parts(answers, "locality"), _parts(answers, "constraints")
-        for place, part in enumerate(PARTS):
-            count, of = violated[place], present[place]
+        for index, part in enumerate(PARTS):
+            count, of = violated[index], present[index]
             share = 100 * count / sum(violated) if sum(violated) else None
             rows.append((label, part, count, share, of, count / of if of else None))
     return Table(
@@ -193,8 +193,8 @@ def locality_plot(generation: AnswersByLabel) -> Plot:
 def _parts(answers: Iterable[Answer], name: str) -> list[int]:
     sums = [0] * len(PARTS)
     for answer in answers:
-        for place, count in enumerate(getattr(answer.details, name)):
-            sums[place] += count
+        for index, count in enumerate(getattr(answer.details, name)):
+            sums[index] += count
     return sums
 
 
@@ -240,8 +240,8 @@ def _cells(by_label: AnswersByLabel) -> Iterator[tuple[str, str, Sequence[Answer
     """Yield the answers of each label and cell, and of all cells if there are more."""
     for label, answers in by_label.items():
         cells = by_cell(answers)
-        for (representation, output), own in cells.items():
-            yield label, f"{representation} > {output}", own
+        for (representation, output), cell_answers in cells.items():
+            yield label, f"{representation} > {output}", cell_answers
         if len(cells) > 1:
             yield label, "all", answers
 

@@ -290,10 +290,10 @@ def spread(
 
 
 def _quantiles(texts: Iterable[Generation], figure: Figure) -> Quantiles:
-    bounds = [one for one in map(figure, texts) if one is not None]
+    bounds = [bound for bound in map(figure, texts) if bound is not None]
     return Quantiles.of(
-        [one.value for one in bounds if not one.at_least],
-        [one.value for one in bounds if one.at_least],
+        [bound.value for bound in bounds if not bound.at_least],
+        [bound.value for bound in bounds if bound.at_least],
     )
 
 

@@ -97,8 +97,8 @@ def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 def _rates(engine: str, texts: Sequence[GeneratedText]) -> tuple[Cell, ...]:
     declared = [text for text in texts if text.declared]
-    known = [text for text in texts if text.is_declaration_known]
-    cells: list[Cell] = [share_of_texts(known, lambda text: text.declared)]
+    measured = [text for text in texts if text.is_declaration_known]
+    cells: list[Cell] = [share_of_texts(measured, lambda text: text.declared)]
     for good in _READINGS.values():
         cells += [share_of_texts(texts, good), share_of_texts(declared, good)]
     if is_unconstrained(engine):

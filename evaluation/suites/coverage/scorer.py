@@ -127,10 +127,10 @@ def judge(text: str, schema: str, dialect: str, *, published: bool = True) -> Ju
             published=as_published,
             detail=answer.detail,
         )
-    own, keyword, detail = _own_verdict(answer.value, schema, dialect)
+    declared, keyword, detail = _own_verdict(answer.value, schema, dialect)
     return Judgement(
         is_json=True,
-        own=own,
+        own=declared,
         paper=listing_10,
         published=as_published,
         keyword=keyword,
@@ -154,14 +154,14 @@ def _own_verdict(
     if isinstance(compiled, str):
         return TextVerdict.INVALID, "", compiled
     try:
-        both = verdicts(compiled, value, ask_jsonschema=True)
-        failed = None if both.jsonschema_rs else as_near_miss(compiled, value)
+        checked = verdicts(compiled, value, ask_jsonschema=True)
+        failed = None if checked.jsonschema_rs else as_near_miss(compiled, value)
     except (ValueError, RecursionError) as error:
         detail = shortened(f"{type(error).__name__}: {error}", _SHOWN)
         return TextVerdict.UNDECIDED, "", detail
-    if both.jsonschema_rs and both.jsonschema is not False:
+    if checked.jsonschema_rs and checked.jsonschema is not False:
         return TextVerdict.VALID, "", ""
-    return TextVerdict.INVALID, failed.keyword if failed else "", both.error
+    return TextVerdict.INVALID, failed.keyword if failed else "", checked.error
 
 
 _LISTING_10: Final = jsonschema.FormatChecker()

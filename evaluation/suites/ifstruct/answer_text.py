@@ -121,14 +121,14 @@ def published_answer(text: str) -> str | MissingAnswer:
     one, then all before the last of the channels, then one end token.
     """
     for opening, closing in _PUBLISHED_TAGS:
-        pieces, place = [], 0
-        while mark := opening.search(text, place):
+        pieces, start = [], 0
+        while mark := opening.search(text, start):
             end = closing.search(text, mark.end())
             if end is None:
                 break
-            pieces.append(text[place : mark.start()])
-            place = end.end()
-        text = "".join((*pieces, text[place:]))
+            pieces.append(text[start : mark.start()])
+            start = end.end()
+        text = "".join((*pieces, text[start:]))
     for _, closing in _PUBLISHED_TAGS:
         if mark := closing.search(text):
             text = text[mark.end() :]
@@ -151,7 +151,7 @@ def find_code_block(text: str) -> CodeBlock | None:
     words = block.language.split()
     # Text between this block and a later one is not after the answer.
     after = block.after.split("\n") if block.fenced else []
-    marks = [place for place, line in enumerate(after) if line.startswith("```")]
+    marks = [number for number, line in enumerate(after) if line.startswith("```")]
     return CodeBlock(
         language=words[0].lower() if words else "",
         content=block.text,
@@ -305,8 +305,8 @@ def _read_json(text: str, *, fenced: bool, lenient: bool) -> AnswerValue | Flaw:
     if not fenced and lenient:
         bracket = _BRACKET.search(text)
         start = bracket.start() if bracket else 0
-        for found in json_texts(text):
-            start = text.rindex(found)
+        for document in json_texts(text):
+            start = text.rindex(document)
     elif not fenced and not text.startswith(_BRACKETS):
         return _wrong_beginning(text)
     try:

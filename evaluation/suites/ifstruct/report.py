@@ -116,8 +116,11 @@ def _free_or_constrained(run: ScoredRun) -> Table:
     """Return what has the right structure, free and constrained."""
     sides = {
         label: [
-            replace(one, verdicts=(with_fields(one.verdict, passed=_is_right(one)),))
-            for one in side
+            replace(
+                response,
+                verdicts=(with_fields(response.verdict, passed=_is_right(response)),),
+            )
+            for response in side
         ]
         for label, side in run.by_label.items()
     }
@@ -183,8 +186,8 @@ def _by_choice(responses: Responses) -> Table:
                 value = response.slices.get(name, UNKNOWN)
                 sides.setdefault(value, {}).setdefault(label, []).append(response)
         rows += [
-            (name, value, label, *_rates(own.get(label, ())))
-            for value, own in sorted(sides.items())
+            (name, value, label, *_rates(by_label.get(label, ())))
+            for value, by_label in sorted(sides.items())
             for label in responses
         ]
     return Table(

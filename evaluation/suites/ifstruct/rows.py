@@ -68,18 +68,20 @@ def all_fields(
 ) -> Iterator[tuple[str, Field]]:
     """Yield every field with its path, parents first: `poems[].poem_title`."""
     for field in fields:
-        own = f"{path}.{field.name}" if path else field.name
-        yield own, field
+        field_path = f"{path}.{field.name}" if path else field.name
+        yield field_path, field
         ending = "" if field.type is FieldType.OBJECT else "[]"
-        yield from all_fields(field.fields, own + ending)
+        yield from all_fields(field.fields, field_path + ending)
 
 
-def list_schema(fields: tuple[Field, ...], least: int, most: int) -> dict[str, Json]:
+def list_schema(
+    fields: tuple[Field, ...], minimum: int, maximum: int
+) -> dict[str, Json]:
     """Return the JSON Schema of a list of items, as a record's `json_schema` has it."""
     return {
         "type": "array",
-        "minItems": least,
-        "maxItems": most,
+        "minItems": minimum,
+        "maxItems": maximum,
         "items": _object_schema(fields),
     }
 
@@ -328,13 +330,13 @@ class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
     def requirements(self) -> Requirements:
         """The requirements of the answer."""
         count = self.top_level_count
-        least, most = (count, count) if isinstance(count, int) else count
+        minimum, maximum = (count, count) if isinstance(count, int) else count
         plain = FenceWish.REQUIRED if self.require_code_block else FenceWish.FREE
         return Requirements(
             format=self.output_format,
             wrapper=self.top_level_key if self.require_wrapper_key else None,
-            least=least,
-            most=most,
+            least=minimum,
+            most=maximum,
             fence=Fence.parse(self.fence) if self.fence else Fence(plain),
             commentary=not self.require_no_commentary,
             schema=self.json_schema,
@@ -344,13 +346,13 @@ class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
 def record_of(seed: int, spec: RowSpec, prompt: str) -> IfstructRecord:
     """Return the row that asks for what was drawn."""
     requirements = spec.requirements
-    same = spec.least == spec.most
+    is_exact = spec.least == spec.most
     return IfstructRecord(
         seed=seed,
         entity_type=spec.entity,
         prompt=prompt,
         json_schema=requirements.schema,
-        top_level_count=spec.least if same else (spec.least, spec.most),
+        top_level_count=spec.least if is_exact else (spec.least, spec.most),
         top_level_key=spec.wrapper,
         require_wrapper_key=spec.wrapper is not None,
         require_code_block=requirements.fence.wish is FenceWish.REQUIRED,

@@ -61,7 +61,7 @@ _MISSING: Final = {
     NoAnswer.REFUSED: Failure.REFUSED,
     NoAnswer.TOO_LARGE: Failure.TOO_LARGE,
 }
-_ORDER: Final = {failure: place for place, failure in enumerate(Failure)}
+_ORDER: Final = {failure: rank for rank, failure in enumerate(Failure)}
 #: Most reasons of a verdict.
 _MOST_REASONS = 20
 #: The verdict on a row whose answer no engine can constrain.
@@ -83,7 +83,7 @@ def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
             "slices": {**slices_of(row)},
             "kind": row.entity_type,
             "cluster": row.entity_type,
-            "requirements": [str(each) for each in requirements_of(row)],
+            "requirements": [str(requirement) for requirement in requirements_of(row)],
         }
 
         def judge(response: Response) -> Verdict:
@@ -345,9 +345,9 @@ def _check_length(
 
     The published verifier counts it twice if the schema of the list refuses it too.
     """
-    least, most, count = requirements.least, requirements.most, len(items)
-    if not least <= count <= most:
-        span = str(least) if least == most else f"{least} to {most}"
+    minimum, maximum, count = requirements.least, requirements.most, len(items)
+    if not minimum <= count <= maximum:
+        span = str(minimum) if minimum == maximum else f"{minimum} to {maximum}"
         yield Flaw(Failure.ITEM_COUNT, f"{count} items, {span} are required")
     low, high = (requirements.schema.get(name) for name in ("minItems", "maxItems"))
     if (low is not None and count < low) or (high is not None and count > high):

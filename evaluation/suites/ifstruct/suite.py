@@ -109,8 +109,8 @@ def read_rows(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> list[IfstructRe
             then = "see docs/suites/ifstruct.md for the columns"
             raise BadData(f"no row: {error}", where, then) from None
         if row.seed in read:
-            what = f"the seed {row.seed} stands at {read[row.seed][0]} too"
-            raise BadData(what, where, "give each row its own")
+            message = f"the seed {row.seed} stands at {read[row.seed][0]} too"
+            raise BadData(message, where, "give each row its own")
         read[row.seed] = (where, row)
     if not read:
         raise BadData("there is no row in it")
@@ -177,16 +177,19 @@ def _wrong_values(
     items: UntypedJson, requirements: Requirements
 ) -> Iterator[tuple[Failure, str]]:
     """Yield answers whose first item lacks a field or has a wrong value."""
-    (first, *others), fields = items, requirements.schema["items"]
+    (item, *items_after), fields = items, requirements.schema["items"]
     is_yaml = requirements.format is AnswerFormat.YAML
-    for name in fields["required"] if len(first) > 1 else ():
-        rest = {key: value for key, value in first.items() if key != name}
-        yield Failure.MISSING_FIELD, _answer([rest, *others], requirements)
+    for name in fields["required"] if len(item) > 1 else ():
+        shortened_item = {key: value for key, value in item.items() if key != name}
+        yield (
+            Failure.MISSING_FIELD,
+            _answer([shortened_item, *items_after], requirements),
+        )
     for name, field in fields["properties"].items():
-        for failure, value in _refused(field, first.get(name)):
+        for failure, value in _refused(field, item.get(name)):
             if failure is Failure.COERCED_SCALAR and not is_yaml:
                 continue
-            changed = [{**first, name: value}, *others]
+            changed = [{**item, name: value}, *items_after]
             yield failure, _answer(changed, requirements)
 
 
@@ -221,8 +224,11 @@ def _wrong_shapes(
         other_key = replace(requirements, wrapper=f"{requirements.wrapper}s")
         yield Failure.NOT_WRAPPED, _answer(items, bare)
         yield Failure.WRONG_WRAPPER_KEY, _answer(items, other_key)
-    (other,) = {*AnswerFormat} - {requirements.format}
-    yield Failure.WRONG_FORMAT, _answer(items, replace(requirements, format=other))
+    (wrong_format,) = {*AnswerFormat} - {requirements.format}
+    yield (
+        Failure.WRONG_FORMAT,
+        _answer(items, replace(requirements, format=wrong_format)),
+    )
 
 
 #: Content that cannot be read, by format.
@@ -253,8 +259,8 @@ def _wrong_texts(
     if is_fenced:
         yield Failure.MISSING_FENCE, right.partition("\n")[2].rstrip("`")
         if recommended and fence.language:
-            other = right.replace(fence.language, "text", 1)
-            yield Failure.WRONG_FENCE_LANGUAGE, other
+            mislabelled = right.replace(fence.language, "text", 1)
+            yield Failure.WRONG_FENCE_LANGUAGE, mislabelled
         if recommended and not requirements.commentary:
             yield Failure.SEVERAL_FENCES, f"{right}\n{right}"
     elif fence.wish is FenceWish.FORBIDDEN and recommended:

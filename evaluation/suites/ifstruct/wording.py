@@ -82,9 +82,9 @@ class Wording:
 
     def _count(self) -> str:
         spec = self._spec
-        same = spec.least == spec.most
+        is_exact = spec.least == spec.most
         noun = spec.label if spec.most == 1 else spec.plural
-        texts = self._voice.exact if same else self._voice.range
+        texts = self._voice.exact if is_exact else self._voice.range
         return self._one_of(texts, least=spec.least, most=spec.most, noun=noun)
 
     def _fields(self) -> Iterator[str]:
@@ -157,8 +157,8 @@ def _facts(field: Field) -> str:
     if not field.fields:
         return facts
     inner = ", ".join(f"`{member.name}` ({_facts(member)})" for member in field.fields)
-    each = "each one having" if field.type is FieldType.OBJECTS else "having"
-    return f"{facts}, {each} {inner}"
+    opening = "each one having" if field.type is FieldType.OBJECTS else "having"
+    return f"{facts}, {opening} {inner}"
 
 
 def _bullets(spec: RowSpec) -> str:
@@ -248,8 +248,8 @@ def _items(field: Field, noun: str = "item") -> str:
     return _counted(field.min_items, field.max_items, noun)
 
 
-def _counted(least: int | None, most: int | None, noun: str) -> str:
-    count = _count_text(least, most)
+def _counted(minimum: int | None, maximum: int | None, noun: str) -> str:
+    count = _count_text(minimum, maximum)
     return f"{count} {noun}" if count == "1" else f"{count} {noun}s"
 
 
@@ -260,8 +260,8 @@ def _placeholder(field: Field) -> str:
     return f"{field.type} ({signs})" if signs else str(field.type)
 
 
-def _remark(field: Field, sign: str, more: str = "") -> str:
-    parts = ("optional" if field.optional else "", field.about, more)
+def _remark(field: Field, sign: str, remark: str = "") -> str:
+    parts = ("optional" if field.optional else "", field.about, remark)
     text = "; ".join(part for part in parts if part)
     return f"  {sign} {text}" if text else ""
 
@@ -327,13 +327,13 @@ _PLAIN: Final = {
 }
 
 
-def _count_text(least: int | None, most: int | None) -> str:
+def _count_text(minimum: int | None, maximum: int | None) -> str:
     """Return the number of items of a list: `3`, `2-4`, `at least 2`, empty for any."""
-    if least is not None and most is not None:
-        return str(least) if least == most else f"{least}-{most}"
-    if least is not None:
-        return f"at least {least}"
-    return "" if most is None else f"at most {most}"
+    if minimum is not None and maximum is not None:
+        return str(minimum) if minimum == maximum else f"{minimum}-{maximum}"
+    if minimum is not None:
+        return f"at least {minimum}"
+    return "" if maximum is None else f"at most {maximum}"
 
 
 def _limits_text(field: Field) -> str:

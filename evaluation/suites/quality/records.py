@@ -199,7 +199,7 @@ def _problems(
     if len(problems) > count and not request.first:
         draw = Random(f"{task.name} {request.seed}")  # noqa: S311 (no secret)
         places = sorted(draw.sample(places, count))
-    return origin, {f"{place:04d}": problems[place] for place in places[:count]}
+    return origin, {f"{index:04d}": problems[index] for index in places[:count]}
 
 
 def hub_problems(task: QualityTask, revision: str | None) -> tuple[str, list[Problem]]:
@@ -222,20 +222,22 @@ def hub_problems(task: QualityTask, revision: str | None) -> tuple[str, list[Pro
     return f"{task.repository}@{folder.name}", problems
 
 
-def problems_in_folder(task: QualityTask, place: Path) -> list[Problem]:
+def problems_in_folder(task: QualityTask, location: Path) -> list[Problem]:
     """Return a task's published problems in a folder, or in the file of this name.
 
     Raises:
         NoInput: there is neither.
         BadData: a row cannot be read.
     """
-    if place.is_dir():
-        return _read(task, _files(place, task.files) or _files(place, ""))
-    paths = [place.with_name(f"{place.name}{suffix}") for suffix in _SUFFIXES]
+    if location.is_dir():
+        return _read(task, _files(location, task.files) or _files(location, ""))
+    paths = [location.with_name(f"{location.name}{suffix}") for suffix in _SUFFIXES]
     existing = [path for path in paths if path.is_file()]
     if not existing:
-        names = ", ".join(f"{place.name}{suffix}" for suffix in _SUFFIXES)
-        message = f"--data {place.parent}: there is no folder {place.name}, nor {names}"
+        names = ", ".join(f"{location.name}{suffix}" for suffix in _SUFFIXES)
+        message = (
+            f"--data {location.parent}: there is no folder {location.name}, nor {names}"
+        )
         raise NoInput(message)
     return _read(task, existing[:1])
 

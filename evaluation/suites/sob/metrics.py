@@ -195,15 +195,15 @@ def _joined(path: Path) -> str:
     return text
 
 
-def same_leaf(one: Json, other: Json, rules: ScoringRules) -> bool:
+def same_leaf(left: Json, right: Json, rules: ScoringRules) -> bool:
     """Return whether two leaves hold the same value.
 
     Under JSON's equality 1 and 1.0 are the same and 1 and true are not (JSON Schema
     2020-12 core, section 4.2.2); under Python's all three are. NaN equals nothing.
     """
-    if one != other:
+    if left != right:
         return False
-    return not rules.json_equality or isinstance(one, bool) is isinstance(other, bool)
+    return not rules.json_equality or isinstance(left, bool) is isinstance(right, bool)
 
 
 _PUNCTUATION: Final = re.compile(r"[^\w\s]")
@@ -252,10 +252,10 @@ def _token_f1(truth: Json, answer: Json, rules: ScoringRules) -> float:
     return 2 * common / (len(true_words) + len(answer_words))
 
 
-def f1(common: int, one: int, other: int) -> float:
+def f1(common: int, left_count: int, right_count: int) -> float:
     """Return the F1 of two sets by their sizes and that of their intersection."""
     # 2 * P * R / (P + R) with P = common / one and R = common / other.
-    return 2 * common / (one + other) if common else 0.0
+    return 2 * common / (left_count + right_count) if common else 0.0
 
 
 def _coverage_gate(coverage: float, source: str, rules: ScoringRules) -> float:
@@ -370,7 +370,10 @@ def score_answer(
 def _is_perfect(answer: Json, expected: Expectation, leaves: dict[Path, Json]) -> bool:
     """Return whether an answer is the truth; the published code compares texts."""
     if not expected.rules.json_equality:
-        texts = (json.dumps(each, sort_keys=True) for each in (answer, expected.truth))
+        texts = (
+            json.dumps(document, sort_keys=True)
+            for document in (answer, expected.truth)
+        )
         return next(texts) == next(texts)
     return expected.leaves.keys() == leaves.keys() and all(
         same_leaf(value, leaves[path], expected.rules)
@@ -386,12 +389,12 @@ def _met_values(expected: Expectation, answer: dict[Path, Json]) -> tuple[int, f
     same_words = rules.json_equality and rules.canonical_numbers
     for path, value in expected.compared.items():
         if path in answer:
-            other = answer[path]
-            is_same = same_leaf(value, other, rules)
+            answered = answer[path]
+            is_same = same_leaf(value, answered, rules)
             exact += is_same
             # Where equality is JSON's and numbers have one spelling, so have words.
             faithful += (
-                1.0 if is_same and same_words else _token_f1(value, other, rules)
+                1.0 if is_same and same_words else _token_f1(value, answered, rules)
             )
         elif not rules.missing_is_zero:
             faithful += _token_f1(value, None, rules)

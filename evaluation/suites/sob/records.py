@@ -132,8 +132,8 @@ def sob_record(record: Record) -> SobRecord:
     try:
         return msgspec.convert(record.fields, SobRecord)
     except msgspec.ValidationError as error:
-        what = f"no record of suite sob: {error}"
-        raise BadData(what, record.key, _THEN) from error
+        message = f"no record of suite sob: {error}"
+        raise BadData(message, record.key, _THEN) from error
 
 
 def sample_records() -> list[SobRecord]:
@@ -228,8 +228,8 @@ def _source_of(row: Mapping[str, Json], where: str) -> Source:
             return source
     # `audio/train.jsonl` and `image-train.jsonl`, but nobody's /home/claudio/sob.jsonl.
     near = "/".join(Path(where).parts[-2:]).lower()
-    found = set(re.findall("[a-z]+", near))
-    return "image" if "image" in found else "audio" if "audio" in found else "text"
+    words = set(re.findall("[a-z]+", near))
+    return "image" if "image" in words else "audio" if "audio" in words else "text"
 
 
 def _record_of_response(line: Mapping[str, Json], where: str) -> SobRecord:

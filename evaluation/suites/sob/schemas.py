@@ -149,13 +149,13 @@ class PublishedTypes:
 
     def _type(self, path: str) -> str | None:
         schema: Json = self.schema
-        for place, part in enumerate(_INDEX.split(path)):
-            for step in filter(None, (part,) if place % 2 else part.split(".")):
-                holder = "array" if place % 2 else "object"
+        for index, part in enumerate(_INDEX.split(path)):
+            for step in filter(None, (part,) if index % 2 else part.split(".")):
+                holder = "array" if index % 2 else "object"
                 if not isinstance(schema, dict) or schema.get("type") != holder:
                     return None
-                schema = schema.get("items" if place % 2 else "properties")
-                if not place % 2:
+                schema = schema.get("items" if index % 2 else "properties")
+                if not index % 2:
                     schema = schema.get(step) if isinstance(schema, dict) else None
         kind = schema.get("type") if isinstance(schema, dict) else None
         if isinstance(kind, list):

@@ -173,9 +173,9 @@ def leaf_mistakes(
         answer: All leaves of the answer.
         rules: Decides when two leaves are the same.
     """
-    found = {path: _mistake(path, truth[path], answer, rules) for path in truth}
-    found |= {path: Mistake.SPURIOUS_PATH for path in answer if path not in truth}
-    return {path: mistake for path, mistake in found.items() if mistake is not None}
+    mistakes = {path: _mistake(path, truth[path], answer, rules) for path in truth}
+    mistakes |= {path: Mistake.SPURIOUS_PATH for path in answer if path not in truth}
+    return {path: mistake for path, mistake in mistakes.items() if mistake is not None}
 
 
 def _mistake(
@@ -183,21 +183,23 @@ def _mistake(
 ) -> Mistake | None:
     if path not in answer:
         return Mistake.MISSING_PATH
-    other = answer[path]
-    if same_leaf(value, other, rules):
+    answered = answer[path]
+    if same_leaf(value, answered, rules):
         return None
-    if _same_but_for_type(value, other, rules):
+    if _same_but_for_type(value, answered, rules):
         return Mistake.TYPE
     return Mistake.VALUE
 
 
-def _same_but_for_type(value: Json, other: Json, rules: ScoringRules) -> bool:
+def _same_but_for_type(value: Json, answered: Json, rules: ScoringRules) -> bool:
     """Return whether two leaves of different types are written alike."""
-    if isinstance(value, dict | list) or isinstance(other, dict | list):
+    if isinstance(value, dict | list) or isinstance(answered, dict | list):
         return False
-    if type_of(value) == type_of(other) or (is_number(value) and is_number(other)):
+    if type_of(value) == type_of(answered) or (
+        is_number(value) and is_number(answered)
+    ):
         return False
-    texts = (text_of_leaf(value, rules), text_of_leaf(other, rules))
+    texts = (text_of_leaf(value, rules), text_of_leaf(answered, rules))
     return texts[0].strip().lower() == texts[1].strip().lower()
 
 
