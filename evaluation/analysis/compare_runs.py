@@ -139,7 +139,9 @@ class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
     def is_worse(self, before: ExpectedOutcome) -> bool:
         """Return whether anything is worse than before."""
-        ranks = {outcome: rank for rank, same in enumerate(RANKS) for outcome in same}
+        ranks = {
+            outcome: rank for rank, outcomes in enumerate(RANKS) for outcome in outcomes
+        }
         if ranks[self.outcome] != ranks[before.outcome]:
             return ranks[self.outcome] > ranks[before.outcome]
         return any(
@@ -153,8 +155,8 @@ class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
         if not self.wrong:
             return name
         text, tokens = min(self.wrong.items())
-        more = f" and {len(self.wrong) - 1:,} more" if len(self.wrong) > 1 else ""
-        return f"{name}: text {text + 1} at token {tokens + 1}{more}"
+        suffix = f" and {len(self.wrong) - 1:,} more" if len(self.wrong) > 1 else ""
+        return f"{name}: text {text + 1} at token {tokens + 1}{suffix}"
 
 
 class EngineOutcomes(NamedTuple):
@@ -170,7 +172,7 @@ class EngineOutcomes(NamedTuple):
 
 def engine_outcomes(run: RecordedRun) -> list[EngineOutcomes]:
     """Return the outcomes of a run's cases, by the tasks' own criteria."""
-    found = []
+    engines_of_run = []
     cases = run.frame().with_columns(_KEY).sort("task", maintain_order=True)
     for label in cases["engine"].unique(maintain_order=True):
         participant = run.header.participant(label)
@@ -192,8 +194,8 @@ def engine_outcomes(run: RecordedRun) -> list[EngineOutcomes]:
             if engine == label
         )
         names = (label, with_preset, name)
-        found.append(EngineOutcomes(label, names, outcomes, undecided))
-    return found
+        engines_of_run.append(EngineOutcomes(label, names, outcomes, undecided))
+    return engines_of_run
 
 
 def write_outcomes(run: RecordedRun, path: Path) -> list[Path]:
@@ -209,9 +211,9 @@ def write_outcomes(run: RecordedRun, path: Path) -> list[Path]:
         if names.count(name) > 1:
             message = f"two engines are {name!r} without version and options"
             raise BadData(message, str(run.folder), "measure one of them alone")
-    outcomes = [each for engine in engines for each in engine.outcomes.values()]
-    outcomes.sort(key=lambda each: (each.engine, each.task, each.schema))
-    lines = [msgspec.json.encode(each) + b"\n" for each in outcomes]
+    outcomes = [line for engine in engines for line in engine.outcomes.values()]
+    outcomes.sort(key=lambda line: (line.engine, line.task, line.schema))
+    lines = [msgspec.json.encode(line) + b"\n" for line in outcomes]
     atomic_write_bytes(path, b"".join(lines))
     return [path]
 
@@ -256,7 +258,7 @@ class BaselineComparison(NamedTuple):
     @property
     def common(self) -> int:
         """The number of cases that both have."""
-        return sum(len(self.cases[way]) for way in ("worse", "better", "equal"))
+        return sum(len(self.cases[change]) for change in ("worse", "better", "equal"))
 
 
 def hold_against(
@@ -267,12 +269,12 @@ def hold_against(
     for name, case in before.outcomes.items():
         after = now.outcomes.get(name) if now else None
         if after is None:
-            way = "undecided" if now and name in now.undecided else "not run"
+            change = "undecided" if now and name in now.undecided else "not run"
         elif after.is_worse(case):
-            way = "worse"
+            change = "worse"
         else:
-            way = "better" if case.is_worse(after) else "equal"
-        cases[way].append(case)
+            change = "better" if case.is_worse(after) else "equal"
+        cases[change].append(case)
     return BaselineComparison(before=before, now=now, cases=cases)
 
 
@@ -288,7 +290,7 @@ def match_engines(
     matches = []
     for engine in now:
         for index, name in enumerate(engine.names):
-            alike = [each for each in before if each.names[index] == name]
+            alike = [engine for engine in before if engine.names[index] == name]
             if len(alike) == 1:
                 matches.append((alike[0], engine))
             if alike:
@@ -314,8 +316,8 @@ def _baseline_tables(
                     engine.common + len(engine.cases["not run"]),
                 ),
                 **{
-                    way: len(engine.cases[way])
-                    for way in ("worse", "better", "not run")
+                    change: len(engine.cases[change])
+                    for change in ("worse", "better", "not run")
                 },
             }
             for engine in compared
@@ -328,7 +330,7 @@ def _baseline_tables(
     rows: list[dict[str, Cell]] = [
         {
             "engine": engine.before.label,
-            "way": way,
+            "way": change,
             "task": case.task,
             "schema": case.schema,
             "before": str(case) if after else None,
@@ -336,12 +338,12 @@ def _baseline_tables(
         }
         for ways in (("worse", "not run"), ("better",))
         for engine in compared
-        for way in ways
-        for case in engine.cases[way]
+        for change in ways
+        for case in engine.cases[change]
         for after in [engine.now and engine.now.outcomes.get((case.task, case.schema))]
     ]
-    more = 0 if limit is None else len(rows) - limit
-    note = f"{more:,} more: --format json" if more > 0 else ""
+    hidden = 0 if limit is None else len(rows) - limit
+    note = f"{hidden:,} more: --format json" if hidden > 0 else ""
     yield Table.of_records("Cases that moved", rows[:limit], note)
 
 
@@ -426,11 +428,15 @@ def paired_times(pair: PairedEngines) -> dict[str, Ratio | None]:
     machine = machine_speed(pair) or 1.0
     ratios: dict[str, Ratio | None] = dict.fromkeys(TIMES)
     for name, column in TIMES.items():
-        first, second = (
+        times_before, times_after = (
             times_by_case(side.attempts, column) for side in (pair.a, pair.b)
         )
-        cases = [case for case in first if case in compiled and case in second]
-        sides = [[times[case] for case in cases] for times in (first, second)]
+        cases = [
+            case for case in times_before if case in compiled and case in times_after
+        ]
+        sides = [
+            [times[case] for case in cases] for times in (times_before, times_after)
+        ]
         a, b = ([geometric_mean(times) for times in side] for side in sides)
         ratio, interval = geometric_ratio(a, b), None
         if ratio is None:
@@ -455,15 +461,15 @@ def machine_speed(pair: PairedEngines) -> float | None:
     sides, on = [a.of_all, b.of_all], ["engine", *CASE]
     if not {*a.of_all["engine"]} & {*b.of_all["engine"]}:
         sides, on = [a.attempts, b.attempts], CASE
-    first, second = (
+    before, after = (
         side.filter(pl.col("calibration_ns") > 0)
         .group_by(on)
         .agg(pl.col("calibration_ns").log().mean())
         for side in sides
     )
-    both = first.join(second, on=on, suffix="_b")
-    slower = both["calibration_ns_b"] - both["calibration_ns"]
-    return exp(fmean(slower)) if both.height else None
+    paired = before.join(after, on=on, suffix="_b")
+    slower = paired["calibration_ns_b"] - paired["calibration_ns"]
+    return exp(fmean(slower)) if paired.height else None
 
 
 def times_tables(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
@@ -549,10 +555,10 @@ def objections(runs: Sequence[RecordedRun]) -> list[str]:
     names = run_names(runs)
     gaps = [f"{names[run.folder]}: {gap}" for run in runs for gap in gaps_of(run)]
     return gaps + [
-        f"{names[run.folder]} and {names[first.folder]} differ in {difference}: "
+        f"{names[run.folder]} and {names[reference.folder]} differ in {difference}: "
         f"{difference.condition.consequence}"
-        for first, run in combinations(runs, 2)
-        for difference in differences(first.raw_header, run.raw_header)
+        for reference, run in combinations(runs, 2)
+        for difference in differences(reference.raw_header, run.raw_header)
     ]
 
 
@@ -600,31 +606,35 @@ def compare_runs(
     runs = [run] if baseline is None or isinstance(baseline, Path) else [baseline, run]
     by_task = {
         task: compared_engines(runs, task)
-        for task in sorted({task for each in runs for task in each.tasks})
+        for task in sorted({task for run in runs for task in run.tasks})
     }
     compared = _held(run, baseline, fails=bool(fail_on))
     pairs = {
-        task: found
+        task: paired
         for task, sides in by_task.items()
-        if (found := _pairs(run, baseline, compared, sides))
+        if (paired := _pairs(run, baseline, compared, sides))
     }
     if not pairs and not compared:
         raise NoInput(
             "no two engines have rows of one task",
-            ", ".join(str(each.folder) for each in runs),
+            ", ".join(str(run.folder) for run in runs),
             "give a second run",
         )
     tables = []
-    for task, found in pairs.items():
-        compare = suite_comparison if is_of_suites(found) else comparison
+    for task, paired in pairs.items():
+        compare = suite_comparison if is_of_suites(paired) else comparison
         named = task if len(by_task) > 1 else ""
-        made = (replace(table, task=named) for table in compare(found, task))
-        tables.append([table for table in made if table.rows])
+        compared_tables = (
+            replace(table, task=named) for table in compare(paired, task)
+        )
+        tables.append([table for table in compared_tables if table.rows])
     failures: list[str] = []
     if "worse" in fail_on:
         failures += _worse(compared)
     if "slower" in fail_on:
-        failures += slowdowns([pair for found in pairs.values() for pair in found])
+        failures += slowdowns(
+            [pair for paired_cases in pairs.values() for pair in paired_cases]
+        )
     verdict = _baseline_tables(compared, limit)
     return ComparisonResult(
         tables=[*(table for table in verdict if table.rows), *in_turns(tables)],
@@ -654,8 +664,8 @@ def _held(
     matched = match_engines(before, now)
     if not matched and not fails and not isinstance(baseline, Path):
         return []
-    met = [engine for engine, _ in matched]
-    alone = [(engine, None) for engine in before if engine not in met]
+    matched_engines = [engine for engine, _ in matched]
+    alone = [(engine, None) for engine in before if engine not in matched_engines]
     return [hold_against(a, b) for a, b in [*matched, *alone]]
 
 

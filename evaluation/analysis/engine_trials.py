@@ -119,15 +119,15 @@ def _answer(address: str, schema: Json) -> EngineTrial:
     return EngineTrial(engine=address, late="nothing was sent")
 
 
-def case_of_values(text: str, made: SchemaInstances) -> Case:
+def case_of_values(text: str, instances: SchemaInstances) -> Case:
     """Return the case of a schema with the values that were made of it."""
     walks = tuple(
         InstanceWalk(
-            text=it.text,
-            valid=it.valid,
-            label={"pointer": it.schema_pointer, "keyword": it.keyword},
+            text=instance.text,
+            valid=instance.valid,
+            label={"pointer": instance.schema_pointer, "keyword": instance.keyword},
         )
-        for it in recorded_instances(made)
+        for instance in recorded_instances(instances)
     )
     return Case(task=NAME, id="schema", config="fit", schema=text, walks=walks)
 
@@ -150,8 +150,8 @@ def trial_of(case: Case, row: Row) -> EngineTrial:
             blocked.append(walk.text)
         elif engine_is_right(walked) is False:
             label = walk.label
-            place = str(label["pointer"]), str(label["keyword"])
-            passed.append(PassedValue(*place, walk.text))
+            location = str(label["pointer"]), str(label["keyword"])
+            passed.append(PassedValue(*location, walk.text))
     valid = sum(walk.valid for walk in case.walks)
     return EngineTrial(
         engine=row.engine,

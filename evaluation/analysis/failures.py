@@ -77,7 +77,7 @@ def failures(
             str(run.folder),
             f"it has {', '.join(sorted(aliases))}",
         )
-    chosen = {
+    selected = {
         label
         for label, called in aliases.items()
         if (called & {*engines} if engines else CONTROL not in called)
@@ -86,7 +86,7 @@ def failures(
     failed = [
         failure
         for row in run.rows()
-        if row.engine in chosen and (not only or row.task in only)
+        if row.engine in selected and (not only or row.task in only)
         if row.task not in passes or not passes[row.task](row)
         if (failure := _failure(row))
     ]
@@ -104,14 +104,16 @@ def failures(
     for failure in failed:
         if failure.outcome is Outcome.CRASH:
             crashes[failure.engine, failure.detail].append(failure)
-    once = [same[0]._replace(others=len(same) - 1) for same in crashes.values()]
+    once = [
+        crashed[0]._replace(others=len(crashed) - 1) for crashed in crashes.values()
+    ]
     # Nothing is worse than a crash, in the order above.
-    return [*once, *(it for it in failed if it.outcome is not Outcome.CRASH)]
+    return [*once, *(case for case in failed if case.outcome is not Outcome.CRASH)]
 
 
 def _failure(row: Row) -> FailedCase | None:
-    what = outcome_of(row)
-    if what not in SEVERITY:
+    outcome = outcome_of(row)
+    if outcome not in SEVERITY:
         return None
     culprits = [walk for walk in row.walks if engine_is_wrong(walk)]
     shortest = min(culprits, key=lambda walk: walk.tokens, default=None)
@@ -121,7 +123,7 @@ def _failure(row: Row) -> FailedCase | None:
         task=row.task,
         config=row.config,
         id=row.id,
-        outcome=what,
+        outcome=outcome,
         detail=_walk_failure(shortest)
         if row.detail == "" and shortest
         else _text_failure(row) or phase + row.detail,
@@ -143,13 +145,13 @@ def _text_failure(row: Row) -> str:
 def _walk_failure(walked: InstanceResult) -> str:
     kind = "valid" if walked.valid else "invalid"
     named = [str(walked.label[name]) for name in _NAMES if walked.label.get(name)]
-    what = f"{kind} text ({', '.join(named)})" if named else f"{kind} text"
+    description = f"{kind} text ({', '.join(named)})" if named else f"{kind} text"
     if walked.verdict is WalkVerdict.ACCEPTED:
-        return f"{what} accepted to its end"
+        return f"{description} accepted to its end"
     if walked.verdict is WalkVerdict.UNFINISHED:
-        return f"{what} may not end after its last token"
+        return f"{description} may not end after its last token"
     at = "" if walked.at is None else f" at token {walked.at + 1} of {walked.tokens}"
-    return f"{what} {walked.verdict}{at}" + (
+    return f"{description} {walked.verdict}{at}" + (
         f": {walked.detail}" if walked.detail else ""
     )
 
@@ -200,7 +202,7 @@ def failures_table(
         for failure in failed[:limit]
     )
     hidden = len(failed) - len(rows)
-    more = f"{hidden:,} more: --format json." if hidden else ""
+    remark = f"{hidden:,} more: --format json." if hidden else ""
     names = {run.header.names().get(engine, engine) for engine, _ in run.row_counts}
     apart = (
         "The control, under which everything may be written, is left out: "
@@ -213,6 +215,6 @@ def failures_table(
         name="failures",
         columns=("outcome", "engine", "task", "schema", "seen", "to see it again"),
         rows=rows,
-        note=" ".join(filter(None, (more, apart))),
+        note=" ".join(filter(None, (remark, apart))),
         commands=("to see it again",),
     )

@@ -202,10 +202,10 @@ def printed(number: int, dataset: str = "") -> Mapping[str, tuple[Cell, ...]]:
         >>> [str(cell) for cell in printed(3, "GlaiveAI")["XGrammar"]]
         ['0.12', '0.30', '66.78']
     """
-    whole, columns = _PARTS.get(number, (number, None))
+    number_of_table, columns = _PARTS.get(number, (number, None))
     kinds: dict[type, Callable[[Any], Cell]]
     kinds = {str: MissingFigure, int: int, float: FixedFigure}
-    rows = _FIGURES[str(whole)].get(dataset, {})
+    rows = _FIGURES[str(number_of_table)].get(dataset, {})
     return {
         framework: tuple(kinds[type(figure)](figure) for figure in figures[:columns])
         for framework, figures in rows.items()
@@ -246,8 +246,10 @@ def _run_suite_rows(number: int, runs: Sequence[RecordedRun]) -> list[_Row]:
     frames = []
     for run in runs:
         cases = suite_cases(run).filter(config=PAPER_DRAFT)
-        for (label,), own in sorted(cases.partition_by("engine", as_dict=True).items()):
-            frames.append(own.with_columns(engine=pl.lit(len(names))))
+        for (label,), rows in sorted(
+            cases.partition_by("engine", as_dict=True).items()
+        ):
+            frames.append(rows.with_columns(engine=pl.lit(len(names))))
             names[len(names)] = label, _framework_of(run.header.participant(label))
     return _suite_rows(number, pl.concat(frames), names) if frames else []
 
@@ -289,7 +291,7 @@ def _sides(runs: Sequence[RecordedRun], number: int) -> dict[str, _Side]:
             name = label if label not in sides else f"{folders[run.folder]}: {label}"
             unlike = _text_differences(run, label, number)
             sides[name] = _Side(framework, texts, run, unlike)
-    order = {framework: place for place, framework in enumerate(_PAPER.versions)}
+    order = {framework: rank for rank, framework in enumerate(_PAPER.versions)}
     return dict(
         sorted(sides.items(), key=lambda side: order.get(side[1].framework, len(order)))
     )
@@ -320,10 +322,13 @@ def _text_rows(number: int, sides: Mapping[str, _Side]) -> list[_Row]:
     rows = []
     for config in table.configs:
         for name, side in sides.items():
-            own = [*texts_of_config(texts[name], config)]
-            if own:
+            texts_of_group = [*texts_of_config(texts[name], config)]
+            if texts_of_group:
                 find = _shares if number == _COVERAGE else _times
-                cells = (*find(side, own)[: len(table.columns)], len(own))
+                cells = (
+                    *find(side, texts_of_group)[: len(table.columns)],
+                    len(texts_of_group),
+                )
                 dataset = _PAPER.datasets[config]
                 rows.append(_Row(dataset, side.framework, cells, side.differences))
     return rows
@@ -331,10 +336,10 @@ def _text_rows(number: int, sides: Mapping[str, _Side]) -> list[_Row]:
 
 def _shares(_side: _Side, texts: Sequence[GeneratedText]) -> list[Cell]:
     """Return the shares of Table 4."""
-    known = [text for text in texts if text.is_declaration_known]
+    measured = [text for text in texts if text.is_declaration_known]
     declared = [text for text in texts if text.declared]
     goods = [
-        [text.declared for text in known],
+        [text.declared for text in measured],
         [text.compliant_by_listing_10 for text in texts],
         [text.compliant_by_listing_10 for text in declared],
     ]
@@ -409,7 +414,7 @@ def _text_differences(run: RecordedRun, label: str, number: int) -> _Differences
     shots = models.get("shots")
     prompt = f"{models.get('prompt')}, {len(shots) if isinstance(shots, list) else 0}"
     budget, batch = models.get("budget"), models.get("batch")
-    wanted = {
+    differing = {
         "model": (table.model in model, model, table.model),
         "loop": (loop == table.loop, loop, table.loop),
         "device": (not timed or _DEVICE in device, device, _DEVICE),
@@ -423,7 +428,7 @@ def _text_differences(run: RecordedRun, label: str, number: int) -> _Differences
     }
     differences = _version_difference(label, framework) | {
         name: f"{used}, not {theirs}"
-        for name, (alike, used, theirs) in wanted.items()
+        for name, (alike, used, theirs) in differing.items()
         if not alike
     }
     options = models.get("options")
@@ -450,7 +455,14 @@ def _quality_differences(
     if table.model not in answer.model:
         differences["model"] = f"{answer.model}, not {table.model}"
     entries: Any = run.raw_header.get("engines") or ()
-    entry: Any = next((one for one in entries if one.get("engine") == label), {})
+    entry: Any = next(
+        (
+            entry_of_engine
+            for entry_of_engine in entries
+            if entry_of_engine.get("engine") == label
+        ),
+        {},
+    )
     # Who scores a file of responses has not seen what wrote them.
     loop = _OUR_LOOP if isinstance(entry.get("model"), dict) else "not known"
     loop = "the server's" if "server" in entry else loop
@@ -470,6 +482,6 @@ def _described(sides: Sequence[tuple[str, _Differences]]) -> Iterator[str]:
     for name, differences in sides:
         for difference in differences.items():
             whose.setdefault(difference, []).append(name)
-    for (what, detail), named in whose.items():
+    for (subject, detail), named in whose.items():
         of = "" if len(named) == len(sides) else f" of {', '.join(named)}"
-        yield f"{what[0].upper()}{what[1:]}{of}: {detail}."
+        yield f"{subject[0].upper()}{subject[1:]}{of}: {detail}."

@@ -126,16 +126,16 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
             raise BadConfiguration(
                 "no time limits of a schema", str(run.folder), "csbdata eval has them"
             )
-    for first, other in combinations(runs, 2):
+    for reference, candidate in combinations(runs, 2):
         unlike = [
             str(difference)
-            for difference in differences(first.raw_header, other.raw_header)
+            for difference in differences(reference.raw_header, candidate.raw_header)
             if difference.condition.name != "--id"
         ]
         if unlike:
             raise BadConfiguration(
-                f"not the {', '.join(unlike)} of {first.folder}",
-                str(other.folder),
+                f"not the {', '.join(unlike)} of {reference.folder}",
+                str(candidate.folder),
                 "run it anew in the same way",
             )
     check_participants(runs)
@@ -177,7 +177,7 @@ def _index(
     content: MeasuredContent,
 ) -> Index:
     data, raw = head.header.data, head.raw_header
-    own = [task for task in TASKS if not task_named(task).needs_data]
+    without_data = [task for task in TASKS if not task_named(task).needs_data]
     sample, fits = out / SAMPLE, read_fits(out)
     days = [run.header.started[:10] for run in runs]
     masks = rows.filter(task="masks")
@@ -186,7 +186,7 @@ def _index(
     undecided = {key for run in runs for key in run.undecided}
     undecided -= {*rows.select(KEY).iter_rows()}
     parts = rows.partition_by("engine", "task", as_dict=True)
-    heads = {one.engine: one for run in runs for one in run.header.engines}
+    heads = {engine.engine: engine for run in runs for engine in run.header.engines}
     return Index(
         edition=out.resolve().name,
         dataset=DatasetEntry(
@@ -194,7 +194,7 @@ def _index(
             content=content.digest,
             rows=content.rows,
             sha256=data.sha256 or "",
-            asked=_records(rows.filter(~pl.col("task").is_in(own))),
+            asked=_records(rows.filter(~pl.col("task").is_in(without_data))),
             common=_records(common),
             sample=len(sample.read_text().split()) if sample.exists() else None,
         ),
@@ -318,8 +318,8 @@ def _paper_tables(index: Index, rows: pl.DataFrame) -> Iterator[str]:
         ).list.drop_nulls(),
     )
     names = {
-        it.engine: (it.engine, FRAMEWORKS.get(it.name, it.engine))
-        for it in index.engines
+        engine.engine: (engine.engine, FRAMEWORKS.get(engine.name, engine.engine))
+        for engine in index.engines
     }
     for number in (5, 6) if cases.height else ():
         yield as_markdown(suite_table(number, cases, names))

@@ -171,8 +171,8 @@ def schema_matrix(run: RecordedRun, task: str) -> Table | None:
         title="By schema",
         columns=("schema", *engines),
         rows=tuple(
-            (name, *(own.get(engine) for engine in engines))
-            for name, own in findings.items()
+            (name, *(by_engine.get(engine) for engine in engines))
+            for name, by_engine in findings.items()
         ),
         note="In brackets the keyword of the first text that is judged wrong, or of "
         "the refusal.",
@@ -191,8 +191,8 @@ def _finding_of(run: RecordedRun, row: Row) -> str:
         keyword = str((judged.get("keyword") if isinstance(judged, dict) else "") or "")
     elif row.result is Result.COMPILE_ERROR:
         name = run.header.names().get(row.engine, row.engine)
-        own = run.header.participant(row.engine).refusals
-        refusal = explain(name, row.detail, own)
+        refusals = run.header.participant(row.engine).refusals
+        refusal = explain(name, row.detail, refusals)
         keyword = min(refusal.keywords, default="") if refusal else ""
     else:
         wrong = next((walk for walk in row.walks if engine_is_wrong(walk)), None)

@@ -74,12 +74,12 @@ def _less(value: Json) -> Iterator[Json]:
         members = [*value.items()]
         yield from map(dict, _without_spans(members))
         for name, member in members:
-            yield from ({**value, name: less} for less in _less(member))
+            yield from ({**value, name: smaller} for smaller in _less(member))
     elif isinstance(value, list):
         yield from _without_spans(value)
         for index, item in enumerate(value):
             after = value[index + 1 :]
-            yield from ([*value[:index], less, *after] for less in _less(item))
+            yield from ([*value[:index], smaller, *after] for smaller in _less(item))
     elif isinstance(value, int) and not isinstance(value, bool):
         yield from (1, int(value / 10))
 
@@ -161,14 +161,14 @@ def shrink_failure(
     if not fails(small):
         small = case
         for walk in case.walks:
-            fewer = tuple(each for each in small.walks if each is not walk)
+            fewer = tuple(text for text in small.walks if text is not walk)
             if walk is not culprit and fails(replace(small, walks=fewer)):
                 small = replace(small, walks=fewer)
     schema = json.dumps(shrink(json.loads(case.schema), fails_under))
-    for found in (replace(small, schema=schema), small, case):
-        last = ask_afresh(found)
-        if _failure(found, last, culprit) == failure:
-            return ShrunkFailure(case=found, row=last)
+    for candidate in (replace(small, schema=schema), small, case):
+        failed_row = ask_afresh(candidate)
+        if _failure(candidate, failed_row, culprit) == failure:
+            return ShrunkFailure(case=candidate, row=failed_row)
     raise NoInput(f"{outcome_of(row)}, but not when asked in a new process", name)
 
 
