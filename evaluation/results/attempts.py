@@ -171,7 +171,7 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
         for number, walk in enumerate(row.walks)
         if engine_is_wrong(walk)
     }
-    why = {"; ".join(filter(None, it.why.cause)) for it in row.walks if it.why}
+    why = {"; ".join(filter(None, walk.why.cause)) for walk in row.walks if walk.why}
     shared = {
         name: getattr(row, name)
         for name in Attempt.__struct_fields__
@@ -198,7 +198,7 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
         "wrong": " ".join(f"{text}:{at}" for text, at in wrong.items()),
         "why": " | ".join(sorted(why)),
         "verdicts": " ".join(
-            [str(outcome), *(f"{it.verdict}:{it.at}" for it in row.walks)]
+            [str(outcome), *(f"{walk.verdict}:{walk.at}" for walk in row.walks)]
         ),
         "label": msgspec.Raw(orjson.dumps(row.label, default=msgspec.to_builtins)),
     }
@@ -247,9 +247,9 @@ def without_waits(row: Row) -> Row:
     first_ns = row.first_mask_ns
     timed = ((a, b) for a, b in zip(row.walks, walks, strict=True) if a.mask_ns)
     # Of the text that was walked first.
-    first = min(timed, key=lambda pair: pair[0].tokens > LONG_TEXT, default=None)
-    if first_ns is not None and first is not None:
-        first_ns = max(0, first_ns - first[0].mask_ns[0] + first[1].mask_ns[0])
+    longest = min(timed, key=lambda pair: pair[0].tokens > LONG_TEXT, default=None)
+    if first_ns is not None and longest is not None:
+        first_ns = max(0, first_ns - longest[0].mask_ns[0] + longest[1].mask_ns[0])
     return replace(
         row,
         walks=walks,

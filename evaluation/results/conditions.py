@@ -72,28 +72,28 @@ def _members(part: str, *names: str) -> Callable[[Header, Header], Header]:
     """Return what takes these members of a part of a header, or all of them."""
 
     def members(header: Header, _other: Header) -> Header:
-        whole = _mapping(header.get(part))
-        return {name: whole.get(name) for name in names or whole}
+        section = _mapping(header.get(part))
+        return {name: section.get(name) for name in names or section}
 
     return members
 
 
-def _data(header: Header, other: Header) -> Header:
+def _data(header: Header, baseline: Header) -> Header:
     """Return what decides the data; a run that reads none goes with every other."""
-    both = header.get("data") and other.get("data")
-    return _members("data", *_OF_DATA)(header, other) if both else {}
+    compared = header.get("data") and baseline.get("data")
+    return _members("data", *_OF_DATA)(header, baseline) if compared else {}
 
 
-def _settings(header: Header, other: Header) -> Header:
+def _settings(header: Header, baseline: Header) -> Header:
     """Return what tasks were told; single tasks only where both runs have them."""
-    shared = set(header.get("tasks") or ()) & set(other.get("tasks") or ())
+    shared = set(header.get("tasks") or ()) & set(baseline.get("tasks") or ())
     settings = _mapping(header.get("settings"))
     return {name: settings[name] for name in settings if shared or name != "values"}
 
 
-def _models(header: Header, other: Header) -> Header:
+def _models(header: Header, baseline: Header) -> Header:
     """Return what writes; a run in which no model does goes with every other."""
-    return _model(header) if _model(other) else {}
+    return _model(header) if _model(baseline) else {}
 
 
 def _model(header: Header) -> dict[str, UntypedJson]:
@@ -107,19 +107,20 @@ def _model(header: Header) -> dict[str, UntypedJson]:
     return parts
 
 
-def _sources(header: Header, other: Header) -> Header:
+def _sources(header: Header, baseline: Header) -> Header:
     """Return what tasks read beside the data, where both runs have the task."""
-    sources, others = _mapping(header.get("sources")), _mapping(other.get("sources"))
+    sources = _mapping(header.get("sources"))
+    baseline_sources = _mapping(baseline.get("sources"))
     return {
         f"{task}: content": _mapping(sources[task]).get("sha256")
         for task in sources
-        if task in others
+        if task in baseline_sources
     }
 
 
-def _suite(header: Header, other: Header) -> Header:
+def _suite(header: Header, baseline: Header) -> Header:
     """Return a suite but for who answered: models are the participants there."""
-    suite = _mapping(header.get("suite")) if other.get("suite") else {}
+    suite = _mapping(header.get("suite")) if baseline.get("suite") else {}
     return {name: suite[name] for name in suite if name not in _NOT_OF_SUITES}
 
 
@@ -160,14 +161,15 @@ CONDITIONS: Final = (
 _OF_PARTICIPANT: Final = ("version", "preset", "options", "sha256", "model", "server")
 
 
-def differences(first: Header, other: Header) -> list[ConditionDifference]:
+def differences(header: Header, baseline: Header) -> list[ConditionDifference]:
     """Return the conditions that two runs do not share, by their whole headers."""
-    found = []
+    differing = []
     for condition in CONDITIONS:
-        one, two = condition.part(first, other), condition.part(other, first)
-        if detail := _each(one, two, (*one, *two)):
-            found.append(ConditionDifference(condition=condition, detail=detail))
-    return found
+        values = condition.part(header, baseline)
+        baseline_values = condition.part(baseline, header)
+        if detail := _each(values, baseline_values, (*values, *baseline_values)):
+            differing.append(ConditionDifference(condition=condition, detail=detail))
+    return differing
 
 
 def check_participants(runs: Sequence[RecordedRun]) -> None:
@@ -179,10 +181,11 @@ def check_participants(runs: Sequence[RecordedRun]) -> None:
     first_entries: dict[str, tuple[RecordedRun, Mapping[str, UntypedJson]]] = {}
     for run in runs:
         for entry in run.raw_header.get("engines") or ():
-            first, expected = first_entries.setdefault(entry["engine"], (run, entry))
+            earlier, expected = first_entries.setdefault(entry["engine"], (run, entry))
             if difference := _each(expected, entry, _OF_PARTICIPANT):
                 raise BadConfiguration(
-                    f"another {entry['engine']} than in {first.folder} ({difference})",
+                    f"another {entry['engine']} than in "
+                    f"{earlier.folder} ({difference})",
                     str(run.folder),
                     "run it anew in the same way",
                 )
@@ -192,14 +195,14 @@ def _mapping(value: UntypedJson) -> Mapping[str, UntypedJson]:
     return value if isinstance(value, dict) else {}
 
 
-def _each(first: Header, other: Header, names: Iterable[str]) -> str:
+def _each(values: Header, baseline: Header, names: Iterable[str]) -> str:
     """Return what two parts do not share, a few words each."""
     differing = []
     for name in dict.fromkeys(names):
-        if first.get(name) == other.get(name):
+        if values.get(name) == baseline.get(name):
             continue
         label = _LABELS.get(name, name)
-        texts = [_text(part.get(name)) for part in (other, first)]
+        texts = [_text(part.get(name)) for part in (baseline, values)]
         if any(len(text) > _LONG for text in texts):
             differing.append(f"another {label or name}")
         else:

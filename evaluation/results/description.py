@@ -16,7 +16,9 @@ INDENT = "  "
 
 def describe(header: RunHeader) -> list[str]:
     """Return what a run measures, line by line; a line to be copied is indented."""
-    engines = ", ".join(one.engine for one in header.engines if not one.unavailable)
+    engines = ", ".join(
+        engine.engine for engine in header.engines if not engine.unavailable
+    )
     return [
         *not_run(header),
         *_model(header.models),

@@ -100,5 +100,5 @@ def _picture(
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", size: int = 13) -> str:
-    place = f'x="{x}" y="{y}" text-anchor="{anchor}" font-size="{size}"'
-    return f"<text {place}>{escape(text)}</text>"
+    attributes = f'x="{x}" y="{y}" text-anchor="{anchor}" font-size="{size}"'
+    return f"<text {attributes}>{escape(text)}</text>"

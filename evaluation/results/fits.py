@@ -82,20 +82,22 @@ def reached(rows: Iterable[FitRow]) -> dict[str, list[Rate]]:
             ways.setdefault(row.target, Counter())[row.counts_as] += 1
     rates = {
         target: [
-            Rate(sum(own[way] for way in WAYS[: last + 1]), own.total())
-            for last in range(len(WAYS))
+            Rate(sum(counts[group] for group in WAYS[: rank + 1]), counts.total())
+            for rank in range(len(WAYS))
         ]
-        for target, own in ways.items()
+        for target, counts in ways.items()
     }
-    return dict(sorted(rates.items(), key=lambda it: (-it[1][1].count, it[0])))
+    return dict(sorted(rates.items(), key=lambda item: (-item[1][1].count, item[0])))
 
 
 def fits_table(rows: Sequence[FitRow]) -> Table:
     """Return one line a target: what it takes, and what stands in the way."""
     lines = [
-        (target, *rates, *_refused(own), _causes(own))
+        (target, *rates, *_refused(target_rows), _causes(target_rows))
         for target, rates in reached(rows).items()
-        for own in [[it for it in rows if it.target == target and it.sampled]]
+        for target_rows in [
+            [row for row in rows if row.target == target and row.sampled]
+        ]
     ]
     late = sum(row.late for row in rows if row.sampled)
     return Table(
@@ -127,14 +129,14 @@ def _refused(rows: Iterable[FitRow]) -> list[Cell]:
     )
     if not shares:
         return [None, None]
-    both = mean(shares), shares[len(shares) // 10]
-    return [f"{100 * share:.1f} %" for share in both]
+    figures = mean(shares), shares[len(shares) // 10]
+    return [f"{100 * share:.1f} %" for share in figures]
 
 
 def _causes(rows: Iterable[FitRow]) -> str:
     alone = Counter(row.in_the_way[0] for row in rows if len(row.in_the_way) == 1)
-    most = sorted(alone.items(), key=lambda it: (-it[1], it[0]))[:_SHOWN]
-    return ", ".join(f"{cause} {count:,}" for cause, count in most)
+    frequent = sorted(alone.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN]
+    return ", ".join(f"{cause} {count:,}" for cause, count in frequent)
 
 
 def read_fits(folder: Path) -> list[FitRow]:

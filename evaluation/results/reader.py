@@ -120,13 +120,13 @@ class RecordedRun:
 
     def _lines(self, task: str, kind: type[_T]) -> Iterator[_T]:
         lines = _firsts(self._attempts)
-        wanted = lines.filter(task=task) if task else lines
+        selected = lines.filter(task=task) if task else lines
         path = self.folder / ATTEMPTS
-        if not wanted.height:
+        if not selected.height:
             return
         try:
             with path.open("rb") as file:
-                for number, begin, end in wanted.select(_LINE).iter_rows():
+                for number, begin, end in selected.select(_LINE).iter_rows():
                     file.seek(begin)
                     try:
                         yield parse_line(file.read(end - begin), kind)
@@ -167,7 +167,9 @@ def _differs_from(names: Sequence[str], step: int) -> pl.Expr:
     import polars as pl  # noqa: PLC0415 - loads polars
 
     columns = [pl.col(name) for name in names]
-    return pl.any_horizontal(it.ne_missing(it.shift(step)) for it in columns)
+    return pl.any_horizontal(
+        column.ne_missing(column.shift(step)) for column in columns
+    )
 
 
 def open_run(folder: Path) -> RecordedRun:
@@ -181,15 +183,18 @@ def open_run(folder: Path) -> RecordedRun:
 
     header, raw_header = read_header(folder / HEADER)
     problems: list[str] = []
-    asked = _read_attempts(folder / ATTEMPTS, problems)
+    read_attempts = _read_attempts(folder / ATTEMPTS, problems)
     # Of the keys alone, since the whole of a large run is in memory but once.
-    keys = asked.select(*_KEY, is_decided=pl.col("outcome").is_not_null())
+    keys = read_attempts.select(*_KEY, is_decided=pl.col("outcome").is_not_null())
     decided = keys.filter("is_decided").height
     in_order = keys.with_row_index().sort(_KEY, maintain_order=True)
-    last = in_order.filter(_differs_from(_KEY, -1))
-    undecided = last.filter(~pl.col("is_decided")).select(_KEY[:4]).rows()
-    order = last.filter("is_decided")["index"]
-    columns = [asked.drop_in_place(name).gather(order) for name in asked.columns]
+    latest = in_order.filter(_differs_from(_KEY, -1))
+    undecided = latest.filter(~pl.col("is_decided")).select(_KEY[:4]).rows()
+    order = latest.filter("is_decided")["index"]
+    columns = [
+        read_attempts.drop_in_place(name).gather(order)
+        for name in read_attempts.columns
+    ]
     attempts = pl.DataFrame(columns)
     counts = attempts.group_by("engine", "task", maintain_order=True).len()
     return RecordedRun(
@@ -226,7 +231,7 @@ def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
         values = zip(*map(msgspec.structs.astuple, attempts), strict=True)
         columns |= dict(zip(names, values, strict=True))
         columns["label"] = [
-            bytes(it.label).decode("utf-8", "replace") for it in attempts
+            bytes(attempt.label).decode("utf-8", "replace") for attempt in attempts
         ]
         frames.append(pl.DataFrame(columns, schema=schema))
     compile_ns = pl.when("compiled").then("compile_ns")
@@ -245,7 +250,10 @@ def _attempt_columns() -> dict[str, Any]:
     }
     fields = msgspec.inspect.type_info(Attempt).fields  # type: ignore[attr-defined] # of structs
     # Of a type that may be None the other comes first.
-    kinds = {it.name: getattr(it.type, "types", (it.type,))[0] for it in fields}
+    kinds = {
+        column.name: getattr(column.type, "types", (column.type,))[0]
+        for column in fields
+    }
     types = {name: columns.get(type(kind), pl.String) for name, kind in kinds.items()}
     # Long texts that are the same for many attempts are held once.
     return types | dict.fromkeys(("label", "verdicts"), pl.Categorical)
@@ -320,9 +328,9 @@ def gaps_of(run: RecordedRun) -> list[str]:
     """
     finished = run.header.finished
     if finished is None:
-        there = counted(len(run), "row")
+        present = counted(len(run), "row")
         of = "" if run.header.rows is None else f" of {run.header.rows:,}"
-        return [f"not finished: {there}{of}"]
+        return [f"not finished: {present}{of}"]
     return [
         f"{part.engine} has {count:,} of {part.rows:,} rows of task {part.task}"
         for part in finished.parts

@@ -47,24 +47,24 @@ class Refusal:
 
 
 def explain(
-    engine: str, message: str, own: Sequence[RefusalPattern] = ()
+    engine: str, message: str, declared: Sequence[RefusalPattern] = ()
 ) -> Refusal | None:
     """Return what a message of an engine means; None where no pattern matches.
 
     Args:
         engine: Its name without version, `-` as good as `_`.
         message: What it said.
-        own: The patterns of its own file, which come before those that csbdata knows.
+        declared: Patterns from its file, tried before the built-in ones.
     """
     text = message[:_LONGEST]
-    for pattern in (*own, *_messages().get(engine.replace("-", "_"), ())):
+    for pattern in (*declared, *_messages().get(engine.replace("-", "_"), ())):
         match = _compiled(pattern.pattern).search(text)
         if match:
             return _refusal(pattern, match.groupdict())
     return None
 
 
-def warns_of(row: Row, keyword: str, own: Sequence[RefusalPattern] = ()) -> bool:
+def warns_of(row: Row, keyword: str, declared: Sequence[RefusalPattern] = ()) -> bool:
     """Return whether a warning of an engine is about a keyword.
 
     Warnings about its context, such as the `oneOf` around it, are not. A keyword that
@@ -73,7 +73,7 @@ def warns_of(row: Row, keyword: str, own: Sequence[RefusalPattern] = ()) -> bool
     Args:
         row: What the engine made of a case.
         keyword: The keyword; empty if it is unknown, which no warning is about.
-        own: The patterns of the engine's own file.
+        declared: Patterns from the engine's file.
     """
     if not keyword:
         return False
@@ -83,7 +83,7 @@ def warns_of(row: Row, keyword: str, own: Sequence[RefusalPattern] = ()) -> bool
     for warning in row.warnings:
         if named.search(warning):
             return True
-        refusal = explain(name, warning, own)
+        refusal = explain(name, warning, declared)
         if refusal is not None and keyword in refusal.keywords:
             return True
     return False
@@ -128,18 +128,18 @@ def _of_node(text: str) -> set[str]:
 
 
 def _names(text: str) -> Iterator[str]:
-    depth = place = 0
-    while place < len(text):
-        match = _MEMBER.match(text, place)
+    depth = position = 0
+    while position < len(text):
+        match = _MEMBER.match(text, position)
         if match:
             if depth == 1 and match[3]:
                 yield match[1] if match[1] is not None else match[2]
-            place = match.end()
+            position = match.end()
             continue
-        depth += (text[place] in _OPENING) - (text[place] in _CLOSING)
-        if depth == 0 and text[place] in _CLOSING:
+        depth += (text[position] in _OPENING) - (text[position] in _CLOSING)
+        if depth == 0 and text[position] in _CLOSING:
             return
-        place += 1
+        position += 1
 
 
 @cache
@@ -147,8 +147,8 @@ def _messages() -> Mapping[str, Sequence[RefusalPattern]]:
     tables = msgspec.toml.decode(_TABLE.read_bytes(), type=_MessageFile).message
     patterns: dict[str, list[RefusalPattern]] = {}
     for table in tables:
-        own = patterns.setdefault(table.engine, [])
-        own += patterns[table.like] if table.like else [table]
+        patterns_of_engine = patterns.setdefault(table.engine, [])
+        patterns_of_engine += patterns[table.like] if table.like else [table]
     return MappingProxyType(patterns)
 
 

@@ -95,8 +95,8 @@ def scored_from_row(row: Row) -> ScoredResponse:
     Raises:
         msgspec.ValidationError: the row is not such a one.
     """
-    own = {"group": row.config, "weight": row.weight}
-    return msgspec.convert({**row.label, **own}, ScoredResponse)
+    columns = {"group": row.config, "weight": row.weight}
+    return msgspec.convert({**row.label, **columns}, ScoredResponse)
 
 
 def ask_again(
@@ -162,7 +162,7 @@ def passing_less(run: RunRows, percent: float) -> list[str]:
     """
     under = []
     for label, scored in scored_run(run, str(run.suite.get("name"))).by_label.items():
-        counted = [one.verdict for one in scored if one.verdict.counted]
+        counted = [response.verdict for response in scored if response.verdict.counted]
         passed = sum(verdict.passed for verdict in counted)
         if 100 * passed < percent * len(counted) or not counted:
             under.append(f"{label} passes {passed:,} of {len(counted):,}")
