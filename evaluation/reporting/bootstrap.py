@@ -87,15 +87,16 @@ def ratio_over(
         figure: The figure of a subject; None where it has none.
         cluster: The cluster of a pair, by its subject a.
     """
-    known = [
-        (first, second, cluster(a))
+    measured = [
+        (numerator, denominator, cluster(a))
         for a, b in pairs
-        if (first := figure(a)) is not None and (second := figure(b)) is not None
+        if (numerator := figure(a)) is not None
+        and (denominator := figure(b)) is not None
     ]
     return geometric_ratio(
-        [first for first, _, _ in known],
-        [second for _, second, _ in known],
-        [group for _, _, group in known],
+        [numerator for numerator, _, _ in measured],
+        [denominator for _, denominator, _ in measured],
+        [group for _, _, group in measured],
     )
 
 
@@ -157,9 +158,9 @@ def _drawn_means(
     means = []
     for remaining in range(resamples, 0, -batch):
         sampled = draw.integers(0, count, (min(batch, remaining), count))
-        drawn = np.array([np.bincount(row, minlength=count) for row in sampled])
-        total = drawn @ sizes
-        means.append((drawn @ sums)[total > 0] / total[total > 0, None])
+        weights = np.array([np.bincount(row, minlength=count) for row in sampled])
+        total = weights @ sizes
+        means.append((weights @ sums)[total > 0] / total[total > 0, None])
     return np.sort(np.concatenate(means), axis=0)
 
 

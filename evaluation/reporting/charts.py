@@ -98,12 +98,12 @@ def points(
 
     def draw(figure: Figure) -> None:
         axes = axes_of(figure, title, x_label, y_label)
-        for index, (point, place) in enumerate(by_engine.items()):
+        for index, (point, estimate) in enumerate(by_engine.items()):
             axes.errorbar(
-                [place.x],
-                [place.y],
-                xerr=_whiskers(place.x, place.x_interval),
-                yerr=_whiskers(place.y, place.y_interval),
+                [estimate.x],
+                [estimate.y],
+                xerr=_whiskers(estimate.x, estimate.x_interval),
+                yerr=_whiskers(estimate.y, estimate.y_interval),
                 fmt="o",
                 ms=4,
                 lw=0.8,
@@ -112,7 +112,7 @@ def points(
             )
             axes.annotate(
                 label(point),
-                (place.x, place.y),
+                (estimate.x, estimate.y),
                 xytext=(5, 4),
                 textcoords="offset points",
                 fontsize=7,

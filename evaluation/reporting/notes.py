@@ -18,14 +18,14 @@ BRACKETS = (
 )
 
 
-def without_meanings(note: str, gone: Collection[str], shown: Collection[str]) -> str:
+def without_meanings(note: str, gone: Collection[str], columns: Collection[str]) -> str:
     """Return a note without the sentences `NAME: ...` of columns that are gone.
 
     Example:
         >>> without_meanings("a: one. b: two.", {"b"}, {"a"})
         'a: one.'
     """
-    clusters = () if any(BY_CLUSTER in name for name in shown) else (BY_CLUSTER,)
+    clusters = () if any(BY_CLUSTER in name for name in columns) else (BY_CLUSTER,)
     for name in (*gone, *clusters):
         note = re.sub(rf"(^|(?<=\. )){re.escape(name)}: [^.]*\.( |$)", "", note)
     return note.rstrip()

@@ -43,12 +43,12 @@ def for_terminal(report: Table) -> RenderableType:
         if name in report.commands and command
     ]
     figures = numbers(report)
-    shown = [
+    printed = [
         (column, index in figures)
         for index, column in enumerate(columns)
         if column[0] not in report.commands
     ]
-    return Group(heading, *_fitted(shown), *commands)
+    return Group(heading, *_fitted(printed), *commands)
 
 
 def _fitted(columns: Sequence[tuple[Sequence[str], bool]]) -> list[RenderableType]:
@@ -59,7 +59,7 @@ def _fitted(columns: Sequence[tuple[Sequence[str], bool]]) -> list[RenderableTyp
     """
     right = [index for index, (_, is_figure) in enumerate(columns) if is_figure]
     head, *rows = zip(*(cells for cells, _ in columns), strict=True)
-    whole = table(head, rows, numbers=right)
+    full = table(head, rows, numbers=right)
     words = {
         word
         for cells, _ in columns
@@ -67,23 +67,23 @@ def _fitted(columns: Sequence[tuple[Sequence[str], bool]]) -> list[RenderableTyp
         for word in safe(cell).split()
         if len(word) <= stdout().width // _LONG
     }
-    if len(columns) > 2 * len(right) or _has_words(whole, words):
-        return [whole]
-    first, *lines = (cells for cells, _ in columns)
-    turned = table(first, lines, numbers=range(1, len(first)))
+    if len(columns) > 2 * len(right) or _has_words(full, words):
+        return [full]
+    header, *lines = (cells for cells, _ in columns)
+    turned = table(header, lines, numbers=range(1, len(header)))
     if _has_words(turned, words) or len(right) == 1:
         return [turned]
     names, figures = columns[: right[0]], columns[right[0] :]
     half = (len(figures) + 1) // 2
     parts = figures[:half], figures[half:]
-    return [each for part in parts for each in _fitted([*names, *part])]
+    return [fitted for part in parts for fitted in _fitted([*names, *part])]
 
 
 def _has_words(part: RenderableType, words: set[str]) -> bool:
     """Return whether a screen breaks none of the words."""
     lines = stdout().render_lines(part)
-    shown = {word for line in lines for cell in line for word in cell.text.split()}
-    return words <= shown
+    printed = {word for line in lines for cell in line for word in cell.text.split()}
+    return words <= printed
 
 
 def numbers(report: Table) -> set[int]:

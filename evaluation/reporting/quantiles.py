@@ -31,9 +31,9 @@ class Quantiles:
         cls, values: Sequence[float] | np.ndarray, censored: Sequence[float] = ()
     ) -> Quantiles:
         """Sort values; a censored one is known to be at least so much."""
-        both = np.concatenate([np.asarray(values), np.asarray(censored)])
+        combined = np.concatenate([np.asarray(values), np.asarray(censored)])
         bound = min(censored, default=None)
-        return cls(np.sort(both), bound)
+        return cls(np.sort(combined), bound)
 
     def at(self, percent: float) -> Quantile | None:
         """Return the quantile; None of no values.
@@ -48,8 +48,8 @@ class Quantiles:
             raise ValueError(percent)
         if not len(self.values):
             return None
-        place = (len(self.values) - 1) * percent / 100
-        low, high = (float(self.values[end(place)]) for end in (floor, ceil))
-        value = low + (high - low) * (place - floor(place))
+        position = (len(self.values) - 1) * percent / 100
+        low, high = (float(self.values[end(position)]) for end in (floor, ceil))
+        value = low + (high - low) * (position - floor(position))
         bound = self.first_bound
         return Quantile(value, at_least=bound is not None and bound <= high)

@@ -137,7 +137,9 @@ class ClusterRate:
             goods.setdefault(schema, []).append(good)
         if len(set(weights.values())) < 2:  # noqa: PLR2004 (two that differ)
             return None
-        shares = {schema: sum(own) / len(own) for schema, own in goods.items()}
+        shares = {
+            schema: sum(answers) / len(answers) for schema, answers in goods.items()
+        }
         return cls(
             sum(weights[schema] * share for schema, share in shares.items()),
             sum(weights.values()),
@@ -220,18 +222,20 @@ class Quartiles:
         low, middle, high = map(self._text, self.quartiles)
         return f"{middle} [{low}, {high}]"
 
-    def _text(self, one: Quantile) -> str:
+    def _text(self, quantile: Quantile) -> str:
         if self.unit == "ns":
-            return str(Duration(one.value, one.at_least))
-        text = f"{one.value:,.3g}" if one.value % 1 else f"{one.value:,.0f}"
-        return f"≥ {text}" if one.at_least else text
+            return str(Duration(quantile.value, quantile.at_least))
+        text = (
+            f"{quantile.value:,.3g}" if quantile.value % 1 else f"{quantile.value:,.0f}"
+        )
+        return f"≥ {text}" if quantile.at_least else text
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name, the unit in the name."""
         parts: dict[str, Json] = {}
-        for name, one in zip(_QUARTILES, self.quartiles, strict=True):
-            parts[f"{name} {self.unit}"] = _number(one.value)
-            parts[f"{name} at_least"] = one.at_least
+        for name, quantile in zip(_QUARTILES, self.quartiles, strict=True):
+            parts[f"{name} {self.unit}"] = _number(quantile.value)
+            parts[f"{name} at_least"] = quantile.at_least
         return parts
 
 
@@ -388,11 +392,13 @@ class Table:
             if (name not in names if names else index == 0)
             or not all(_is_empty(row[index]) for row in self.rows)
         ]
-        shown = tuple(self.columns[index] for index in columns)
+        columns_shown = tuple(self.columns[index] for index in columns)
         return replace(
             self,
-            columns=shown,
-            note=without_meanings(self.note, {*self.columns} - {*shown}, shown),
+            columns=columns_shown,
+            note=without_meanings(
+                self.note, {*self.columns} - {*columns_shown}, columns_shown
+            ),
             rows=tuple(tuple(row[index] for index in columns) for row in self.rows),
         )
 
