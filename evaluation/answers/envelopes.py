@@ -97,13 +97,13 @@ def find_json(text: str) -> JsonAnswer:
         <JsonProblem.SYNTAX: 'syntax'>
     """
     text = split_thinking(text).answer.strip()
-    whole = read_json_answer(text)
-    if whole.problem is not JsonProblem.SYNTAX:
-        return whole
-    found = list(json_texts(text))
-    objects = [each for each in found if each.startswith("{")]
-    last = (objects or found)[-1:]
-    return read_json_answer(last[0]) if last else whole
+    answer = read_json_answer(text)
+    if answer.problem is not JsonProblem.SYNTAX:
+        return answer
+    documents = list(json_texts(text))
+    objects = [document for document in documents if document.startswith("{")]
+    final = (objects or documents)[-1:]
+    return read_json_answer(final[0]) if final else answer
 
 
 def json_texts(text: str) -> Iterator[str]:

@@ -93,24 +93,24 @@ def split_thinking(text: str) -> AnswerParts:
         return harmony
     thoughts: list[str] = []
     outside: list[str] = []
-    place = lone = 0
+    position = lone = 0
     unclosed = False
-    while not _ANSWER.match(text, place) and (mark := _TAG.search(text, place)):
-        start, place = place, mark.end()
+    while not _ANSWER.match(text, position) and (mark := _TAG.search(text, position)):
+        start, position = position, mark.end()
         if mark[1] or mark[2]:
             # Without an opening tag everything so far was thinking.
             lone, thoughts, outside = mark.start(), [], []
             continue
         outside.append(text[start : mark.start()])
         closing = f"{mark[0][0]}/{mark[0][1:]}"
-        end = re.compile(re.escape(closing), re.IGNORECASE).search(text, place)
-        thoughts.append(text[place : end.start() if end else len(text)])
-        place = end.end() if end else len(text)
+        end = re.compile(re.escape(closing), re.IGNORECASE).search(text, position)
+        thoughts.append(text[position : end.start() if end else len(text)])
+        position = end.end() if end else len(text)
         unclosed = end is None and not "".join(outside).strip()
-    if not place:
+    if not position:
         return AnswerParts(answer=text)
     return AnswerParts(
-        answer="".join((*outside, text[place:])).strip().removeprefix(_MARK),
+        answer="".join((*outside, text[position:])).strip().removeprefix(_MARK),
         thinking="\n".join(map(str.strip, (text[:lone], *thoughts))).lstrip(),
         unclosed=unclosed,
     )
@@ -127,13 +127,13 @@ def _without_end_tokens(text: str) -> str:
 
 
 def _split_harmony(text: str) -> AnswerParts | None:
-    found = _FINAL.match(text)
-    if found is None and text.lstrip().startswith(_CHANNEL):
+    match = _FINAL.match(text)
+    if match is None and text.lstrip().startswith(_CHANNEL):
         return AnswerParts(answer="", thinking=text.strip(), unclosed=True)
-    found = found or _BARE_HARMONY.match(text)
-    if found is None:
+    match = match or _BARE_HARMONY.match(text)
+    if match is None:
         return None
-    return AnswerParts(answer=text[found.end() :].strip(), thinking=found[1].strip())
+    return AnswerParts(answer=text[match.end() :].strip(), thinking=match[1].strip())
 
 
 _FENCE: Final = "```"
@@ -198,23 +198,23 @@ def strict_fence(text: str) -> Extraction:
     Source: the published validator of IFStruct.
     """
     lines = text.strip().split("\n")
-    marks = [place for place, line in enumerate(lines) if line.startswith(_FENCE)]
+    marks = [number for number, line in enumerate(lines) if line.startswith(_FENCE)]
     if not marks:
         return Extraction(text=text.strip())
-    first = marks[0]
-    before = "\n".join(lines[:first])
-    language = lines[first].strip().strip("`").strip()
+    start = marks[0]
+    before = "\n".join(lines[:start])
+    language = lines[start].strip().strip("`").strip()
     if len(marks) == 1:
         return Extraction(
             text=None, language=language, before=before, problem="unclosed_fence"
         )
-    rest = (lines[marks[1]].lstrip("`"), *lines[marks[1] + 1 :])
+    remaining = (lines[marks[1]].lstrip("`"), *lines[marks[1] + 1 :])
     return Extraction(
-        text="\n".join(lines[first + 1 : marks[1]]),
+        text="\n".join(lines[start + 1 : marks[1]]),
         fenced=True,
         language=language,
         before=before,
-        after="\n".join(rest).strip("\r\n"),
+        after="\n".join(remaining).strip("\r\n"),
     )
 
 

@@ -110,9 +110,9 @@ def judge(
 
 def _refuse_no_text(text: object) -> None:
     if not isinstance(text, str):
-        what = f"{type(text).__name__} is no text to judge"
+        message = f"{type(text).__name__} is no text to judge"
         raise BadUsage(
-            what, then="give the JSON text: bytes.decode(), json.dumps(value)"
+            message, then="give the JSON text: bytes.decode(), json.dumps(value)"
         )
 
 

@@ -54,8 +54,8 @@ class SchemaFault:
     @property
     def reason(self) -> str:
         """One line for people, and for a model that repairs its answer."""
-        place = self.instance_path or "(root)"
-        return f"{place}: {self.message} [{self.keyword}]"
+        location = self.instance_path or "(root)"
+        return f"{location}: {self.message} [{self.keyword}]"
 
 
 def answer_faults(
