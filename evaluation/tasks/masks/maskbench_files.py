@@ -54,16 +54,16 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
     names = maskbench_names(keys)
     exits: dict[str, list[int]] = {}
     for row in run.rows(NAME):
-        own = exits.setdefault(row.engine, [])
+        statuses = exits.setdefault(row.engine, [])
         if row.result in _EXITS:
-            own.append(_EXITS[row.result])
+            statuses.append(_EXITS[row.result])
         name = names[row.config, row.id]
         _write(folder / safe_name(row.engine) / name, result_of(row, name))
     folders = []
-    for engine, own in exits.items():
+    for engine, statuses in exits.items():
         folders.append(folder / safe_name(engine))
         _write(folders[-1] / "meta.txt", _meta(engine, run))
-        log = "".join(f"Exit code: {status}\n" for status in own)
+        log = "".join(f"Exit code: {status}\n" for status in statuses)
         atomic_write_bytes(folders[-1] / "log.txt", log.encode())
     return folders
 
@@ -108,8 +108,8 @@ def _validation_error(row: Row) -> str:
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     for index, walk in enumerate(walks):
         if engine_is_right(walk) is False:
-            wanted = "accept" if walk.valid else "reject"
-            error = f"test #{index}: should {wanted} but didn't"
+            expected = "accept" if walk.valid else "reject"
+            error = f"test #{index}: should {expected} but didn't"
         elif engine_is_right(walk) is None:
             error = f"test #{index}: EXN {walk.verdict} {walk.detail}".strip()
         if walk.verdict is WalkVerdict.ENGINE_ERROR:

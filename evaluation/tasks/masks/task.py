@@ -41,10 +41,10 @@ def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]
         value = read_spelled(text)
         texts = {value.written()}
         for _ in range(8 * count):
-            other = value.mapped(lambda part: _shuffled(part, chance)).written()
-            if other not in texts:
-                yield len(texts), other
-                texts.add(other)
+            permuted = value.mapped(lambda part: _shuffled(part, chance)).written()
+            if permuted not in texts:
+                yield len(texts), permuted
+                texts.add(permuted)
             if len(texts) > count:
                 return
 

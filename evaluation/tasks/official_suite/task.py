@@ -134,13 +134,13 @@ def read_suite_cases(
         category = name.removesuffix(".json")
         try:
             cases = msgspec.convert(json.loads(pack.read(path)), list[SuiteCase])
-            found = [
+            cases_of_file = [
                 (f"{category}/{number}", case, needs_remote(case.schema, dialect))
                 for number, case in enumerate(cases)
             ]
         except (ValueError, LookupError, msgspec.ValidationError) as error:
             raise BadData("not a file of the test suite", path) from error
-        yield from found
+        yield from cases_of_file
 
 
 def needs_remote(schema: Json, dialect: Dialect) -> bool:
@@ -180,12 +180,12 @@ def cases(
         Unavailable: the suite cannot be had.
     """
     drafts = drafts_of(settings) or [DRAFT_2020_12]
-    wanted = settings.values.get("optional", False)
-    if not isinstance(wanted, bool):
-        raise BadUsage(f"--set optional={wanted}: neither true nor false")
+    is_included = settings.values.get("optional", False)
+    if not isinstance(is_included, bool):
+        raise BadUsage(f"--set optional={is_included}: neither true nor false")
     suite = acquired()
     for draft in drafts:
-        for optional in (False, True) if wanted else (False,):
+        for optional in (False, True) if is_included else (False,):
             yield from draft_cases(suite, draft.name, optional=optional)
 
 

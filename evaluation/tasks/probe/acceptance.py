@@ -72,7 +72,7 @@ def ask_records(
     """
     if not is_served(address):
         raise BadUsage("no served model", address, "say PROVIDER:NAME or URL#NAME")
-    ways = [way for way in split_provider(address)[0].ways if way != _LOOSE]
+    ways = [level for level in split_provider(address)[0].ways if level != _LOOSE]
     # The last way constrains most.
     server = replace(served_model(address, ways, _LIMITS)[-1], adapt=Adapt.NONE)
     prices = prices_of(None, server.connection, max_cost)
@@ -96,11 +96,11 @@ def ask_records(
     with closing(ServerWriter(server, account, say=say)) as writer:
         for request in requests:
             try:
-                (made,) = writer.write([request])
+                (generation,) = writer.write([request])
             except SpendingLimit as limit:
                 say(f"{limit}: the same command continues")
                 return
-            verdict, message = _verdict(made)
+            verdict, message = _verdict(generation)
             yield Acceptance(
                 record=request.record.key,
                 verdict=verdict,
@@ -110,12 +110,12 @@ def ask_records(
             )
 
 
-def _verdict(made: Generation) -> tuple[str, str]:
-    if made.result is Result.COMPILE_ERROR:
-        return REJECTED, made.detail
-    if made.result is Result.ERROR:
-        return UNKNOWN, made.detail or made.ending.value
-    return ACCEPTED, made.detail
+def _verdict(generation: Generation) -> tuple[str, str]:
+    if generation.result is Result.COMPILE_ERROR:
+        return REJECTED, generation.detail
+    if generation.result is Result.ERROR:
+        return UNKNOWN, generation.detail or generation.ending.value
+    return ACCEPTED, generation.detail
 
 
 def write_acceptance(
@@ -131,14 +131,14 @@ def write_acceptance(
         records: The schemas.
         ask: As `ask_records`, of a list of records.
     """
-    done = {it.record: it for it in read_lines(file, Acceptance)}
-    left = [
+    done = {line.record: line for line in read_lines(file, Acceptance)}
+    remaining = [
         record
         for record in records
         if record.key not in done or done[record.key].verdict == UNKNOWN
     ]
     with closing(AppendedLines(file)) as lines:
-        for line in ask(left) if left else ():
+        for line in ask(remaining) if remaining else ():
             lines.write(msgspec.json.encode(line))
             done[line.record] = line
     return [done[record.key] for record in records if record.key in done]

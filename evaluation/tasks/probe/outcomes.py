@@ -155,35 +155,35 @@ class ProbeResult(NamedTuple):
     outcome: ProbeOutcome
 
 
-def judge_probe(row: Row, own: Sequence[RefusalPattern] = ()) -> ProbeResult:
+def judge_probe(row: Row, declared: Sequence[RefusalPattern] = ()) -> ProbeResult:
     """Judge one row of the task `probe`.
 
     Args:
         row: The row.
-        own: What the engine's own file says of its messages.
+        declared: Message patterns from the engine's file.
     """
     return ProbeResult(
         name=str(row.label.get("probe")),
         feature=str(row.label.get("feature")),
         context=str(row.label.get("context")),
         dialect=row.config,
-        outcome=outcome(row, own),
+        outcome=outcome(row, declared),
     )
 
 
-def outcome(row: Row, own: Sequence[RefusalPattern] = ()) -> ProbeOutcome:
+def outcome(row: Row, declared: Sequence[RefusalPattern] = ()) -> ProbeOutcome:
     """Return what became of a probe; a walk that is missing is a death.
 
     Args:
         row: The row.
-        own: What the engine's own file says of its messages.
+        declared: Message patterns from the engine's file.
     """
     texts = number_in(row, "texts", len(row.walks))
     if row.result is Result.OK and len(row.walks) < texts:
         return ProbeOutcome.CRASH
     standing = of_outcome(outcome_of(row), texts)
     if standing is ProbeOutcome.IGNORED and warns_of(
-        row, str(row.label.get("keyword")), own
+        row, str(row.label.get("keyword")), declared
     ):
         return ProbeOutcome.WARNED
     return standing

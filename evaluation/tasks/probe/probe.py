@@ -82,14 +82,14 @@ def place_probe(probe: Probe, context: str, dialect: Dialect) -> PlacedProbe:
     definitions = dict(probe.definitions)
     if context == "$ref":
         definitions["probe"] = probe.schema
-    whole: dict[str, Json] = {"$schema": dialect.uri, **schema}
+    document: dict[str, Json] = {"$schema": dialect.uri, **schema}
     if definitions:
-        whole["$defs"] = definitions
+        document["$defs"] = definitions
     return PlacedProbe(
         probe=probe,
         context=context,
         dialect=dialect.name,
-        schema=_in_words_of(dialect, whole),
+        schema=_in_words_of(dialect, document),
         valid=_value(probe.valid, context),
         violating={
             keyword: _value(value, context)

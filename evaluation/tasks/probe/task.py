@@ -31,7 +31,9 @@ def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[PlacedProbe]:
     for probe in PROBES:
         every = probe.dialects
         for dialect in (
-            [it for it in every if it in dialects] if dialects else every[-1:]
+            [dialect for dialect in every if dialect in dialects]
+            if dialects
+            else every[-1:]
         ):
             for context in probe.contexts:
                 yield place_probe(probe, context, dialect)
