@@ -71,18 +71,22 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     tables = None if isinstance(reader, OwnSchemaReader) else reader
     if tables and selection.configs == (CORE,) and (ids := tables.core()):
         # Its records are those of other configs.
-        if own := selection.ids:
+        if wanted_ids := selection.ids:
             ids = frozenset(
-                it for it in ids if not own.isdisjoint({it, it.partition("/")[2]})
+                id_
+                for id_ in ids
+                if not wanted_ids.isdisjoint({id_, id_.partition("/")[2]})
             )
             if not ids:
-                raise NoInput(f"no record of {CORE} has this id", " ".join(sorted(own)))
+                raise NoInput(
+                    f"no record of {CORE} has this id", " ".join(sorted(wanted_ids))
+                )
         selection = replace(selection, configs=(), ids=ids)
     folder = tables.folder.resolve() if tables else None
     selected, vacuous = _select(reader, selection, name)
     _say_lines("left out", reader.left_out(), progress)
     _say_lines("invalid, and counted all the same", reader.remarks(), progress)
-    lacking = {place for place, record in selected.items() if not record.complete}
+    lacking = {index for index, record in selected.items() if not record.complete}
     store = None
     if lacking and instances:
         store = _instance_store(settings, selection.seed, jobs or os.cpu_count() or 1)
@@ -154,11 +158,11 @@ def partial_data(
     return () if folder is None else partial_lines(folder, configs)
 
 
-def _say_lines(what: str, lines: Sequence[str], progress: Progress) -> None:
+def _say_lines(description: str, lines: Sequence[str], progress: Progress) -> None:
     for line in lines[:_MOST_SHOWN]:
-        progress.say(f"{what}: {line}")
+        progress.say(f"{description}: {line}")
     if len(lines) > _MOST_SHOWN:
-        progress.say(f"{what}: {len(lines) - _MOST_SHOWN:,} more")
+        progress.say(f"{description}: {len(lines) - _MOST_SHOWN:,} more")
 
 
 def _reader(
@@ -224,36 +228,38 @@ def _select(
     vacuous = 0
     records = [*reader.names()]
     is_chosen = bool(selection.configs or selection.ids)
-    beside_ten = not is_chosen and any(each.group in CONFIGS for each in records)
-    for place, record in enumerate(records):
+    beside_ten = not is_chosen and any(record.group in CONFIGS for record in records)
+    for index, record in enumerate(records):
         configs[record.group] = splits[record.split] = None
         # `Tools` is not one of the ten: --config names it.
         if selection.allows(record) and not (beside_ten and record.group == TOOLS):
             if selection.leaves_out(record):
                 vacuous += 1
             else:
-                allowed[place] = record
+                allowed[index] = record
     if not configs:
         raise NoInput("no schema in it", name)
-    for names, present, what in (
+    for names, present, subject in (
         (selection.configs, configs, "config"),
         (selection.splits, splits, "split"),
     ):
         unknown = ", ".join(name for name in names if name not in present)
         if unknown:
             choices = ", ".join(filter(None, present)) or "none"
-            raise NoInput(f"no {what} {unknown}", name, f"there are: {choices}")
+            raise NoInput(f"no {subject} {unknown}", name, f"there are: {choices}")
     if not allowed:
-        what = f"no schema in it is {_describe(selection)}"
+        subject = f"no schema in it is {_describe(selection)}"
         if vacuous:
-            what += f", but for {vacuous:,} vacuous"
-        raise NoInput(what, name, "add --set vacuous=true" if vacuous else "")
+            subject += f", but for {vacuous:,} vacuous"
+        raise NoInput(subject, name, "add --set vacuous=true" if vacuous else "")
     if selection.limit is not None and selection.limit < len(allowed):
         from evaluation.data.sampling import draw  # noqa: PLC0415 - where some are drawn
 
-        named = ((place, record.group, record.id) for place, record in allowed.items())
+        named = (
+            (number, record.group, record.id) for number, record in allowed.items()
+        )
         places = draw(named, selection.limit, selection.seed)
-        allowed = {place: allowed[place] for place in places}
+        allowed = {number: allowed[number] for number in places}
     return allowed, vacuous
 
 
@@ -286,6 +292,6 @@ def _records(
     if store is None:
         return records
     return store.complete(
-        (record, place in lacking)
-        for place, record in zip(sorted(places), records, strict=True)
+        (record, index in lacking)
+        for index, record in zip(sorted(places), records, strict=True)
     )

@@ -51,7 +51,7 @@ class _StoredInstances(msgspec.Struct):
     instances: tuple[Instance, ...]
 
 
-def recorded_instances(made: SchemaInstances) -> tuple[Instance, ...]:
+def recorded_instances(instances: SchemaInstances) -> tuple[Instance, ...]:
     """Return what was made of a schema as instances of a record."""
     return tuple(
         Instance(
@@ -61,7 +61,7 @@ def recorded_instances(made: SchemaInstances) -> tuple[Instance, ...]:
             keyword=row.keyword,
             schema_pointer=row.schema_pointer,
         )
-        for row in made.instances
+        for row in instances.instances
     )
 
 
@@ -109,8 +109,8 @@ class InstanceStore:
             failed = list(self._round(pool, missing, database, advance))
             # Asked once more for what has cost too much, for its witnesses alone.
             lean = (
-                (msgspec.structs.replace(request, lean=True), first)
-                for request, first in failed
+                (msgspec.structs.replace(request, lean=True), outcome)
+                for request, outcome in failed
             )
             for _ in self._round(pool, lean, database, advance):
                 pass
@@ -192,11 +192,11 @@ class InstanceStore:
 
         for result in pool.run_batches(batches()):
             pairs = zip(sent.pop(result.index), result.results, strict=True)
-            for (request, first), outcome in pairs:
-                if first is None and outcome.ending is not Ending.OK:
+            for (request, earlier), outcome in pairs:
+                if earlier is None and outcome.ending is not Ending.OK:
                     yield request, outcome
                     continue
-                tries = (outcome,) if first is None else (first, outcome)
+                tries = (outcome,) if earlier is None else (earlier, outcome)
                 instances = instances_of(*tries)
                 self._keep(database, request, instances)
                 advance(1)

@@ -72,13 +72,13 @@ def complaint_about(schema: Json) -> str:
         is_valid_somewhere = any(
             is_valid(schema, draft) for draft in reversed(DIALECTS)
         )
-        what = None if is_valid_somewhere else complaint(schema, dialect)
+        message = None if is_valid_somewhere else complaint(schema, dialect)
     elif declared.dialect not in DIALECTS:
         return ""
     else:
         dialect = declared.dialect
-        what = complaint(schema, dialect)
-    return f"not valid under {dialect.name}: {what}" if what else ""
+        message = complaint(schema, dialect)
+    return f"not valid under {dialect.name}: {message}" if message else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,20 +236,20 @@ class OwnSchemaReader:
             yield schema.name()
         if self._bad and not good:
             if self._is_table:
-                what = f"no row is a schema: {self.left_out()[0]}"
-                raise BadData(what, self.source.expression)
+                message = f"no row is a schema: {self.left_out()[0]}"
+                raise BadData(message, self.source.expression)
             if len(self._bad) == 1:
                 raise BadData(self._bad.popitem()[1], self.source.expression)
 
     def records(self, places: Collection[int]) -> Iterator[Record]:
         """Yield the schemas at these places."""
         good = (text for text in self.source.texts() if text.place not in self._bad)
-        for place, text in enumerate(good):
-            if place in places:
+        for index, text in enumerate(good):
+            if index in places:
                 schema = self._schema(text)
                 if isinstance(schema, str):
-                    what = f"changed while it was read: {schema}"
-                    raise BadData(what, text.place)
+                    message = f"changed while it was read: {schema}"
+                    raise BadData(message, text.place)
                 yield schema.record()
 
     def left_out(self) -> tuple[str, ...]:
@@ -262,10 +262,10 @@ class OwnSchemaReader:
 
     def _lines(self, complaints: Mapping[str, str]) -> tuple[str, ...]:
         return tuple(
-            f"row {place.rpartition('#')[2]}: {why}"
+            f"row {location.rpartition('#')[2]}: {why}"
             if self._is_table
-            else f"{place}: {why}"
-            for place, why in complaints.items()
+            else f"{location}: {why}"
+            for location, why in complaints.items()
         )
 
     @property
@@ -280,10 +280,10 @@ class OwnSchemaReader:
         if self._is_table:
             config, name = Path(text.place.rpartition("#")[0]).stem, text.id
         else:
-            *folders, last = inside.parts
+            *folders, file_name = inside.parts
             config = folders[0] if folders else FILES
             name = (
-                "/".join((*folders[1:], last))
+                "/".join((*folders[1:], file_name))
                 .removesuffix(inside.suffix)
                 .removesuffix(".schema")
             )

@@ -98,15 +98,17 @@ class ParquetTables:
         Raises:
             BadData: instances are not in the order of their records.
         """
-        first = 0
+        offset = 0
         for part in self.parts:
-            rows, names, first = _selected_rows(part, places, first)
+            rows, names, offset = _selected_rows(part, places, offset)
             if not names:
                 continue
             instances = _InstancesByRecord(part.instances or (), names)
-            for batch, own in zip(_batches(part.schemas, _WANTED), rows, strict=True):
-                for row in own:
-                    yield _sample(batch, row, part, instances.take(own[row]))
+            for batch, batch_rows in zip(
+                _batches(part.schemas, _WANTED), rows, strict=True
+            ):
+                for row in batch_rows:
+                    yield _sample(batch, row, part, instances.take(batch_rows[row]))
             instances.close()
 
     def core(self) -> frozenset[str]:
@@ -151,9 +153,9 @@ class _InstancesByRecord:
 
 def _parts(folder: Path) -> Iterator[_Part]:
     for config in config_names(folder):
-        own = _by_split(sorted((folder / config).glob("*.parquet")))
+        by_split = _by_split(sorted((folder / config).glob("*.parquet")))
         beside = _by_split(instance_tables(folder, config))
-        for split, schemas in own.items():
+        for split, schemas in by_split.items():
             yield _Part(
                 config=config,
                 split=split,
@@ -164,11 +166,11 @@ def _parts(folder: Path) -> Iterator[_Part]:
 
 def _by_split(paths: Sequence[Path]) -> dict[str, tuple[Path, ...]]:
     groups = groupby(paths, key=lambda path: split_of_file(path) or "")
-    return {split: tuple(own) for split, own in groups}
+    return {split: tuple(paths) for split, paths in groups}
 
 
 def _selected_rows(
-    part: _Part, places: Collection[int], first: int
+    part: _Part, places: Collection[int], offset: int
 ) -> tuple[list[dict[int, str]], list[pa.StringArray], int]:
     """Return, batch by batch, the rows that are wanted, and their names as Arrow's.
 
@@ -178,15 +180,15 @@ def _selected_rows(
     rows, selected = [], []
     for batch in _batches(part.schemas, ("unique_id",)):
         names = batch.column("unique_id")
-        own = {
+        selected_rows = {
             row: names[row].as_py()
             for row in range(len(names))
-            if first + row in places
+            if offset + row in places
         }
-        rows.append(own)
-        selected += [names.slice(row, 1) for row in own]
-        first += len(names)
-    return rows, selected, first
+        rows.append(selected_rows)
+        selected += [names.slice(row, 1) for row in selected_rows]
+        offset += len(names)
+    return rows, selected, offset
 
 
 def _batches(
@@ -204,8 +206,8 @@ def _batches(
                 present = [name for name in columns if name in file.schema_arrow.names]
                 missing = sorted(_NEEDED.intersection(columns).difference(present))
                 if missing:
-                    what = f"no column {', '.join(missing)}"
-                    raise BadConfiguration(what, str(path))
+                    message = f"no column {', '.join(missing)}"
+                    raise BadConfiguration(message, str(path))
                 for name in present:
                     kind = file.schema_arrow.field(name).type
                     if not (pa.types.is_null(kind) or _KINDS.get(name, _is_text)(kind)):
@@ -262,8 +264,8 @@ def _instances(
     # `pa.array` of a list would load pandas, a quarter of a second.
     name_array = pa.concat_arrays(names)
     for batch in _batches(paths, _OF_INSTANCES, _BATCH_OF_INSTANCES):
-        own = batch.filter(pc.is_in(batch.column("unique_id"), name_array))
-        columns = [own.column(name).to_pylist() for name in _OF_INSTANCES]
+        selected = batch.filter(pc.is_in(batch.column("unique_id"), name_array))
+        columns = [selected.column(name).to_pylist() for name in _OF_INSTANCES]
         for name, text, valid, kind, keyword, pointer in zip(*columns, strict=True):
             yield (
                 name,

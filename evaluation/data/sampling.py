@@ -27,10 +27,10 @@ def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[i
     """
     heaps: dict[str, list[tuple[int, int]]] = {}
     counts: dict[str, int] = {}
-    for place, config, name in names:
+    for index, config, name in names:
         counts[config] = counts.get(config, 0) + 1
         heap = heaps.setdefault(config, [])
-        entry = (-_rank(seed, config, name), place)
+        entry = (-_rank(seed, config, name), index)
         if len(heap) < limit:
             heapq.heappush(heap, entry)
         else:
@@ -38,7 +38,7 @@ def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[i
     shares = _shares(counts, limit)
     places: list[int] = []
     for config, heap in heaps.items():
-        places += (place for _, place in heapq.nlargest(shares[config], heap))
+        places += (position for _, position in heapq.nlargest(shares[config], heap))
     return sorted(places)
 
 
