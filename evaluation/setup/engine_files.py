@@ -251,12 +251,12 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
 
 
 def _check_patterns(about: EngineAbout, path: Path) -> None:
-    for place, refusal in enumerate(about.refusals):
+    for index, refusal in enumerate(about.refusals):
         try:
             re.compile(refusal.pattern)
         except (re.error, OverflowError, RecursionError) as error:
-            what = f"ABOUT: refusals[{place}]: no regular expression ({error})"
-            raise BadConfiguration(what, str(path)) from error
+            message = f"ABOUT: refusals[{index}]: no regular expression ({error})"
+            raise BadConfiguration(message, str(path)) from error
 
 
 def _convert(name: str, literal: Mapping[str, Json], type_: type[_T], path: Path) -> _T:
@@ -270,8 +270,8 @@ def _beside(about: EngineAbout, path: Path) -> tuple[Path, ...]:
     names = about.beside
     files = tuple(path.parent / name for name in names)
     if isinstance(names, str) or not all(file.is_file() for file in files):
-        what = "ABOUT: `beside` must list files of its folder"
-        raise BadConfiguration(what, str(path))
+        message = "ABOUT: `beside` must list files of its folder"
+        raise BadConfiguration(message, str(path))
     return files
 
 

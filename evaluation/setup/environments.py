@@ -171,8 +171,10 @@ def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
     This one, if the engine loads in it; else that of an environment. Without a version
     any will do, a tried default before others.
     """
-    here = installed_version(file.distribution)
-    wanted_here = not file.distribution or (here and file.version in ("", here))
+    installed = installed_version(file.distribution)
+    wanted_here = not file.distribution or (
+        installed and file.version in ("", installed)
+    )
     broken = ""
     if wanted_here and is_complete_here(file):
         broken = _why_not_here(file.path, file.digest()) if has_name(file) else ""
@@ -194,13 +196,13 @@ def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
     if interpreter is not None:
         return interpreter.interpreter
     name = f"{file.distribution} {file.version}".strip()
-    also = f" (but {here} is)" if here and file.version else ""
+    also = f" (but {installed} is)" if installed and file.version else ""
     extra = file.about.extra
     if extra and not file.version:
         also = f" (pip install 'csbdata[{extra}]' puts it beside csbdata)"
     reason = f"{name} is not installed here{also}"
     if broken:
-        reason = f"{file.distribution} {here} is here and does not run ({broken})"
+        reason = f"{file.distribution} {installed} is here and does not run ({broken})"
     return NotInstalled(reason=reason, install=install_line(file))
 
 
@@ -212,7 +214,9 @@ def has_name(file: EngineFile) -> bool:
 @cache
 def _why_not_here(path: Path, _digest: str) -> str:
     """Return why an engine does not run in this Python; empty if it does."""
-    name = next(name for name, own in engine_paths().items() if own == path)
+    name = next(
+        name for name, engine_path in engine_paths().items() if engine_path == path
+    )
     return try_engine(Path(sys.executable), find_engine(name))
 
 
@@ -310,9 +314,9 @@ def make_environment(
         # Not `venv.create`, which hands ensurepip all of our environment variables.
         created = _run([sys.executable, "-m", "venv", str(fresh)], _TRIAL_SECONDS)
         if created.code:
-            what = "this Python cannot make an environment with pip in it"
+            message = "this Python cannot make an environment with pip in it"
             then = "install what your system calls python3-venv"
-            raise Unavailable(what, sys.executable, then)
+            raise Unavailable(message, sys.executable, then)
         # The settings of this Python's pip.
         settings = Path(sys.prefix) / ("pip.ini" if os.name == "nt" else "pip.conf")
         if settings.is_file():
@@ -324,16 +328,18 @@ def make_environment(
             _pip(fresh, "install", "--quiet", "--no-deps", *row.alone)
         say(f"{row.engine} {row.version}: trying it")
         if why := try_engine(environment_python(fresh), file):
-            what = f"was installed and does not run ({why})"
-            raise Unavailable(what, file.spec, "nothing was kept")
-        listed = _pip(fresh, "list", "--format=json")
+            message = f"was installed and does not run ({why})"
+            raise Unavailable(message, file.spec, "nothing was kept")
+        packages = _pip(fresh, "list", "--format=json")
         environment = Environment(
             engine=row.engine,
             version=row.version,
             folder=folder,
             packages={
                 package["name"]: package["version"]
-                for package in json.loads(listed[listed.index("[") :].splitlines()[0])
+                for package in json.loads(
+                    packages[packages.index("[") :].splitlines()[0]
+                )
             },
         )
         record = {
@@ -357,12 +363,12 @@ def _folder_aside(folder: Path) -> Iterator[Path]:
     of files, and can be made again.
     """
     prefix = f".making-{folder.name}-"
-    for left in folder.parent.glob(f"{prefix}*"):
-        shutil.rmtree(left, ignore_errors=True)
+    for leftover in folder.parent.glob(f"{prefix}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
     with tempfile.TemporaryDirectory(
         prefix=prefix, dir=folder.parent, ignore_cleanup_errors=True
-    ) as place:
-        yield Path(place)
+    ) as path:
+        yield Path(path)
 
 
 def _pip(folder: Path, *arguments: str) -> str:
@@ -374,8 +380,8 @@ def _pip(folder: Path, *arguments: str) -> str:
     command = [str(environment_python(folder)), *_PIP, *arguments]
     printed, code = _run(command, _INSTALL_SECONDS)
     if code:
-        what = f"pip cannot install it ({last_error(printed)})"
-        raise Unavailable(what, "the package index")
+        message = f"pip cannot install it ({last_error(printed)})"
+        raise Unavailable(message, "the package index")
     return printed
 
 

@@ -146,11 +146,11 @@ def select_engines(
         find_engine(named[0][0])
     options = _options_by_engine(files, assignments)
     engines: dict[str, EngineUnderTest] = {}
-    for file, (_, own), assigned in zip(files, named, options, strict=True):
-        engine = _engine_under_test(cache, file, own, assigned)
-        other = engines.setdefault(engine.label, engine)
-        if other is not engine and other.identity != engine.identity:
-            places = f"{other.file.path} and {engine.file.path}"
+    for file, (_, preset_name), assigned in zip(files, named, options, strict=True):
+        engine = _engine_under_test(cache, file, preset_name, assigned)
+        selected = engines.setdefault(engine.label, engine)
+        if selected is not engine and selected.identity != engine.identity:
+            places = f"{selected.file.path} and {engine.file.path}"
             raise BadUsage(
                 f"two engines are called {engine.label}: {places}",
                 then="give one another name, or another version in its ABOUT",
@@ -171,8 +171,8 @@ def _find(spec: str) -> EngineFile:
 
 def _with_preset(spec: str, preset: str) -> tuple[str, str]:
     """Return what names an engine, and its own preset or else that of all."""
-    name, at, own = spec.rpartition("@")
-    return (name, own) if at and name and own in PRESETS else (spec, preset)
+    name, at, suffix = spec.rpartition("@")
+    return (name, suffix) if at and name and suffix in PRESETS else (spec, preset)
 
 
 def _options_by_engine(
