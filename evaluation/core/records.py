@@ -142,11 +142,11 @@ class RecordSelection:
 
     def allows(self, name: RecordName | Record) -> bool:
         """Return whether a record may be drawn."""
-        own = {name.id, f"{name.group}/{name.id}"}
+        names = {name.id, f"{name.group}/{name.id}"}
         return (
             (not self.configs or name.group in self.configs)
             and (not self.splits or name.split in self.splits)
-            and (not self.ids or not own.isdisjoint(self.ids))
+            and (not self.ids or not names.isdisjoint(self.ids))
         )
 
     def leaves_out(self, name: RecordName) -> bool:

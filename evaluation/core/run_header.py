@@ -257,10 +257,14 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     def participant(self, engine: str) -> ParticipantHeader:
         """Return a participant by its label; without details if it is unknown."""
         return next(
-            (one for one in self.engines if one.engine == engine),
+            (entry for entry in self.engines if entry.engine == engine),
             ParticipantHeader(engine=engine),
         )
 
     def names(self) -> dict[str, str]:
         """Return every engine's name without version, by its label in rows."""
-        return {one.engine: one.name for one in self.engines if one.name is not None}
+        return {
+            engine.engine: engine.name
+            for engine in self.engines
+            if engine.name is not None
+        }
