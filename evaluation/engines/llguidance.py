@@ -167,9 +167,9 @@ class _Engine:
     def compile(self, schema: str) -> object:
         """Return a matcher before its first token."""
         # With any option it refuses a schema that is no object; `{}` is the same one.
-        whole = "{}" if self._overrides and schema.strip() == "true" else schema
+        root = "{}" if self._overrides and schema.strip() == "true" else schema
         grammar = self._library.LLMatcher.grammar_from_json_schema(
-            whole, **self._overrides
+            root, **self._overrides
         )
         return self.compile_grammar(grammar)
 

@@ -232,8 +232,8 @@ def tokens_of(text: str, engine: Engine) -> list[int]:
     """Cut a text into the longest tokens that fit, from the left."""
     content, tokens, start = text.encode(), list[int](), 0
     while start < len(content):
-        last = min(len(content), start + engine.longest)
-        ends = range(last, start, -1)
+        limit = min(len(content), start + engine.longest)
+        ends = range(limit, start, -1)
         end = next((end for end in ends if content[start:end] in engine.ids), None)
         if end is None:
             break
