@@ -68,7 +68,7 @@ def engines(context: typer.Context, format_: FormatOption = Format.AUTO) -> None
     say("Another version, beside what is here: csbdata engines add NAME==VERSION")
     from evaluation.setup.environments import known_versions
 
-    tried = [f"{known.engine}=={known.version}" for known in known_versions()]
+    tried = [f"{engine.engine}=={engine.version}" for engine in known_versions()]
     say(f"Versions that were tried: {', '.join(tried)}")
 
 
@@ -155,9 +155,9 @@ def _statuses() -> list[dict[str, Any]]:
     cache = FetchSettings.from_environment().cache
     statuses = []
     for file in map(find_engine, engine_paths()):
-        found = find_interpreter(cache, file)
-        reason = found.reason if isinstance(found, NotInstalled) else None
-        here = installed_version(file.distribution)
+        interpreter = find_interpreter(cache, file)
+        reason = interpreter.reason if isinstance(interpreter, NotInstalled) else None
+        installed = installed_version(file.distribution)
         statuses.append(
             {
                 "name": file.name,
@@ -166,7 +166,9 @@ def _statuses() -> list[dict[str, Any]]:
                 "distribution": file.distribution,
                 "usable": reason is None,
                 "reason": reason,
-                "installed": here if here and found == Path(sys.executable) else None,
+                "installed": installed
+                if installed and interpreter == Path(sys.executable)
+                else None,
                 "environments": [
                     {
                         "engine": environment.engine,
@@ -179,7 +181,9 @@ def _statuses() -> list[dict[str, Any]]:
                 ],
                 "install": install_line(file),
                 "options": dict(file.options),
-                "presets": {name: dict(own) for name, own in file.presets.items()},
+                "presets": {
+                    name: dict(preset) for name, preset in file.presets.items()
+                },
             }
         )
     return statuses
@@ -189,6 +193,6 @@ def _versions(status: dict[str, Any]) -> str:
     """Return the versions of an engine that can be run, for a table."""
     if not status["distribution"]:
         return "any"
-    here = [f"{status['installed']} (here)"] if status["installed"] else []
+    versions = [f"{status['installed']} (here)"] if status["installed"] else []
     apart = [environment["version"] for environment in status["environments"]]
-    return ", ".join([*here, *apart]) or "none"
+    return ", ".join([*versions, *apart]) or "none"

@@ -315,8 +315,8 @@ def split_settings(
     shared: dict[str, Json] = {}
     values: dict[str, Json] = {}
     for name, value in read_assignments(assignments).items():
-        own = name in RunSettings.__struct_fields__ and name not in claimed
-        (shared if own else values)[name] = value
+        is_shared = name in RunSettings.__struct_fields__ and name not in claimed
+        (shared if is_shared else values)[name] = value
     try:
         return msgspec.convert(shared, RunSettings, strict=False), values
     except msgspec.ValidationError as error:
@@ -341,7 +341,9 @@ def choose_named_suite(name: str, values: Mapping[str, Json]) -> SuiteChoice:
 def _named(kind: type[DataclassInstance], settings: RunSettings) -> dict[str, Any]:
     """Return the settings that are fields of a class too."""
     values = msgspec.structs.asdict(settings)
-    return {it.name: values[it.name] for it in fields(kind) if it.name in values}
+    return {
+        field.name: values[field.name] for field in fields(kind) if field.name in values
+    }
 
 
 def model_options(models: ModelGroup, settings: RunSettings) -> list[ModelOptions]:
@@ -392,7 +394,7 @@ def run_request(  # noqa: PLR0913 - groups of options
     values: Mapping[str, Json],
     run_dir: Path | None,
     suite: SuiteChoice | None = None,
-    **more: Any,  # noqa: ANN401 - other fields of the request
+    **fields_of_request: Any,  # noqa: ANN401 - other fields of the request
 ) -> RunRequest:
     """Return the request of `csbdata.run`.
 
@@ -425,7 +427,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         max_cost=models.max_cost,
         max_requests=models.max_requests,
         **_named(RunRequest, settings),
-        **more,
+        **fields_of_request,
     )
 
 

@@ -80,23 +80,23 @@ def probe(
         _print_acceptance(target, table.acceptance, out, money, format_)
         return
     if as_profile is None:
-        told = probe_endpoint(target, money.max_cost, money.max_requests, say)
+        endpoint = probe_endpoint(target, money.max_cost, money.max_requests, say)
     else:
         # A place that cannot be written is known before anything is paid for.
         with atomic_file(as_profile) as file:
             file.touch()
-            told = probe_endpoint(target, money.max_cost, money.max_requests, say)
-            file.write_text(told.profile(as_profile.stem), "utf-8")
-    server = told.server.connection
+            endpoint = probe_endpoint(target, money.max_cost, money.max_requests, say)
+            file.write_text(endpoint.profile(as_profile.stem), "utf-8")
+    server = endpoint.server.connection
     head = {
         "server": server.base,
         "provider": server.provider.name,
         "model": server.model,
-        "date": told.date,
-        "requests": told.requests,
+        "date": endpoint.date,
+        "requests": endpoint.requests,
     }
-    print_tables(told.tables(), format_, head)
-    say(f"{counted(told.requests, 'request')} sent.")
+    print_tables(endpoint.tables(), format_, head)
+    say(f"{counted(endpoint.requests, 'request')} sent.")
     if as_profile is not None:
         say_command("Next", command("fit", "FILE", "--for", as_profile))
 
@@ -114,7 +114,9 @@ def _print_acceptance(
     data = open_data(source, instances=False, settings=settings)
     records = [record for record in data.records() if record.schema is not None]
     limits = money.max_cost, say, money.max_requests
-    lines = write(out, records, lambda left: ask_records(target, left, *limits))
+    lines = write(
+        out, records, lambda remaining: ask_records(target, remaining, *limits)
+    )
     columns = Acceptance.__struct_fields__
     rows = tuple(tuple(getattr(line, name) for name in columns) for line in lines)
     print_tables([Table(title="acceptance", columns=columns, rows=rows)], format_, {})

@@ -162,10 +162,10 @@ def compare(
     for objection in answer.objections:
         say(objection, style="yellow")
     head = {"objections": list(answer.objections), "failures": list(answer.failures)}
-    here = with_more(
+    command = with_more(
         here=("results", "compare", run, *([baseline] if baseline else ()))
     )
-    print_report(here, answer.tables, tables, format_, head, every=answer.tables)
+    print_report(command, answer.tables, tables, format_, head, every=answer.tables)
     if answer.failures:
         say(f"failed: {'; '.join(answer.failures)}", style="red")
         raise typer.Exit(1)
@@ -309,9 +309,9 @@ def paper_table(
     from evaluation.analysis.paper_tables import paper_table as build
 
     table = build(number, [open_and_report_problems(run) for run in runs])
-    here = with_more(here=("results", "paper-table", number, *runs))
+    command = with_more(here=("results", "paper-table", number, *runs))
     head = {"runs": [str(run) for run in runs]}
-    print_report(here, by_dataset(table), tables, format_, head, every=[table])
+    print_report(command, by_dataset(table), tables, format_, head, every=[table])
 
 
 @app.command()
@@ -353,7 +353,7 @@ def shrink(
     with open_engine(participant, tokenizer, bounds) as ask:
         afresh = ask_in_new_process(participant, tokenizer, bounds)
         smallest = shrink_failure(failed_case, ask, afresh)
-    left, walks = smallest.case, failed_case.walks
-    say(f"{counted(len(failed_case.schema), 'character')}, {len(left.schema):,} left")
-    say(f"{counted(len(walks), 'text')}, {len(left.walks):,} needed")
+    shrunk, walks = smallest.case, failed_case.walks
+    say(f"{counted(len(failed_case.schema), 'character')}, {len(shrunk.schema):,} left")
+    say(f"{counted(len(walks), 'text')}, {len(shrunk.walks):,} needed")
     print_json(smallest.as_json(f"{participant.label}: {smallest.row.result}"))

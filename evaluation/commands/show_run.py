@@ -119,14 +119,14 @@ def print_run(  # noqa: PLR0913 (what is printed, and how)
     """
     from evaluation.analysis.run_report import most_telling, tables_by_task
 
-    found = tables_by_task(run, tasks)
+    by_task = tables_by_task(run, tasks)
     print_report(
         command,
-        most_telling(found),
+        most_telling(by_task),
         options or TableOptions(),
         format_,
         head,
-        every=[table for tables in found.values() for table in tables],
+        every=[table for tables in by_task.values() for table in tables],
         lines=lines,
     )
 

@@ -53,8 +53,8 @@ class SuiteGroup(CommandGroup):
         Raises:
             BadUsage: it is the name of a suite.
         """
-        found = super().get_command(ctx, cmd_name)
-        if found is None:
+        command = super().get_command(ctx, cmd_name)
+        if command is None:
             from evaluation.suites.registry import is_path, suites
 
             name = cmd_name.removesuffix("@paper")
@@ -71,7 +71,7 @@ class SuiteGroup(CommandGroup):
                     f"the verb comes first, then the suite {cmd_name}",
                     then=shlex.join(words),
                 )
-        return found
+        return command
 
 
 app = typer.Typer(
@@ -332,8 +332,8 @@ def generate_command(  # noqa: PLR0913 (options of one command)
     choice, request = _request(name, value)
     generate = choice.suite.generate
     if generate is None:
-        what = f"suite {choice.suite.name} generates no records"
-        raise BadConfiguration(what, then="run takes them from --data")
+        message = f"suite {choice.suite.name} generates no records"
+        raise BadConfiguration(message, then="run takes them from --data")
     with atomic_file(out) as temporary:
         temporary.touch()  # Told before a model is paid, if that cannot be.
         records = list(generate(rows, seed, choice.settings))
