@@ -53,7 +53,7 @@ def passed_whole(schema: str | None) -> JSONSchema | None:
     value = json.loads(schema or "null")
     if not isinstance(value, dict):
         return None
-    value = {name: it for name, it in value.items() if name != "$schema"}
+    value = {name: member for name, member in value.items() if name != "$schema"}
     try:
         sent = JSONSchema.model_validate(value)
     except ValueError:
@@ -63,15 +63,18 @@ def passed_whole(schema: str | None) -> JSONSchema | None:
 
 def _sample(opened: OpenedSuite, record: Record, *, structured: bool) -> Sample:
     prompt = opened.choice.prompt(record)
-    whole = structured and passed_whole(record.schema) is not None
+    is_structured = structured and passed_whole(record.schema) is not None
     return Sample(
         id=record.key,
-        input=[_MESSAGES[it.role](content=it.content) for it in prompt.messages],
+        input=[
+            _MESSAGES[message.role](content=message.content)
+            for message in prompt.messages
+        ],
         metadata={
             "group": record.group,
             "cluster": opened.cluster(record),
             "budget": prompt.budget,
-            "constraint": "structured output" if whole else "prompt",
+            "constraint": "structured output" if is_structured else "prompt",
         },
     )
 
@@ -143,7 +146,9 @@ def suite_task(
             them on whole.
     """
     opened = open_suite(name, data, records, "paper" if paper else "")
-    samples = [_sample(opened, it, structured=structured) for it in opened.records]
+    samples = [
+        _sample(opened, record, structured=structured) for record in opened.records
+    ]
     return Task(
         name=name,
         dataset=MemoryDataset(samples, name=opened.origin),

@@ -57,5 +57,5 @@ def open_suite(
     choice = choose_suite(name, {}, compat)
     fetch = FetchSettings.from_environment()
     request = RecordRequest(data=data, fetch=fetch, limit=limit)
-    found = records_of(choice, request)
-    return OpenedSuite(choice, found.records, f"{found.name} ({found.origin})")
+    selected = records_of(choice, request)
+    return OpenedSuite(choice, selected.records, f"{selected.name} ({selected.origin})")
