@@ -35,11 +35,11 @@ def published_files(
 
     Args:
         data: A path, or `owner/name[@revision]` on the Hub.
-        suffixes: Endings of the files that are read of a folder.
+        suffixes: Endings of the files to read in a folder.
         then: What may be named instead.
 
     Raises:
-        NoInput: there is no such file, folder, dataset or revision, or no file in it.
+        NoInput: missing file, folder, dataset or revision, or no file in it.
         Unavailable: the Hub cannot be reached.
     """
     from curation.core.hub_names import dataset_name  # noqa: PLC0415 - of files alone
@@ -68,7 +68,7 @@ def published_rows(file: Path) -> Iterator[tuple[str, dict[str, Json]]]:
 
     Raises:
         NoInput: the file cannot be read.
-        BadData: it is damaged, or a line of it is no JSON object.
+        BadData: it is damaged, or a line of it is not a JSON object.
     """
     if file.suffix == ".parquet":
         import polars as pl  # noqa: PLC0415 - heavy
@@ -90,7 +90,7 @@ def json_rows(content: bytes, name: str) -> Iterator[tuple[str, dict[str, Json]]
     Python's parser reads what ours refuses, as authors' files may hold NaN.
 
     Raises:
-        BadData: a line is no JSON object.
+        BadData: a line is not a JSON object.
     """
     lines: list[bytes | Json] = [*content.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
     if name.endswith(".json"):

@@ -34,7 +34,7 @@ def suites() -> Mapping[str, Suite[Any]]:
     """Return every suite by name, in alphabetical order.
 
     Raises:
-        BadConfiguration: two places define one name, or an entry point is no suite.
+        BadConfiguration: two places define one name, or an entry point is not a suite.
     """
     return MappingProxyType(dict(sorted(_REGISTRY.by_name().items())))
 
@@ -47,8 +47,8 @@ def suite_named(name: str) -> Suite[Any]:
             separator in it, or is absolute.
 
     Raises:
-        BadConfiguration: there is none of this name; the message names alike ones.
-        NoInput: there is no such folder.
+        BadConfiguration: unknown name; the message suggests similar ones.
+        NoInput: missing folder.
     """
     if is_path(name):
         return _in_folder(Path(name).resolve())
@@ -59,13 +59,13 @@ def suite_named(name: str) -> Suite[Any]:
 
 
 def recorded_suite(name: str) -> Suite[Any]:
-    """Return the suite that a run names; of a folder only what is loaded already.
+    """Return the suite that a run names; a folder's only if already loaded.
 
     A run may be a stranger's, and to read one runs no code that it names.
 
     Raises:
-        BadConfiguration: there is none of this name, or its folder is not loaded.
-        NoInput: there is no such folder.
+        BadConfiguration: unknown name, or its folder is not loaded.
+        NoInput: missing folder.
     """
     is_known = "\0" not in name and f"{Path(name).resolve().name}.suite" in sys.modules
     if is_path(name) and not is_known:

@@ -202,7 +202,7 @@ class LabelledSamples:
     def _next(
         self, compiled: CompiledSchema, by_label: dict[str, list[Instance]]
     ) -> LabelledSample | None:
-        """Return a sample of the label that is due; None if there is no more."""
+        """Return a sample of the label that is due; None after the last."""
         due = "yes" if self._yes < self._share * (self._count + 1) - 0.5 else "no"
         instances = by_label[due]
         while instances:

@@ -1,4 +1,4 @@
-"""The paper's tables 1 to 6 and Figure 1, then the tables beside them.
+"""The paper's tables 1 to 6 and Figure 1, then the further tables.
 
 Figures of Tables 1, 2, 5 and 6 are per cent without an interval, as in the paper; the
 tables of cells have their denominators and intervals.

@@ -70,9 +70,9 @@ FAMILIES: Final = tuple(SchemaFamily(root, high) for root in Root for high in HI
 
 
 def members(count: int = DEFAULT_COUNT) -> list[tuple[SchemaFamily, int]]:
-    """Return families and numbers of so many schemas, spread evenly.
+    """Return families and numbers of `count` schemas, spread evenly.
 
-    The first families get one more each if `count` is no multiple of twelve.
+    The first families get one more each if `count` is not a multiple of twelve.
 
     Example:
         >>> [family.member(number) for family, number in members(13)][:2]
@@ -218,7 +218,7 @@ def _format(rng: random.Random, reading: SuiteReading) -> str:
 
 
 def _put(schema: Schema, keyword: str, value: Json) -> None:
-    """Add a keyword; an empty name stands for none."""
+    """Add a keyword; an empty name adds none."""
     if keyword:
         schema[keyword] = value
 
@@ -230,7 +230,7 @@ def _in_either_order(rng: random.Random, base: Schema, second: Schema) -> Schema
 def object_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
     """Draw a schema of an object of 1 to `high` properties, each a scalar or anything.
 
-    `required` stands only beside `additionalProperties: true`, as in the published
+    `required` appears only with `additionalProperties: true`, as in the published
     schemas, and may be empty.
     """
     names = rng.sample(WORDS, rng.randint(1, high))
@@ -248,8 +248,8 @@ def object_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schem
 def array_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
     """Draw a schema of an array, by `items` or by `contains`.
 
-    Beside `contains` may stand `minContains` and `maxContains`. The published schemas
-    have them beside `items` too, where they mean nothing, and their `minContains` is 0.
+    `contains` may come with `minContains` and `maxContains`. The published schemas
+    have them with `items` too, where they mean nothing, and their `minContains` is 0.
     """
     holder = rng.choice(("items", "contains"))
     schema: Schema = {"type": "array", holder: _item(rng, high, reading)}

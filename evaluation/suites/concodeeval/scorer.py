@@ -1,7 +1,7 @@
-"""Score responses: task 1 by the schema, task 2 by the word that the answer says.
+"""Score responses: task 1 by the schema, task 2 by the answer's word.
 
-Validation is that of jsonschema-rs in the record's dialect. Formats are off in the
-headline unless a setting says otherwise; `scores` has both.
+jsonschema-rs validates in the record's dialect. Formats are off in the headline
+unless a setting turns them on; `scores` has both.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _FENCE: Final = "```"
 _SHOWN: Final = 200
 #: Most schemas whose places are kept.
 _MOST_PLACES: Final = 1_024
-#: Most violations of one value that are counted, and that become reasons.
+#: Maximum violations of one value to count, and to report as reasons.
 _MOST_VIOLATIONS, _MOST_REASONS = 10_000, 5
 #: Answers that count as incomplete; other classes without a value are invalid.
 _INCOMPLETE: Final = frozenset({AnswerClass.NO_FENCE, AnswerClass.NO_ANSWER})
@@ -80,8 +80,7 @@ _CUTS: Final = {"thirds": (1 / 3, 2 / 3), "20/60/20": (0.2, 0.8)}
 _WORD: Final = (
     r"\b(yes|no(?!\s+(?!because\b|since\b|as\b|it\b|this\b|that\b|the\b)\w))\b"
 )
-#: How answers say their verdict, the most explicit way first; of several such the last
-#: one counts.
+#: Patterns of a verdict, the most explicit first; the last match counts.
 _EXPLICIT: Final = tuple(
     re.compile(pattern, re.IGNORECASE | re.MULTILINE)
     for pattern in (
@@ -411,9 +410,9 @@ def reply_of(
 ) -> Reply:
     """Return the reply of an answer: yes, no, or why it is neither.
 
-    The most explicit way to say it counts: after "answer:" and the like, on a line of
-    its own, at the beginning, at the end; otherwise a verdict in other words. Both
-    words as equals, such as "yes or no", are no answer, and neither is a determiner:
+    The most explicit verdict counts: after "answer:" and the like, on a separate
+    line, at the beginning, at the end; otherwise a verdict in other words. Both
+    words as equals, such as "yes or no", are not an answer, nor is a determiner:
     "There is no upper bound."
 
     Args:

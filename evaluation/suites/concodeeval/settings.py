@@ -35,7 +35,7 @@ class SuiteReading(StrEnum):
 #: Schemas of the suite by default: 50 of each family.
 DEFAULT_COUNT: Final = 600
 #: Levels of nesting that validators can process, as of JSON
-#: (`evaluation.answers.json_answers`), and characters, of answers that are read.
+#: (`evaluation.answers.json_answers`), and maximum characters of an answer.
 MAX_DEPTH: Final = 250
 MAX_CHARACTERS: Final = 1_000_000
 #: A number of things, one at least.
@@ -109,16 +109,16 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     representations: str = "json,xml,yaml,python,nl"
     #: Formats of samples, separated by commas.
     outputs: str = "json,yaml,xml"
-    #: Number of schemas: of the suite's own, spread over its families, or at most of
+    #: Number of schemas: generated ones, spread over the families, or at most of
     #: `--data`, drawn. Every cell asks about the same ones.
     count: _Count = DEFAULT_COUNT
-    #: The schemas that are drawn, and their dialect.
+    #: The schemas drawn, and their dialect.
     reading: SuiteReading = SuiteReading.RECOMMENDED
     #: `chat`: turns of a conversation. `base`: one text that ends with an open fence.
     form: Literal["chat", "base"] = "chat"
     #: The paper's prompts: `common`, its two question forms, or `inst` (CodeLlama).
     template: Literal["common", "question", "question_fence", "inst"] = "common"
-    #: The system prompt: none, that of the scripts for chat models, or the paper's.
+    #: The system prompt: none, the scripts' for chat models, or the paper's.
     system: Literal["none", "expert", "granite", "llama"] = "none"
     #: Show examples before the question: three of task 1, two of task 2.
     few_shot: bool = False
@@ -129,7 +129,7 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     formats: bool = False
     #: `typed`, or `paper`: as `xmltodict` reads it.
     xml: Literal["typed", "paper"] = "typed"
-    #: The three parts of a schema in Figure 1: equal, or those of the scripts.
+    #: The three parts of a schema in Figure 1: equal, or as in the scripts.
     locality: Literal["thirds", "20/60/20"] = "thirds"
     #: Samples of task 2 for each schema, and the share of them that is valid.
     samples: _Count = 5
@@ -159,7 +159,7 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def named_choices(setting: str, text: str, choices: list[str]) -> list[str]:
-    """Return the names of a setting that are separated by commas, each once.
+    """Return the comma-separated names of a setting, each once.
 
     Raises:
         BadUsage: one does not exist, or none is named.
@@ -213,11 +213,11 @@ class RecordFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     schema_id: str
     #: The schema as JSON text.
     schema: str
-    #: Of the schema in its representation.
+    #: Length of the schema in its representation.
     length: TextLength
     #: Task 2: the sample as JSON text.
     sample: str = ""
-    #: Task 2: `yes` if the schema accepts it, else `no`.
+    #: Task 2: `yes` if the schema accepts it, otherwise `no`.
     label: str = ""
     #: Task 2: the keyword that refuses it, and its place.
     keyword: str = ""

@@ -36,7 +36,7 @@ _HOSTILE: Final = {
 }
 
 
-#: Texts with a member that stands twice.
+#: Texts with a repeated member.
 _REPEATED: Final = {
     Output.JSON: '{"a": 1, "a": 2}',
     Output.YAML: "a: 1\na: 2",
@@ -52,7 +52,7 @@ _UNLIKELY: Final[dict[str, tuple[Json, ...]]] = {
 
 
 def _known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownAnswer]:
-    """Yield right answers and wrong ones of each class; few if there is no witness."""
+    """Yield right answers and wrong ones of each class; few without a witness."""
     fields = fields_of(record)
     kinds = AnswerClass
     failed, silent = kinds.API_ERROR, kinds.NO_ANSWER
@@ -88,7 +88,7 @@ def _known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownA
 
 
 def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownAnswer]:
-    """Yield a sample that a schema accepts, one that it refuses, and a wrong root."""
+    """Yield an accepted sample, a rejected one, and one with a wrong root."""
     from evaluation.suites.concodeeval.representations import write_sample  # noqa: PLC0415 - heavy
 
     violation, root = AnswerClass.VIOLATION, json.loads(schema).get("type")

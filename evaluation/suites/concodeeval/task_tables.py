@@ -120,7 +120,7 @@ def macro_f1(answers: Sequence[Answer]) -> float:
     """Return the mean of the F1 of `yes` and of `no`.
 
     An answer that is neither is missed by its class and claimed by none. A class that
-    is neither right nor said has an F1 of 0, as in scikit-learn by default.
+    is neither right nor answered has an F1 of 0, as in scikit-learn by default.
 
     Example:
         Of 55 valid and 45 invalid samples, an always-yes has 2*55/(100+55) and 0:

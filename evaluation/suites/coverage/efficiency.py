@@ -1,6 +1,6 @@
 """Times as the paper's Tables 2, 3, 12 and 13 have them, and in pairs.
 
-A deadline that passes, and a budget that is used up, leave a lower bound of a time.
+A time-out or an exhausted budget leaves a lower bound of a time.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
 
 
 def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
-    """Return what a forward pass, its mask and the loop cost."""
+    """Return the cost of a forward pass, its mask and the loop."""
     rows: list[dict[str, Cell]] = []
     for engine, side in sides.items():
         # The first pass of a text is its prompt's.
@@ -203,7 +203,7 @@ def _cut_off(texts: _Pairs, figure: Figure) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TextFigures:
-    """The figures of texts that were written under some limits."""
+    """The figures of texts written under some limits."""
 
     limits: LimitsHeader
 
@@ -222,7 +222,7 @@ class TextFigures:
         return self._deadline(text)
 
     def first_token_without_compile(self, text: Generation) -> Quantile | None:
-        """Return the same less what was waited for the compile; of a server unknown."""
+        """Return the same without the wait for the compile; unknown for a server."""
         if text.pieces is not None:
             return None
         ns = text.ttft_without_compile_ns
@@ -233,13 +233,13 @@ class TextFigures:
         return self._deadline(text, after_compile=True)
 
     def per_token(self, text: Generation) -> Quantile | None:
-        """Return the mean time of each later token; of a time-out at least that."""
+        """Return the mean time of each later token; a lower bound after a time-out."""
         ns = text.tpot_ns
         late = text.result is Result.TIMEOUT
         return None if ns is None else Quantile(ns, at_least=late)
 
     def total(self, text: Generation) -> Quantile | None:
-        """Return the time of the whole text; of one that was cut off at least that."""
+        """Return the time of the whole text; a lower bound if it was cut off."""
         if text.result is Result.TIMEOUT:
             return self._deadline(text)
         if text.total_ns is None:
@@ -262,15 +262,15 @@ class TextFigures:
 
 
 def tokens(text: Generation) -> Quantile | None:
-    """Return the tokens of a text; of one that was cut off at least these."""
+    """Return the tokens of a text; a lower bound if it was cut off."""
     length = text.length
     return None if length is None else Quantile(length, at_least=_is_cut_off(text))
 
 
 def forced_tokens(text: Generation) -> Quantile | None:
-    """Return the tokens that the engine gave; of a cut-off text at least these.
+    """Return the tokens given by the engine; a lower bound for a cut-off text.
 
-    None of a server's text: it does not tell.
+    None for a server's text: servers do not report it.
     """
     if text.pieces is not None:
         return None

@@ -61,7 +61,7 @@ def tables(run: ScoredRun) -> Iterator[Table]:
 
 
 def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
-    """Return what the texts are worth whose schema was rewritten for a provider."""
+    """Return the rates of texts whose schema was rewritten for a provider."""
     rows: list[dict[str, Cell]] = []
     for engine, side in sides.items():
         texts = [text for text in side if text.generation.adapted]
@@ -102,7 +102,7 @@ def _rates(engine: str, texts: Sequence[GeneratedText]) -> tuple[Cell, ...]:
     for good in _READINGS.values():
         cells += [share_of_texts(texts, good), share_of_texts(declared, good)]
     if is_unconstrained(engine):
-        # Declared coverage, and what is divided by it.
+        # Declared coverage, and the rates divided by it.
         cells[::2] = [_NOTHING] * len(cells[::2])
     by_cluster = ClusterRate.of_answers(
         (text.schema_key, text.compliant, text.scored.weight) for text in texts
@@ -134,7 +134,7 @@ def keywords(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 
 def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
-    """Return how long the texts are, and how many say next to nothing."""
+    """Return the lengths of the texts, and the share of trivial ones."""
     rows: list[dict[str, Cell]] = []
     for engine, side in sides.items():
         texts = [text for text in side if text.generation.generated]
@@ -164,9 +164,9 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 
 def _forced(texts: Sequence[GeneratedText]) -> Rate | None:
-    """Return the forced tokens of all tokens; those of one schema stand together.
+    """Return the share of forced tokens, clustered by schema.
 
-    None where no text was written here: a server does not tell.
+    None without a local text: servers do not report it.
     """
     counts: dict[tuple[str, str], tuple[int, int]] = {}
     for text in texts:

@@ -25,7 +25,7 @@ from evaluation.answers.extraction import MissingAnswer, NoAnswer, strict_fence
 from evaluation.suites.ifstruct.rows import AnswerFormat, Fence, FenceWish, Requirements
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
 
-#: Levels of nesting that are read; a row asks for five at most.
+#: Maximum levels of nesting; a row asks for five at most.
 DEEPEST: Final = 100
 #: Characters of a comment, and of a wrong beginning, that a message shows.
 _SHOWN, _SHOWN_BEGINNING = 60, 40
@@ -39,7 +39,7 @@ _OTHER_LANGUAGES: Final = {
 _MARK: Final = "\ufeff"
 _BRACKETS: Final = ("[", "{")
 _BRACKET: Final = re.compile(r"[\[{]")
-#: The first line of YAML, as against that of prose.
+#: The first line of YAML, as opposed to prose.
 _YAML: Final = re.compile(r"- [\w\"']+:(?: |$)|-$|\w+:$", re.MULTILINE)
 #: YAML 1.1 as PyYAML's safe loader reads it, dates left as text, as the published
 #: verifier does.
@@ -143,7 +143,7 @@ def find_code_block(text: str) -> CodeBlock | None:
     """Return the first code block of a text, None if no line begins with a fence.
 
     A fence is three backticks at the beginning of a line. The first one opens the
-    block and the next one closes it, whatever else stands on its line.
+    block and the next one closes it, whatever else is on its line.
     """
     block = strict_fence(text)
     if not block.fenced and not block.problem:
@@ -164,7 +164,7 @@ def find_code_block(text: str) -> CodeBlock | None:
 def check_fence(block: CodeBlock | None, fence: Fence) -> Iterator[Flaw]:
     """Yield the faults of the code block, or of its absence.
 
-    A published row only says whether a block is required, of any language. The
+    A published row only states whether a block is required, in any language. The
     recommended reading counts a forbidden block and another language too.
     """
     if block is not None and block.content is None:
@@ -248,7 +248,7 @@ def read_answer(
         answer: The text without thinking.
         block: Its code block.
         requirements: The format.
-        lenient: Whether text may stand around raw JSON.
+        lenient: Whether raw JSON may have text around it.
     """
     text = answer.strip()
     if block is not None:

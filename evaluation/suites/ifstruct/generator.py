@@ -1,4 +1,4 @@
-"""Draw rows of our own: fields, choices, retractions, and the text of each."""
+"""Generate rows: fields, choices, retractions, and the text of each."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _WIDEST: Final = 3
 _CONTEXT: Final = 0.7
 _MANNER: Final = 0.6
 _KEYS: Final = ("items_list", "result_set", "output_data")
-#: Fields of an item beside those with a text to escape.
+#: Fields of an item besides the ones with a text to escape.
 _FEWEST_FIELDS, _MOST_FIELDS = 4, 8
 #: How often a field keeps its description, and other odds.
 _DESCRIBED: Final = 0.6
@@ -85,7 +85,7 @@ def generate_rows(source: RowSource, seed: int, rows: int) -> Iterator[IfstructR
     it only if it would equal one of them.
 
     Raises:
-        BadUsage: there are not so many different rows.
+        BadUsage: not enough different rows.
         CsbdataError: a text lost a requirement of its row; a defect of a voice.
     """
     if not 0 < rows <= MOST_ROWS or seed < 0:
@@ -172,7 +172,7 @@ def draw_row(source: RowSource, seed: int, attempt: int) -> RowSpec:
         format=answer_format,
         wrapper=_key(kind, draw) if mix.draw("wrapper", draw) == "wrapped" else None,
         fence=f"required:{answer_format}" if fence == "required_language" else fence,
-        # Nothing tells words from an answer that stands in no block.
+        # Without a block, words cannot be separated from an answer.
         commentary=mix.draw("commentary", draw) == "allowed" and "required" in fence,
         escaping=escaping,
         presentation=Presentation(mix.draw("presentation", draw)),
@@ -193,7 +193,7 @@ def _count(kind: str, draw: Random) -> tuple[int, int]:
 
 
 def _key(kind: EntityKind, draw: Random) -> str:
-    """Return a key for the wrapper: of the kind's own name, or a general one."""
+    """Return a key for the wrapper: from the kind's name, or a general one."""
     return draw.choice((kind.name, f"{kind.name}_list", draw.choice(_KEYS)))
 
 
@@ -202,7 +202,7 @@ def draw_fields(kind: EntityKind, *, escaping: bool, draw: Random) -> tuple[Fiel
 
     Args:
         kind: The kind of thing.
-        escaping: Whether one or two texts need escaping; else none does.
+        escaping: Whether one or two texts need escaping; by default none does.
         draw: The source of randomness.
     """
     plain = [field for field in kind.fields if not field.stress]

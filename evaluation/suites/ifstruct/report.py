@@ -39,9 +39,9 @@ class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
     """One response, with the facts of its verdict; none if its scorer was ended."""
 
     passed: bool = False
-    #: Whether the content is right, whatever stands around it.
+    #: Whether the content is right, whatever is around it.
     structure: bool = False
-    #: The alternative that was drawn for each choice of the row.
+    #: The alternative drawn for each choice of the row.
     slices: dict[str, str] = {}
     #: The kind of thing that the row asks for: what its rates take together.
     kind: str = UNKNOWN
@@ -113,7 +113,7 @@ def _readings(responses: Responses) -> Table:
 
 
 def _free_or_constrained(run: ScoredRun) -> Table:
-    """Return what has the right structure, free and constrained."""
+    """Return the responses with the right structure, free and constrained."""
     sides = {
         label: [
             replace(

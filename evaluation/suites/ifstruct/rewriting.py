@@ -1,8 +1,8 @@
 """Check that a request states all that its row requires; take a model's rewordings.
 
-The check takes the last word on everything: of several formats the last one counts, and
-so it is with the number of items, the key and the code block. The patterns are those of
-ordinary English requests, whether a voice here or a model wrote them; a statement that
+The check takes the last word on everything: the last of several formats counts, and so
+does the last number of items, key and code block. The patterns match ordinary English
+requests, whether a voice here or a model wrote them; a statement that
 they cannot read counts as missing.
 
 A field's facts are searched for in the stretches of text that begin at its name and end
@@ -94,7 +94,7 @@ _WITH_PATHS: Final = frozenset(
 _NAME: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 #: Characters that a stretch has at most.
 _LONGEST_STRETCH: Final = 900
-#: Characters around a retracted field in which its retraction stands.
+#: Characters around a retracted field to search for its retraction.
 _NEAR: Final = 60
 
 

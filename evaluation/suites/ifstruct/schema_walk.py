@@ -12,7 +12,7 @@ from curation.system.escaping import shortened
 from evaluation.suites.ifstruct.answer_text import Flaw
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
 
-#: Most faults of one answer that are recorded.
+#: Maximum number of faults recorded for one answer.
 _MOST_FAULTS: Final = 200
 _KINDS: Final = {
     dict: "object",
@@ -154,8 +154,8 @@ class SchemaWalk:
 def _leaves(schema: UntypedJson) -> int:
     """Return the number of scalars in a value of a schema.
 
-    One for a scalar; those of the members of an object; of a list those of the least
-    number of items, and of one item at least.
+    One for a scalar; the sum of the members of an object; for a list, the minimum
+    number of items, but at least one, times the scalars of an item.
     """
     schema = schema if isinstance(schema, dict) else {}
     members = schema.get("properties")

@@ -1,8 +1,8 @@
 """Score a response: text around the answer, outer shape, fields, types and values.
 
-The rules are those of the published verifier, save where `RuleReading` says otherwise.
-A whole number is a Python `int`: `1.0` is none, and a boolean is never a number. An
-object has no members but those of its schema, whatever `additionalProperties` says.
+The rules are the published verifier's, with the exceptions of `RuleReading`.
+A whole number is a Python `int`: `1.0` is not one, and a boolean is never a number. An
+object has only its schema's members, whatever the value of `additionalProperties`.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ class StructureVerdict:
         return tuple(sorted(counted, key=_rank))
 
     def passed(self, reading: RuleReading) -> bool:
-        """Return whether there is no fault by a reading."""
+        """Return whether a reading finds no fault."""
         return not any(finding.reading & reading for finding in self.findings)
 
 
@@ -250,7 +250,7 @@ def _verified(
             return StructureVerdict(findings=(Flaw(failure, answer.reason),))
     if published and failure is None:
         theirs = published_answer(response.text or "")
-        # It knows fewer tags of thinking; what is empty for both is so for one reason.
+        # It knows fewer tags of thinking; texts empty for both have one reason.
         if isinstance(answer, str) or isinstance(theirs, str):
             answer = theirs
     if isinstance(answer, MissingAnswer):
@@ -329,7 +329,7 @@ def _verify_value(
 def _check_key(key: str, wrapper: str | None) -> Iterator[Flaw]:
     """Yield the fault of a wrapper: an object with one member that is a list.
 
-    An object with a second member is no wrapper.
+    An object with a second member is not a wrapper.
     """
     if wrapper is None:
         yield Flaw(Failure.WRAPPED, f"under {shortened(key, 40)}")

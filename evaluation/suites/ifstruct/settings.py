@@ -51,7 +51,7 @@ STRUCTURE: Final = frozenset(Requirement) - {
 
 
 class Failure(Explained):
-    """A reason to fail; of several, the first in this order names the row."""
+    """A reason to fail; the first of several in this order names the row."""
 
     NO_ANSWER = ("no_answer", "the server or the model failed")
     REFUSED = ("refused", "the server says that the model refuses to answer")
@@ -175,7 +175,7 @@ DEFAULT_BUDGET = 2048
 class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of drawing rows, of prompts and of scoring."""
 
-    #: The taxonomy of the rows that are drawn.
+    #: The taxonomy of the rows drawn.
     split: Literal["train", "test"] = "test"
     #: How often each choice is drawn.
     mix: Literal["published", "even"] = "published"

@@ -1,7 +1,7 @@
 """IFStruct, as `csbdata suite` runs it: records, files of rows, known answers.
 
 Source: Sam Paech and others, "IFStruct: Measuring structured-output compliance", Liquid
-AI, 2026; docs/suites/ifstruct.md says what is ours and where the readings differ.
+AI, 2026; docs/suites/ifstruct.md lists our changes and where the readings differ.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ def suite_record(row: IfstructRecord) -> Record:
 
 
 def _records(request: RecordRequest, settings: IfstructSettings) -> RecordSet:
-    """Return the rows of published files, or rows of our own.
+    """Return the rows of published files, or generated rows.
 
     Raises:
-        NoInput: there is no such file, folder or dataset, or it cannot be read.
-        BadData: a line of it is no row.
+        NoInput: missing file, folder or dataset, or it cannot be read.
+        BadData: a line of it is not a row.
     """
     if request.data is not None:
         origin, files = published_files(request.data, (".jsonl", ".parquet"), _THEN)
@@ -85,7 +85,7 @@ def _records(request: RecordRequest, settings: IfstructSettings) -> RecordSet:
 
 
 def _generate(count: int, seed: int, settings: IfstructSettings) -> Iterator[Record]:
-    """Yield rows of our own; two seeds share none."""
+    """Yield generated rows; two seeds share none."""
     from evaluation.suites.ifstruct.generator import RowSource, generate_rows  # noqa: PLC0415 - heavy
 
     source = RowSource(split=settings.split, mix=settings.mix)
@@ -99,7 +99,7 @@ def read_rows(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> list[IfstructRe
         rows: JSON objects with their places.
 
     Raises:
-        BadData: one is no row, two have one seed, or there is none.
+        BadData: one is not a row, two have one seed, or the file is empty.
     """
     read: dict[int, tuple[str, IfstructRecord]] = {}
     for where, columns in rows:
@@ -280,7 +280,7 @@ def _answer(items: UntypedJson, requirements: Requirements) -> str:
     value = {key: items} if key is not None and isinstance(items, list) else items
     text = json.dumps(value, ensure_ascii=False, indent=2)
     if requirements.format is AnswerFormat.YAML:
-        # Aliases would stand for equal items.
+        # Otherwise equal items would become aliases.
         value = json.loads(text)
         text = yaml.safe_dump(value, default_flow_style=False, sort_keys=False)
     return _fenced(text, requirements.fence)

@@ -369,7 +369,7 @@ def _type_text(field: Field) -> str:
 
 
 def _plain_text(field: Field) -> str:
-    """Return a field's type and limits as people say them."""
+    """Return a field's type and limits in words."""
     match field.type:
         case FieldType.ENUM:
             return f"one of {_enum_text(field)}"

@@ -54,7 +54,7 @@ _CLASSES: Final = {
 }
 #: Keywords that declare every member that nothing else in their schema names.
 _OPENING: Final = ("additionalProperties", "unevaluatedProperties")
-#: Most faults of one answer that are recorded.
+#: Maximum number of faults recorded for one answer.
 _RECORDED: Final = 10
 
 

@@ -63,7 +63,7 @@ class QualitySettings(msgspec.Struct, frozen=True, kw_only=True):
     orders: Orders = Orders.BOTH
     #: How the answer is extracted from a text.
     reading: AnswerReading = AnswerReading.JSON
-    #: Problems of each task without `--limit`; at most so many of the data.
+    #: Problems of each task without `--limit`; a maximum for the data.
     problems: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 100
     #: Whether answers have the budgets of the published free runs (128 and 256).
     published_budgets: bool = False
@@ -95,7 +95,7 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
 
     Raises:
         BadUsage: an unknown group.
-        NoInput: there are no such data.
+        NoInput: the data is missing.
         BadData: a published row that cannot be read.
         Unavailable: the Hub cannot be reached.
     """
@@ -111,7 +111,7 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
     return RecordSet(
         name=request.data or "quality-sample",
         origin="; ".join(origins),
-        # The files of the published problems are those of their test splits.
+        # The files of the published problems are their test splits.
         records=[
             msgspec.structs.replace(record, split="test" if request.data else "")
             for record in islice(_in_turns(groups, problems), request.limit)

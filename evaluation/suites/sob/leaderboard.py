@@ -109,7 +109,7 @@ def summarise(
         model: The model.
         source: The source.
         responses: Its answers, one at least.
-        weights: The weight of each record; one that is not in it weighs nothing.
+        weights: The weight of each record; missing ones weigh nothing.
     """
     values = np.array(
         [[figure(response, name) for name in Metric] for response in responses]
@@ -148,7 +148,7 @@ class SourceTotal:
     weight: float
 
 
-#: Of the published data (the paper's sections 6.1 and Table 8).
+#: Figures on the published data (the paper's sections 6.1 and Table 8).
 PUBLISHED_TOTALS: Final[Mapping[str, SourceTotal]] = MappingProxyType(
     {
         "text": SourceTotal(5_000, 13_054.0),

@@ -1,7 +1,7 @@
 """The metrics of one answer against one truth.
 
 Leaves of both are compared path by path, and every figure is from 0 to 1. Where the
-paper and the authors' published code differ, a `ScoringRules` says which is followed.
+paper and the authors' published code differ, a `ScoringRules` selects one.
 """
 
 from __future__ import annotations
@@ -84,24 +84,24 @@ class ScoringRules:
 
     #: The name of the reading in results.
     name: str
-    #: Values are equal as JSON Schema says: 1 and 1.0 are, 1 and true are not. Else
-    #: as Python says: 1, 1.0 and true all are.
+    #: Values are equal as in JSON Schema: 1 and 1.0 are, 1 and true are not.
+    #: Otherwise as in Python: 1, 1.0 and true all are.
     json_equality: bool
-    #: 1 and 1.0 are one word, for the token F1. Else they are "1" and "1 0".
+    #: 1 and 1.0 are one word, for the token F1. Otherwise they are "1" and "1 0".
     canonical_numbers: bool
     #: A leaf that the answer lacks has a token F1 of 0 (the paper, below equation 10).
     #: Else it counts as null, so that leaving out a null of the truth is right.
     missing_is_zero: bool
     #: Type Safety looks each type up by name, follows no `$ref` and no union, and knows
-    #: no null. Else what a schema accepts has its types.
+    #: no null. Otherwise all values that a schema accepts have its types.
     looked_up_types: bool
-    #: Paths are sequences of steps. Else keys and indices are joined to one text, in
-    #: which a key may hold the dots and brackets of another path.
+    #: Paths are sequences of steps. Otherwise keys and indices are joined to one text,
+    #: in which a key may hold the dots and brackets of another path.
     exact_paths: bool
-    #: NaN, Infinity and -Infinity are no JSON (RFC 8259). Else they are numbers.
+    #: NaN, Infinity and -Infinity are not JSON (RFC 8259). Otherwise they are numbers.
     strict_numbers: bool
-    #: The dialect of all schemas; None for the one that `$schema` declares, by default
-    #: 2020-12 (as `jsonschema.validate` does).
+    #: The dialect of all schemas; None for the declared `$schema`, by default 2020-12
+    #: (as in `jsonschema.validate`).
     dialect: str | None
     #: An empty object or array is a leaf. Neither the paper nor the code counts it.
     empty_leaves: bool = False
@@ -111,7 +111,7 @@ class ScoringRules:
     soft_floor: float = 0.90
 
 
-#: As the paper says, or as its words are best understood.
+#: As in the paper, or the best reading of its words.
 RECOMMENDED: Final = ScoringRules(
     name="recommended",
     json_equality=True,
@@ -138,7 +138,7 @@ PUBLISHED: Final = ScoringRules(
 def all_leaves(value: Json) -> dict[Path, Json]:
     """Return every leaf by its path, empty objects and arrays among them.
 
-    They come in document order. A scalar root is no leaf, as the paper compares
+    They come in document order. A scalar root is not a leaf, as the paper compares
     structured answers only; an empty root is one, at the path of no steps.
 
     Example:
@@ -253,7 +253,7 @@ def _token_f1(truth: Json, answer: Json, rules: ScoringRules) -> float:
 
 
 def f1(common: int, left_count: int, right_count: int) -> float:
-    """Return the F1 of two sets by their sizes and that of their intersection."""
+    """Return the F1 of two sets by their sizes and their intersection's size."""
     # 2 * P * R / (P + R) with P = common / one and R = common / other.
     return 2 * common / (left_count + right_count) if common else 0.0
 
@@ -312,9 +312,9 @@ class Expectation:
 class RecordScores:
     """The scores of one answer."""
 
-    #: Every metric, hardened and gated as its definition says.
+    #: Every metric, hardened and gated by its definition.
     values: Mapping[Metric, float]
-    #: 1 if the answer parses and its schema accepts it, else 0.
+    #: 1 if the answer parses and its schema accepts it, otherwise 0.
     hardening: float
     #: The coverage gate, from 0 to 1.
     gate: float
@@ -322,7 +322,7 @@ class RecordScores:
     refusal: str = ""
 
 
-#: The scores of an answer that is no JSON object or array.
+#: The scores of an answer that is not a JSON object or array.
 ZERO: Final = RecordScores(values=dict.fromkeys(Metric, 0.0), hardening=0.0, gate=0.0)
 
 

@@ -68,12 +68,12 @@ class SobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     question_difficulty: str = ""
     #: The form of a record of the sample; empty for published ones.
     family: str = ""
-    #: Of the published data: `train`, `validation` or `test`; empty for others.
+    #: Split of the published data: `train`, `validation` or `test`; otherwise empty.
     split: str = ""
 
 
 def weight_of(complexity: str, difficulty: str = "") -> float:
-    """Return a record's weight: by its schema, else by its question; 0 if unknown."""
+    """Return a record's weight by its schema, or by its question; 0 if unknown."""
     for word in (complexity, difficulty):
         if word.lower() in COMPLEXITY_WEIGHTS:
             return COMPLEXITY_WEIGHTS[word.lower()]
@@ -146,14 +146,14 @@ def read_records(data: str, splits: Sequence[str] = ()) -> tuple[str, list[SobRe
     """Return the origin of the data, and its records of the splits.
 
     Args:
-        splits: Names of splits; empty for those that the authors score: of each source
-            the test split, otherwise all there is.
+        splits: Names of splits; empty for the authors' choice: the test split of each
+            source, otherwise all splits.
         data: A file, a folder or a dataset on the Hub; `interfaze-ai/sob[@revision]`
             are the published ones.
 
     Raises:
-        NoInput: there is no such file, folder, dataset or revision.
-        BadData: a row of it is no record.
+        NoInput: missing file, folder, dataset or revision.
+        BadData: a row of it is not a record.
         Unavailable: the Hub cannot be reached.
     """
     origin, files = published_files(data, (".parquet", ".jsonl"), _THEN)
@@ -195,7 +195,7 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
 
     Args:
         row: The row.
-        where: Its file and line, for messages, and to tell its source by.
+        where: Its file and line, for messages, and to infer its source.
 
     Raises:
         BadData: a column is missing, or holds no JSON.
@@ -222,7 +222,7 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
 
 
 def _source_of(row: Mapping[str, Json], where: str) -> Source:
-    """Return a row's source: by a column of its own, else by the name of its file."""
+    """Return a row's source by a column, or by the name of its file."""
     for column, source in _COLUMNS.items():
         if row.get(column) is not None:
             return source
@@ -268,7 +268,7 @@ def _value(row: Mapping[str, Json], column: str, where: str) -> Json:
 def response_of_line(line: Mapping[str, Json]) -> Response | None:
     """Return the response of a line of a published response file; None of another.
 
-    The authors store what they parsed. A text that they could not parse is a string
+    The authors store parsed answers. A text that they could not parse is a string
     there and is not parsed again, so it becomes the JSON text of that string.
     """
     metadata, output = line.get("metadata"), line.get("output")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evaluation.core.suite import ScoredResponse, ScoredRun
     from evaluation.reporting.statistics import Interval
 
-    #: The answers that count, of each model and condition.
+    #: The counted answers of each model and condition.
     _Answers = Mapping[str, Sequence[ScoredResponse]]
 
 #: Upper ends of the classes of breadth: how many leaves a truth has.
@@ -53,7 +53,7 @@ _SHORT: Final = {
 
 
 def tables(run: ScoredRun) -> Iterator[Table]:
-    """Yield the suite's own tables, of one model or of several."""
+    """Yield the suite's tables for one model or several."""
     counted = _counted(run)
     responses = [response for side in run.by_label.values() for response in side]
     summaries = _summaries(run)
@@ -221,7 +221,7 @@ def plots(run: ScoredRun) -> Iterator[Plot]:
 def _paired_table(run: ScoredRun) -> Table:
     """Return the effect of each condition, record by record.
 
-    A constrained side is compared with the free one of its model; if there is none,
+    A constrained side is compared with the free one of its model; without a free one,
     every side with the first.
     """
     labels = [*run.by_label]

@@ -133,7 +133,7 @@ def read_answer(text: str, rules: ScoringRules) -> JsonAnswer:
     """Return the candidate that the metrics are of: an object or an array.
 
     The published pipeline takes what Python's parser reads as a whole, otherwise what
-    stands between the first opening and the last closing brace (`extract_json` of its
+    is between the first opening and the last closing brace (`extract_json` of its
     providers). By the recommended reading no envelope counts (`find_json`).
     """
     return _with_root(find_json(text) if rules.strict_numbers else _extract_json(text))
@@ -163,7 +163,7 @@ def _extract_json(text: str) -> JsonAnswer:
 def leaf_mistakes(
     truth: dict[Path, Json], answer: dict[Path, Json], rules: ScoringRules
 ) -> dict[Path, Mistake]:
-    """Return every wrong leaf, those of the truth first; none if both are the same.
+    """Return every wrong leaf, the truth's first; none if both are equal.
 
     Empty objects and arrays always count as leaves here, so that an answer is perfect
     if and only if it has no mistake.
@@ -206,7 +206,7 @@ def _same_but_for_type(value: Json, answered: Json, rules: ScoringRules) -> bool
 def mistake_of(
     scores: RecordScores, wrong: dict[Path, Mistake], *, unusable: bool
 ) -> Mistake | None:
-    """Return the gravest mistake of an answer that was parsed; None if it is right.
+    """Return the gravest mistake of a parsed answer; None if it is right.
 
     Args:
         scores: The answer's scores.
@@ -245,7 +245,7 @@ def _verdict(
 
     Args:
         prepared: The record.
-        scores: Of the answer.
+        scores: The answer's scores.
         mistake: The class of the answer; None if it is right.
         reasons: In words.
         wrong: The wrong leaves of an answer that could be read.

@@ -72,11 +72,11 @@ class SobSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def suite_records(request: RecordRequest, settings: SobSettings) -> RecordSet:
-    """Return the records of a run: those of its data, otherwise the sample.
+    """Return the records of a run: its data's, otherwise the sample.
 
     Raises:
-        NoInput: there is no such file, folder, dataset or revision.
-        BadData: a row of it is no record.
+        NoInput: missing file, folder, dataset or revision.
+        BadData: a row of it is not a record.
         Unavailable: the Hub cannot be reached.
     """
     if request.data is None:
@@ -104,7 +104,7 @@ _SYSTEM: Final = (
 def prompt_of(record: Record, settings: SobSettings) -> Prompt:
     """Return two messages, as the paper's section 5.2 describes them.
 
-    They say in other words what the authors' messages say. Like these they ask for
+    They paraphrase the authors' messages. Like these they ask for
     null if the context has no answer, even if a schema does not allow null: then no
     answer can be right and valid.
     """
