@@ -4,7 +4,7 @@ Engines are paired, and each pair has tables of what passes, of times and of out
 that differ. A run is also held against a baseline: another run, or a file of expected
 outcomes. Whatever the baseline has and the run has not is a failure, never a pass.
 
-Between two runs a ratio of times is divided by that of the calibration work.
+Between two runs a ratio of times is divided by the ratio of calibration times.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _KEY: Final = pl.concat_str(CASE, separator="/").alias("key")
 
 
 def is_timed(task: str) -> bool:
-    """Return whether a task's times are results; not known of one that is not here."""
+    """Return whether a task's times are results; None for a missing task."""
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
 
     return task not in tasks() or tasks()[task].timed
@@ -125,7 +125,7 @@ class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """The outcome of a case under an engine: one line of a file of expected outcomes.
 
     Two outcomes of one rank may be two faults: a text that was right before is worse,
-    and so is one that goes wrong earlier.
+    and so is one with an earlier fault.
     """
 
     #: Name and preset, without version, so that the next version is held against it.
@@ -222,7 +222,7 @@ def read_outcomes(path: Path) -> list[EngineOutcomes]:
     """Read a file of expected outcomes.
 
     Raises:
-        NoInput: there is no file.
+        NoInput: the file is missing.
         BadData: a line is not an expected outcome.
     """
     try:
@@ -358,7 +358,7 @@ _COMPILE_NOTE: Final = _SHARE_NOTE.replace(" that have instances and", "").repla
 
 
 def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
-    """Yield the tables of one task's comparison, the one that decides first.
+    """Yield the tables of one task's comparison, the decisive one first.
 
     Args:
         pairs: Which engines are compared.
@@ -422,7 +422,7 @@ _UNKNOWN_NOTE: Final = (
 def paired_times(pair: PairedEngines) -> dict[str, Ratio | None]:
     """Return b / a for each kind of time, over the schemas that both compile.
 
-    Of two runs at one speed of the machine, if that is known.
+    Times of two runs are at one speed of the machine, if known.
     """
     compiled = {*pair.cases.filter("compiled", "compiled_b").select(CASE).rows()}
     machine = machine_speed(pair) or 1.0
@@ -453,7 +453,7 @@ def machine_speed(pair: PairedEngines) -> float | None:
 
     None within one run, and if it was not measured in both. The geometric mean over
     cases. Caches left by an engine affect the work after it, so cases of the same
-    engine are compared: all engines in both runs, else the two of the pair.
+    engine are compared: all engines in both runs, otherwise the pair's two.
     """
     a, b = pair.a, pair.b
     if a.run is b.run:
@@ -495,10 +495,10 @@ def times_tables(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
 
 
 def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
-    """Return what is surely slower than the baseline, side a of each pair.
+    """Return the significant slowdowns against the baseline, side a of each pair.
 
-    A time is if the whole 95 % interval of its ratio is above `SLOWER`. Where no time
-    could be compared, that is returned.
+    A time is if the whole 95 % interval of its ratio is above `SLOWER`. If no time
+    could be compared, that is reported.
     """
     slower, compared = [], False
     for pair in pairs:
@@ -516,7 +516,7 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
 
 
 def is_of_suites(pairs: Sequence[PairedEngines]) -> bool:
-    """Return whether all that is compared comes of runs of suites."""
+    """Return whether all compared rows come from runs of suites."""
     return all(side.run.suite for side in _sides(pairs).values())
 
 
@@ -588,7 +588,7 @@ def compare_runs(
         run: The run.
         baseline: Another run, or a file of expected outcomes; None: engines of the run
             in pairs.
-        fail_on: `worse` and `slower`: what is a failure.
+        fail_on: `worse` and `slower`: the changes that fail.
         limit: Most cases that moved to list; None for all.
 
     Example:
@@ -596,7 +596,7 @@ def compare_runs(
         >>> result = compare_runs(new, old)
 
     Raises:
-        BadUsage: a file is to say what is slower, or nothing is a baseline.
+        BadUsage: `slower` with a file of outcomes, or no baseline.
         NoInput: nothing can be compared.
     """
     if fail_on and baseline is None:
@@ -649,7 +649,7 @@ def _held(
     *,
     fails: bool,
 ) -> list[BaselineComparison]:
-    """Return each engine of the baseline beside the run's.
+    """Return each engine of the baseline with the run's.
 
     Empty without a baseline, and where no engine is in both and nothing may fail.
     """

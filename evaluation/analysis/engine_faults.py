@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from evaluation.results.reader import RecordedRun
     from evaluation.tokenizers import TokenizerFiles
 
-#: Classes that are described, and seconds in which their schemas are made smaller.
+#: Number of described classes, and seconds to shrink their schemas.
 _DESCRIBED: Final = 4
 _SECONDS: Final = 8.0
 #: Limits of one case while its schema is made smaller.
@@ -165,7 +165,7 @@ def _described(
 
 
 def _reason(fault: EngineFault, path: str) -> str:
-    """Return why, in a clause; of a crash with the line of the engine's own file."""
+    """Return why, in a clause; for a crash with the line of the engine's file."""
     walked, row = fault.walked, fault.row
     if walked is None or walked.why is None:
         where = f"{row.phase}: " if row.phase else ""

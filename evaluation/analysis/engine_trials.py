@@ -106,7 +106,7 @@ class EngineTrials:
 
 
 def _answer(address: str, schema: Json) -> EngineTrial:
-    """Send a schema once; what it can cost is said before."""
+    """Send a schema once; the maximum cost is printed before."""
     record = Record(id="schema", schema=json.dumps(schema))
     for line in ask_records(address, [record], None, say):
         is_known = line.verdict != UNKNOWN
@@ -120,7 +120,7 @@ def _answer(address: str, schema: Json) -> EngineTrial:
 
 
 def case_of_values(text: str, instances: SchemaInstances) -> Case:
-    """Return the case of a schema with the values that were made of it."""
+    """Return the case of a schema with generated values."""
     walks = tuple(
         InstanceWalk(
             text=instance.text,
@@ -133,7 +133,7 @@ def case_of_values(text: str, instances: SchemaInstances) -> Case:
 
 
 def trial_of(case: Case, row: Row) -> EngineTrial:
-    """Return what the row of a case says of its engine."""
+    """Return the findings on an engine from the row of a case."""
     if row.result is Result.COMPILE_ERROR:
         return EngineTrial(engine=row.engine, refusal=row.detail)
     if row.result is Result.TIMEOUT:

@@ -1,4 +1,4 @@
-"""The failures of a run, the worst first; those of the control stand apart."""
+"""The failures of a run, the worst first; the control's are separate."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from evaluation.results.reader import RecordedRun
 
-#: The engine that constrains nothing: what others are held against.
+#: The unconstrained engine: the control.
 CONTROL: Final = "none"
-#: Worst first: what kills a server, then what is wrong, then what is only refused.
+#: Worst first: crashes, then wrong outcomes, then rejections.
 SEVERITY = [outcome for rank in reversed(RANKS[1:]) for outcome in rank]
 
 
@@ -42,7 +42,7 @@ class FailedCase(NamedTuple):
     detail: str
     #: Tokens of the shortest text that shows it; 0 where compiling does.
     tokens: int
-    #: Characters of the schema; 0 where the task does not say.
+    #: Characters of the schema; 0 if the task does not record it.
     size: int
     #: How many others of its engine crashed with the same words.
     others: int = 0
@@ -55,8 +55,8 @@ def failures(
 
     Of crashes of an engine with the same words only the first.
 
-    A case that its task lets pass is no failure, such as a refused schema that nothing
-    satisfies.
+    A case that its task lets pass is not a failure, such as a rejected schema that
+    nothing satisfies.
 
     Args:
         run: The run.
@@ -181,7 +181,7 @@ def failures_table(
         run: The run.
         failed: Its failures, the worst first.
         limit: Most of them that are shown; None for all.
-        control_apart: Whether those of the control were left out.
+        control_apart: Whether the control's failures were left out.
     """
     from evaluation.walking.rerun import rerun_command  # noqa: PLC0415 (imports the driver)
     from evaluation.walking.run_folder import RECORDS  # noqa: PLC0415 (as above)

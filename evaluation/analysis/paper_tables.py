@@ -1,4 +1,4 @@
-"""Tables of arXiv 2501.10868 in the paper's own form, beside what it prints.
+"""Tables of arXiv 2501.10868 in the paper's form, with the printed figures.
 
 `paper_tables.toml` has its tables and how each was measured, `paper_figures.toml` the
 figures that it prints.
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from evaluation.reporting.quantiles import Quantile
     from evaluation.results.reader import RecordedRun
 
-#: Tables that are the first columns of another one: its number, and how many.
+#: Tables that are the first columns of another: its number, and their number.
 _PARTS: Final = {2: (12, 3), 3: (13, 3)}
 #: The draft of the paper's suite.
 PAPER_DRAFT: Final = "2020-12"
-#: Frameworks behind a server of their own, for which no one command stands.
+#: Frameworks on a separate server, without a single command.
 _SERVED: Final = frozenset({"OpenAI", "Gemini"})
 _OUR_LOOP: Final = "csbdata's on transformers"
 #: What all tables share: the graphics card, and most tokens of a text.
@@ -97,8 +97,8 @@ _Figures: TypeAlias = dict[str, dict[str, dict[str, list[int | float | str]]]]
 _FIGURES: Final[_Figures] = _read("paper_figures.toml", _Figures)
 #: How the paper names engines, by their names here.
 FRAMEWORKS: Final = _PAPER.frameworks
-#: What of a participant and its run was not as in the paper: one word for a row, to
-#: what it was and what it was there.
+#: Differences of a participant and its run from the paper: one word for a row, and
+#: both values.
 _Differences: TypeAlias = "dict[str, str]"
 
 
@@ -113,7 +113,7 @@ class _Row(NamedTuple):
 
 
 def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
-    """Return a table of the paper, filled from runs, with what the paper prints.
+    """Return a table of the paper, filled from runs, with the printed figures.
 
     Args:
         number: 2, 3, 4, 12 or 13 for runs of the tasks `coverage` and `efficiency`;
@@ -121,7 +121,7 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
         runs: The runs.
 
     Raises:
-        BadUsage: there is no such table here.
+        BadUsage: unknown table.
         NoInput: the runs have nothing for the table.
     """
     if number not in _PAPER.tables:
@@ -149,7 +149,7 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
 
 
 def _with_printed(number: int, rows: Sequence[_Row], note: str) -> Table:
-    """Return a table of rows; below those of a dataset stands what is printed."""
+    """Return a table of rows; each dataset's are followed by the printed ones."""
     table = _PAPER.tables[number]
     lines: list[tuple[Cell, ...]] = []
     for dataset, measured in groupby(rows, key=itemgetter(0)):
@@ -215,12 +215,12 @@ def printed(number: int, dataset: str = "") -> Mapping[str, tuple[Cell, ...]]:
 def suite_table(
     number: int, cases: pl.DataFrame, names: Mapping[Any, tuple[str, str]]
 ) -> Table:
-    """Return Table 5 or 6 of engines' cases, with what the paper prints below.
+    """Return Table 5 or 6 of engines' cases, followed by the printed figures.
 
     Args:
         number: 5 or 6.
-        cases: Of the official suite, as `summary` takes them.
-        names: Each of their engines, to what rows and what the paper call it.
+        cases: Cases of the official suite, as `summary` accepts them.
+        names: For each engine, its name in rows and in the paper.
     """
     rows = _suite_rows(number, cases, names)
     return _with_printed(number, rows, _PAPER.tables[number].note)
@@ -241,7 +241,7 @@ def _suite_rows(
 
 
 def _run_suite_rows(number: int, runs: Sequence[RecordedRun]) -> list[_Row]:
-    """Return the rows of runs, in each of which an engine is one of its own."""
+    """Return the rows of runs, with each run's engines kept apart."""
     names: dict[int, tuple[str, str]] = {}
     frames = []
     for run in runs:
@@ -473,7 +473,7 @@ def _quality_differences(
 
 
 def _described(sides: Sequence[tuple[str, _Differences]]) -> Iterator[str]:
-    """Yield what was not as in the paper, a sentence each, with who it is true of.
+    """Yield the differences from the paper, a sentence each, with its engines.
 
     Args:
         sides: The name of each participant, and how it differs.

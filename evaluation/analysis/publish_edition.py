@@ -75,12 +75,12 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
 
     Args:
         runs: The runs, each of some engines, tasks and records, or of a suite.
-        out: The folder. An edition in it is written anew; its sample and
+        out: The folder. An edition in it is overwritten; its sample and
             `fits.parquet` stay as they are.
 
     Raises:
         BadConfiguration: none is of an engine, one has no time limits, or they were
-            not made in the same way; says in what.
+            not made in the same way; the message names the difference.
         BadData: two have different rows of one case, or the data has changed.
         CannotCreate: the folder cannot be written, or holds something else.
     """
@@ -263,7 +263,7 @@ class MeasuredContent(NamedTuple):
     digest: str
     #: Records and instances.
     rows: int
-    #: `config`, `id` and `digest` of each record; none of data that is no dataset.
+    #: `config`, `id` and `digest` of each record; none for other data.
     records: pl.DataFrame
 
 
@@ -297,7 +297,7 @@ def content_of(run: RecordedRun) -> MeasuredContent:
 
 
 def _paper_tables(index: Index, rows: pl.DataFrame) -> Iterator[str]:
-    """Yield the paper's tables of the official suite, beside what it prints."""
+    """Yield the paper's tables of the official suite, with the printed figures."""
     outcome, passed = pl.col("outcome"), pl.col("passed")
     is_refused = outcome == SuiteFailure.COMPILE_ERROR
     failures = {
@@ -370,7 +370,7 @@ def headline_files(index: Index, rows: pl.DataFrame) -> dict[str, bytes]:
 
 
 def fits_files(fits: Sequence[FitRow], edition: str) -> dict[str, bytes]:
-    """Return what an edition says of `fits.parquet`, by the names of its files."""
+    """Return an edition's files made from `fits.parquet`, by name."""
     return {
         "schema/fits.schema.json": _json(msgspec.json.schema(FitRow)),
         FITS_TABLE: as_markdown(fits_table(fits)).encode(),

@@ -1,4 +1,4 @@
-"""Put a run's cases to its engines again: each made anew from the run's data."""
+"""Put a run's cases to its engines again: each rebuilt from the run's data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def open_engine(
 
     Raises:
         Unavailable: the engine cannot be used here.
-        TemporarilyUnavailable: the machine is too busy to tell.
+        TemporarilyUnavailable: the machine is too busy.
     """
     if participant.unavailable:
         then = install_line(participant.file)
@@ -80,7 +80,7 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
     Raises:
         NoInput: the run's data has it no more.
         BadData: the data changed since.
-        CsbdataError: the data cannot be had.
+        CsbdataError: the data is unavailable.
     """
     from evaluation.data import open_data  # noqa: PLC0415 (reads tables)
     from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)

@@ -94,7 +94,7 @@ def _tasks(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Task | None
 
 
 def _tables(run: RecordedRun, name: str, task: Task | None) -> Iterable[Table]:
-    """Return the tables of a suite or task, or those of any task."""
+    """Return the tables of a suite or task, or the common ones."""
     if suite := _suite(run):
         from evaluation.results.suite_tables import suite_tables  # noqa: PLC0415 (of suites)
 
@@ -105,7 +105,7 @@ def _tables(run: RecordedRun, name: str, task: Task | None) -> Iterable[Table]:
 
 
 def _suite(run: RecordedRun) -> Suite[Any] | None:
-    """Return the suite of a run; None if it is no suite's or not installed here."""
+    """Return the suite of a run; None for other runs or if not installed here."""
     if not run.suite:
         return None
     from evaluation.suites.registry import recorded_suite  # noqa: PLC0415 (imports every suite)

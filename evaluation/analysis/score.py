@@ -14,8 +14,8 @@ type decides:
 | `index` | items are compared index by index | |
 | `ignore` | never compared | |
 
-`{"x-eval": {"rule": "number", "relative": 0.01}}` gives a rule its figures. Null says
-as much as leaving a member out. An object or array with `exact` is one value.
+`{"x-eval": {"rule": "number", "relative": 0.01}}` gives a rule its figures. Null is
+equal to leaving a member out. An object or array with `exact` is one value.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ _DATES: Final = (
 )
 #: Keywords whose schemas apply to the same value.
 _BRANCHES: Final = ("allOf", "anyOf", "oneOf")
-#: Items of an array that are aligned; longer arrays are compared index by index.
+#: Maximum items of an array to align; longer arrays are compared index by index.
 _MAX_ALIGNED: Final = 200
 _RESAMPLES: Final = 1_000
-#: Figures of a bootstrap that are held at a time.
+#: Figures of a bootstrap in memory at a time.
 _MAX_FIGURES: Final = 20_000_000
 _NAMED: Final = 5
 
@@ -100,7 +100,7 @@ class Mistake:
 class ExtractionScore:
     """The score of a set of answers."""
 
-    #: The counts of outcomes, of each field in each document.
+    #: The counts of outcomes for each field in each document.
     documents: Mapping[str, Mapping[str, Counter[str]]]
     #: The rule of each field.
     rules: Mapping[str, str]
@@ -108,7 +108,7 @@ class ExtractionScore:
     #: One line for each kind of problem of the input: documents are never dropped
     #: silently.
     problems: Sequence[str]
-    #: What the answers stood in (`evaluation.answers.envelopes`).
+    #: Envelopes of the answers (`evaluation.answers.envelopes`).
     envelopes: Counter[str] = field(default_factory=Counter)
     #: Tables of a preset.
     more: Sequence[Table] = ()
@@ -145,7 +145,7 @@ class ExtractionScore:
     def _rate(
         self, outcome: str, field_name: str | None = None, against: str = "omitted"
     ) -> Rate:
-        """Return the share of an outcome, of the gold values or of the answers."""
+        """Return the share of an outcome among gold values or answers."""
         rates = []
         for fields in self.documents.values():
             counters = [*fields.values()]
@@ -255,7 +255,7 @@ def score(
         preset: `sob` adds the seven metrics of the Structured Output Benchmark.
 
     Raises:
-        BadData: the schema cannot be used, or there is no gold document.
+        BadData: the schema cannot be used, or no gold document.
 
     Example:
         >>> schema = {"properties": {"total": {"type": "number"}}}
@@ -364,7 +364,7 @@ class _Problems:
         pairs: Mapping[str, Json] | Iterable[tuple[str, Json]],
         description: str,
     ) -> dict[str, Json]:
-        """Return values by id; of several the first one counts."""
+        """Return values by id; the first of several counts."""
         values: dict[str, Json] = {}
         repeated: list[str] = []
         for name, value in pairs.items() if isinstance(pairs, Mapping) else pairs:
@@ -427,7 +427,7 @@ class _Field:
         return self.members[name]
 
     def rule(self, value: Json) -> Rule:
-        """Return the rule of a value: the declared one, otherwise that of its type."""
+        """Return the rule of a value: the declared one, otherwise its type's."""
         is_array = isinstance(value, list)
         if self.declared and (is_array or self.declared.name not in _OF_ARRAYS):
             return self.declared
@@ -443,7 +443,7 @@ class _Comparison:
 
     def __init__(self, schema: Json) -> None:
         self.root = _Field(schema, [schema])
-        #: The rule of every field that was compared.
+        #: The rule of every compared field.
         self.rules: dict[_Path, str] = {}
 
     def leaves(self, gold: Json, answer: Json) -> list[Leaf]:
@@ -635,7 +635,7 @@ def _in_order(similarity: list[list[float]]) -> list[tuple[int, int]]:
 def _with_gaps(
     matched: list[tuple[int, int]], rows: int, columns: int
 ) -> list[tuple[int, int]]:
-    """Pair what is left between two pairs, where both sides have as many items."""
+    """Pair the remaining items between two pairs, if both sides have equally many."""
     ends = [(-1, -1), *matched, (rows, columns)]
     pairs = list(matched)
     for (row, column), (next_row, next_column) in pairwise(ends):

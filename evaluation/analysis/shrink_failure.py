@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Case, InstanceWalk, Row
 
 _T = TypeVar("_T")
-#: Members of a root that a lifted subschema may refer to, or that say what it is.
+#: Members of a root that a lifted subschema may refer to, or that define it.
 _ROOT_MEMBERS: Final[tuple[str, ...]] = ("$schema", "$defs", "definitions")
 
 
@@ -30,7 +30,7 @@ def shrink(value: Json, still: Callable[[Json], bool], limit: int = 300) -> Json
 
     Args:
         value: Where it starts.
-        still: Whether a value is one that is looked for.
+        still: Whether a value still shows the failure.
         limit: Maximum number of calls of it.
     """
     tried, again = {json.dumps(value)}, True
@@ -61,7 +61,7 @@ def _smaller_trees(root: Json) -> Iterator[Json]:
 
 
 def _inner(value: Json) -> Iterator[Json]:
-    """Yield every value inside another one."""
+    """Yield every value inside another."""
     if isinstance(value, dict | list):
         for member in value.values() if isinstance(value, dict) else value:
             yield member
@@ -122,7 +122,7 @@ def shrink_failure(
 
     Texts that the failure does not need go. Under each smaller schema the others must
     be as valid as before, and the text that shows the failure must fail at the same
-    token; one that was accepted must violate nothing else.
+    token; an accepted one must violate nothing else.
 
     Args:
         case: The case that fails.
@@ -186,7 +186,7 @@ def _failure(case: Case, row: Row, culprit: InstanceWalk | None) -> tuple[object
 def _violations(
     schema: str, walk: InstanceWalk | None
 ) -> set[tuple[str, tuple[str | int, ...]]]:
-    """Return keyword and place of what an invalid text violates."""
+    """Return keyword and place of an invalid text's violation."""
     if walk is None or walk.valid:
         return set()
     errors = validator_of(schema).iter_errors(json.loads(walk.text))
@@ -194,7 +194,7 @@ def _violations(
 
 
 def _stays_judged(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
-    """Return whether it is a schema under which texts are as valid as they are said.
+    """Return whether it is a schema under which all texts keep their validity.
 
     By jsonschema-rs, formats on.
     """
