@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 #: Texts longer than this are not printed in a message.
 _LONG: Final = 40
-#: Of a machine, what decides times and outcomes.
+#: Facts on a machine that decide times and outcomes.
 _OF_MACHINE: Final = ("processor", "cores", "platform", "python")
-#: Of the data: all of it, what was chosen, and where instances come from.
+#: Facts on the data: its digest, the selection, and the origin of instances.
 _OF_DATA: Final = ("sha256", "configs", "splits", "instances")
-#: What messages call a member where its name says little, or is the condition's.
+#: Names of members in messages, where the member's name is unclear.
 _LABELS: Final = {
     "sha256": "content",
     **dict.fromkeys(("csbdata", "code", "limit", "only"), ""),
 }
 #: Of models, what decides nothing but a sum of money, and what moves by itself.
 _NOT_OF_MODELS: Final = MOVING_FACTS | {"prices"}
-#: Of a suite, what it is called here, and who answers.
+#: Facts on a suite: its name here, and who answers.
 _NOT_OF_SUITES: Final = frozenset({"data", "models"})
 _DEVICE_NUMBER: Final = re.compile(r":\d+$")
 
@@ -47,7 +47,7 @@ class Condition:
     name: str
     #: What it means for a comparison if it differs.
     consequence: str
-    #: Returns what of a header must be the same in another one, by name.
+    #: Returns the members of a header that must equal another header's, by name.
     part: Callable[[Header, Header], Header]
 
 
@@ -85,7 +85,7 @@ def _data(header: Header, baseline: Header) -> Header:
 
 
 def _settings(header: Header, baseline: Header) -> Header:
-    """Return what tasks were told; single tasks only where both runs have them."""
+    """Return the settings of tasks; single tasks only if both runs have them."""
     shared = set(header.get("tasks") or ()) & set(baseline.get("tasks") or ())
     settings = _mapping(header.get("settings"))
     return {name: settings[name] for name in settings if shared or name != "values"}
@@ -97,7 +97,7 @@ def _models(header: Header, baseline: Header) -> Header:
 
 
 def _model(header: Header) -> dict[str, UntypedJson]:
-    """Return what decides what a model writes; one graphics card is like the next."""
+    """Return what decides a model's texts; graphics cards are alike."""
     about = _mapping(header.get("models"))
     parts = {name: part for name, part in about.items() if name not in _NOT_OF_MODELS}
     if isinstance(parts.get("device"), str):
@@ -108,7 +108,7 @@ def _model(header: Header) -> dict[str, UntypedJson]:
 
 
 def _sources(header: Header, baseline: Header) -> Header:
-    """Return what tasks read beside the data, where both runs have the task."""
+    """Return what tasks read alongside the data, where both runs have the task."""
     sources = _mapping(header.get("sources"))
     baseline_sources = _mapping(baseline.get("sources"))
     return {
@@ -157,7 +157,7 @@ CONDITIONS: Final = (
         _members("machine", *_OF_MACHINE),
     ),
 )
-#: Of a participant, what decides its answers; where its Python lies does not.
+#: Facts on a participant that decide its answers; the path of its Python does not.
 _OF_PARTICIPANT: Final = ("version", "preset", "options", "sha256", "model", "server")
 
 
@@ -176,7 +176,7 @@ def check_participants(runs: Sequence[RecordedRun]) -> None:
     """Check that participants of one label are the same in all runs.
 
     Raises:
-        BadConfiguration: two are not; says in what.
+        BadConfiguration: two differ; the message names the difference.
     """
     first_entries: dict[str, tuple[RecordedRun, Mapping[str, UntypedJson]]] = {}
     for run in runs:

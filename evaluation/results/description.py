@@ -1,6 +1,6 @@
 """Describe a run in a few lines: data, engines, model, limits, gaps.
 
-The same lines are said before a run starts and stand above its tables.
+The same lines are printed before a run starts and above its tables.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ INDENT = "  "
 
 
 def describe(header: RunHeader) -> list[str]:
-    """Return what a run measures, line by line; a line to be copied is indented."""
+    """Describe a run's measurements, line by line; lines to copy are indented."""
     engines = ", ".join(
         engine.engine for engine in header.engines if not engine.unavailable
     )

@@ -37,7 +37,7 @@ HEADLINE: Final = "headline.csv"
 BY_CONFIG: Final = "configs.md"
 #: `CONFIG/ID` of each record of the sample, a line each; it may be missing.
 SAMPLE: Final = "sample.txt"
-#: The tasks of an edition; one that an engine was not asked says so.
+#: The tasks of an edition; a task that an engine skipped is marked.
 TASKS: Final = ("masks", "probe", "test-suite")
 #: The columns of `rows.parquet`, with their meaning.
 COLUMNS: Final[dict[str, tuple[Any, str]]] = {
@@ -88,7 +88,7 @@ class TaskFigures(msgspec.Struct, frozen=True, kw_only=True):
     #: Schemas that a busy machine left undecided; they have no line.
     undecided: int
     outcomes: dict[str, int]
-    #: Schemas that pass, of those that were tested.
+    #: Schemas that pass, of those tested.
     passed: int
     tested: int
 
@@ -159,11 +159,11 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
-    """`index.json`: what was measured, on what, and by whom."""
+    """`index.json`: participants, data and conditions of an edition."""
 
     edition: str
     dataset: DatasetEntry
-    #: Digests of what tasks read beside the dataset.
+    #: Digests of what tasks read alongside the dataset.
     sources: dict[str, str | None]
     tokenizer: dict[str, UntypedJson]
     limits: dict[str, UntypedJson]
@@ -184,8 +184,8 @@ def read_index(folder: Path) -> Index:
     """Read the index of an edition.
 
     Raises:
-        NoInput: there is none.
-        BadData: it is no such index.
+        NoInput: the file is missing.
+        BadData: not an edition's index.
     """
     path = folder / INDEX
     try:

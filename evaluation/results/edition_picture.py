@@ -67,7 +67,7 @@ def picture_of(index: Index, figures: pl.DataFrame) -> str:
 def fits_picture(rows: Sequence[FitRow], edition: str) -> str:
     """Return the share of records that each target takes, as SVG.
 
-    The darkest part of a bar is as they stand, the lighter ones after rewrites.
+    The darkest part of a bar is the unchanged schemas, the lighter ones rewrites.
     """
     lines = []
     rates = reached(rows)

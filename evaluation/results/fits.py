@@ -1,7 +1,7 @@
 """`fits.parquet` of an edition: which providers accept the records of its dataset.
 
-Made by `python -m bench.edition.fits`; as they stand, after safe rewrites, and after
-any. A republished edition keeps the file and makes its table, picture and schema anew.
+Made by `python -m bench.edition.fits`; unchanged, after safe rewrites, and after
+any. A republished edition keeps the file and renews its table, picture and schema.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class FitRow(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     #: How `sha256` of its schema begins.
     schema: str = ""
-    #: Whether the record is of the edition's sample, which is what is counted.
+    #: Whether the record is in the edition's sample; only these are counted.
     sampled: bool = False
     target: str
     #: The `digest` of the target's profile by which it was measured.
     profile: str = ""
     #: With the fewest rewrites, safe ones first, that keep a witness, if any do.
     taken: Fits
-    #: Whether a known witness can be said; null if none is known or nothing changed.
+    #: Whether a known witness is still valid; null without one or without changes.
     kept: bool | None = None
     #: The share of near misses that the rewritten schema refuses; null if nothing
     #: changed, none is known, or it is an object without properties.
@@ -59,7 +59,7 @@ class FitRow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def counts_as(self) -> Fits:
-        """How it is taken; never where no known witness can be said any more."""
+        """How it is accepted; never if no known witness remains valid."""
         return "never" if self.kept is False else self.taken
 
 
@@ -72,9 +72,9 @@ WAYS: Final[tuple[Fits, ...]] = (
 
 
 def reached(rows: Iterable[FitRow]) -> dict[str, list[Rate]]:
-    """Return the records that each target takes in each way, those of the ways before.
+    """Return the records that each target accepts in each way or an earlier one.
 
-    The target that takes most after safe rewrites stands first.
+    The target that accepts most after safe rewrites is first.
     """
     ways: dict[str, Counter[Fits]] = {}
     for row in rows:
@@ -91,7 +91,7 @@ def reached(rows: Iterable[FitRow]) -> dict[str, list[Rate]]:
 
 
 def fits_table(rows: Sequence[FitRow]) -> Table:
-    """Return one line a target: what it takes, and what stands in the way."""
+    """Return one line a target: accepted records, and the obstacles."""
     lines = [
         (target, *rates, *_refused(target_rows), _causes(target_rows))
         for target, rates in reached(rows).items()

@@ -47,7 +47,7 @@ def headline(rows: pl.DataFrame) -> pl.DataFrame:
     docs/results.md; times are nanoseconds.
 
     Args:
-        rows: Attempts of one task, one a case; of an edition or of a run.
+        rows: Attempts of one task, one a case, from an edition or a run.
     """
     masks = with_keys(rows)
     engines = pl.col("engine").n_unique()

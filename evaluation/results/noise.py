@@ -21,7 +21,7 @@ def reach_of(sides: Sequence[Sequence[Sequence[float]]]) -> float:
     neither was repeated.
 
     Args:
-        sides: Of each engine, for each schema, the times of its repetitions.
+        sides: For each engine and schema, the times of its repetitions.
     """
     offsets = [repeated for cases in sides if (repeated := repetition_offsets(cases))]
     freedom = sum(len(values) - 1 for values in offsets)
@@ -70,7 +70,7 @@ TIMES: Final[Mapping[str, str]] = {
 def times_by_case(
     attempts: pl.DataFrame, column: str
 ) -> dict[tuple[str, str], list[float]]:
-    """Return what each repetition of a case took, by config and id.
+    """Return the time of each repetition of a case, by config and id.
 
     Without the cases of which a repetition has no time.
     """

@@ -14,7 +14,7 @@ from evaluation.core.cases import (
     WalkVerdict,
 )
 
-#: Key of a walk's label: a walk with it is measured, but is no part of the outcome.
+#: Key of a walk's label: a walk with it is measured, but is not part of the outcome.
 APART = "apart"
 #: Key of the label of a row without walks, where a model wrote a text: its class.
 WRITTEN = "outcome"
@@ -25,7 +25,7 @@ COMPLIANT = "compliant"
 FAULTS = frozenset(
     {WalkVerdict.LIED, WalkVerdict.CONTRADICTED, WalkVerdict.ENGINE_ERROR}
 )
-#: Verdicts that say nothing about whether the text may be written.
+#: Verdicts that do not show whether the text may be written.
 _TELLS_NOTHING = FAULTS | {WalkVerdict.NOT_RUN}
 
 
@@ -82,7 +82,7 @@ RANKS: Final = (
 
 
 def is_judged_apart(walked: InstanceResult | StoredText) -> bool:
-    """Return whether a walk is measured beside the others and judged apart."""
+    """Return whether a walk is measured with the others and judged apart."""
     return bool(walked.label.get(APART))
 
 
@@ -116,7 +116,7 @@ def engine_is_wrong(walked: InstanceResult) -> bool:
 
 
 def outcome_of(row: Row) -> Outcome:
-    """Return what a row amounts to; walks labelled `apart` do not count.
+    """Return the outcome of a row; walks labelled `apart` do not count.
 
     Where a model wrote a text, its class decides in place of walks.
     """
@@ -145,6 +145,6 @@ def outcome_of(row: Row) -> Outcome:
 
 
 def number_in(row: Row | StoredTexts, name: str, default: int) -> int:
-    """Return a number in a row's label; the default where it is none."""
+    """Return a number in a row's label; the default where it is not one."""
     value = row.label.get(name)
     return value if type(value) is int else default

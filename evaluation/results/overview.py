@@ -92,7 +92,7 @@ def _by_cluster(cases: pl.DataFrame, good: str) -> ClusterRate | None:
 
 
 def _texts(cases: pl.DataFrame, good: str, total: str) -> Rate:
-    """Return a share of texts; those of one schema are not independent."""
+    """Return a share of texts; texts of one schema are not independent."""
     return Rate.total(Rate(*pair) for pair in cases.select(good, total).iter_rows())
 
 

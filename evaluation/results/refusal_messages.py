@@ -21,7 +21,7 @@ from evaluation.core.cases import Row
 from evaluation.core.run_header import RefusalPattern
 
 _TABLE: Final = Path(__file__).with_name("refusals.toml")
-#: Characters of a message that are read: a schema may be quoted in it whole.
+#: Maximum characters of a message to search: it may quote a whole schema.
 _LONGEST: Final = 20_000
 _QUOTED: Final = re.compile(r'"([^"]*)"')
 #: A member's name and what follows it, in JSON or as Python writes it.
@@ -30,7 +30,7 @@ _NOWHERE: Final = re.compile(r"(?!)")
 _OPENING, _CLOSING = "{[(", "}])"
 #: Words that ask nothing of an instance by themselves.
 _SILENT: Final = (ANNOTATIONS - {"format"}) | CONTAINERS | {"$schema", "$id", "id"}
-#: Names for what is refused where no keyword is.
+#: Names for rejected features without a keyword.
 UNTYPED, BOOLEAN, TUPLE = "untyped schema", "Boolean schema", "items as a list"
 
 
@@ -40,20 +40,20 @@ class Refusal:
 
     #: See `refusals.toml`.
     kind: str
-    #: Keywords, or a name for what is refused where no keyword is; sorted.
+    #: Keywords, or a name for a rejected feature without one; sorted.
     keywords: tuple[str, ...] = ()
-    #: The value of `format` that is refused.
+    #: The rejected value of `format`.
     format: str = ""
 
 
 def explain(
     engine: str, message: str, declared: Sequence[RefusalPattern] = ()
 ) -> Refusal | None:
-    """Return what a message of an engine means; None where no pattern matches.
+    """Return the meaning of an engine's message; None if no pattern matches.
 
     Args:
         engine: Its name without version, `-` as good as `_`.
-        message: What it said.
+        message: The message.
         declared: Patterns from its file, tried before the built-in ones.
     """
     text = message[:_LONGEST]
@@ -116,14 +116,14 @@ def _refusal(pattern: RefusalPattern, groups: Mapping[str, str | None]) -> Refus
 
 
 def _of_node(text: str) -> set[str]:
-    """Return what is meant by a schema that an engine quotes, perhaps cut off."""
+    """Return the keywords of a schema that an engine quotes, perhaps cut off."""
     start = text.strip()[:5]
     if start.startswith("["):
         return {TUPLE}
     if start.lower().startswith(("true", "false")):
         return {BOOLEAN}
     words = {name for name in _names(text) if name in KNOWN_KEYWORDS} - _SILENT
-    # A type is what these engines do read; what stands beside it is the trouble.
+    # These engines do read `type`; the other keywords are the cause.
     return words - {"type"} or words or {UNTYPED}
 
 

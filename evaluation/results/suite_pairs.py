@@ -93,8 +93,8 @@ def pairs_with_free(
 ) -> list[tuple[str, str]]:
     """Return the labels of each model's free side and of each of its other sides.
 
-    Constrained sides stand beside the free one at their own level of reasoning; other
-    levels of that beside the first.
+    Constrained sides are paired with the free one at their level of reasoning; other
+    levels of the free one are paired with the first.
     """
     answer_by_label = {label: answers[0] for label, answers in sides.items() if answers}
     free: dict[tuple[str, str], str] = {}

@@ -34,7 +34,7 @@ _REPEAT: Final = r"#\d+\Z"
 _DETAIL: Final = 300
 
 
-#: What of a scored response stands in its row's label, beside the text's class.
+#: Fields of a scored response in its row's label, besides the text's class.
 _LABELLED: Final = [
     field.name
     for field in fields(ScoredResponse)
@@ -133,7 +133,7 @@ def scored_run(run: RunRows, suite: str) -> ScoredRun:
     """Return the scored responses of one suite in a run.
 
     Raises:
-        BadData: a row is no suite's.
+        BadData: a row is not from a suite.
     """
     by_label: dict[str, list[ScoredResponse]] = {
         participant.engine: [] for participant in run.header.engines
@@ -158,7 +158,7 @@ def passing_less(run: RunRows, percent: float) -> list[str]:
 
     Args:
         run: A run of a suite.
-        percent: The least share that must pass, of the responses that count.
+        percent: The minimum share of counted responses that must pass.
     """
     under = []
     for label, scored in scored_run(run, str(run.suite.get("name"))).by_label.items():

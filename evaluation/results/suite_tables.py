@@ -28,7 +28,7 @@ from evaluation.results.suite_pairs import (
     paired_rates,
 )
 
-#: A server or a list of prices does not tell it.
+#: Not reported by the server or the list of prices.
 NOT_TOLD = MissingFigure("not told")
 #: The line over all groups.
 ALL = "all"
@@ -55,10 +55,10 @@ def tables_of_all(run: ScoredRun, classes: Mapping[str, str]) -> tuple[Table, ..
 
 
 def reading(facts: Mapping[str, Json]) -> str:
-    """Return what was read, by which reading, and how long a text could be.
+    """Describe the records, the reading, and the maximum length of a text.
 
     Args:
-        facts: What a run's header says of its suite.
+        facts: The suite's facts in a run's header.
     """
     compat = facts.get("compat") or "the recommended one"
     settings: Any = facts.get("settings") or {}
@@ -161,10 +161,10 @@ def standings(run: ScoredRun) -> Table:
 def _answered_by_all(
     by_label: Mapping[str, Sequence[ScoredResponse]],
 ) -> tuple[Mapping[str, Sequence[ScoredResponse]], str]:
-    """Keep the records that all sides answered; say how many others there are.
+    """Keep the records that all sides answered; count the others.
 
-    An engine is asked for less than a free model where a suite has answers that are no
-    JSON: rates of other records would not compare the two.
+    An engine answers fewer records than a free model if some answers of a suite are
+    not JSON: rates of other records would not compare the two.
     """
     records = [
         {response.record for response in responses} for responses in by_label.values()
@@ -213,7 +213,7 @@ def passed_by_cluster(responses: Iterable[ScoredResponse]) -> ClusterRate | None
 
 
 def repairs_table(run: ScoredRun) -> Table:
-    """Return what passes at once, and after so many repairs; empty without any."""
+    """Return the pass rates at once and after each repair; empty without any."""
     rounds = max(
         (
             len(response.verdicts)
@@ -291,7 +291,7 @@ def classes_table(run: ScoredRun, explained: Mapping[str, str]) -> Table:
 
 
 def costs(run: ScoredRun) -> Table:
-    """Return time, tokens and cost of each side; what is not known stays empty."""
+    """Return time, tokens and cost of each side; unknown figures stay empty."""
     rows: list[dict[str, Cell]] = []
     for label, responses in run.by_label.items():
         times = Quantiles.of(
