@@ -25,8 +25,8 @@ _T = TypeVar("_T")
 # Draws of a bootstrap, and how many values it may hold at a time.
 _RESAMPLES = 2_000
 _MOST_IN_MEMORY = 4_000_000
-# Clusters without which there is no spread between them, and without which too few
-# different samples can be drawn to tell an interval of 95 % from the range of them all.
+# Minimum clusters for a spread between them, and minimum clusters for enough
+# different samples to separate a 95 % interval from the whole range.
 _SPREAD = 2
 _RESAMPLED = 5
 
@@ -118,7 +118,7 @@ def mean_difference(
         b: Another figure of the same subjects.
         clusters: To which cluster each belongs, that is, its schema; None: each is
             alone.
-        seed: Of the draws.
+        seed: Seed of the draws.
 
     Raises:
         ValueError: arguments are not of one length.
@@ -198,7 +198,7 @@ def bootstrap_means(
     """Return a 95 % bootstrap interval of the weighted mean of every column.
 
     All columns share the draws. The bounds are not widened if each row is a cluster, as
-    SOB's authors do; else as those of `mean_difference`.
+    SOB's authors do; otherwise as in `mean_difference`.
 
     Args:
         values: One row a subject, one column a figure.

@@ -131,7 +131,7 @@ def _whiskers(
 
 
 def axes_of(figure: Figure, title: str, x_label: str, y_label: str) -> Axes:
-    """Return the one field of a plot, with its title, its grid and what it shows."""
+    """Return the only axes of a plot, with title, grid and subject."""
     axes = figure.subplots()
     axes.set_title(title)
     axes.set_xlabel(x_label)
@@ -170,7 +170,7 @@ def stack(
     x_label: str,
     colours: Mapping[str, str] | None = None,
 ) -> Plot:
-    """Draw one bar a line: the shares of its parts, its total beside it.
+    """Draw one bar a line: the shares of its parts, its total next to it.
 
     Parts without a colour in `colours` take the next default.
     """

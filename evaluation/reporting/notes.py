@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 #: The column of a rate in which every cluster of near-duplicates counts once.
 BY_CLUSTER = "by cluster"
 CLUSTERS = f"{BY_CLUSTER}: every cluster of near-duplicates counts once."
-#: What the brackets behind a rate are.
+#: Meaning of the brackets after a rate.
 BRACKETS = (
     "Brackets: Wilson's 95 % interval; several answers about one schema count for what "
     "they are worth."

@@ -209,7 +209,7 @@ def named_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Tabl
     """Return the tables of these names in their order.
 
     Raises:
-        BadUsage: there is no such table; the message names those there are.
+        BadUsage: unknown table; the message names those there are.
     """
     for name in names:
         if not any(name in {table.slug, table.path} for table in tables):
@@ -230,7 +230,7 @@ def print_tables(
     Args:
         tables: The tables.
         format_: How they are printed.
-        head: What JSON says beside them.
+        head: Further members of the JSON.
     """
     if format_ is ReportFormat.JSON:
         print_json({**head, "tables": [as_json(table) for table in tables]})

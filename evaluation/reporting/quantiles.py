@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """A quantile, or what it is at least where time-outs cut off the values above."""
+    """A quantile, or its lower bound if time-outs cut off the values above."""
 
     value: float
     at_least: bool = False
@@ -19,7 +19,7 @@ class Quantile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantiles:
-    """Measured values in order, and lower bounds of those that were cut off."""
+    """Measured values in order, and lower bounds of those cut off."""
 
     #: In order; both kinds together.
     values: np.ndarray
@@ -30,7 +30,7 @@ class Quantiles:
     def of(
         cls, values: Sequence[float] | np.ndarray, censored: Sequence[float] = ()
     ) -> Quantiles:
-        """Sort values; a censored one is known to be at least so much."""
+        """Sort values; a censored one is a lower bound."""
         combined = np.concatenate([np.asarray(values), np.asarray(censored)])
         bound = min(censored, default=None)
         return cls(np.sort(combined), bound)
@@ -39,7 +39,7 @@ class Quantiles:
         """Return the quantile; None of no values.
 
         Interpolated (Hyndman and Fan, 1996, definition 7). It is a lower bound if a
-        value that was cut off could be below it.
+        value cut off could be below it.
 
         Raises:
             ValueError: `percent` is not between 0 and 100.
