@@ -1,6 +1,6 @@
 """Take the answer out of a response: triage, thinking, and named policies for fences.
 
-Thinking stands in tags, in the channels of OpenAI's harmony format
+Thinking is in tags, in the channels of OpenAI's harmony format
 (https://cookbook.openai.com/articles/openai-harmony), or before a closing tag alone.
 End tokens that a server left in the text are taken off too.
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SHOWN: Final = 300
 #: Endings of a response that are refusals.
 _REFUSED: Final = frozenset({"refusal", "content_filter"})
-#: The beginning of a text without brackets that is a refusal; a JSON string is none.
+#: The beginning of a text without brackets that is a refusal; a JSON string is not one.
 _REFUSAL: Final = re.compile(
     r"\A[^\w\"]*(?:i['\u2019]?m (?:really |very )?sorry|i am sorry|sorry\b"
     r"|i can(?:no|['\u2019])t|i['\u2019]?m (?:unable|not able)|i am (?:unable|not able)"
@@ -50,7 +50,7 @@ _CHANNEL: Final = "<|channel|>"
 _BARE_HARMONY: Final = re.compile(
     r"\A\s*(?:analysis|commentary)(.*?)assistant\s*final", re.DOTALL
 )
-#: Most end tokens that are removed from one text.
+#: Most end tokens removed from one text.
 _MOST_END_TOKENS: Final = 32
 _END_TOKENS: Final = (
     *("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "<|return|>"),
@@ -77,7 +77,7 @@ class AnswerParts:
 def split_thinking(text: str) -> AnswerParts:
     """Return the answer of a text, and the thinking before it.
 
-    A tag counts at the beginning of a text, or in one that does not begin like an
+    A tag counts at the beginning of a text, or in a text that does not begin like an
     answer: `{"tag": "<think>"}` is an answer as a whole. Thinking ends at the first
     closing tag, whatever tags it names. Everything before a lone closing tag is
     thinking, and everything after a lone opening tag. A byte order mark is dropped.
@@ -137,7 +137,7 @@ def _split_harmony(text: str) -> AnswerParts | None:
 
 
 _FENCE: Final = "```"
-#: A fence and the name of a language; an answer on the same line is none.
+#: A fence and the name of a language; an answer on the same line is not one.
 _OPENING: Final = re.compile(r'\A```+[ \t]*+(?:([^\s`{\["]*+)(?!`))?[ \t]*+\r?\n?')
 _PAIR: Final = re.compile(r"```(.*?)```", re.DOTALL)
 #: A first line with the name of a language alone.
@@ -171,7 +171,7 @@ def raw(text: str) -> Extraction:
 
 
 def outer_fence(text: str) -> Extraction:
-    """Return the content of a fence that holds the whole text, else the text.
+    """Return the content of a fence that holds the whole text, otherwise the text.
 
     Only that one fence is removed: backticks inside strings stay. An unclosed fence is
     removed too: its content shows whether the answer was cut.
@@ -221,8 +221,8 @@ def strict_fence(text: str) -> Extraction:
 def first_fence(text: str) -> Extraction:
     """Return the text between the first two marks of three backticks.
 
-    A first line with the name of a language alone is no part of it. Without a pair of
-    marks there is no answer. Source: the published scripts of ConCodeEval.
+    A first line with the name of a language alone is not part of it. Without a pair of
+    marks the answer is missing. Source: the published scripts of ConCodeEval.
     """
     pair = _PAIR.search(text)
     if pair is None:
@@ -254,7 +254,7 @@ def strip_all_backticks(text: str) -> Extraction:
 def outer_braces(text: str) -> Extraction:
     """Return the text from the first opening bracket to the last closing one.
 
-    Brackets are those of objects and arrays; the last one is of the kind of the first.
+    Brackets of objects and arrays; the last matches the kind of the first.
     """
     opening = re.search(r"[{\[]", text)
     if opening is None:
@@ -298,7 +298,7 @@ class NoAnswer(StrEnum):
     THINKING = "thinking"
     """There is thinking, and no answer after it."""
     EMPTY = "empty"
-    """There is no text."""
+    """The text is missing."""
 
 
 class Refusals(StrEnum):
@@ -321,13 +321,13 @@ class TriageRules:
     #: Takes the answer out of the text without thinking; None for all of it.
     policy: Policy | None = None
     refusals: Refusals = Refusals.BY_FINISH
-    #: Whether a response whose text is None has failed; else it is empty.
+    #: Whether a response whose text is None has failed; otherwise it is empty.
     null_fails: bool = True
     #: Whether a response with an error message has failed although it has a text.
     error_fails: bool = True
     #: Whether thinking is removed.
     splits_thinking: bool = True
-    #: Characters that are read; None for no limit.
+    #: Characters read; None for no limit.
     longest: int | None = None
 
 
