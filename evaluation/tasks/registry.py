@@ -32,7 +32,7 @@ def task_named(name: str) -> Task:
     """Return one task.
 
     Raises:
-        BadConfiguration: there is none of this name; the message names alike ones.
+        BadConfiguration: unknown name; the message suggests similar ones.
     """
     task = named_alike(name)
     if task is not None:

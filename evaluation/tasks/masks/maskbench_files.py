@@ -2,8 +2,8 @@
 
 A folder an engine: `{Split}---{file}.json` for each schema, `meta.txt` and `log.txt`
 (specification: guidance-ai/jsonschemabench, maskbench), which its script of results
-counts. Times are whole microseconds. A crash leaves `pending_file`; of several wrong
-instances the last is named. Unlike MaskBench, the end of a text is checked.
+counts. Times are whole microseconds. A crash leaves `pending_file`; the last of several
+wrong instances is named. Unlike MaskBench, the end of a text is checked.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def result_of(row: Row, name: str) -> dict[str, Json]:
     """Return the content of one schema's file, of this name; times in microseconds.
 
     Its runner writes `pending_file` before it begins; it stays where the process died.
-    `compile_error` says why the schema was refused, `validation_error` which instance
+    `compile_error` is the reason of a rejection, `validation_error` which instance
     went wrong last, and how.
     """
     if row.result in {*_EXITS, Result.TOO_MUCH_OUTPUT, Result.PROTOCOL_ERROR}:

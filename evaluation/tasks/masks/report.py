@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from evaluation.core.task import RunRows
 
-#: Schemas that are named for each engine.
+#: Maximum number of schemas named for each engine.
 _MOST: Final = 5
 _MOST_KEYWORDS: Final = 30
-#: Places that are named in a line of the table of classes.
+#: Maximum number of places in a line of the table of classes.
 _PLACES: Final = 2
 _SCHEMA: Final = pl.concat_str("config", "id", separator="/")
 
@@ -196,7 +196,7 @@ def why_table(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
 
 
 def _places(contexts: Iterable[str]) -> str:
-    """Return where the governing schemas stand, the most frequent first."""
+    """Return where the governing schemas are, the most frequent first."""
     counts = Counter(filter(None, contexts))
     parts = [f"{name} {count:,}" for name, count in counts.most_common(_PLACES)]
     return ", ".join([*parts, "..."] if len(counts) > _PLACES else parts)

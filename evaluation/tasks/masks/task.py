@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]]:
-    """Yield up to so many different texts, each with its number, from 1.
+    """Yield different texts up to a limit, each with its number, from 1.
 
-    Nothing comes of a text that is no JSON, that is too deep for Python, or in which
+    Nothing comes of a text that is not JSON, that is too deep for Python, or in which
     nothing can be moved.
     """
     if count < 1:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.task import RunRows
 
-#: The columns of the table of cases; instances are those that were walked.
+#: The columns of the table of cases; only walked instances count.
 _CASES: Final[dict[str, Any]] = {
     "engine": pl.String,
     "config": pl.String,

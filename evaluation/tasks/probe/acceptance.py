@@ -57,17 +57,17 @@ def ask_records(
     say: Callable[[str], None],
     max_requests: int | None = None,
 ) -> Iterator[Acceptance]:
-    """Yield what a served model's service does with each schema, asked one by one.
+    """Yield a service's acceptance of each schema, requested one by one.
 
     Args:
         address: `PROVIDER:NAME` or `URL#NAME`.
         records: The schemas.
-        max_cost: Nothing more is sent once the answers have cost so much.
-        say: Is told what the requests can cost before the first is sent.
-        max_requests: Nothing more is sent after so many.
+        max_cost: Stop sending once the answers have cost this much.
+        say: Reports the maximum cost before the first request.
+        max_requests: Maximum number of requests.
 
     Raises:
-        BadUsage: it is no served model, or no price is known.
+        BadUsage: not a served model, or no price is known.
         CsbdataError: the server does not answer, or knows neither key nor model.
     """
     if not is_served(address):
@@ -126,10 +126,10 @@ def write_acceptance(
     """Ask about the records that a table lacks; return the whole table.
 
     Args:
-        file: The table, JSON lines; what is in it is not asked again, but for what
-            had no answer.
+        file: The table, JSON lines; records in it are not sent again, except
+            those without an answer.
         records: The schemas.
-        ask: As `ask_records`, of a list of records.
+        ask: `ask_records`, for a list of records.
     """
     done = {line.record: line for line in read_lines(file, Acceptance)}
     remaining = [

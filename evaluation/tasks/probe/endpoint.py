@@ -1,7 +1,8 @@
-"""Conformance of a model behind a server, told by at most 20 requests.
+"""Conformance of a served model, measured by at most 20 requests.
 
-Each prompt asks for what the schema forbids. An answer that keeps the schema tells of a
-constraint only if the same prompt without the schema breaks it: else nothing is told.
+Each prompt asks for a value that the schema forbids. An answer that keeps the schema
+shows a constraint only if the same prompt without the schema breaks it; otherwise the
+result is unknown.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ MOST_REQUESTS: Final = 20
 _BUDGET, _PROMPT = 2048, 1024
 _LIMITS: Final = RequestLimits(seconds=60.0, patience=0.5, tries=2)
 _YES, _NO, _NOT_TOLD = "yes", "no", "not told"
-#: Properties in the schema's order, which is neither that of the alphabet nor that of
-#: the prompt; a set for each of the requests at one time.
+#: Properties in the schema's order, which is neither alphabetical nor the prompt's;
+#: a set for each of the requests at one time.
 _PROPERTIES: Final = (
     ("deck", "mast", "anchor"),
     ("keel", "sail", "bow"),
@@ -78,12 +79,12 @@ _TROUBLE: Final = (TextEnding.MODEL, TextEnding.TIMEOUT)
 
 
 class Conformance(NamedTuple):
-    """What the answers of a server tell."""
+    """Findings from the answers of a server."""
 
     server: ModelServer
     #: Way to ask, feature, answer, and why.
     findings: Sequence[tuple[str, str, str, str]]
-    #: Outcomes by keyword; None is not told.
+    #: Outcomes by keyword; None if unknown.
     keywords: Mapping[str, ProbeOutcome | None]
     requests: int
     date: str
@@ -122,7 +123,7 @@ class _Asker:
     #: Why no more was sent.
     limit: str = ""
     answered: bool = False
-    #: Of the first request without an answer.
+    #: Reason of the first request without an answer.
     trouble: str = ""
 
     def ask(
@@ -176,16 +177,16 @@ def probe_endpoint(
     max_requests: int | None,
     say: Callable[[str], None],
 ) -> Conformance:
-    """Return what a server tells in at most `MOST_REQUESTS` requests.
+    """Return the findings from at most `MOST_REQUESTS` requests to a server.
 
     Args:
         address: `PROVIDER:NAME` or `URL#NAME`.
-        max_cost: Nothing more is sent once the answers have cost so much.
-        max_requests: Nothing more is sent after so many.
-        say: Is told what is about to be sent.
+        max_cost: Stop sending once the answers have cost this much.
+        max_requests: Maximum number of requests.
+        say: Reports the requests to come.
 
     Raises:
-        BadUsage: it is no served model, or no price is known.
+        BadUsage: not a served model, or no price is known.
         BadConfiguration: the server has several models.
         Unavailable: the server does not answer, or answers nothing (exit 69).
         NotPermitted: the key is missing or wrong (exit 77).
@@ -326,12 +327,12 @@ def _at_once(asker: _Asker, server: ModelServer) -> tuple[str, str]:
 def _keywords(
     asker: _Asker, free: ModelServer, server: ModelServer
 ) -> dict[str, ProbeOutcome | None]:
-    """Return the outcome of each keyword; what has no answer together is split."""
+    """Return the outcome of each keyword; a group without an answer is split."""
     by_name = {probe.name: probe for probe in KEYWORD_PROBES}
     probes = {f"p{index}": by_name[name] for index, name in enumerate(PROBED)}
     (control,) = asker.ask(free, (_broken(probes), True))
     copied = _values(control)
-    # What the model does not break without a schema tells nothing under one.
+    # Rules kept without a schema show nothing under one.
     groups = [
         {
             name: probe
@@ -367,7 +368,7 @@ _ENFORCED: Final = ProbeOutcome.ENFORCED
 
 
 def _typed(probe: Probe) -> Json:
-    """Return a probe's schema with a type, which some servers want beside `enum`."""
+    """Return a probe's schema with a type, which some servers require with `enum`."""
     named = probe.keyword in {"enum", "const"}
     return {"type": "string", **probe.schema} if named else probe.schema
 
@@ -379,7 +380,7 @@ def _broken(probes: Mapping[str, Probe]) -> str:
 
 
 def _values(generation: Generation | None) -> dict[str, Json]:
-    """Return the members of an answer that is whole; none if it is no object."""
+    """Return the members of an answer that is whole; none for other values."""
     is_complete = generation is not None and generation.ending is TextEnding.END
     text = generation.text if generation is not None and is_complete else ""
     return json.loads(text) if judge(text, _OBJECT) else {}

@@ -1,7 +1,7 @@
 """A profile for `csbdata fit`, made of the probes of a server.
 
-A keyword whose probes all came out alike has a rule, or is accepted; one that depends
-on its use or place is unknown, and the profile's note names it.
+A keyword whose probes all came out alike has a rule, or is accepted; a keyword that
+depends on its use or place is unknown, and the profile's note names it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def profile_text(
         names = _with(effects, {effect})
         if names:
             tables.append(_rule(check="keyword", names=names, effect=effect))
-    # What is said of a format that no draft defines is said of all that are not listed.
+    # The rule of an undefined format applies to all formats that are not listed.
     unknown = formats.pop(UNKNOWN, {False})
     effect = Effect.REFUSED if unknown == {Effect.REFUSED} else Effect.IGNORED
     if unknown != {False}:
@@ -86,7 +86,7 @@ def profile_text(
 
 
 def _effect(outcome: ProbeOutcome) -> Effect | bool:
-    """Return what a target does; True if it is as specified, False if wrong."""
+    """Return a target's behaviour; True if as specified, False if wrong."""
     return _EFFECTS.get(outcome, outcome in GOOD)
 
 

@@ -1,6 +1,6 @@
 """Reports of the task `probe`: declared, proven and theoretical coverage.
 
-The matrix is the paper's Figure 4, beside each engine's documented support. If the run
+The matrix is the paper's Figure 4, with each engine's documented support. If the run
 has schemas too, their features give the theoretical coverage of Table 11: a schema is
 covered if all its features are supported (definition C.1), by documents or by probes.
 """
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.core.task import RunRows
 
-#: From the contexts that a schema has to what is supported there.
+#: From the contexts of a schema to the features supported there.
 _SupportIn: TypeAlias = Callable[[frozenset[str]], Mapping[str, Support]]
 _ALL: Final = "all"
 _NOTE: Final = (
@@ -172,7 +172,7 @@ _FIGURE_NOTE: Final = (
 
 
 def tables(run: RunRows) -> Iterator[Table]:
-    """Yield outcomes, what is declared and what is proven, and every matrix."""
+    """Yield outcomes, declared and proven support, and every matrix."""
     by_engine: dict[str, list[ProbeResult]] = defaultdict(list)
     of_pairs: dict[str, list[ProbeOutcome]] = defaultdict(list)
     for row in run.rows(NAME):
