@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: The published benchmark.
 PUBLISHED: Final = "epfl-dlab/JSONSchemaBench"
 _MOST_SHOWN: Final = 5
-#: Of the sample itself, which was written for this project.
+#: Licence of the sample itself, which was written for this project.
 SAMPLE_LINE = "the embedded sample: none of its schemas is one of the benchmark"
 
 
@@ -45,8 +45,8 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
 
     Args:
         where: A source expression (`curation.sources.local.open_source`), also of
-            MaskBench's files; by default the local build, else the published
-            benchmark, else the embedded sample, which is built into the cache.
+            MaskBench's files; by default the local build, otherwise the published
+            benchmark, otherwise the embedded sample, which is built into the cache.
         selection: Which records of all; by default all of them.
         instances: Whether schemas without instances get some, made now and kept in the
             cache.
@@ -55,7 +55,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         progress: Shows what takes time.
 
     Raises:
-        NoInput: there is no such thing, no schema in it, or none that is selected.
+        NoInput: not found, no schema in it, or none selected.
         BadData: a file in it cannot be read.
         CsbdataError: the Hub cannot be reached, or the cache cannot be written.
 
@@ -70,7 +70,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     name, reader = _reader(where, settings, progress)
     tables = None if isinstance(reader, OwnSchemaReader) else reader
     if tables and selection.configs == (CORE,) and (ids := tables.core()):
-        # Its records are those of other configs.
+        # Its records come from other configs.
         if wanted_ids := selection.ids:
             ids = frozenset(
                 id_
@@ -110,15 +110,15 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
 
 
 def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
-    """Return why figures on a build are not those of the benchmark, a line each.
+    """Return why figures on a build are not the benchmark's, a line each.
 
     Args:
         folder: A build, or any folder.
-        configs: The configs that are measured; empty for all.
+        configs: The measured configs; empty for all.
 
     Returns:
-        Nothing where every config that is measured is real, or the folder says
-        nothing of where it comes from.
+        Nothing if every measured config is real, or the folder does not record its
+        origin.
     """
     from curation.packaging.manifest import read_origins  # noqa: PLC0415 - of builds alone
     from curation.sources.base import SAMPLE_REASON  # noqa: PLC0415 - as above
@@ -146,12 +146,12 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
 def partial_data(
     folder: Path | None, origin: str, configs: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the lines of `partial_lines`, or that of the embedded sample.
+    """Return the lines of `partial_lines`, or the embedded sample's line.
 
     Args:
-        folder: A build, or any folder or file; None if the data is none.
+        folder: A build, or any folder or file; None for other data.
         origin: Where the data comes from.
-        configs: The configs that are measured; empty for all.
+        configs: The measured configs; empty for all.
     """
     if origin == "sample":
         return (SAMPLE_LINE,)
@@ -214,12 +214,12 @@ def built_sample(settings: FetchSettings, progress: Progress) -> ParquetTables:
 def _select(
     reader: RecordReader, selection: RecordSelection, name: str
 ) -> tuple[dict[int, RecordName], int]:
-    """Return the places that are selected, with their records' names.
+    """Return the selected positions, with their records' names.
 
     With them the number of vacuous records that are left out.
 
     Raises:
-        NoInput: there is none.
+        NoInput: none is selected.
         NoInput: a config or a split does not exist.
     """
     configs: dict[str, None] = {}
@@ -287,7 +287,7 @@ def _records(
     lacking: set[int],
     store: InstanceStore | None,
 ) -> Iterator[Record]:
-    """Yield records in order, those that lack instances with what was made."""
+    """Yield records in order, with generated instances if they lack their own."""
     records = reader.records(places)
     if store is None:
         return records

@@ -2,7 +2,7 @@
 
 A text with `schema` and `tests` is one of MaskBench's files and brings its instances;
 any other JSON object is a schema. In a folder the config is the first folder, the id
-the rest of the path; in a table the config is the file's name, and ids are those of
+the rest of the path; in a table the config is the file's name, and ids are as in
 `csbdata build --with`.
 """
 
@@ -30,7 +30,7 @@ from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import too_big
 from evaluation.core.records import Instance, Record, RecordName
 
-#: Config of a schema that is in no folder below the one that was named.
+#: Config of a schema in the named folder itself.
 FILES: Final = "files"
 #: How the description of a near miss begins in the MaskBench files that we write.
 _NEAR_MISS: Final = "near_miss: "
@@ -38,7 +38,7 @@ _KINDS: Final = frozenset(InstanceKind)
 
 
 def read_text(name: str, content: bytes) -> dict[str, Json] | bool | str:
-    """Return what a named text holds that may be a schema, or what is wrong with it."""
+    """Return the possible schema of a named text, or its fault."""
     value = too_big(content) or parse_named(name, content)
     if isinstance(value, Rejected):
         return f"not a JSON text: {value.detail or value.reason}"
@@ -48,7 +48,7 @@ def read_text(name: str, content: bytes) -> dict[str, Json] | bool | str:
 
 
 def is_maskbench(value: Json) -> TypeGuard[dict[str, Any]]:
-    """Return whether a value is what a file of MaskBench holds: schema and tests."""
+    """Return whether a value has MaskBench's form: schema and tests."""
     return (
         isinstance(value, dict)
         and "schema" in value
@@ -57,7 +57,7 @@ def is_maskbench(value: Json) -> TypeGuard[dict[str, Any]]:
 
 
 def complaint_about(schema: Json) -> str:
-    """Return why a schema is none; empty for a valid one.
+    """Return why a schema is not valid; empty for a valid one.
 
     It is validated under the draft that it declares; without one it must be valid under
     some draft. Draft-03 and unknown dialects are not judged.
@@ -85,7 +85,7 @@ def complaint_about(schema: Json) -> str:
 class SchemaText:
     """A schema of the user's; a `Record` once it is drawn.
 
-    Features are computed only for schemas that are drawn.
+    Features are computed only for schemas drawn.
     """
 
     config: str
@@ -114,7 +114,7 @@ class SchemaText:
 
 
 def plain_schema(config: str, name: str, schema: Json) -> SchemaText | str:
-    """Return a schema without instances, or what is wrong with it."""
+    """Return a schema without instances, or its fault."""
     wrong = complaint_about(schema)
     return wrong or SchemaText(config=config, id=name, schema=schema)
 
@@ -122,10 +122,10 @@ def plain_schema(config: str, name: str, schema: Json) -> SchemaText | str:
 def maskbench_schema(
     config: str, name: str, content: dict[str, Any]
 ) -> SchemaText | str:
-    """Return the schema of one of MaskBench's files, or why it is none.
+    """Return the schema of one of MaskBench's files, or why it has none.
 
     Args:
-        config: Its config, unless the file is a reproducer, which says its own.
+        config: Its config, unless the file is a reproducer, which names its config.
         name: Its id, in the same way.
         content: What the file holds (`is_maskbench`).
     """
@@ -148,8 +148,8 @@ def _checked_test(test: Json) -> Mapping[str, Json]:
     """Return a test as it is.
 
     Raises:
-        LookupError: it does not say whether it is valid, or has no data.
-        TypeError: it is no object, or says otherwise than by true or false.
+        LookupError: neither marked valid nor invalid, or has no data.
+        TypeError: not an object, or `valid` is not a Boolean.
     """
     if not isinstance(test, dict):
         raise TypeError(test)
@@ -187,11 +187,11 @@ def _text(data: Json) -> str:
 
 @dataclass(slots=True)
 class OwnSchemaReader:
-    """The records of a file or folder of schemas, of a table, or of a form."""
+    """The records of a file or folder of schemas, a table, or a form."""
 
     source: OwnSchemas
     origin: str = "files"
-    #: The texts that are no schema, and what is wrong with each.
+    #: The texts that are not schemas, and the fault of each.
     _bad: dict[str, str] = field(default_factory=dict)
     #: The texts whose schema is invalid, and stays in because it has tests.
     _doubtful: dict[str, str] = field(default_factory=dict)
@@ -201,13 +201,13 @@ class OwnSchemaReader:
         """Return the reader of a source.
 
         Raises:
-            NoInput: the folder has no file that is read.
+            NoInput: the folder has no readable file.
         """
         require_files(source)
         return cls(source)
 
     def sha256(self) -> str:
-        """Return the digest of everything that is read."""
+        """Return the digest of all input."""
         paths = self.source.files.paths
         if self._is_table:
             return hashlib.sha256(self.source.files.read(paths[0])).hexdigest()
@@ -221,7 +221,7 @@ class OwnSchemaReader:
         """Yield the name of every schema.
 
         Raises:
-            BadData: the only file, or every row, is no schema.
+            BadData: the only file, or every row, is not a schema.
         """
         self._bad, self._doubtful = {}, {}
         good = False
@@ -253,7 +253,7 @@ class OwnSchemaReader:
                 yield schema.record()
 
     def left_out(self) -> tuple[str, ...]:
-        """Return the texts that are no schema, and why."""
+        """Return the texts that are not schemas, and why."""
         return self._lines(self._bad)
 
     def remarks(self) -> tuple[str, ...]:

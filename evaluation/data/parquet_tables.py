@@ -1,6 +1,6 @@
 """Folders of `<config>/<split>*.parquet`: a build, local or on the Hub.
 
-Instances stand in `instances/<config>` in the order of the records; both are read side
+Instances are in `instances/<config>` in the order of the records; both are read side
 by side, a few rows at a time.
 """
 
@@ -27,9 +27,9 @@ from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadData
 from evaluation.core.records import Instance, Record, RecordName
 
-#: Rows that are held at a time; a schema may have a megabyte.
+#: Rows held at a time; a schema may have a megabyte.
 _BATCH: Final = 64
-#: Row groups of instances have at most so many rows, of 1.5 million characters.
+#: Maximum rows of a row group of instances, 1.5 million characters in all.
 _BATCH_OF_INSTANCES: Final = 4_000
 _WANTED: Final = ("unique_id", "json_schema", "dialect", "features", "weight")
 _NAMES: Final = ("unique_id", "vacuous", "answer")
@@ -68,7 +68,7 @@ class ParquetTables:
         return cls(folder=folder, parts=parts, origin=origin) if parts else None
 
     def sha256(self) -> str:
-        """Return the digest of every file that is read."""
+        """Return the digest of every input file."""
         total = hashlib.sha256()
         for part in self.parts:
             for path in (*part.schemas, *(part.instances or ())):
@@ -86,7 +86,7 @@ class ParquetTables:
                         group=part.config,
                         id=row["unique_id"],
                         split=part.split,
-                        # Default results leave out what no answer may meet, too.
+                        # Default results leave out unsatisfiable schemas, too.
                         vacuous=bool(row.get("vacuous"))
                         or row.get("answer") == "unknown",
                         complete=complete,
@@ -172,10 +172,10 @@ def _by_split(paths: Sequence[Path]) -> dict[str, tuple[Path, ...]]:
 def _selected_rows(
     part: _Part, places: Collection[int], offset: int
 ) -> tuple[list[dict[int, str]], list[pa.StringArray], int]:
-    """Return, batch by batch, the rows that are wanted, and their names as Arrow's.
+    """Return the selected rows batch by batch, and their names as Arrow's.
 
-    The first row of the part has the place `first`; the last value is the place
-    behind its last.
+    The first row of the part has the place `offset`; the last value is the place
+    after its last.
     """
     rows, selected = [], []
     for batch in _batches(part.schemas, ("unique_id",)):
@@ -197,7 +197,7 @@ def _batches(
     """Yield the columns that a file has of these, a few rows at a time.
 
     Raises:
-        BadConfiguration: one that is needed is missing.
+        BadConfiguration: a required one is missing.
         BadData: a file cannot be read.
     """
     for path in paths:
@@ -221,7 +221,7 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-#: Columns that are no texts.
+#: Columns that are not texts.
 _KINDS: Final[Mapping[str, Callable[[pa.DataType], bool]]] = {
     "features": lambda kind: pa.types.is_list(kind) or pa.types.is_large_list(kind),
     "weight": pa.types.is_floating,
@@ -251,7 +251,7 @@ def _sample(
 
 
 def _features(schema: str) -> tuple[str, ...]:
-    """Return the feature names of a schema's text; none if it is no JSON."""
+    """Return the feature names of a schema's text; none if it is not JSON."""
     value = parse(schema.encode("utf-8", "surrogatepass"))
     return () if isinstance(value, Rejected) else features(value, ANY_DIALECT)
 

@@ -23,7 +23,7 @@ def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[i
         seed: Another seed draws others.
 
     Returns:
-        The places of those that are drawn, in ascending order.
+        The places of the drawn records, in ascending order.
     """
     heaps: dict[str, list[tuple[int, int]]] = {}
     counts: dict[str, int] = {}
