@@ -1,7 +1,7 @@
 """Isolated environments of engines in the cache, filled by pip.
 
 A virtual environment of this Python with one version of one engine, so that conflicting
-versions run side by side. It counts once it has the record that is written after its
+versions run side by side. It counts once it has the record written after its
 trial.
 """
 
@@ -114,7 +114,7 @@ def environment_folder(cache: Path, name: str, version: str) -> Path:
     """Return where the environment of an engine's version is, or would be.
 
     Raises:
-        BadConfiguration: this is no version.
+        BadConfiguration: not a version.
     """
     if not _VERSION.fullmatch(version):
         raise BadUsage(f"{version!r} is no version", then=f"write {name}==1.2.3")
@@ -123,13 +123,13 @@ def environment_folder(cache: Path, name: str, version: str) -> Path:
 
 @cache
 def known_versions() -> tuple[KnownVersion, ...]:
-    """Return the versions of engines that were tried, an engine's default first."""
+    """Return the versions of engines tried, an engine's default first."""
     table = tomllib.loads(_TABLE.read_text("utf-8"))
     return msgspec.convert(table["row"], tuple[KnownVersion, ...])
 
 
 def version_to_install(file: EngineFile) -> KnownVersion:
-    """Return how an engine is installed: as it was tried, else by its distribution.
+    """Return how to install an engine: as tried, otherwise from its distribution.
 
     Raises:
         BadConfiguration: there is nothing to install, or no version is known.
@@ -153,7 +153,7 @@ def version_to_install(file: EngineFile) -> KnownVersion:
 
 
 def existing_environments(cache: Path, name: str = "") -> list[Environment]:
-    """Return the environments in a cache, of one engine or of all, by folder name."""
+    """Return the cached environments of one engine or all, by folder name."""
     read = (
         _read(record)
         for record in sorted(environments_folder(cache).glob(f"[!.]*/{RECORD}"))
@@ -168,7 +168,7 @@ def existing_environments(cache: Path, name: str = "") -> list[Environment]:
 def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
     """Return the Python that has an engine in the version wanted.
 
-    This one, if the engine loads in it; else that of an environment. Without a version
+    This one, if the engine loads in it; otherwise an environment's. Without a version
     any will do, a tried default before others.
     """
     installed = installed_version(file.distribution)
@@ -207,7 +207,7 @@ def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
 
 
 def has_name(file: EngineFile) -> bool:
-    """Return whether an engine has a name of its own, and so environments."""
+    """Return whether an engine has a name, and so environments."""
     return engine_paths().get(file.name) == file.path
 
 
@@ -237,7 +237,7 @@ def try_engine(python: Path, file: EngineFile) -> str:
 def install_line(file: EngineFile) -> str:
     """Return the line that installs an engine; empty where none is needed.
 
-    What an engine's file given by its path wants is installed beside csbdata: only
+    What an engine's file given by its path wants is installed alongside csbdata: only
     an engine with a name has environments.
     """
     if not file.distribution:
@@ -251,7 +251,7 @@ def install_line(file: EngineFile) -> str:
 
 
 def installed_version(distribution: str) -> str:
-    """Return the version of a distribution in this Python; empty if there is none."""
+    """Return the version of a distribution in this Python; empty if absent."""
     try:
         return version(distribution) if distribution else ""
     except PackageNotFoundError:
@@ -278,7 +278,7 @@ def _read(path: Path) -> Environment | None:
 
 
 def ready_environment(cache: Path, file: EngineFile) -> Environment | None:
-    """Return the environment of a wanted version; None if there is none yet."""
+    """Return the environment of a wanted version; None before its installation."""
     version = version_to_install(file).version
     for environment in existing_environments(cache, file.name):
         if environment.version == version:
@@ -291,12 +291,12 @@ def make_environment(
 ) -> Environment:
     """Make an environment: install by pip with your own configuration, try, record.
 
-    A failure leaves nothing behind; the next run removes what a killed one left.
+    A failure leaves no files; the next run removes leftovers of a killed one.
 
     Args:
         cache: The cache in which it is made.
-        file: The engine, and the version that is wanted.
-        say: Called with what takes time.
+        file: The engine, and the version wanted.
+        say: Progress of slow steps.
 
     Raises:
         Unavailable: pip cannot get or build something, or the engine does not run.
@@ -356,9 +356,9 @@ def make_environment(
 
 @contextmanager
 def _folder_aside(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder beside it, which goes in the end unless it was renamed.
+    """Yield an empty temporary folder next to it, removed unless renamed.
 
-    No two runs have the same: the pip of one that was killed may write on. Unlike
+    No two runs have the same: the pip of a killed one may write on. Unlike
     `atomic_folder` it writes nothing through to the disk: an environment has thousands
     of files, and can be made again.
     """
