@@ -1,8 +1,8 @@
 """guidance: llguidance's masks, with the options that `guidance.json` passes.
 
 Its users get `oneOf` read as `anyOf`, which llguidance by itself refuses to do, and
-the version of llguidance that guidance pins. The file of that engine, beside this one,
-computes the masks.
+the version of llguidance that guidance pins. The file of that engine, next to this
+one, computes the masks.
 """
 
 from __future__ import annotations
