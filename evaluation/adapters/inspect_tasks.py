@@ -7,8 +7,8 @@ are.
 
 With `-T structured=true` a schema is sent as the provider's structured output where
 Inspect passes all of it on. Its `ResponseSchema` drops `$ref`, `oneOf`, `const` and
-more, so that such a schema stays in the prompt alone; the metadata of each sample says
-which (`constraint`).
+more, so that such a schema stays in the prompt alone; the metadata of each sample
+names its way (`constraint`).
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def ask(schemas: dict[str, str | None]) -> Any:  # noqa: ANN401 - Inspect's prot
     metrics=[accuracy(), stderr(cluster="cluster"), ci(cluster="cluster")]
 )
 def judged(opened: OpenedSuite) -> Any:  # noqa: ANN401 - Inspect's protocol
-    """Give the verdict of the suite's judge; what it does not count is unscored."""
+    """Give the verdict of the suite's judge; uncounted responses are unscored."""
     records = {record.key: record for record in opened.records}
 
     async def score(state: TaskState, _target: Target) -> Score:
@@ -175,7 +175,7 @@ def _register(name: str) -> None:
     task(name=name)(make)
 
 
-# Inspect looks the package up among the modules that are imported.
+# Inspect looks the package up among the modules imported.
 import_module("csbdata")
 for _name in suites():
     if _name not in _OF_ENGINES:

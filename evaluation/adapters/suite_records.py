@@ -36,7 +36,7 @@ class OpenedSuite:
         return self.choice.suite.scorer(self.choice.settings)(record)(response)
 
     def cluster(self, record: Record) -> str:
-        """Return what an answer to a record depends on besides the record."""
+        """Return the inputs of an answer besides its record."""
         return str(self.judge(record, "").details.get("cluster") or record.key)
 
 
@@ -52,7 +52,7 @@ def open_suite(
         compat: `paper` for the published reading.
 
     Raises:
-        Fault: there is no such suite, or its data cannot be read.
+        Fault: unknown suite, or its data cannot be read.
     """
     choice = choose_suite(name, {}, compat)
     fetch = FetchSettings.from_environment()
