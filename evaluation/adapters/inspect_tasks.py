@@ -107,7 +107,8 @@ def judged(opened: OpenedSuite) -> Any:  # noqa: ANN401 - Inspect's protocol
     records = {record.key: record for record in opened.records}
 
     async def score(state: TaskState, _target: Target) -> Score:
-        text, stop = state.output.completion, state.output.stop_reason
+        text = state.output.completion
+        stop = state.output.stop_reason
         verdict = opened.judge(
             records[str(state.sample_id)],
             text,
@@ -171,7 +172,9 @@ def _register(name: str) -> None:
         )
 
     # Inspect calls a task by the package of its function: `csbdata/NAME`.
-    make.__module__, make.__name__, make.__qualname__ = "csbdata", name, name
+    make.__module__ = "csbdata"
+    make.__name__ = name
+    make.__qualname__ = name
     task(name=name)(make)
 
 

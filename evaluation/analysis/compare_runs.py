@@ -438,7 +438,8 @@ def paired_times(pair: PairedEngines) -> dict[str, Ratio | None]:
             [times[case] for case in cases] for times in (times_before, times_after)
         ]
         a, b = ([geometric_mean(times) for times in side] for side in sides)
-        ratio, interval = geometric_ratio(a, b), None
+        ratio = geometric_ratio(a, b)
+        interval = None
         if ratio is None:
             continue
         if ratio.interval is not None:
@@ -455,12 +456,15 @@ def machine_speed(pair: PairedEngines) -> float | None:
     cases. Caches left by an engine affect the work after it, so cases of the same
     engine are compared: all engines in both runs, otherwise the pair's two.
     """
-    a, b = pair.a, pair.b
+    a = pair.a
+    b = pair.b
     if a.run is b.run:
         return None
-    sides, on = [a.of_all, b.of_all], ["engine", *CASE]
+    sides = [a.of_all, b.of_all]
+    on = ["engine", *CASE]
     if not {*a.of_all["engine"]} & {*b.of_all["engine"]}:
-        sides, on = [a.attempts, b.attempts], CASE
+        sides = [a.attempts, b.attempts]
+        on = CASE
     before, after = (
         side.filter(pl.col("calibration_ns") > 0)
         .group_by(on)
@@ -500,7 +504,8 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
     A time is if the whole 95 % interval of its ratio is above `SLOWER`. If no time
     could be compared, that is reported.
     """
-    slower, compared = [], False
+    slower = []
+    compared = False
     for pair in pairs:
         if not pair.cases.height or not is_timed(task := pair.cases["task"][0]):
             continue

@@ -137,7 +137,8 @@ def _described(
     tokenizer: TokenizerFiles,
     fetch: FetchSettings,
 ) -> list[str]:
-    row, index = fault.row, fault.text
+    row = fault.row
+    index = fault.text
     name = f"{row.config}/{row.id}"
     head = (
         f"{row.engine}: {fault.outcome.replace('_', ' ')} in "
@@ -156,7 +157,8 @@ def _described(
         return [head, f"  schema {name} ({error.what})"]
     lines = [head, f"  schema {shortened(shrunk.case.schema, _WIDTH)}"]
     if index is not None:
-        (walk,), (walked,) = shrunk.case.walks, shrunk.row.walks
+        (walk,) = shrunk.case.walks
+        (walked,) = shrunk.row.walks
         lines.append(
             f"  {'valid' if walk.valid else 'invalid'} text "
             f"{shortened(walk.text, _WIDTH)}{_stop(walk.text, walked, tokenizer)}"
@@ -166,7 +168,8 @@ def _described(
 
 def _reason(fault: EngineFault, path: str) -> str:
     """Return why, in a clause; for a crash with the line of the engine's file."""
-    walked, row = fault.walked, fault.row
+    walked = fault.walked
+    row = fault.row
     if walked is None or walked.why is None:
         where = f"{row.phase}: " if row.phase else ""
         return where + row.detail.partition("\n")[0] + _line_in(row.warnings, path)

@@ -76,7 +76,8 @@ class EngineTrials:
             return None
         if engine.file.name == UNCONSTRAINED:
             return None
-        label, why = engine.label, engine.unavailable
+        label = engine.label
+        why = engine.unavailable
         return KnownEngine(label, why, install_line(engine.file) if why else "")
 
     def _selected(self, spec: str) -> EngineUnderTest:
@@ -141,7 +142,8 @@ def trial_of(case: Case, row: Row) -> EngineTrial:
     if row.result is not Result.OK:
         failure = f"{row.result.replace('_', ' ')}: {row.detail}"
         return EngineTrial(engine=row.engine, refusal=failure)
-    blocked, passed = [], []
+    blocked = []
+    passed = []
     for walk, walked in zip(case.walks, row.walks, strict=True):
         if walked.verdict in FAULTS:
             detail = f"it contradicts itself: {walked.detail or walked.verdict}"

@@ -86,9 +86,10 @@ def failures(
     failed = [
         failure
         for row in run.rows()
-        if row.engine in selected and (not only or row.task in only)
-        if row.task not in passes or not passes[row.task](row)
-        if (failure := _failure(row))
+        if row.engine in selected
+        and (not only or row.task in only)
+        and (row.task not in passes or not passes[row.task](row))
+        and (failure := _failure(row))
     ]
     failed.sort(
         key=lambda failure: (

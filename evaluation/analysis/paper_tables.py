@@ -404,7 +404,8 @@ def _text_differences(run: RecordedRun, label: str, number: int) -> _Differences
         label: The participant, as the run's rows name it.
         number: The number of the table.
     """
-    table, timed = _PAPER.tables[number], number != _COVERAGE
+    table = _PAPER.tables[number]
+    timed = number != _COVERAGE
     framework = _framework_of(run.header.participant(label))
     models: Any = run.raw_header.get("models")
     models = models if isinstance(models, dict) else {}
@@ -413,7 +414,8 @@ def _text_differences(run: RecordedRun, label: str, number: int) -> _Differences
     device = str(models.get("device") or "not known")
     shots = models.get("shots")
     prompt = f"{models.get('prompt')}, {len(shots) if isinstance(shots, list) else 0}"
-    budget, batch = models.get("budget"), models.get("batch")
+    budget = models.get("budget")
+    batch = models.get("batch")
     differing = {
         "model": (table.model in model, model, table.model),
         "loop": (loop == table.loop, loop, table.loop),

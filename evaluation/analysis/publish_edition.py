@@ -144,7 +144,8 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
 def line_of(attempt: Line, header: RunHeader) -> Line:
     """Return the line of an attempt, times with three digits, by its run's header."""
     compile_ns = header.limits.compile_ns if is_cut(attempt) else attempt["compile_ns"]
-    detail, rss_bytes = attempt["detail"], attempt["rss_bytes"]
+    detail = attempt["detail"]
+    rss_bytes = attempt["rss_bytes"]
     return {
         **{name: attempt[name] for name in COLUMNS if name in attempt},
         "compile_ns": _rounded(compile_ns),
@@ -176,9 +177,11 @@ def _index(
     head: RecordedRun,
     content: MeasuredContent,
 ) -> Index:
-    data, raw = head.header.data, head.raw_header
+    data = head.header.data
+    raw = head.raw_header
     without_data = [task for task in TASKS if not task_named(task).needs_data]
-    sample, fits = out / SAMPLE, read_fits(out)
+    sample = out / SAMPLE
+    fits = read_fits(out)
     days = [run.header.started[:10] for run in runs]
     masks = rows.filter(task="masks")
     common = masks.filter(pl.len().over("config", "id") == masks["engine"].n_unique())
@@ -298,7 +301,8 @@ def content_of(run: RecordedRun) -> MeasuredContent:
 
 def _paper_tables(index: Index, rows: pl.DataFrame) -> Iterator[str]:
     """Yield the paper's tables of the official suite, with the printed figures."""
-    outcome, passed = pl.col("outcome"), pl.col("passed")
+    outcome = pl.col("outcome")
+    passed = pl.col("passed")
     is_refused = outcome == SuiteFailure.COMPILE_ERROR
     failures = {
         SuiteFailure.COMPILE_ERROR: is_refused & ~passed,

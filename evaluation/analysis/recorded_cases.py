@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
     from evaluation.results.reader import RecordedRun
     from evaluation.setup.selected_engines import EngineUnderTest
@@ -90,7 +91,9 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
     where = recorded.place or recorded.name
     data = open_data(where, settings=fetch) if kind.needs_data else None
     source = run.header.sources.get(task, recorded)
-    today = data.sha256 if data else kind.sources()["sha256"] if kind.sources else None
+    today: Json = data.sha256 if data else None
+    if not data and kind.sources:
+        today = kind.sources()["sha256"]
     if today and source.sha256 not in (None, today):
         raise BadData(
             "changed since the run",
@@ -130,5 +133,6 @@ def engine_of_failure(
         raise BadConfiguration("which engine?", "--engine", f"one of {labels}")
     participant = run.header.participant(labels[0])
     options = [f"{name}={text}" for name, text in (participant.assigned or {}).items()]
-    spec, preset = participant.spec or labels[0], participant.preset or FAITHFUL
+    spec = participant.spec or labels[0]
+    preset = participant.preset or FAITHFUL
     return select_engines(cache, [spec], preset, options)[0]

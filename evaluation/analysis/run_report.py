@@ -184,7 +184,8 @@ def _finding_of(run: RecordedRun, row: Row) -> str:
     outcome = outcome_of(row)
     if outcome is Outcome.UNTESTED:
         return "compiles"
-    words, keyword = outcome.replace("_", " "), ""
+    words = outcome.replace("_", " ")
+    keyword = ""
     if outcome is Outcome.NOT_COMPLIANT:
         judged = row.label.get("judgement")
         words = (text_class(row) or words).replace("_", " ")

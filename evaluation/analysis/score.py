@@ -197,7 +197,8 @@ def _intervals(
 
     index = {name: column for column, name in enumerate(fields)}
     shape = (len(documents), len(fields))
-    right, total = np.zeros(shape), np.zeros(shape)
+    right = np.zeros(shape)
+    total = np.zeros(shape)
     for row, counts_by_field in enumerate(documents.values()):
         for name, counts in counts_by_field.items():
             column = index[name]
@@ -210,7 +211,8 @@ def _intervals(
             )
 
     def figures(weights: Any) -> tuple[Any, Any]:  # noqa: ANN401 - arrays
-        rights, totals = weights @ right, weights @ total
+        rights = weights @ right
+        totals = weights @ total
         shares = np.divide(rights, totals, out=np.ones_like(rights), where=totals > 0)
         sums = totals.sum(axis=1)
         micro = np.divide(
@@ -434,7 +436,9 @@ class _Field:
         if is_array:
             return _LIST
         if isinstance(value, str):
-            return _EXACT if self.is_listed else _DATE if self.is_date else _TEXT
+            if self.is_listed:
+                return _EXACT
+            return _DATE if self.is_date else _TEXT
         return _NUMBER if is_number(value) else _EXACT
 
 
@@ -611,12 +615,14 @@ def _in_order(similarity: list[list[float]]) -> list[tuple[int, int]]:
     columns = len(similarity[0]) if similarity else 0
     best = [[0.0] * (columns + 1)]
     for row in similarity:
-        line, above = [0.0], best[-1]
+        line = [0.0]
+        above = best[-1]
         for column, value in enumerate(row):
             line.append(max(above[column] + value, above[column + 1], line[column]))
         best.append(line)
     pairs: list[tuple[int, int]] = []
-    gold_end, answer_end = len(similarity), columns
+    gold_end = len(similarity)
+    answer_end = columns
     while gold_end and answer_end:
         value = similarity[gold_end - 1][answer_end - 1]
         if (

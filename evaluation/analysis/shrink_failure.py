@@ -33,7 +33,8 @@ def shrink(value: Json, still: Callable[[Json], bool], limit: int = 300) -> Json
         still: Whether a value still shows the failure.
         limit: Maximum number of calls of it.
     """
-    tried, again = {json.dumps(value)}, True
+    tried = {json.dumps(value)}
+    again = True
     while again:
         again = False
         for candidate in _smaller_trees(value):
@@ -44,7 +45,8 @@ def shrink(value: Json, still: Callable[[Json], bool], limit: int = 300) -> Json
                 return value
             tried.add(text)
             if still(candidate):
-                value, again = candidate, True
+                value = candidate
+                again = True
                 break
     return value
 
@@ -133,7 +135,8 @@ def shrink_failure(
     Raises:
         NoInput: the case does not fail (any more), or only sometimes.
     """
-    row, name = ask(case), f"{case.config}/{case.id}"
+    row = ask(case)
+    name = f"{case.config}/{case.id}"
     if outcome_of(row) in {Outcome.PASSED, Outcome.UNTESTED}:
         raise NoInput(f"{outcome_of(row)}: nothing fails here", name)
     wrong = [

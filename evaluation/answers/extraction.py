@@ -99,7 +99,9 @@ def split_thinking(text: str) -> AnswerParts:
         start, position = position, mark.end()
         if mark[1] or mark[2]:
             # Without an opening tag everything so far was thinking.
-            lone, thoughts, outside = mark.start(), [], []
+            lone = mark.start()
+            thoughts = []
+            outside = []
             continue
         outside.append(text[start : mark.start()])
         closing = f"{mark[0][0]}/{mark[0][1:]}"

@@ -161,7 +161,8 @@ def is_trivial(value: Json, schema: str) -> bool:
         return value in _spelt_out(root)
     if not isinstance(value, dict) or not isinstance(root, dict):
         return False
-    required, properties = root.get("required"), root.get("properties")
+    required = root.get("required")
+    properties = root.get("properties")
     if not isinstance(required, list) or not isinstance(properties, dict):
         return False
     names = {name for name in required if isinstance(name, str)}
@@ -174,7 +175,8 @@ def _spelt_out(schema: Json) -> Iterator[str]:
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
-            enum, const = part.get("enum"), part.get("const")
+            enum = part.get("enum")
+            const = part.get("const")
             values = [*enum, const] if isinstance(enum, list) else [const]
             yield from (value for value in values if isinstance(value, str))
             waiting += part.values()

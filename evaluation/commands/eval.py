@@ -194,7 +194,8 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr what was done and what comes next."""
     from evaluation.results.description import not_run
 
-    folder, totals = result.folder, result.totals
+    folder = result.folder
+    totals = result.totals
     run = result.open()
     for line in not_run(run.header):
         say(line, style="yellow")

@@ -353,7 +353,8 @@ def shrink(
     with open_engine(participant, tokenizer, bounds) as ask:
         afresh = ask_in_new_process(participant, tokenizer, bounds)
         smallest = shrink_failure(failed_case, ask, afresh)
-    shrunk, walks = smallest.case, failed_case.walks
+    shrunk = smallest.case
+    walks = failed_case.walks
     say(f"{counted(len(failed_case.schema), 'character')}, {len(shrunk.schema):,} left")
     say(f"{counted(len(walks), 'text')}, {len(shrunk.walks):,} needed")
     print_json(smallest.as_json(f"{participant.label}: {smallest.row.result}"))

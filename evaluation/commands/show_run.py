@@ -152,7 +152,8 @@ def print_report(  # noqa: PLR0913 (what is printed, and how)
         every: All tables.
         lines: What people get above them.
     """
-    names, people = options.table or (), format_ is ReportFormat.AUTO
+    names = options.table or ()
+    people = format_ is ReportFormat.AUTO
     if people and not names and not options.everything:
         fitting = {table.path: for_terminal(table) for table in tables}
         paths = [table.path for table in every]

@@ -85,7 +85,8 @@ def _value(piece: re.Match[str], pieces: Iterator[re.Match[str]]) -> Spelled:
             break
         if inner[0] == ",":
             continue
-        value, name = _value(inner, pieces), None
+        value = _value(inner, pieces)
+        name = None
         if mark == "{":
             name = value
             next(pieces)

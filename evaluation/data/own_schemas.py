@@ -163,7 +163,9 @@ def _checked_test(test: Json) -> Mapping[str, Json]:
 def _instance(test: Mapping[str, Json]) -> Instance:
     """Return a test as an instance; ours name the keyword in their description."""
     text = test.get("text")
-    kind, keyword, pointer = str(test.get("description", "")), "", ""
+    kind = str(test.get("description", ""))
+    keyword = ""
+    pointer = ""
     if kind.startswith(_NEAR_MISS):
         keyword, _, pointer = kind.removeprefix(_NEAR_MISS).partition(" at ")
         kind = InstanceKind.NEAR_MISS
@@ -223,7 +225,8 @@ class OwnSchemaReader:
         Raises:
             BadData: the only file, or every row, is not a schema.
         """
-        self._bad, self._doubtful = {}, {}
+        self._bad = {}
+        self._doubtful = {}
         good = False
         for text in self.source.texts():
             schema = self._schema(text)

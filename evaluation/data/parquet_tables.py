@@ -177,7 +177,8 @@ def _selected_rows(
     The first row of the part has the place `offset`; the last value is the place
     after its last.
     """
-    rows, selected = [], []
+    rows = []
+    selected = []
     for batch in _batches(part.schemas, ("unique_id",)):
         names = batch.column("unique_id")
         selected_rows = {
@@ -234,7 +235,8 @@ def _sample(
     batch: pa.RecordBatch, row: int, part: _Part, instances: tuple[Instance, ...]
 ) -> Record:
     values = {name: batch.column(name)[row].as_py() for name in batch.schema.names}
-    named, schema = values.get("features"), values["json_schema"]
+    named = values.get("features")
+    schema = values["json_schema"]
     if schema is None or values["unique_id"] is None:
         where = f"{part.config}/{values['unique_id']}"
         raise BadData("a row without json_schema or unique_id", where)

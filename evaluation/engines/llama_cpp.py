@@ -134,7 +134,8 @@ class Matcher:
 
     def __init__(self, engine: Engine, sampler: Sampler) -> None:
         """Begin a text."""
-        library, numpy = engine.library, engine.numpy
+        library = engine.library
+        numpy = engine.numpy
         self._engine = engine
         self._sampler = sampler
         kinds = [("id", numpy.int32), ("logit", numpy.float32), ("p", numpy.float32)]

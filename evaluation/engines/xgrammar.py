@@ -230,7 +230,9 @@ def _no_clock() -> Iterator[None]:
 
 def tokens_of(text: str, engine: Engine) -> list[int]:
     """Cut a text into the longest tokens that fit, from the left."""
-    content, tokens, start = text.encode(), list[int](), 0
+    content = text.encode()
+    tokens = list[int]()
+    start = 0
     while start < len(content):
         limit = min(len(content), start + engine.longest)
         ends = range(limit, start, -1)

@@ -153,7 +153,8 @@ def _drawn_means(
         resamples: How often as many clusters as there are are drawn with replacement.
         seed: The same gives the same means.
     """
-    draw, count = np.random.default_rng(seed), len(sums)
+    draw = np.random.default_rng(seed)
+    count = len(sums)
     batch = max(1, _MOST_IN_MEMORY // count)
     means = []
     for remaining in range(resamples, 0, -batch):

@@ -60,20 +60,16 @@ def _fitted(columns: Sequence[tuple[Sequence[str], bool]]) -> list[RenderableTyp
     right = [index for index, (_, is_figure) in enumerate(columns) if is_figure]
     head, *rows = zip(*(cells for cells, _ in columns), strict=True)
     full = table(head, rows, numbers=right)
-    words = {
-        word
-        for cells, _ in columns
-        for cell in cells
-        for word in safe(cell).split()
-        if len(word) <= stdout().width // _LONG
-    }
+    text = " ".join(safe(cell) for cells, _ in columns for cell in cells)
+    words = {word for word in text.split() if len(word) <= stdout().width // _LONG}
     if len(columns) > 2 * len(right) or _has_words(full, words):
         return [full]
     header, *lines = (cells for cells, _ in columns)
     turned = table(header, lines, numbers=range(1, len(header)))
     if _has_words(turned, words) or len(right) == 1:
         return [turned]
-    names, figures = columns[: right[0]], columns[right[0] :]
+    names = columns[: right[0]]
+    figures = columns[right[0] :]
     half = (len(figures) + 1) // 2
     parts = figures[:half], figures[half:]
     return [fitted for part in parts for fitted in _fitted([*names, *part])]
@@ -82,8 +78,8 @@ def _fitted(columns: Sequence[tuple[Sequence[str], bool]]) -> list[RenderableTyp
 def _has_words(part: RenderableType, words: set[str]) -> bool:
     """Return whether a screen breaks none of the words."""
     lines = stdout().render_lines(part)
-    printed = {word for line in lines for cell in line for word in cell.text.split()}
-    return words <= printed
+    text = " ".join(cell.text for line in lines for cell in line)
+    return words <= {*text.split()}
 
 
 def numbers(report: Table) -> set[int]:

@@ -45,7 +45,9 @@ def wilson(count: float, of: float, *, worth: float | None = None) -> Interval |
         raise ValueError((count, of))
     if of == 0:
         return None
-    z, share, size = _Z, count / of, of if worth is None else worth
+    z = _Z
+    share = count / of
+    size = of if worth is None else worth
     middle = share + z * z / (2 * size)
     spread = z * sqrt(share * (1 - share) / size + z * z / (4 * size * size))
     scale = 1 + z * z / size
@@ -97,7 +99,8 @@ def clustered_error(clusters: Sequence[tuple[float, int]]) -> float:
     Args:
         clusters: The sum and the size of each, two at least.
     """
-    number, of = len(clusters), sum(size for _, size in clusters)
+    number = len(clusters)
+    of = sum(size for _, size in clusters)
     mean = sum(total for total, _ in clusters) / of
     squares = fsum(
         ((total - mean * size) / (1 - size / of)) ** 2 for total, size in clusters

@@ -240,7 +240,8 @@ def without_waits(row: Row) -> Row:
     Applying it twice changes nothing more: removed waits leave no trace.
     """
     walks = tuple(map(_walk_without_waits, row.walks))
-    compile_ns, waited = row.compile_ns, row.compile_waited_ns or 0
+    compile_ns = row.compile_ns
+    waited = row.compile_waited_ns or 0
     # A time that is all waiting is better than no time.
     if compile_ns is not None and waited < compile_ns:
         compile_ns -= waited

@@ -227,7 +227,8 @@ def headline_tables(index: Index, lines: pl.DataFrame) -> list[Table]:
         index: Its index.
         lines: The lines of `evaluation.results.headline.headline`.
     """
-    limits, records = index.limits, counted(index.dataset.common, "record")
+    limits = index.limits
+    records = counted(index.dataset.common, "record")
     title = f"Results {index.edition}: the {records} that every engine was asked"
     overall = lines.filter(config=ALL)
     outcomes = outcomes_table(overall, title)

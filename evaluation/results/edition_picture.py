@@ -88,7 +88,8 @@ def fits_picture(rows: Sequence[FitRow], edition: str) -> str:
 def _picture(
     title: str, edition: str, bars: int, lines: Iterable[str], right: int = 60
 ) -> str:
-    width, height = _LEFT + _FULL + right, _HEAD + _LINE * bars + 6
+    width = _LEFT + _FULL + right
+    height = _HEAD + _LINE * bars + 6
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" role="img" font-family="sans-serif" '

@@ -77,7 +77,8 @@ def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row
 
 
 def _with_writing(row: Row, writing: Mapping[str, UntypedJson]) -> Row:
-    result, compile_ns = Result(writing["result"]), writing["compile_ns"]
+    result = Result(writing["result"])
+    compile_ns = writing["compile_ns"]
     phase = "compile" if compile_ns is None else "generate"
     return replace(
         row,

@@ -44,7 +44,8 @@ def published_files(
     """
     from curation.core.hub_names import dataset_name  # noqa: PLC0415 - of files alone
 
-    path, origin = existing_path(data), "file"
+    path = existing_path(data)
+    origin = "file"
     if path is None:
         dataset = dataset_name(data)
         if not dataset:
@@ -52,7 +53,8 @@ def published_files(
         from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy
 
         patterns = [f"*{suffix}" for suffix in suffixes]
-        path, origin = hub_snapshot(dataset.name, dataset.revision, patterns), "hub"
+        path = hub_snapshot(dataset.name, dataset.revision, patterns)
+        origin = "hub"
     files = [path]
     if not path.is_file():
         # A table in parts is a folder of that ending.

@@ -91,7 +91,8 @@ def _in_folder(folder: Path) -> Suite[Any]:
         sys.path.append(str(folder.parent))
     name = f"{folder.name}.suite"
     try:
-        suite, module = _REGISTRY.in_module(name), import_module(name)
+        suite = _REGISTRY.in_module(name)
+        module = import_module(name)
     except (Exception, SystemExit) as error:
         why = f"{type(error).__name__}: {error}"
         then = (

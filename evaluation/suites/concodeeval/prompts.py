@@ -121,7 +121,8 @@ def shots(reading: SuiteReading) -> tuple[tuple[Json, Json], ...]:
     """
     examples: list[tuple[Json, Json]] = []
     for schema_text, sample_text in _SHOTS:
-        schema, sample = json.loads(schema_text), json.loads(sample_text)
+        schema = json.loads(schema_text)
+        sample = json.loads(sample_text)
         compiled = CompiledSchema.from_json(schema, reading.dialect)
         if not compiled.is_valid(sample):
             raise ValueError(f"{sample_text} does not satisfy {schema_text}")

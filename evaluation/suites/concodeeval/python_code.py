@@ -323,7 +323,8 @@ def class_name(hint: str, names: set[str]) -> str:
     stem = "".join(word[:1].upper() + word[1:] for word in words)[:40]
     if not stem or stem[0].isdigit() or stem in _RESERVED or keyword.iskeyword(stem):
         stem = f"Value{stem}"
-    name, count = stem, 1
+    name = stem
+    count = 1
     while name in names:
         count += 1
         name = f"{stem}{count}"

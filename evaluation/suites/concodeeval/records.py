@@ -171,7 +171,9 @@ class LabelledSamples:
 
     def __init__(self, per_schema: int, yes_share: float, seed: int) -> None:
         """Take the number of samples a schema, and the share of valid ones."""
-        self._per_schema, self._share, self._seed = per_schema, yes_share, seed
+        self._per_schema = per_schema
+        self._share = yes_share
+        self._seed = seed
         self._yes = self._count = 0
 
     def of(self, record: Record) -> tuple[LabelledSample, ...]:

@@ -199,7 +199,8 @@ def _string(
 
     Inside an object or array the lengths are anywhere between 0 and `high`.
     """
-    shortest, longest = 0, high
+    shortest = 0
+    longest = high
     if inner:
         shortest, longest = sorted(rng.randint(0, high) for _ in range(2))
     lengths: Schema = {}
@@ -255,7 +256,8 @@ def array_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schema
     schema: Schema = {"type": "array", holder: _item(rng, high, reading)}
     minimum, maximum = sorted(rng.randint(0, high) for _ in range(2))
     if reading is SuiteReading.PAPER:
-        minimum, maximum = 0, high
+        minimum = 0
+        maximum = high
     elif holder == "items":
         return schema
     if rng.choice((True, False)):

@@ -196,8 +196,10 @@ def _verdict(
 def _validated(
     compiled: CompiledSchema, settings: ConcodeSettings, value: Json
 ) -> Verdict:
-    plain, strict = compiled.validator_without_formats, compiled.validator
-    accepted, with_formats = plain.is_valid(value), strict.is_valid(value)
+    plain = compiled.validator_without_formats
+    strict = compiled.validator
+    accepted = plain.is_valid(value)
+    with_formats = strict.is_valid(value)
     passed = with_formats if settings.formats else accepted
     scores = {
         **_NO_SCORES,
@@ -311,7 +313,7 @@ class Places:
         parts: dict[Tokens, int] = {}
         constraints = [0, 0, 0]
         for index, (path, value) in enumerate(places):
-            part = 0 if index < start else 1 if index < end else 2
+            part = (index >= start) + (index >= end)
             parts[path] = part
             constraints[part] += _can_refuse(path, value)
         return cls(parts, tuple(constraints))
@@ -319,8 +321,8 @@ class Places:
     def counts(self, places: Iterable[Tokens]) -> list[int]:
         """Return the number of places in each part; others are in none."""
         counted = [0, 0, 0]
-        for part in places:
-            number = self.parts.get(part)
+        for path in places:
+            number = self.parts.get(path)
             if number is not None:
                 counted[number] += 1
         return counted

@@ -55,7 +55,8 @@ def _known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownA
     """Yield right answers and wrong ones of each class; few without a witness."""
     fields = fields_of(record)
     kinds = AnswerClass
-    failed, silent = kinds.API_ERROR, kinds.NO_ANSWER
+    failed = kinds.API_ERROR
+    silent = kinds.NO_ANSWER
     yield KnownAnswer(kind=failed, text=None, error="HTTP 500", expected=failed)
     # The published scripts leave thinking in the answer.
     unclosed = "<think>yes" if settings.reading == "recommended" else ""
@@ -74,7 +75,8 @@ def _known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownA
     if settings.xml == "typed" or fields.output is not Output.XML:
         yield from _known_samples(fields.schema, fields.output, record.dialect)
         if settings.reading == settings.xml_reading == "recommended":
-            twice, kind = _REPEATED[fields.output], kinds.DUPLICATE_NAME
+            twice = _REPEATED[fields.output]
+            kind = kinds.DUPLICATE_NAME
             yield KnownAnswer(kind=kind, text=f"```\n{twice}\n```", expected=kind)
     for text, expected in (
         ("[1]", kinds.NO_FENCE),
@@ -91,7 +93,8 @@ def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownA
     """Yield an accepted sample, a rejected one, and one with a wrong root."""
     from evaluation.suites.concodeeval.representations import write_sample  # noqa: PLC0415 - heavy
 
-    violation, root = AnswerClass.VIOLATION, json.loads(schema).get("type")
+    violation = AnswerClass.VIOLATION
+    root = json.loads(schema).get("type")
     for compiled, value in first_witness(schema, dialect):
         right = f"```\n{write_sample(value, output)}\n```"
         yield KnownAnswer(kind="reference", text=right)

@@ -164,9 +164,11 @@ def locality_table(generation: AnswersByLabel, cut: str) -> Table:
     """Return the figures of Figure 1: the places of violated keywords in the schema."""
     rows: list[tuple[Cell, ...]] = []
     for label, answers in generation.items():
-        violated, present = _parts(answers, "locality"), _parts(answers, "constraints")
+        violated = _parts(answers, "locality")
+        present = _parts(answers, "constraints")
         for index, part in enumerate(PARTS):
-            count, of = violated[index], present[index]
+            count = violated[index]
+            of = present[index]
             share = 100 * count / sum(violated) if sum(violated) else None
             rows.append((label, part, count, share, of, count / of if of else None))
     return Table(

@@ -121,7 +121,8 @@ def published_answer(text: str) -> str | MissingAnswer:
     one, then all before the last of the channels, then one end token.
     """
     for opening, closing in _PUBLISHED_TAGS:
-        pieces, start = [], 0
+        pieces = []
+        start = 0
         while mark := opening.search(text, start):
             end = closing.search(text, mark.end())
             if end is None:

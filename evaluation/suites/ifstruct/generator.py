@@ -153,7 +153,8 @@ def draw_row(source: RowSource, seed: int, attempt: int) -> RowSpec:
         attempt: The number of earlier draws for this seed, all of them repetitions.
     """
     draw = Random(f"ifstruct {source.split} {seed} {attempt}")  # noqa: S311 (repeatable, no secret)
-    mix, kind = mixes()[source.mix], draw.choice(entity_kinds(source.split))
+    mix = mixes()[source.mix]
+    kind = draw.choice(entity_kinds(source.split))
     answer_format = AnswerFormat(mix.draw("format", draw))
     escaping = mix.draw("escaping", draw) == "stressed"
     minimum, maximum = _count(mix.draw("count", draw), draw)
@@ -255,7 +256,8 @@ def _vary(field: Field, escaping: bool, draw: Random) -> Field:  # noqa: FBT001 
 
 
 def _vary_bounds(field: Field, draw: Random) -> Field:
-    low, high = field.minimum or 0, field.maximum or 0
+    low = field.minimum or 0
+    high = field.maximum or 0
     if draw.random() < _BOTH_BOUNDS:
         part = draw.choice(_PARTS)
         lower = high if part == 1 else _rounded(low + (high - low) * part, field.type)

@@ -285,7 +285,8 @@ def _last_place(word: str, text: str) -> int:
     """
     start = text.rfind(word)
     while start >= 0:
-        before, after = text[:start][-1:], text[start + len(word) :][:2]
+        before = text[:start][-1:]
+        after = text[start + len(word) :][:2]
         inside = _is_part(before) or before == "." or _is_part(after[:1])
         if not inside and not (after[:1] == "." and after[1:].isdigit()):
             return start
@@ -298,7 +299,8 @@ def _is_part(character: str) -> bool:
 
 
 def _holds_schema(spec: RowSpec, text: str) -> bool:
-    decoder, start = json.JSONDecoder(), text.find("{")
+    decoder = json.JSONDecoder()
+    start = text.find("{")
     while start >= 0:
         try:
             schema, _ = decoder.raw_decode(text, start)

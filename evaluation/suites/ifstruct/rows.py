@@ -418,7 +418,8 @@ SLICES: Final = (
 
 def slices_of(record: IfstructRecord) -> dict[str, str]:
     """Return the alternative drawn for each choice of a row."""
-    requirements, spec = record.requirements, record.spec
+    requirements = record.requirements
+    spec = record.spec
     escaping = UNKNOWN
     if spec is not None:
         escaping = "stressed" if spec.escaping else "plain"

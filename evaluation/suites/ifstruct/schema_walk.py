@@ -133,7 +133,8 @@ class SchemaWalk:
             return True
         if isinstance(value, float) and not math.isfinite(value):
             self._add(Failure.WRONG_TYPE, str(value), path, RuleReading.RECOMMENDED)
-        low, high = schema.get("minimum"), schema.get("maximum")
+        low = schema.get("minimum")
+        high = schema.get("maximum")
         if low is not None and value < low:
             detail = f"{value} for at least {low}"
             self._add(Failure.BELOW_MINIMUM, detail, path)

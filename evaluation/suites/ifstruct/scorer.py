@@ -302,11 +302,13 @@ def _verify_value(
 ) -> StructureVerdict:
     """Return the verdict on a value, after the faults of its text."""
     findings += answer.findings
-    items, wrapped = answer.value, False
+    items = answer.value
+    wrapped = False
     if isinstance(items, dict) and len(items) == 1:
         ((key, inner),) = items.items()
         if isinstance(inner, list):
-            items, wrapped = inner, True
+            items = inner
+            wrapped = True
             findings += _check_key(str(key), requirements.wrapper)
     elif isinstance(items, list) and requirements.wrapper is not None:
         findings.append(Flaw(Failure.NOT_WRAPPED, f"the key is {requirements.wrapper}"))
@@ -345,7 +347,9 @@ def _check_length(
 
     The published verifier counts it twice if the schema of the list refuses it too.
     """
-    minimum, maximum, count = requirements.least, requirements.most, len(items)
+    minimum = requirements.least
+    maximum = requirements.most
+    count = len(items)
     if not minimum <= count <= maximum:
         span = str(minimum) if minimum == maximum else f"{minimum} to {maximum}"
         yield Flaw(Failure.ITEM_COUNT, f"{count} items, {span} are required")

@@ -160,7 +160,8 @@ def _known_answers(record: Record, settings: IfstructSettings) -> Iterator[Known
         }
         for failure, broken in wrong.items():
             yield KnownAnswer(kind=failure, text=broken, expected=failure)
-    no_answer, refused = Failure.NO_ANSWER, Failure.REFUSED
+    no_answer = Failure.NO_ANSWER
+    refused = Failure.REFUSED
     yield KnownAnswer(kind="null", text=None, expected=no_answer)
     yield KnownAnswer(kind="server error", text=None, error="500", expected=no_answer)
     yield KnownAnswer(kind=refused, text="", finish="refusal", expected=refused)
@@ -177,7 +178,8 @@ def _wrong_values(
     items: UntypedJson, requirements: Requirements
 ) -> Iterator[tuple[Failure, str]]:
     """Yield answers whose first item lacks a field or has a wrong value."""
-    (item, *items_after), fields = items, requirements.schema["items"]
+    item, *items_after = items
+    fields = requirements.schema["items"]
     is_yaml = requirements.format is AnswerFormat.YAML
     for name in fields["required"] if len(item) > 1 else ():
         shortened_item = {key: value for key, value in item.items() if key != name}
@@ -251,7 +253,8 @@ def _wrong_texts(
     right: str, requirements: Requirements, settings: IfstructSettings
 ) -> Iterator[tuple[Failure, str]]:
     """Yield answers that cannot be read, or with a wrong code block or text around."""
-    fence, is_json = requirements.fence, requirements.format is AnswerFormat.JSON
+    fence = requirements.fence
+    is_json = requirements.format is AnswerFormat.JSON
     is_fenced = fence.wish is FenceWish.REQUIRED
     recommended = settings.reading == "recommended"
     for failure, content in _UNREADABLE[requirements.format].items():

@@ -58,7 +58,8 @@ class Wording:
         return _capital(self._one_of(texts, correction=correction, **words))
 
     def _request(self) -> Iterator[str]:
-        spec, voice = self._spec, self._voice
+        spec = self._spec
+        voice = self._voice
         if voice.opening:
             yield self._one_of(voice.opening)
         yield from self._musings()
@@ -77,7 +78,8 @@ class Wording:
             return
         for retraction in self._spec.retractions:
             texts: tuple[str, ...] = getattr(musings, retraction.choice)
-            wrong, field = retraction.wrong, retraction.field
+            wrong = retraction.wrong
+            field = retraction.field
             yield self._one_of(texts, wrong=wrong, field=field)
 
     def _count(self) -> str:
@@ -88,7 +90,8 @@ class Wording:
         return self._one_of(texts, least=spec.least, most=spec.most, noun=noun)
 
     def _fields(self) -> Iterator[str]:
-        spec, voice = self._spec, self._voice
+        spec = self._spec
+        voice = self._voice
         match spec.presentation:
             case Presentation.SCHEMA:
                 yield voice.schema
@@ -117,14 +120,16 @@ class Wording:
             yield from self._late_correction(retraction)
 
     def _late_correction(self, retraction: Retraction) -> Iterator[str]:
-        field, final = retraction.field, retraction.final
+        field = retraction.field
+        final = retraction.final
         if retraction.choice is Choice.LIMIT:
             yield self._one_of(self._voice.limit, field=field, final=final)
         elif retraction.choice is Choice.FIELD:
             yield self._one_of(self._voice.dropped, wrong=retraction.wrong)
 
     def _shape(self) -> Iterator[str]:
-        spec, voice = self._spec, self._voice
+        spec = self._spec
+        voice = self._voice
         spelled = spec.format.upper()
         yield self._final(Choice.FORMAT, voice.format, format=spelled)
         shape = voice.bare if spec.wrapper is None else voice.wrapped
@@ -337,7 +342,8 @@ def _count_text(minimum: int | None, maximum: int | None) -> str:
 
 
 def _limits_text(field: Field) -> str:
-    low, high = field.minimum, field.maximum
+    low = field.minimum
+    high = field.maximum
     if low is not None and high is not None:
         return f"between {number_text(low)} and {number_text(high)}"
     if low is not None:

@@ -188,7 +188,8 @@ def _problems(
     task: QualityTask, request: RecordRequest, settings: QualitySettings, count: int
 ) -> tuple[str, Mapping[str, Problem]]:
     if request.data is None:
-        origin, problems = SAMPLE, task.sample()
+        origin = SAMPLE
+        problems = task.sample()
     elif request.data == PUBLISHED:
         revision = settings.revisions.get(task.name)
         origin, problems = hub_problems(task, revision)

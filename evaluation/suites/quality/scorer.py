@@ -85,7 +85,8 @@ def _by_value(
     if answer.problem is not None:
         return _failure("truncated" if is_cut else "syntax_error", answer.detail)
     fields = record.fields
-    task, order = TASKS[str(fields["task"])], Orders(str(fields["order"]))
+    task = TASKS[str(fields["task"])]
+    order = Orders(str(fields["order"]))
     members = answer.value
     if not isinstance(members, dict):
         return _failure("form_error", f"the JSON is no object but {_shown(members)}")

@@ -92,7 +92,8 @@ def complexity_of(schema: Json) -> Complexity:
         inner, level = stack.pop()
         if not isinstance(inner, dict):
             continue
-        items, properties = inner.get("items"), inner.get("properties")
+        items = inner.get("items")
+        properties = inner.get("properties")
         if isinstance(items, dict):
             if isinstance(items.get("properties"), dict):
                 return "hard"
@@ -229,7 +230,9 @@ def _source_of(row: Mapping[str, Json], where: str) -> Source:
     # `audio/train.jsonl` and `image-train.jsonl`, but nobody's /home/claudio/sob.jsonl.
     near = "/".join(Path(where).parts[-2:]).lower()
     words = set(re.findall("[a-z]+", near))
-    return "image" if "image" in words else "audio" if "audio" in words else "text"
+    if "image" in words:
+        return "image"
+    return "audio" if "audio" in words else "text"
 
 
 def _record_of_response(line: Mapping[str, Json], where: str) -> SobRecord:
@@ -271,12 +274,14 @@ def response_of_line(line: Mapping[str, Json]) -> Response | None:
     The authors store parsed answers. A text that they could not parse is a string
     there and is not parsed again, so it becomes the JSON text of that string.
     """
-    metadata, output = line.get("metadata"), line.get("output")
+    metadata = line.get("metadata")
+    output = line.get("output")
     if not isinstance(metadata, dict) or not isinstance(output, dict):
         return None
     if "record_id" not in metadata or "candidate_response" not in output:
         return None
-    candidate, info = output["candidate_response"], line.get("eval_info")
+    candidate = output["candidate_response"]
+    info = line.get("eval_info")
     tokens = info if isinstance(info, dict) else {}
     return Response(
         record=str(metadata["record_id"]),

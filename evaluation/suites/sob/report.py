@@ -102,10 +102,8 @@ def _leaderboard_table(
     """Return the board; the sample has none."""
     totals = PUBLISHED_TOTALS
     if not str(run.facts.get("data", "")).startswith(PUBLISHED):
-        groups, weights = (
-            {response.record: response.group for response in responses},
-            _weights(responses),
-        )
+        groups = {response.record: response.group for response in responses}
+        weights = _weights(responses)
         totals = totals_of((groups[name], weights.get(name, 0.0)) for name in groups)
     settings = run.facts.get("settings")
     as_published = isinstance(settings, dict) and settings.get("reading") == "paper"

@@ -250,7 +250,8 @@ def _verdict(
         reasons: In words.
         wrong: The wrong leaves of an answer that could be read.
     """
-    record, expected = prepared.record, prepared.expected
+    record = prepared.record
+    expected = prepared.expected
     places: dict[str, list[Json]] = {}
     for path, kind in wrong.items():
         places.setdefault(kind, []).append(_place(path))

@@ -80,7 +80,9 @@ def suite_records(request: RecordRequest, settings: SobSettings) -> RecordSet:
         Unavailable: the Hub cannot be reached.
     """
     if request.data is None:
-        name, origin, read = "sob-sample", SAMPLE, sample_records()
+        name = "sob-sample"
+        origin = SAMPLE
+        read = sample_records()
     else:
         name = request.data
         origin, read = read_records(request.data, request.splits)

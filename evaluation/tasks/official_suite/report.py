@@ -122,7 +122,8 @@ def tables(run: RunRows) -> Iterator[Table]:
     for config in sorted({*cases["config"]}, reverse=True):
         cases_of_config = cases.filter(config=config)
         engines = summary(cases_of_config)
-        title, name = f"JSON Schema Test Suite, {config}", f"suite {config}"
+        title = f"JSON Schema Test Suite, {config}"
+        name = f"suite {config}"
         columns = ["engine", "categories", *(failure.value for failure in SuiteFailure)]
         levels = ["engine", "categories", *LEVELS, "highest", "single"]
         yield _cases(cases_of_config, title, name, suites)

@@ -89,7 +89,8 @@ def acquire_suite(
         got = acquire(pin, replace(settings, offline=True), say)
         if isinstance(got, Acquired):
             return got
-    reasons, code = [], 0
+    reasons = []
+    code = 0
     for pin in pins:
         got = acquire(pin, settings, say)
         if isinstance(got, Acquired):

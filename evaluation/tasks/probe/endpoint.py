@@ -210,7 +210,8 @@ def probe_endpoint(
         f"{counted(_BUDGET, 'token')}, {cost}"
     )
     spending = Spending(max_cost, limit)
-    account, backoff = Account(spending, prices), SharedBackoff(_LIMITS.patience)
+    account = Account(spending, prices)
+    backoff = SharedBackoff(_LIMITS.patience)
     with closing(ServerClient(connection, backoff, account)) as client:
         parameters = Parameters(connection.provider.parameters)
         asker = _Asker(account, client, say, parameters)
@@ -252,7 +253,8 @@ def _features(
 ) -> tuple[list[tuple[str, str, str, str]], ModelServer | None]:
     """Return the findings, and the way that constrains most, if any does."""
     names = _PROPERTIES[0]
-    prompt, full_schema = _forbidden(names), _schema(names)
+    prompt = _forbidden(names)
+    full_schema = _schema(names)
     (control,) = asker.ask(free, (prompt, full_schema))
     if control is not None and control.ending in _TROUBLE and not control.text:
         return [], None
@@ -271,7 +273,8 @@ def _features(
             )
             without, text = asker.judged(control, schema)
             if without != _NO:
-                answer, why = _NOT_TOLD, f"without a schema: {text or 'valid too'}"
+                answer = _NOT_TOLD
+                why = f"without a schema: {text or 'valid too'}"
         feature = "constrains" if schema is full_schema else "an object at all"
         findings.append((server.way, feature, answer, why))
         findings.append((server.way, "streams", *_streams(generation)))
@@ -296,7 +299,8 @@ def _streams(generation: Generation | None) -> tuple[str, str]:
 
 def _reasons(asker: _Asker, server: ModelServer) -> tuple[str, str]:
     """Return whether an answer after a thought keeps the schema."""
-    provider, names = server.connection.provider, _PROPERTIES[0]
+    provider = server.connection.provider
+    names = _PROPERTIES[0]
     if not provider.effort or server.way in provider.unthinking.ways:
         return _NOT_TOLD, "no levels of reasoning"
     thinking = replace(server, effort=_LEAST_EFFORT)
@@ -353,7 +357,8 @@ def _keywords(
                 outcomes |= {
                     probe.keyword: ProbeOutcome.REFUSED for probe in group.values()
                 }
-            items, size = [*group.items()], _FOUR if len(group) > _FOUR else 1
+            items = [*group.items()]
+            size = _FOUR if len(group) > _FOUR else 1
             starts = range(0, len(items), size) if len(items) > 1 else ()
             groups += [dict(items[start : start + size]) for start in starts]
         values = _values(generation)

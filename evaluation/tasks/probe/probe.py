@@ -50,7 +50,8 @@ class Probe:
     @property
     def dialects(self) -> tuple[Dialect, ...]:
         """The dialects that have it, oldest first."""
-        low, high = BY_NAME[self.since].order, BY_NAME[self.until].order
+        low = BY_NAME[self.since].order
+        high = BY_NAME[self.until].order
         return tuple(dialect for dialect in DIALECTS if low <= dialect.order <= high)
 
     @property

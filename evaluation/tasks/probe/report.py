@@ -72,7 +72,8 @@ def theoretical_coverage(
     compiled: dict[tuple[str, str, str], bool] = {}
     cases = run.frame().select("engine", "config", "id", "label", "compiled")
     for *name, text, is_compiled in cases.iter_rows():
-        label, (engine, config, id_) = msgspec.json.decode(text), name
+        label = msgspec.json.decode(text)
+        engine, config, id_ = name
         if "features" in label:
             used.setdefault((config, id_), [*_used(label)])
             compiled.setdefault((engine, config, id_), is_compiled)
