@@ -168,7 +168,7 @@ def _witnesses(record: Record) -> list[Json]:
 #: The classes of `value_scorer`.
 VALUE_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "no_answer": "there is no text",
+        "no_answer": "the text is missing",
         "not_json": "the text is not JSON",
         "wrong_value": "JSON, but not the right value",
     }

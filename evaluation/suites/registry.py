@@ -72,7 +72,7 @@ def recorded_suite(name: str) -> Suite[Any]:
         raise BadConfiguration(
             "the suite of a folder, whose code is not run to read a run",
             name,
-            "its own tables: the same csbdata suite run once more",
+            "its own tables: rerun the same csbdata suite run",
         )
     return suite_named(name)
 

@@ -101,7 +101,7 @@ def _accuracy_table(
 
 def _root_table(generation: AnswersByLabel, settings: ConcodeSettings) -> Table:
     note = (
-        "Per cent of all answers. IS: no value, since there is no closed fence "
+        "Per cent of all answers. IS: no value, since no closed fence was found "
         "(incomplete) or no text of the format (invalid); RTV: a value of another type "
         "than the schema's root. Less is better."
     )

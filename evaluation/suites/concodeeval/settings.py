@@ -72,16 +72,19 @@ class AnswerClass(Explained):
     NO_ANSWER = ("no_answer", "no text, or a fence with nothing in it")
     NO_FENCE = ("no_fence", "no fenced block that is closed (incomplete)")
     SYNTAX = ("syntax", "not a text of the format asked for (invalid)")
-    DUPLICATE_NAME = ("duplicate_name", "a member that stands twice (invalid)")
-    NOT_JSON = ("not_json", "NaN, an infinity, or a name that is no string (invalid)")
+    DUPLICATE_NAME = ("duplicate_name", "a repeated member (invalid)")
+    NOT_JSON = (
+        "not_json",
+        "NaN, an infinity, or a name that is not a string (invalid)",
+    )
     TOO_DEEP = ("too_deep", "nested over 250 levels (invalid)")
     YAML_ALIAS = ("yaml_alias", "a YAML alias, which is not followed (invalid)")
-    YAML_TAG = ("yaml_tag", "a YAML tag, of which nothing is made (invalid)")
+    YAML_TAG = ("yaml_tag", "an unsupported YAML tag (invalid)")
     XML_DOCTYPE = ("xml_doctype", "an XML document type, never read (invalid)")
     WRONG_ROOT = ("wrong_root", "a value of another type than the schema's root (RTV)")
     VIOLATION = ("violation", "a value that the schema refuses")
     UNCLEAR = ("unclear", "neither yes nor no, or both")
-    WRONG_ANSWER = ("wrong_answer", "yes for a sample that is refused, or the reverse")
+    WRONG_ANSWER = ("wrong_answer", "yes for a rejected sample, or the reverse")
 
 
 @dataclass(frozen=True, slots=True)

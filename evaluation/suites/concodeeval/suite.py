@@ -111,7 +111,7 @@ def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownA
 
 SUITE = Suite(
     name="concodeeval",
-    summary="Does a model understand a schema that is written five ways?",
+    summary="Does a model understand a schema written five ways?",
     settings=ConcodeSettings,
     classes={kind.value: kind.explanation for kind in AnswerClass},
     records=imported_late("evaluation.suites.concodeeval.records", "records"),

@@ -172,7 +172,7 @@ def locality_table(generation: AnswersByLabel, cut: str) -> Table:
             share = 100 * count / sum(violated) if sum(violated) else None
             rows.append((label, part, count, share, of, count / of if of else None))
     return Table(
-        title="Figure 1: where violated keywords stand",
+        title="Figure 1: position of violated keywords",
         columns=("model", "part", "violations", "%", "constraints", "per constraint"),
         rows=tuple(rows),
         note=f"Parts of the schema: {cut}, by the places of its keys in order. "
@@ -188,7 +188,7 @@ def locality_plot(generation: AnswersByLabel) -> Plot:
         label: dict(zip(PARTS, _parts(answers, "locality"), strict=True))
         for label, answers in generation.items()
     }
-    title = "Where in the schema violated keywords stand"
+    title = "Position of violated keywords in the schema"
     return stack("figure-1", title, bars, x_label="violations")
 
 

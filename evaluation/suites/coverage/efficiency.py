@@ -54,7 +54,7 @@ _NOTE: Final = (
 )
 _STEP_NOTE: Final = (
     "Medians over all forward passes of those texts but their first. mask: the "
-    "engine's own time. wait: what the loop stood waiting for it beyond the pass that "
+    "engine's own time. wait: time that the loop waited for it beyond the pass that "
     "it overlaps. transfer, apply: of the mask, to and on the model's device. "
     "sampling: choosing the token. loop: booking it. tokens per pass: 1 unless forced "
     "tokens are fed together."
@@ -63,7 +63,7 @@ _PAIR_NOTE: Final = (
     "Geometric mean of b / a over the texts that both wrote, with a 95 % interval by "
     "bootstrap over schemas: below 1 b is faster. p: of TPOT, by the same bootstrap. "
     "p adjusted: Holm's, for all lines. TGT: of texts that neither budget nor deadline "
-    "cut off in either; beside it how many were left out for that."
+    "cut off in either; next to it the number excluded for that."
 )
 
 
@@ -104,7 +104,7 @@ def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
             )
     note = _NOTE
     if common.left_out:
-        note += f" Left out, because there is no text: {', '.join(common.left_out)}."
+        note += f" Left out for lack of a text: {', '.join(common.left_out)}."
     title = "Efficiency (Tables 2, 3, 12, 13)"
     return Table.of_records(title, rows, note, "efficiency")
 

@@ -34,7 +34,7 @@ _NOTE = (
 )
 _OUTPUT_NOTE = (
     "Of the texts that were written to an end or a limit. tokens: median with "
-    "quartiles, the end not counted; what the budget cut off has at least so many. "
+    "quartiles, the end not counted; a text cut off by the budget is a lower bound. "
     "forced: of all tokens, those the engine gave. trivial: `null`, `true`, `false`, "
     "`[]`, `{}`, a bare string out of an enum, or nothing but required members at the "
     "root, of the compliant texts. cost: of all texts whose tokens the server counted, "

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _TOP: Final = 10
 _CONDITION_NOTE: Final = (
     "Responses to the same rows, all in JSON: an engine cannot hold YAML to a schema. "
-    "passes: wrapper, number of items and fields are right, whatever stands around; "
+    "passes: wrapper, number of items and fields are right, whatever is around; "
     "what a free answer lacks and a constrained one has is what the model could say "
     "and not write."
 )
@@ -172,7 +172,7 @@ def _published_classes(responses: Responses) -> Table:
             for name, _ in total.most_common(_TOP)
         ),
         note="Errors, not responses: one response may have several, and a wrong number "
-        "of items counts twice where the schema says it too.",
+        "of items counts twice if the schema has it too.",
         name="published-errors",
     )
 
@@ -191,7 +191,7 @@ def _by_choice(responses: Responses) -> Table:
             for label in responses
         ]
     return Table(
-        title="By what was drawn",
+        title="By drawn alternative",
         columns=("choice", "drawn", "model", "passed", "structure"),
         rows=tuple(rows),
         note=_SLICE_NOTE,

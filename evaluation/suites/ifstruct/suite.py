@@ -113,7 +113,7 @@ def read_rows(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> list[IfstructRe
             raise BadData(message, where, "give each row its own")
         read[row.seed] = (where, row)
     if not read:
-        raise BadData("there is no row in it")
+        raise BadData("the file has no rows")
     return [row for _, row in read.values()]
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _DEGRADED: Final = 0.01
 _NOTE: Final = (
     "passed: of all responses but those whose schema cannot be used. answered: of the "
-    "same without those of class api_error. strict: no member that the schema does not "
+    "same without the class api_error. strict: no member that the schema does not "
     "declare; schema: what the schema itself accepts. degraded: over 1 % "
     f"are of class api_error. {CLUSTERS} {BRACKETS}"
 )

@@ -49,7 +49,10 @@ class Mistake(Explained):
     """What is wrong with an answer, after the paper's section 6.7; gravest first."""
 
     NO_ANSWER = ("no_answer", "the model gave no answer at all")
-    PARSE = ("parse", "the answer is no JSON text with an object or array as its root")
+    PARSE = (
+        "parse",
+        "the answer is not a JSON text with an object or array as its root",
+    )
     UNUSABLE_SCHEMA = (
         "unusable_schema",
         "no validator takes the record's schema, so that no answer can pass",
