@@ -136,7 +136,7 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
             raise BadConfiguration(
                 f"not the {', '.join(unlike)} of {reference.folder}",
                 str(candidate.folder),
-                "run it anew in the same way",
+                "rerun it in the same way",
             )
     check_participants(runs)
 
@@ -289,7 +289,7 @@ def content_of(run: RecordedRun) -> MeasuredContent:
         open_data(where, settings=FetchSettings.from_environment()).sha256
         != data.sha256
     ):
-        raise BadData("changed since the run", str(where), "run it anew")
+        raise BadData("changed since the run", str(where), "rerun it")
     folder = Path(str(where))
     rows = content_rows(folder) if folder.is_dir() else 0
     if not rows:

@@ -98,7 +98,7 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
         raise BadData(
             "changed since the run",
             str(where) if data else task,
-            "csbdata eval measures it anew",
+            "csbdata eval measures it again",
         )
     records = data.records() if data else ()
     matching = (record for record in records if record.key == name)

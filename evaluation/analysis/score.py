@@ -268,7 +268,7 @@ def score(
     try:
         compiled = compiled_schema(json.dumps(schema), "")
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadData(f"this schema is no JSON value: {error}") from error
+        raise BadData(f"this schema is not a JSON value: {error}") from error
     if isinstance(compiled, str):
         raise BadData(f"this schema cannot be used: {compiled}")
     comparison = _Comparison(compiled.value)
