@@ -125,12 +125,12 @@ def _suite(header: Header, baseline: Header) -> Header:
 
 
 _OTHER_SCHEMAS: Final = (
-    "they were asked other schemas: only those of one name are compared"
+    "their schemas differ: only schemas with the same name are compared"
 )
 CONDITIONS: Final = (
     Condition(
         "version of csbdata",
-        "what is measured may have changed in between",
+        "the measurement may have changed in between",
         _member("csbdata"),
     ),
     Condition(
@@ -148,9 +148,9 @@ CONDITIONS: Final = (
         _members("tokenizer", "sha256", "vocab_size"),
     ),
     Condition("limits", "what one cuts off, the other may finish", _members("limits")),
-    Condition("settings", "their tasks were told otherwise", _settings),
+    Condition("settings", "their tasks had other settings", _settings),
     Condition("model", "another model wrote, or the same one otherwise", _models),
-    Condition("suite", "other records, or answers that were scored otherwise", _suite),
+    Condition("suite", "other records, or answers scored otherwise", _suite),
     Condition(
         "machine",
         "they ran on another machine: their times are not comparable",
@@ -187,7 +187,7 @@ def check_participants(runs: Sequence[RecordedRun]) -> None:
                     f"another {entry['engine']} than in "
                     f"{earlier.folder} ({difference})",
                     str(run.folder),
-                    "run it anew in the same way",
+                    "rerun it in the same way",
                 )
 
 

@@ -101,7 +101,7 @@ def noise_table(attempts: pl.DataFrame) -> Table:
             }
         )
     return Table.of_records(
-        "An engine beside itself",
+        "An engine compared with itself",
         rows,
         name="repetitions",
         note="The slowest repetition by the fastest, each a geometric mean over all "

@@ -36,7 +36,7 @@ class Outcome(Explained):
         "passed",
         "every valid instance was accepted to its end, every invalid one blocked",
     )
-    UNTESTED = ("untested", "compiled, but there was no instance to walk")
+    UNTESTED = ("untested", "compiled, but no instance to walk")
     OVER_CONSTRAINED = ("over_constrained", "a valid instance was blocked")
     MASK_GAP = ("mask_gap", "a valid instance was blocked at a token that commit takes")
     UNDER_CONSTRAINED = ("under_constrained", "an invalid instance was accepted")
@@ -46,21 +46,21 @@ class Outcome(Explained):
     )
     NOT_COMPLIANT = (
         "not_compliant",
-        "what a model wrote under it is not what the schema asks for",
+        "a text that a model wrote under it violates the schema",
     )
     LIED = ("lied", "mask and commit disagreed about a token")
     CONTRADICTED = (
         "contradicted",
-        "blocked in one text what it let through in another, after the same tokens",
+        "blocked a token in one text and allowed it in another, after the same tokens",
     )
     ENGINE_ERROR = ("engine_error", "the engine failed while an instance was walked")
     COMPILE_ERROR = ("compile_error", "the engine refused the schema and said so")
     TIMEOUT = ("timeout", "no answer within the deadline")
     CRASH = ("crash", "the process died")
     OUT_OF_MEMORY = ("out_of_memory", "the memory limit was reached")
-    ERROR = ("error", "the model, or what it was asked through, failed")
+    ERROR = ("error", "the model or its server failed")
     TOO_MUCH_OUTPUT = ("too_much_output", "it printed without end")
-    PROTOCOL_ERROR = ("protocol_error", "what came back was no answer")
+    PROTOCOL_ERROR = ("protocol_error", "the reply was not an answer")
 
 
 #: Best first. An honest refusal is better than a wrong mask, and that is better than

@@ -23,7 +23,7 @@ _COVERAGE_NOTE: Final = (
     "declared: schemas that compile, of all. passed: schemas of which every valid "
     "instance can be written to its end and no invalid one can, of all that have "
     "instances. compliance: the same, of those that have instances and compile. "
-    "Instances are those that were walked. orders accepted: valid instances with their "
+    "Only walked instances count. orders accepted: valid instances with their "
     f"members in another order (--set orders=N). {CLUSTERS} {BRACKETS}"
 )
 
@@ -119,7 +119,7 @@ def outcomes(cases: pl.DataFrame) -> Table:
     )
     note = "; ".join(words) + (
         "; not run: another engine here was asked, this one was not (yet), or the "
-        "machine was too busy to tell"
+        "machine was too busy"
     )
     return Table.of_records("Outcomes", rows, note)
 

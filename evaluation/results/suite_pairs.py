@@ -28,9 +28,9 @@ _T = TypeVar("_T")
 _K = TypeVar("_K")
 _NOTE = (
     "Answers that both have and that count. difference: b - a, with a 95 % interval by "
-    "bootstrap over clusters (schemas, kinds; else records). p: exact, two-sided, over "
-    "the signs of the clusters' differences; with one answer each it is McNemar's "
-    "test. p adjusted: Holm's, for all lines of the table."
+    "bootstrap over clusters (schemas, kinds; otherwise records). p: exact, "
+    "two-sided, over the signs of the clusters' differences; with one answer each it "
+    "is McNemar's test. p adjusted: Holm's, for all lines of the table."
 )
 
 

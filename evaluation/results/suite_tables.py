@@ -240,8 +240,8 @@ def repairs_table(run: ScoredRun) -> Table:
         title="Validate and retry",
         columns=("model", "at once", *(f"after {n}" for n in range(1, rounds))),
         rows=tuple(rows),
-        note="Answers that pass at once (pass@1), and after so many repairs: a failed "
-        "answer was handed back with what is wrong with it. The other tables have the "
+        note="Answers that pass at once (pass@1), and after each repair: a failed "
+        "answer was returned with its faults. The other tables have the "
         "last attempt.",
         name="repairs",
     )
@@ -316,7 +316,7 @@ def costs(run: ScoredRun) -> Table:
         "Time, tokens and cost",
         rows,
         note="p50, p95: from request to end of an answer, repairs included. thinking: "
-        "tokens of the output that were no answer, where they were counted.",
+        "tokens of the output besides the answer, where they were counted.",
         name="costs",
     )
 
