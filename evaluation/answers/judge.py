@@ -187,7 +187,7 @@ def _spelt_out(schema: Json) -> Iterator[str]:
 def _answer_in(text: str, policy: str) -> str:
     if policy not in POLICIES:
         then = f"choose one of {', '.join(POLICIES)}"
-        raise BadUsage(f"there is no policy {policy!r}", then=then)
+        raise BadUsage(f"unknown policy {policy!r}", then=then)
     return POLICIES[policy](split_thinking(text).answer).text or ""
 
 
@@ -195,7 +195,7 @@ def _text_of(schema: Json) -> str:
     try:
         return schema if isinstance(schema, str) else json.dumps(schema)
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadData(f"this schema is no JSON value: {error}") from error
+        raise BadData(f"this schema is not a JSON value: {error}") from error
 
 
 @lru_cache(maxsize=_KEPT)
