@@ -101,8 +101,8 @@ def instances(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
         "about: mask and commit disagree about a token. mask gaps: a valid text is "
         "blocked at a token that commit takes. contradicted: a token was "
         "blocked which after the same tokens was let through in another text of the "
-        "schema. engine errors: the engine raised, or said that it had failed, as at "
-        "a limit of its own; these are no blocks. tokens forced: the engine "
+        "schema. engine errors: the engine raised, or reported a failure, as at "
+        "one of its limits; these are not blocks. tokens forced: the engine "
         "offers the token as the only way on, of the tokens of each schema's first "
         "valid instance.",
     )

@@ -99,7 +99,7 @@ def acquire_suite(
         code = max(code, got.exit_code)
     fault = TemporarilyUnavailable if code == _TEMPORARY else Unavailable
     raise fault(
-        f"the JSON Schema Test Suite cannot be had ({'; '.join(reasons)})",
+        f"the JSON Schema Test Suite is unavailable ({'; '.join(reasons)})",
         then="put its archive into the folder that CSBDATA_MIRROR names",
     )
 

@@ -71,7 +71,7 @@ def ask_records(
         CsbdataError: the server does not answer, or knows neither key nor model.
     """
     if not is_served(address):
-        raise BadUsage("no served model", address, "say PROVIDER:NAME or URL#NAME")
+        raise BadUsage("no served model", address, "type PROVIDER:NAME or URL#NAME")
     ways = [level for level in split_provider(address)[0].ways if level != _LOOSE]
     # The last way constrains most.
     server = replace(served_model(address, ways, _LIMITS)[-1], adapt=Adapt.NONE)

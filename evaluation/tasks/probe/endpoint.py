@@ -57,8 +57,8 @@ _PROPERTIES: Final = (
     ("stern", "oar", "cabin"),
 )
 _NOTE: Final = (
-    "Prompts ask for what the schema forbids. Not told: without a schema the answer "
-    "keeps it too, or there is no answer, or no request was left."
+    "Prompts ask for values that the schema forbids. Not told: without a schema the "
+    "answer keeps it too, or is missing, or no request was left."
 )
 _OBJECT: Final[Json] = {"type": "object"}
 _JSON_MODE: Final = "json"
@@ -193,7 +193,7 @@ def probe_endpoint(
         NoInput: the server has no such model (exit 66).
     """
     if not is_served(address):
-        then = "say PROVIDER:NAME or URL#NAME"
+        then = "type PROVIDER:NAME or URL#NAME"
         raise BadUsage("no model behind a server", address, then)
     ways = split_provider(address)[0].ways
     models = served_model(address, [PROMPT_ALONE, *ways], _LIMITS)
@@ -201,7 +201,7 @@ def probe_endpoint(
     connection = free.connection
     prices = prices_of(None, connection, max_cost)
     limit = min(max_requests or MOST_REQUESTS, MOST_REQUESTS)
-    cost = "what they cost is not told"
+    cost = "the cost is unknown"
     if prices is not None:
         at_most = limit * (prices.cost(_PROMPT, _BUDGET) or 0.0)
         cost = f"together at most {at_most:.2f} ({prices.source})"

@@ -46,8 +46,8 @@ _NOTE: Final = (
     "Fully: every feature of the schema is supported; at least in part: none is "
     "unsupported or unknown. Probes count a feature as fully supported only if it is "
     "as specified in all ways that were probed, and in all contexts that the schema "
-    "has (root and property always: rows do not say otherwise); of `format` the values "
-    "that the schema has. Compiled: what the engine took in this run."
+    "has (root and property always, as rows do not record these); of `format` the "
+    "values that the schema has. Compiled: what the engine took in this run."
 )
 #: Context of a probe to the features that show that a schema has it; `properties` is
 #: in nearly every schema, and no feature.
