@@ -151,7 +151,7 @@ class InstanceStore:
             return msgspec.json.decode(content, type=_StoredInstances)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise CannotCreate(
-                f"what is kept there is damaged ({error})",
+                f"the stored instances are damaged ({error})",
                 str(self.folder / _FILE),
                 "remove the file: its instances are made again",
             ) from error

@@ -147,7 +147,7 @@ class _InstancesByRecord:
             raise BadData(
                 f"the instances of {self._next[0]!r} stand where it does not",
                 str(self._paths[0].parent),
-                "csbdata verify says what else is wrong",
+                "csbdata verify lists further faults",
             )
 
 
