@@ -1,4 +1,4 @@
-"""`csbdata probe`: what a model behind a server does with schemas."""
+"""`csbdata probe`: how a served model handles schemas."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def probe(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write what is told of keywords as a profile for csbdata fit.",
+            help="Write the findings on keywords as a profile for csbdata fit.",
             parser=local_path,
         ),
     ] = None,
@@ -58,7 +58,7 @@ def probe(
     money: SpendingOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Ask a server, in at most 20 requests, what it does with schemas.
+    """Probe a server's handling of schemas, in at most 20 requests.
 
     \b
     Examples:
@@ -66,11 +66,11 @@ def probe(
       csbdata probe openai:gpt-6-luna --as-profile mine.toml --max-cost 0.50
       csbdata probe openai:gpt-6-luna --acceptance build/clean --max-cost 2
 
-    Prompts ask for what the schema forbids: whether the server constrains at all,
-    streams, honours the order of properties, keeps the schema while the model reasons
-    and under concurrency, for each of its ways to ask; and which keywords it holds,
-    ignores or refuses. --acceptance asks with the schemas of a source instead, one
-    request each; the same command continues. Exits with 69 if nothing is answered.
+    Prompts ask for values that the schema forbids: whether the server constrains at
+    all, streams, honours the order of properties, keeps the schema while the model
+    reasons and under concurrency, for each of its ways to ask; and which keywords it
+    holds, ignores or refuses. --acceptance asks with the schemas of a source instead,
+    one request each; rerun to resume. Exits with 69 if nothing is answered.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_file
     from evaluation.tasks.probe.endpoint import probe_endpoint

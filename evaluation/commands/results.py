@@ -70,7 +70,7 @@ def show(
     options: FailureOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Print a run: one screen, the tables that are named, or the worst failures.
+    """Print a run: one screen, the named tables, or the worst failures.
 
     Example: csbdata results show runs/4f1c22a09b3e --task masks --table outcomes
 
@@ -260,12 +260,12 @@ def verify(
         str | None, typer.Option(metavar="DATA", help="Its dataset, as for eval.")
     ] = None,
     sample: Annotated[
-        int, typer.Option(min=1, help="Rows that are asked again at least.")
+        int, typer.Option(min=1, help="Minimum number of rows to measure again.")
     ] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Decides which.")] = 0,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Ask engines again what an edition publishes, and list what differs.
+    """Measure an edition's rows again, and list the differences.
 
     Example: csbdata results verify results/2026.11 --data build/JSONSchemaBench
 
@@ -301,9 +301,9 @@ def paper_table(
 
     Example: csbdata results paper-table 4 runs/4f1c22a09b3e
 
-    What the paper prints stands below. Tables 2, 3, 4, 12 and 13 are of eval's tasks
+    The printed figures are below. Tables 2, 3, 4, 12 and 13 are of eval's tasks
     coverage and efficiency, 5 and 6 of its task test-suite, 7 of suite quality. Each
-    row says what was not as in the paper: versions, model, loop, device, budget.
+    row lists the differences from the paper: versions, model, loop, device, budget.
     """
     from evaluation.analysis.paper_tables import by_dataset
     from evaluation.analysis.paper_tables import paper_table as build

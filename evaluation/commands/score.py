@@ -29,7 +29,7 @@ _NAMES: Final = ("id", "record_id", "record")
 _VALUES: Final = ("gold", "ground_truth", "answer", "text", "value")
 _MAX_MISTAKES: Final = 2_000
 _SHOWN: Final = 200
-#: Lines of a file that are named as none.
+#: Maximum number of faulty lines named for a file.
 _MAX_LINES: Final = 5
 
 
@@ -117,7 +117,7 @@ def _content(path: Path) -> str:
 
 
 def _documents(path: Path, problems: list[str]) -> Iterator[tuple[str, Json]]:
-    """Yield the documents of JSON lines by id; note the lines that are none."""
+    """Yield the documents of JSON lines by id; note the other lines."""
     problems_of_lines: list[str] = []
     for number, line in enumerate(_content(path).split("\n"), 1):
         if not line.strip():
