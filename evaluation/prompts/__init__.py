@@ -129,7 +129,9 @@ def read_template(which: str) -> Template:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         names = ", ".join(template_names())
-        message = f"--set prompt={which}: no such template; say {names}, or name a file"
+        message = (
+            f"--set prompt={which}: no such template; choose {names}, or name a file"
+        )
         raise NoInput(message) from error
     cuts = list(_PART.finditer(text))
     ends = [*(cut.start() for cut in cuts[1:]), len(text)] if cuts else []
