@@ -195,15 +195,17 @@ def _joined(path: Path) -> str:
     return text
 
 
-def same_leaf(left: Json, right: Json, rules: ScoringRules) -> bool:
+def same_leaf(value: Json, answered: Json, rules: ScoringRules) -> bool:
     """Return whether two leaves hold the same value.
 
     Under JSON's equality 1 and 1.0 are the same and 1 and true are not (JSON Schema
     2020-12 core, section 4.2.2); under Python's all three are. NaN equals nothing.
     """
-    if left != right:
+    if value != answered:
         return False
-    return not rules.json_equality or isinstance(left, bool) is isinstance(right, bool)
+    return not rules.json_equality or isinstance(value, bool) is isinstance(
+        answered, bool
+    )
 
 
 _PUNCTUATION: Final = re.compile(r"[^\w\s]")
