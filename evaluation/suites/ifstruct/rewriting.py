@@ -2,8 +2,8 @@
 
 The check takes the last word on everything: the last of several formats counts, and so
 does the last number of items, key and code block. The patterns match ordinary English
-requests, whether a voice here or a model wrote them; a statement that
-they cannot read counts as missing.
+requests, whether a voice here or a model wrote them; a statement that they cannot
+read counts as missing.
 
 A field's facts are searched for in the stretches of text that begin at its name and end
 at the name of another field. Names of fields are several words joined by `_`, so prose

@@ -76,8 +76,8 @@ def result_of(row: Row, name: str) -> dict[str, Json]:
     """Return the content of one schema's file, of this name; times in microseconds.
 
     Its runner writes `pending_file` before it begins; it stays where the process died.
-    `compile_error` is the reason of a rejection, `validation_error` which instance
-    went wrong last, and how.
+    `compile_error` is the reason of a rejection, `validation_error` the last instance
+    that went wrong, and how.
     """
     if row.result in {*_EXITS, Result.TOO_MUCH_OUTPUT, Result.PROTOCOL_ERROR}:
         return {"pending_file": 1}

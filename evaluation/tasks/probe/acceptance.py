@@ -72,7 +72,7 @@ def ask_records(
     """
     if not is_served(address):
         raise BadUsage("no served model", address, "type PROVIDER:NAME or URL#NAME")
-    ways = [level for level in split_provider(address)[0].ways if level != _LOOSE]
+    ways = [mode for mode in split_provider(address)[0].ways if mode != _LOOSE]
     # The last way constrains most.
     server = replace(served_model(address, ways, _LIMITS)[-1], adapt=Adapt.NONE)
     prices = prices_of(None, server.connection, max_cost)
