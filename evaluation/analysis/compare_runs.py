@@ -59,7 +59,7 @@ _KEY: Final = pl.concat_str(CASE, separator="/").alias("key")
 
 
 def is_timed(task: str) -> bool:
-    """Return whether a task's times are results; None for a missing task."""
+    """Return whether a task's times are results; True for an unknown task."""
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
 
     return task not in tasks() or tasks()[task].timed

@@ -120,7 +120,7 @@ class WalkVerdict(StrEnum):
 class Why:
     """The class of a wrong walk, and the place in the schema that governs it."""
 
-    #: Kind of byte at which the text was blocked; or `accepted`, if invalid.
+    #: The part of the text where it was blocked, or `accepted to its end`.
     stands: str
     #: The keyword that governs the place, or that the text violates; may be empty.
     keyword: str = ""

@@ -29,7 +29,7 @@ class RunRows(Protocol):
 
     @property
     def header(self) -> RunHeader:
-        """Return a one-line summary of tasks and participants."""
+        """Return the header: tasks, participants and conditions."""
 
     @property
     def raw_header(self) -> Mapping[str, UntypedJson]:

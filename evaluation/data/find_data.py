@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: The published benchmark.
 PUBLISHED: Final = "epfl-dlab/JSONSchemaBench"
 _MOST_SHOWN: Final = 5
-#: Licence of the sample itself, which was written for this project.
+#: The note on the sample itself, which was written for this project.
 SAMPLE_LINE = "the embedded sample: none of its schemas is one of the benchmark"
 
 

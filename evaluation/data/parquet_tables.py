@@ -86,7 +86,7 @@ class ParquetTables:
                         group=part.config,
                         id=row["unique_id"],
                         split=part.split,
-                        # Default results leave out unsatisfiable schemas, too.
+                        # Also left out by default: schemas that may have no answer.
                         vacuous=bool(row.get("vacuous"))
                         or row.get("answer") == "unknown",
                         complete=complete,
