@@ -7,8 +7,8 @@ are.
 
 With `-T structured=true` a schema is sent as the provider's structured output where
 Inspect passes all of it on. Its `ResponseSchema` drops `$ref`, `oneOf`, `const` and
-more, so that such a schema stays in the prompt alone; the metadata of each sample says
-which (`constraint`).
+more, so that such a schema stays in the prompt alone; the metadata of each sample
+names its way (`constraint`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def passed_whole(schema: str | None) -> JSONSchema | None:
     value = json.loads(schema or "null")
     if not isinstance(value, dict):
         return None
-    value = {name: it for name, it in value.items() if name != "$schema"}
+    value = {name: member for name, member in value.items() if name != "$schema"}
     try:
         sent = JSONSchema.model_validate(value)
     except ValueError:
@@ -63,15 +63,18 @@ def passed_whole(schema: str | None) -> JSONSchema | None:
 
 def _sample(opened: OpenedSuite, record: Record, *, structured: bool) -> Sample:
     prompt = opened.choice.prompt(record)
-    whole = structured and passed_whole(record.schema) is not None
+    is_structured = structured and passed_whole(record.schema) is not None
     return Sample(
         id=record.key,
-        input=[_MESSAGES[it.role](content=it.content) for it in prompt.messages],
+        input=[
+            _MESSAGES[message.role](content=message.content)
+            for message in prompt.messages
+        ],
         metadata={
             "group": record.group,
             "cluster": opened.cluster(record),
             "budget": prompt.budget,
-            "constraint": "structured output" if whole else "prompt",
+            "constraint": "structured output" if is_structured else "prompt",
         },
     )
 
@@ -100,11 +103,12 @@ def ask(schemas: dict[str, str | None]) -> Any:  # noqa: ANN401 - Inspect's prot
     metrics=[accuracy(), stderr(cluster="cluster"), ci(cluster="cluster")]
 )
 def judged(opened: OpenedSuite) -> Any:  # noqa: ANN401 - Inspect's protocol
-    """Give the verdict of the suite's judge; what it does not count is unscored."""
+    """Give the verdict of the suite's judge; uncounted responses are unscored."""
     records = {record.key: record for record in opened.records}
 
     async def score(state: TaskState, _target: Target) -> Score:
-        text, stop = state.output.completion, state.output.stop_reason
+        text = state.output.completion
+        stop = state.output.stop_reason
         verdict = opened.judge(
             records[str(state.sample_id)],
             text,
@@ -143,7 +147,9 @@ def suite_task(
             them on whole.
     """
     opened = open_suite(name, data, records, "paper" if paper else "")
-    samples = [_sample(opened, it, structured=structured) for it in opened.records]
+    samples = [
+        _sample(opened, record, structured=structured) for record in opened.records
+    ]
     return Task(
         name=name,
         dataset=MemoryDataset(samples, name=opened.origin),
@@ -166,11 +172,13 @@ def _register(name: str) -> None:
         )
 
     # Inspect calls a task by the package of its function: `csbdata/NAME`.
-    make.__module__, make.__name__, make.__qualname__ = "csbdata", name, name
+    make.__module__ = "csbdata"
+    make.__name__ = name
+    make.__qualname__ = name
     task(name=name)(make)
 
 
-# Inspect looks the package up among the modules that are imported.
+# Inspect looks the package up among the modules imported.
 import_module("csbdata")
 for _name in suites():
     if _name not in _OF_ENGINES:

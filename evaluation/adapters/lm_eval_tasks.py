@@ -65,7 +65,8 @@ def write_task(opened: OpenedSuite, folder: Path) -> str:
     template of a model as one turn.
     """
     choice = opened.choice
-    name, compat = choice.suite.name, choice.compat
+    name = choice.suite.name
+    compat = choice.compat
     task = f"csbdata_{name}{'_paper' * bool(compat)}"
     prompts = [choice.prompt(record) for record in opened.records]
     documents = [

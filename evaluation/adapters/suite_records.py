@@ -36,7 +36,7 @@ class OpenedSuite:
         return self.choice.suite.scorer(self.choice.settings)(record)(response)
 
     def cluster(self, record: Record) -> str:
-        """Return what an answer to a record depends on besides the record."""
+        """Return the inputs of an answer besides its record."""
         return str(self.judge(record, "").details.get("cluster") or record.key)
 
 
@@ -52,10 +52,10 @@ def open_suite(
         compat: `paper` for the published reading.
 
     Raises:
-        Fault: there is no such suite, or its data cannot be read.
+        Fault: unknown suite, or its data cannot be read.
     """
     choice = choose_suite(name, {}, compat)
     fetch = FetchSettings.from_environment()
     request = RecordRequest(data=data, fetch=fetch, limit=limit)
-    found = records_of(choice, request)
-    return OpenedSuite(choice, found.records, f"{found.name} ({found.origin})")
+    selected = records_of(choice, request)
+    return OpenedSuite(choice, selected.records, f"{selected.name} ({selected.origin})")

@@ -4,7 +4,7 @@ Engines are paired, and each pair has tables of what passes, of times and of out
 that differ. A run is also held against a baseline: another run, or a file of expected
 outcomes. Whatever the baseline has and the run has not is a failure, never a pass.
 
-Between two runs a ratio of times is divided by that of the calibration work.
+Between two runs a ratio of times is divided by the ratio of calibration times.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _KEY: Final = pl.concat_str(CASE, separator="/").alias("key")
 
 
 def is_timed(task: str) -> bool:
-    """Return whether a task's times are results; not known of one that is not here."""
+    """Return whether a task's times are results; True for an unknown task."""
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
 
     return task not in tasks() or tasks()[task].timed
@@ -125,7 +125,7 @@ class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """The outcome of a case under an engine: one line of a file of expected outcomes.
 
     Two outcomes of one rank may be two faults: a text that was right before is worse,
-    and so is one that goes wrong earlier.
+    and so is one with an earlier fault.
     """
 
     #: Name and preset, without version, so that the next version is held against it.
@@ -139,7 +139,9 @@ class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
     def is_worse(self, before: ExpectedOutcome) -> bool:
         """Return whether anything is worse than before."""
-        ranks = {outcome: rank for rank, same in enumerate(RANKS) for outcome in same}
+        ranks = {
+            outcome: rank for rank, outcomes in enumerate(RANKS) for outcome in outcomes
+        }
         if ranks[self.outcome] != ranks[before.outcome]:
             return ranks[self.outcome] > ranks[before.outcome]
         return any(
@@ -153,8 +155,8 @@ class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
         if not self.wrong:
             return name
         text, tokens = min(self.wrong.items())
-        more = f" and {len(self.wrong) - 1:,} more" if len(self.wrong) > 1 else ""
-        return f"{name}: text {text + 1} at token {tokens + 1}{more}"
+        suffix = f" and {len(self.wrong) - 1:,} more" if len(self.wrong) > 1 else ""
+        return f"{name}: text {text + 1} at token {tokens + 1}{suffix}"
 
 
 class EngineOutcomes(NamedTuple):
@@ -170,7 +172,7 @@ class EngineOutcomes(NamedTuple):
 
 def engine_outcomes(run: RecordedRun) -> list[EngineOutcomes]:
     """Return the outcomes of a run's cases, by the tasks' own criteria."""
-    found = []
+    engines_of_run = []
     cases = run.frame().with_columns(_KEY).sort("task", maintain_order=True)
     for label in cases["engine"].unique(maintain_order=True):
         participant = run.header.participant(label)
@@ -192,8 +194,8 @@ def engine_outcomes(run: RecordedRun) -> list[EngineOutcomes]:
             if engine == label
         )
         names = (label, with_preset, name)
-        found.append(EngineOutcomes(label, names, outcomes, undecided))
-    return found
+        engines_of_run.append(EngineOutcomes(label, names, outcomes, undecided))
+    return engines_of_run
 
 
 def write_outcomes(run: RecordedRun, path: Path) -> list[Path]:
@@ -209,9 +211,9 @@ def write_outcomes(run: RecordedRun, path: Path) -> list[Path]:
         if names.count(name) > 1:
             message = f"two engines are {name!r} without version and options"
             raise BadData(message, str(run.folder), "measure one of them alone")
-    outcomes = [each for engine in engines for each in engine.outcomes.values()]
-    outcomes.sort(key=lambda each: (each.engine, each.task, each.schema))
-    lines = [msgspec.json.encode(each) + b"\n" for each in outcomes]
+    outcomes = [line for engine in engines for line in engine.outcomes.values()]
+    outcomes.sort(key=lambda line: (line.engine, line.task, line.schema))
+    lines = [msgspec.json.encode(line) + b"\n" for line in outcomes]
     atomic_write_bytes(path, b"".join(lines))
     return [path]
 
@@ -220,7 +222,7 @@ def read_outcomes(path: Path) -> list[EngineOutcomes]:
     """Read a file of expected outcomes.
 
     Raises:
-        NoInput: there is no file.
+        NoInput: the file is missing.
         BadData: a line is not an expected outcome.
     """
     try:
@@ -256,7 +258,7 @@ class BaselineComparison(NamedTuple):
     @property
     def common(self) -> int:
         """The number of cases that both have."""
-        return sum(len(self.cases[way]) for way in ("worse", "better", "equal"))
+        return sum(len(self.cases[change]) for change in ("worse", "better", "equal"))
 
 
 def hold_against(
@@ -267,12 +269,12 @@ def hold_against(
     for name, case in before.outcomes.items():
         after = now.outcomes.get(name) if now else None
         if after is None:
-            way = "undecided" if now and name in now.undecided else "not run"
+            change = "undecided" if now and name in now.undecided else "not run"
         elif after.is_worse(case):
-            way = "worse"
+            change = "worse"
         else:
-            way = "better" if case.is_worse(after) else "equal"
-        cases[way].append(case)
+            change = "better" if case.is_worse(after) else "equal"
+        cases[change].append(case)
     return BaselineComparison(before=before, now=now, cases=cases)
 
 
@@ -288,7 +290,7 @@ def match_engines(
     matches = []
     for engine in now:
         for index, name in enumerate(engine.names):
-            alike = [each for each in before if each.names[index] == name]
+            alike = [engine for engine in before if engine.names[index] == name]
             if len(alike) == 1:
                 matches.append((alike[0], engine))
             if alike:
@@ -314,8 +316,8 @@ def _baseline_tables(
                     engine.common + len(engine.cases["not run"]),
                 ),
                 **{
-                    way: len(engine.cases[way])
-                    for way in ("worse", "better", "not run")
+                    change: len(engine.cases[change])
+                    for change in ("worse", "better", "not run")
                 },
             }
             for engine in compared
@@ -328,7 +330,7 @@ def _baseline_tables(
     rows: list[dict[str, Cell]] = [
         {
             "engine": engine.before.label,
-            "way": way,
+            "way": change,
             "task": case.task,
             "schema": case.schema,
             "before": str(case) if after else None,
@@ -336,12 +338,12 @@ def _baseline_tables(
         }
         for ways in (("worse", "not run"), ("better",))
         for engine in compared
-        for way in ways
-        for case in engine.cases[way]
+        for change in ways
+        for case in engine.cases[change]
         for after in [engine.now and engine.now.outcomes.get((case.task, case.schema))]
     ]
-    more = 0 if limit is None else len(rows) - limit
-    note = f"{more:,} more: --format json" if more > 0 else ""
+    hidden = 0 if limit is None else len(rows) - limit
+    note = f"{hidden:,} more: --format json" if hidden > 0 else ""
     yield Table.of_records("Cases that moved", rows[:limit], note)
 
 
@@ -356,7 +358,7 @@ _COMPILE_NOTE: Final = _SHARE_NOTE.replace(" that have instances and", "").repla
 
 
 def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
-    """Yield the tables of one task's comparison, the one that decides first.
+    """Yield the tables of one task's comparison, the decisive one first.
 
     Args:
         pairs: Which engines are compared.
@@ -420,19 +422,24 @@ _UNKNOWN_NOTE: Final = (
 def paired_times(pair: PairedEngines) -> dict[str, Ratio | None]:
     """Return b / a for each kind of time, over the schemas that both compile.
 
-    Of two runs at one speed of the machine, if that is known.
+    Times of two runs are at one speed of the machine, if known.
     """
     compiled = {*pair.cases.filter("compiled", "compiled_b").select(CASE).rows()}
     machine = machine_speed(pair) or 1.0
     ratios: dict[str, Ratio | None] = dict.fromkeys(TIMES)
     for name, column in TIMES.items():
-        first, second = (
+        times_before, times_after = (
             times_by_case(side.attempts, column) for side in (pair.a, pair.b)
         )
-        cases = [case for case in first if case in compiled and case in second]
-        sides = [[times[case] for case in cases] for times in (first, second)]
+        cases = [
+            case for case in times_before if case in compiled and case in times_after
+        ]
+        sides = [
+            [times[case] for case in cases] for times in (times_before, times_after)
+        ]
         a, b = ([geometric_mean(times) for times in side] for side in sides)
-        ratio, interval = geometric_ratio(a, b), None
+        ratio = geometric_ratio(a, b)
+        interval = None
         if ratio is None:
             continue
         if ratio.interval is not None:
@@ -447,23 +454,26 @@ def machine_speed(pair: PairedEngines) -> float | None:
 
     None within one run, and if it was not measured in both. The geometric mean over
     cases. Caches left by an engine affect the work after it, so cases of the same
-    engine are compared: all engines in both runs, else the two of the pair.
+    engine are compared: all engines in both runs, otherwise the pair's two.
     """
-    a, b = pair.a, pair.b
+    a = pair.a
+    b = pair.b
     if a.run is b.run:
         return None
-    sides, on = [a.of_all, b.of_all], ["engine", *CASE]
+    sides = [a.of_all, b.of_all]
+    on = ["engine", *CASE]
     if not {*a.of_all["engine"]} & {*b.of_all["engine"]}:
-        sides, on = [a.attempts, b.attempts], CASE
-    first, second = (
+        sides = [a.attempts, b.attempts]
+        on = CASE
+    before, after = (
         side.filter(pl.col("calibration_ns") > 0)
         .group_by(on)
         .agg(pl.col("calibration_ns").log().mean())
         for side in sides
     )
-    both = first.join(second, on=on, suffix="_b")
-    slower = both["calibration_ns_b"] - both["calibration_ns"]
-    return exp(fmean(slower)) if both.height else None
+    paired = before.join(after, on=on, suffix="_b")
+    slower = paired["calibration_ns_b"] - paired["calibration_ns"]
+    return exp(fmean(slower)) if paired.height else None
 
 
 def times_tables(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
@@ -489,12 +499,13 @@ def times_tables(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
 
 
 def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
-    """Return what is surely slower than the baseline, side a of each pair.
+    """Return the significant slowdowns against the baseline, side a of each pair.
 
-    A time is if the whole 95 % interval of its ratio is above `SLOWER`. Where no time
-    could be compared, that is returned.
+    A time is if the whole 95 % interval of its ratio is above `SLOWER`. If no time
+    could be compared, that is reported.
     """
-    slower, compared = [], False
+    slower = []
+    compared = False
     for pair in pairs:
         if not pair.cases.height or not is_timed(task := pair.cases["task"][0]):
             continue
@@ -510,7 +521,7 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
 
 
 def is_of_suites(pairs: Sequence[PairedEngines]) -> bool:
-    """Return whether all that is compared comes of runs of suites."""
+    """Return whether all compared rows come from runs of suites."""
     return all(side.run.suite for side in _sides(pairs).values())
 
 
@@ -549,10 +560,10 @@ def objections(runs: Sequence[RecordedRun]) -> list[str]:
     names = run_names(runs)
     gaps = [f"{names[run.folder]}: {gap}" for run in runs for gap in gaps_of(run)]
     return gaps + [
-        f"{names[run.folder]} and {names[first.folder]} differ in {difference}: "
+        f"{names[run.folder]} and {names[reference.folder]} differ in {difference}: "
         f"{difference.condition.consequence}"
-        for first, run in combinations(runs, 2)
-        for difference in differences(first.raw_header, run.raw_header)
+        for reference, run in combinations(runs, 2)
+        for difference in differences(reference.raw_header, run.raw_header)
     ]
 
 
@@ -582,7 +593,7 @@ def compare_runs(
         run: The run.
         baseline: Another run, or a file of expected outcomes; None: engines of the run
             in pairs.
-        fail_on: `worse` and `slower`: what is a failure.
+        fail_on: `worse` and `slower`: the changes that fail.
         limit: Most cases that moved to list; None for all.
 
     Example:
@@ -590,7 +601,7 @@ def compare_runs(
         >>> result = compare_runs(new, old)
 
     Raises:
-        BadUsage: a file is to say what is slower, or nothing is a baseline.
+        BadUsage: `slower` with a file of outcomes, or no baseline.
         NoInput: nothing can be compared.
     """
     if fail_on and baseline is None:
@@ -600,31 +611,35 @@ def compare_runs(
     runs = [run] if baseline is None or isinstance(baseline, Path) else [baseline, run]
     by_task = {
         task: compared_engines(runs, task)
-        for task in sorted({task for each in runs for task in each.tasks})
+        for task in sorted({task for run in runs for task in run.tasks})
     }
     compared = _held(run, baseline, fails=bool(fail_on))
     pairs = {
-        task: found
+        task: paired
         for task, sides in by_task.items()
-        if (found := _pairs(run, baseline, compared, sides))
+        if (paired := _pairs(run, baseline, compared, sides))
     }
     if not pairs and not compared:
         raise NoInput(
             "no two engines have rows of one task",
-            ", ".join(str(each.folder) for each in runs),
+            ", ".join(str(run.folder) for run in runs),
             "give a second run",
         )
     tables = []
-    for task, found in pairs.items():
-        compare = suite_comparison if is_of_suites(found) else comparison
+    for task, paired in pairs.items():
+        compare = suite_comparison if is_of_suites(paired) else comparison
         named = task if len(by_task) > 1 else ""
-        made = (replace(table, task=named) for table in compare(found, task))
-        tables.append([table for table in made if table.rows])
+        compared_tables = (
+            replace(table, task=named) for table in compare(paired, task)
+        )
+        tables.append([table for table in compared_tables if table.rows])
     failures: list[str] = []
     if "worse" in fail_on:
         failures += _worse(compared)
     if "slower" in fail_on:
-        failures += slowdowns([pair for found in pairs.values() for pair in found])
+        failures += slowdowns(
+            [pair for paired_cases in pairs.values() for pair in paired_cases]
+        )
     verdict = _baseline_tables(compared, limit)
     return ComparisonResult(
         tables=[*(table for table in verdict if table.rows), *in_turns(tables)],
@@ -639,7 +654,7 @@ def _held(
     *,
     fails: bool,
 ) -> list[BaselineComparison]:
-    """Return each engine of the baseline beside the run's.
+    """Return each engine of the baseline with the run's.
 
     Empty without a baseline, and where no engine is in both and nothing may fail.
     """
@@ -654,8 +669,8 @@ def _held(
     matched = match_engines(before, now)
     if not matched and not fails and not isinstance(baseline, Path):
         return []
-    met = [engine for engine, _ in matched]
-    alone = [(engine, None) for engine in before if engine not in met]
+    matched_engines = [engine for engine, _ in matched]
+    alone = [(engine, None) for engine in before if engine not in matched_engines]
     return [hold_against(a, b) for a, b in [*matched, *alone]]
 
 

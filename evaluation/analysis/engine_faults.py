@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from evaluation.results.reader import RecordedRun
     from evaluation.tokenizers import TokenizerFiles
 
-#: Classes that are described, and seconds in which their schemas are made smaller.
+#: Number of described classes, and seconds to shrink their schemas.
 _DESCRIBED: Final = 4
 _SECONDS: Final = 8.0
 #: Limits of one case while its schema is made smaller.
@@ -88,13 +88,17 @@ def faults(run: RecordedRun, label: str, task: str) -> list[EngineFault]:
                 by_cause.setdefault(cause, index)
         if not by_cause:
             by_cause[outcome, row.phase, VARYING.sub("", row.detail)] = None
-        for key, first in by_cause.items():
-            known = smallest.get(key)
-            fault = EngineFault(outcome=outcome, row=row, text=first, schemas=1)
-            if known is not None:
+        for key, text in by_cause.items():
+            smallest_fault = smallest.get(key)
+            fault = EngineFault(outcome=outcome, row=row, text=text, schemas=1)
+            if smallest_fault is not None:
                 size = number_in(row, "size", 0)
-                smaller = fault if size < number_in(known.row, "size", 0) else known
-                fault = smaller._replace(schemas=known.schemas + 1)
+                smaller = (
+                    fault
+                    if size < number_in(smallest_fault.row, "size", 0)
+                    else smallest_fault
+                )
+                fault = smaller._replace(schemas=smallest_fault.schemas + 1)
             smallest[key] = fault
     return sorted(
         smallest.values(),
@@ -113,15 +117,17 @@ def fault_lines(
         task: The task whose rows are read.
         fetch: Where the tokenizer is.
     """
-    known = faults(run, label, task)
+    classes = faults(run, label, task)
     lines: list[str] = []
-    tokenizer = get_tokenizer(str(run.header.tokenizer.name), fetch) if known else None
-    for fault in known[:_DESCRIBED]:
+    tokenizer = (
+        get_tokenizer(str(run.header.tokenizer.name), fetch) if classes else None
+    )
+    for fault in classes[:_DESCRIBED]:
         if tokenizer is not None:
             lines += _described(run, fault, tokenizer, fetch)
-    if len(known) > _DESCRIBED:
-        more = counted(len(known) - _DESCRIBED, "class with other causes")
-        lines.append(f"and {more}: --failures")
+    if len(classes) > _DESCRIBED:
+        rest_of_classes = counted(len(classes) - _DESCRIBED, "class with other causes")
+        lines.append(f"and {rest_of_classes}: --failures")
     return [*lines, ""] if lines else []
 
 
@@ -131,7 +137,8 @@ def _described(
     tokenizer: TokenizerFiles,
     fetch: FetchSettings,
 ) -> list[str]:
-    row, index = fault.row, fault.text
+    row = fault.row
+    index = fault.text
     name = f"{row.config}/{row.id}"
     head = (
         f"{row.engine}: {fault.outcome.replace('_', ' ')} in "
@@ -150,7 +157,8 @@ def _described(
         return [head, f"  schema {name} ({error.what})"]
     lines = [head, f"  schema {shortened(shrunk.case.schema, _WIDTH)}"]
     if index is not None:
-        (walk,), (walked,) = shrunk.case.walks, shrunk.row.walks
+        (walk,) = shrunk.case.walks
+        (walked,) = shrunk.row.walks
         lines.append(
             f"  {'valid' if walk.valid else 'invalid'} text "
             f"{shortened(walk.text, _WIDTH)}{_stop(walk.text, walked, tokenizer)}"
@@ -159,8 +167,9 @@ def _described(
 
 
 def _reason(fault: EngineFault, path: str) -> str:
-    """Return why, in a clause; of a crash with the line of the engine's own file."""
-    walked, row = fault.walked, fault.row
+    """Return why, in a clause; for a crash with the line of the engine's file."""
+    walked = fault.walked
+    row = fault.row
     if walked is None or walked.why is None:
         where = f"{row.phase}: " if row.phase else ""
         return where + row.detail.partition("\n")[0] + _line_in(row.warnings, path)
@@ -190,8 +199,8 @@ def _stop(text: str, walked: InstanceResult, tokenizer: TokenizerFiles) -> str:
         return ", which may not end"
     if walked.at is None or tokens is None or walked.at >= len(tokens):
         return ""
-    known = tokenizer.token_bytes()
-    before = b"".join(known[token] or b"" for token in tokens[: walked.at])
-    token = (known[tokens[walked.at]] or b"").decode("utf-8", "replace")
+    vocabulary = tokenizer.token_bytes()
+    before = b"".join(vocabulary[token] or b"" for token in tokens[: walked.at])
+    token = (vocabulary[tokens[walked.at]] or b"").decode("utf-8", "replace")
     so_far = json.dumps(before.decode("utf-8", "replace")[-40:], ensure_ascii=False)
     return f", stopped after {so_far} at token {tokens[walked.at]} ({token!r})"

@@ -79,7 +79,8 @@ class EngineTrials:
             return None
         if engine.file.name == UNCONSTRAINED:
             return None
-        label, why = engine.label, engine.unavailable
+        label = engine.label
+        why = engine.unavailable
         return KnownEngine(label, why, install_line(engine.file) if why else "")
 
     def _selected(self, spec: str) -> EngineUnderTest:
@@ -109,7 +110,7 @@ class EngineTrials:
 
 
 def _answer(address: str, schema: Json) -> EngineTrial:
-    """Send a schema once; what it can cost is said before."""
+    """Send a schema once; the maximum cost is printed before."""
     record = Record(id="schema", schema=json.dumps(schema))
     for line in ask_records(address, [record], None, say):
         is_known = line.verdict != UNKNOWN
@@ -122,21 +123,21 @@ def _answer(address: str, schema: Json) -> EngineTrial:
     return EngineTrial(engine=address, late="nothing was sent")
 
 
-def case_of_values(text: str, made: SchemaInstances) -> Case:
-    """Return the case of a schema with the values that were made of it."""
+def case_of_values(text: str, instances: SchemaInstances) -> Case:
+    """Return the case of a schema with generated values."""
     walks = tuple(
         InstanceWalk(
-            text=it.text,
-            valid=it.valid,
-            label={"pointer": it.schema_pointer, "keyword": it.keyword},
+            text=instance.text,
+            valid=instance.valid,
+            label={"pointer": instance.schema_pointer, "keyword": instance.keyword},
         )
-        for it in recorded_instances(made)
+        for instance in recorded_instances(instances)
     )
     return Case(task=NAME, id="schema", config="fit", schema=text, walks=walks)
 
 
 def trial_of(case: Case, row: Row) -> EngineTrial:
-    """Return what the row of a case says of its engine."""
+    """Return the findings on an engine from the row of a case."""
     if row.result is Result.COMPILE_ERROR:
         return EngineTrial(engine=row.engine, refusal=row.detail)
     if row.result is Result.TIMEOUT:
@@ -144,7 +145,8 @@ def trial_of(case: Case, row: Row) -> EngineTrial:
     if row.result is not Result.OK:
         failure = f"{row.result.replace('_', ' ')}: {row.detail}"
         return EngineTrial(engine=row.engine, refusal=failure)
-    blocked, passed = [], []
+    blocked = []
+    passed = []
     for walk, walked in zip(case.walks, row.walks, strict=True):
         if walked.verdict in FAULTS:
             detail = f"it contradicts itself: {walked.detail or walked.verdict}"
@@ -153,8 +155,8 @@ def trial_of(case: Case, row: Row) -> EngineTrial:
             blocked.append(walk.text)
         elif engine_is_right(walked) is False:
             label = walk.label
-            place = str(label["pointer"]), str(label["keyword"])
-            passed.append(PassedValue(*place, walk.text))
+            location = str(label["pointer"]), str(label["keyword"])
+            passed.append(PassedValue(*location, walk.text))
     valid = sum(walk.valid for walk in case.walks)
     return EngineTrial(
         engine=row.engine,

@@ -1,4 +1,4 @@
-"""The failures of a run, the worst first; those of the control stand apart."""
+"""The failures of a run, the worst first; the control's are separate."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from evaluation.results.reader import RecordedRun
 
-#: The engine that constrains nothing: what others are held against.
+#: The unconstrained engine: the control.
 CONTROL: Final = "none"
-#: Worst first: what kills a server, then what is wrong, then what is only refused.
+#: Worst first: crashes, then wrong outcomes, then rejections.
 SEVERITY = [outcome for rank in reversed(RANKS[1:]) for outcome in rank]
 
 
@@ -42,7 +42,7 @@ class FailedCase(NamedTuple):
     detail: str
     #: Tokens of the shortest text that shows it; 0 where compiling does.
     tokens: int
-    #: Characters of the schema; 0 where the task does not say.
+    #: Characters of the schema; 0 if the task does not record it.
     size: int
     #: How many others of its engine crashed with the same words.
     others: int = 0
@@ -55,8 +55,8 @@ def failures(
 
     Of crashes of an engine with the same words only the first.
 
-    A case that its task lets pass is no failure, such as a refused schema that nothing
-    satisfies.
+    A case that its task lets pass is not a failure, such as a rejected schema that
+    nothing satisfies.
 
     Args:
         run: The run.
@@ -77,7 +77,7 @@ def failures(
             str(run.folder),
             f"it has {', '.join(sorted(aliases))}",
         )
-    chosen = {
+    selected = {
         label
         for label, called in aliases.items()
         if (called & {*engines} if engines else CONTROL not in called)
@@ -86,9 +86,10 @@ def failures(
     failed = [
         failure
         for row in run.rows()
-        if row.engine in chosen and (not only or row.task in only)
-        if row.task not in passes or not passes[row.task](row)
-        if (failure := _failure(row))
+        if row.engine in selected
+        and (not only or row.task in only)
+        and (row.task not in passes or not passes[row.task](row))
+        and (failure := _failure(row))
     ]
     failed.sort(
         key=lambda failure: (
@@ -104,14 +105,16 @@ def failures(
     for failure in failed:
         if failure.outcome is Outcome.CRASH:
             crashes[failure.engine, failure.detail].append(failure)
-    once = [same[0]._replace(others=len(same) - 1) for same in crashes.values()]
+    once = [
+        crashed[0]._replace(others=len(crashed) - 1) for crashed in crashes.values()
+    ]
     # Nothing is worse than a crash, in the order above.
-    return [*once, *(it for it in failed if it.outcome is not Outcome.CRASH)]
+    return [*once, *(case for case in failed if case.outcome is not Outcome.CRASH)]
 
 
 def _failure(row: Row) -> FailedCase | None:
-    what = outcome_of(row)
-    if what not in SEVERITY:
+    outcome = outcome_of(row)
+    if outcome not in SEVERITY:
         return None
     culprits = [walk for walk in row.walks if engine_is_wrong(walk)]
     shortest = min(culprits, key=lambda walk: walk.tokens, default=None)
@@ -121,7 +124,7 @@ def _failure(row: Row) -> FailedCase | None:
         task=row.task,
         config=row.config,
         id=row.id,
-        outcome=what,
+        outcome=outcome,
         detail=_walk_failure(shortest)
         if row.detail == "" and shortest
         else _text_failure(row) or phase + row.detail,
@@ -143,13 +146,13 @@ def _text_failure(row: Row) -> str:
 def _walk_failure(walked: InstanceResult) -> str:
     kind = "valid" if walked.valid else "invalid"
     named = [str(walked.label[name]) for name in _NAMES if walked.label.get(name)]
-    what = f"{kind} text ({', '.join(named)})" if named else f"{kind} text"
+    description = f"{kind} text ({', '.join(named)})" if named else f"{kind} text"
     if walked.verdict is WalkVerdict.ACCEPTED:
-        return f"{what} accepted to its end"
+        return f"{description} accepted to its end"
     if walked.verdict is WalkVerdict.UNFINISHED:
-        return f"{what} may not end after its last token"
+        return f"{description} may not end after its last token"
     at = "" if walked.at is None else f" at token {walked.at + 1} of {walked.tokens}"
-    return f"{what} {walked.verdict}{at}" + (
+    return f"{description} {walked.verdict}{at}" + (
         f": {walked.detail}" if walked.detail else ""
     )
 
@@ -179,7 +182,7 @@ def failures_table(
         run: The run.
         failed: Its failures, the worst first.
         limit: Most of them that are shown; None for all.
-        control_apart: Whether those of the control were left out.
+        control_apart: Whether the control's failures were left out.
     """
     from evaluation.walking.rerun import rerun_command  # noqa: PLC0415 (imports the driver)
     from evaluation.walking.run_folder import RECORDS  # noqa: PLC0415 (as above)
@@ -200,7 +203,7 @@ def failures_table(
         for failure in failed[:limit]
     )
     hidden = len(failed) - len(rows)
-    more = f"{hidden:,} more: --format json." if hidden else ""
+    remark = f"{hidden:,} more: --format json." if hidden else ""
     names = {run.header.names().get(engine, engine) for engine, _ in run.row_counts}
     apart = (
         "The control, under which everything may be written, is left out: "
@@ -213,6 +216,6 @@ def failures_table(
         name="failures",
         columns=("outcome", "engine", "task", "schema", "seen", "to see it again"),
         rows=rows,
-        note=" ".join(filter(None, (more, apart))),
+        note=" ".join(filter(None, (remark, apart))),
         commands=("to see it again",),
     )

@@ -1,4 +1,4 @@
-"""Tables of arXiv 2501.10868 in the paper's own form, beside what it prints.
+"""Tables of arXiv 2501.10868 in the paper's form, with the printed figures.
 
 `paper_tables.toml` has its tables and how each was measured, `paper_figures.toml` the
 figures that it prints.
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from evaluation.reporting.quantiles import Quantile
     from evaluation.results.reader import RecordedRun
 
-#: Tables that are the first columns of another one: its number, and how many.
+#: Tables that are the first columns of another: its number, and their number.
 _PARTS: Final = {2: (12, 3), 3: (13, 3)}
 #: The draft of the paper's suite.
 PAPER_DRAFT: Final = "2020-12"
-#: Frameworks behind a server of their own, for which no one command stands.
+#: Frameworks on a separate server, without a single command.
 _SERVED: Final = frozenset({"OpenAI", "Gemini"})
 _OUR_LOOP: Final = "csbdata's on transformers"
 #: What all tables share: the graphics card, and most tokens of a text.
@@ -97,8 +97,8 @@ _Figures: TypeAlias = dict[str, dict[str, dict[str, list[int | float | str]]]]
 _FIGURES: Final[_Figures] = _read("paper_figures.toml", _Figures)
 #: How the paper names engines, by their names here.
 FRAMEWORKS: Final = _PAPER.frameworks
-#: What of a participant and its run was not as in the paper: one word for a row, to
-#: what it was and what it was there.
+#: Differences of a participant and its run from the paper: one word for a row, and
+#: both values.
 _Differences: TypeAlias = "dict[str, str]"
 
 
@@ -113,7 +113,7 @@ class _Row(NamedTuple):
 
 
 def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
-    """Return a table of the paper, filled from runs, with what the paper prints.
+    """Return a table of the paper, filled from runs, with the printed figures.
 
     Args:
         number: 2, 3, 4, 12 or 13 for runs of the tasks `coverage` and `efficiency`;
@@ -121,7 +121,7 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
         runs: The runs.
 
     Raises:
-        BadUsage: there is no such table here.
+        BadUsage: unknown table.
         NoInput: the runs have nothing for the table.
     """
     if number not in _PAPER.tables:
@@ -149,7 +149,7 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
 
 
 def _with_printed(number: int, rows: Sequence[_Row], note: str) -> Table:
-    """Return a table of rows; below those of a dataset stands what is printed."""
+    """Return a table of rows; each dataset's are followed by the printed ones."""
     table = _PAPER.tables[number]
     lines: list[tuple[Cell, ...]] = []
     for dataset, measured in groupby(rows, key=itemgetter(0)):
@@ -202,10 +202,10 @@ def printed(number: int, dataset: str = "") -> Mapping[str, tuple[Cell, ...]]:
         >>> [str(cell) for cell in printed(3, "GlaiveAI")["XGrammar"]]
         ['0.12', '0.30', '66.78']
     """
-    whole, columns = _PARTS.get(number, (number, None))
+    number_of_table, columns = _PARTS.get(number, (number, None))
     kinds: dict[type, Callable[[Any], Cell]]
     kinds = {str: MissingFigure, int: int, float: FixedFigure}
-    rows = _FIGURES[str(whole)].get(dataset, {})
+    rows = _FIGURES[str(number_of_table)].get(dataset, {})
     return {
         framework: tuple(kinds[type(figure)](figure) for figure in figures[:columns])
         for framework, figures in rows.items()
@@ -215,12 +215,12 @@ def printed(number: int, dataset: str = "") -> Mapping[str, tuple[Cell, ...]]:
 def suite_table(
     number: int, cases: pl.DataFrame, names: Mapping[Any, tuple[str, str]]
 ) -> Table:
-    """Return Table 5 or 6 of engines' cases, with what the paper prints below.
+    """Return Table 5 or 6 of engines' cases, followed by the printed figures.
 
     Args:
         number: 5 or 6.
-        cases: Of the official suite, as `summary` takes them.
-        names: Each of their engines, to what rows and what the paper call it.
+        cases: Cases of the official suite, as `summary` accepts them.
+        names: For each engine, its name in rows and in the paper.
     """
     rows = _suite_rows(number, cases, names)
     return _with_printed(number, rows, _PAPER.tables[number].note)
@@ -241,13 +241,15 @@ def _suite_rows(
 
 
 def _run_suite_rows(number: int, runs: Sequence[RecordedRun]) -> list[_Row]:
-    """Return the rows of runs, in each of which an engine is one of its own."""
+    """Return the rows of runs, with each run's engines kept apart."""
     names: dict[int, tuple[str, str]] = {}
     frames = []
     for run in runs:
         cases = suite_cases(run).filter(config=PAPER_DRAFT)
-        for (label,), own in sorted(cases.partition_by("engine", as_dict=True).items()):
-            frames.append(own.with_columns(engine=pl.lit(len(names))))
+        for (label,), rows in sorted(
+            cases.partition_by("engine", as_dict=True).items()
+        ):
+            frames.append(rows.with_columns(engine=pl.lit(len(names))))
             names[len(names)] = label, _framework_of(run.header.participant(label))
     return _suite_rows(number, pl.concat(frames), names) if frames else []
 
@@ -289,7 +291,7 @@ def _sides(runs: Sequence[RecordedRun], number: int) -> dict[str, _Side]:
             name = label if label not in sides else f"{folders[run.folder]}: {label}"
             unlike = _text_differences(run, label, number)
             sides[name] = _Side(framework, texts, run, unlike)
-    order = {framework: place for place, framework in enumerate(_PAPER.versions)}
+    order = {framework: rank for rank, framework in enumerate(_PAPER.versions)}
     return dict(
         sorted(sides.items(), key=lambda side: order.get(side[1].framework, len(order)))
     )
@@ -320,10 +322,13 @@ def _text_rows(number: int, sides: Mapping[str, _Side]) -> list[_Row]:
     rows = []
     for config in table.configs:
         for name, side in sides.items():
-            own = [*texts_of_config(texts[name], config)]
-            if own:
+            texts_of_group = [*texts_of_config(texts[name], config)]
+            if texts_of_group:
                 find = _shares if number == _COVERAGE else _times
-                cells = (*find(side, own)[: len(table.columns)], len(own))
+                cells = (
+                    *find(side, texts_of_group)[: len(table.columns)],
+                    len(texts_of_group),
+                )
                 dataset = _PAPER.datasets[config]
                 rows.append(_Row(dataset, side.framework, cells, side.differences))
     return rows
@@ -331,10 +336,10 @@ def _text_rows(number: int, sides: Mapping[str, _Side]) -> list[_Row]:
 
 def _shares(_side: _Side, texts: Sequence[GeneratedText]) -> list[Cell]:
     """Return the shares of Table 4."""
-    known = [text for text in texts if text.is_declaration_known]
+    measured = [text for text in texts if text.is_declaration_known]
     declared = [text for text in texts if text.declared]
     goods = [
-        [text.declared for text in known],
+        [text.declared for text in measured],
         [text.compliant_by_listing_10 for text in texts],
         [text.compliant_by_listing_10 for text in declared],
     ]
@@ -399,7 +404,8 @@ def _text_differences(run: RecordedRun, label: str, number: int) -> _Differences
         label: The participant, as the run's rows name it.
         number: The number of the table.
     """
-    table, timed = _PAPER.tables[number], number != _COVERAGE
+    table = _PAPER.tables[number]
+    timed = number != _COVERAGE
     framework = _framework_of(run.header.participant(label))
     models: Any = run.raw_header.get("models")
     models = models if isinstance(models, dict) else {}
@@ -408,8 +414,9 @@ def _text_differences(run: RecordedRun, label: str, number: int) -> _Differences
     device = str(models.get("device") or "not known")
     shots = models.get("shots")
     prompt = f"{models.get('prompt')}, {len(shots) if isinstance(shots, list) else 0}"
-    budget, batch = models.get("budget"), models.get("batch")
-    wanted = {
+    budget = models.get("budget")
+    batch = models.get("batch")
+    differing = {
         "model": (table.model in model, model, table.model),
         "loop": (loop == table.loop, loop, table.loop),
         "device": (not timed or _DEVICE in device, device, _DEVICE),
@@ -423,7 +430,7 @@ def _text_differences(run: RecordedRun, label: str, number: int) -> _Differences
     }
     differences = _version_difference(label, framework) | {
         name: f"{used}, not {theirs}"
-        for name, (alike, used, theirs) in wanted.items()
+        for name, (alike, used, theirs) in differing.items()
         if not alike
     }
     options = models.get("options")
@@ -450,7 +457,14 @@ def _quality_differences(
     if table.model not in answer.model:
         differences["model"] = f"{answer.model}, not {table.model}"
     entries: Any = run.raw_header.get("engines") or ()
-    entry: Any = next((one for one in entries if one.get("engine") == label), {})
+    entry: Any = next(
+        (
+            entry_of_engine
+            for entry_of_engine in entries
+            if entry_of_engine.get("engine") == label
+        ),
+        {},
+    )
     # Who scores a file of responses has not seen what wrote them.
     loop = _OUR_LOOP if isinstance(entry.get("model"), dict) else "not known"
     loop = "the server's" if "server" in entry else loop
@@ -461,7 +475,7 @@ def _quality_differences(
 
 
 def _described(sides: Sequence[tuple[str, _Differences]]) -> Iterator[str]:
-    """Yield what was not as in the paper, a sentence each, with who it is true of.
+    """Yield the differences from the paper, a sentence each, with its engines.
 
     Args:
         sides: The name of each participant, and how it differs.
@@ -470,6 +484,6 @@ def _described(sides: Sequence[tuple[str, _Differences]]) -> Iterator[str]:
     for name, differences in sides:
         for difference in differences.items():
             whose.setdefault(difference, []).append(name)
-    for (what, detail), named in whose.items():
+    for (subject, detail), named in whose.items():
         of = "" if len(named) == len(sides) else f" of {', '.join(named)}"
-        yield f"{what[0].upper()}{what[1:]}{of}: {detail}."
+        yield f"{subject[0].upper()}{subject[1:]}{of}: {detail}."

@@ -1,4 +1,4 @@
-"""Draw the plots of a run, and say why its figures are not what they seem."""
+"""Draw the plots of a run, and warn of misleading figures."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from evaluation.reporting.charts import Plot
 
-#: The file's name, beside what is exported.
+#: The file's name, next to the exported files.
 FILE: Final = "notice.txt"
 
 
 def notice_of(run: RecordedRun) -> list[str]:
-    """Return why figures of a run are not what they seem, line by line; often none."""
+    """Return warnings about a run's figures, line by line; often none."""
     return [*gaps_of(run), *partial_data(run.header)]
 
 

@@ -75,12 +75,12 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
 
     Args:
         runs: The runs, each of some engines, tasks and records, or of a suite.
-        out: The folder. An edition in it is written anew; its sample and
+        out: The folder. An edition in it is overwritten; its sample and
             `fits.parquet` stay as they are.
 
     Raises:
         BadConfiguration: none is of an engine, one has no time limits, or they were
-            not made in the same way; says in what.
+            not made in the same way; the message names the difference.
         BadData: two have different rows of one case, or the data has changed.
         CannotCreate: the folder cannot be written, or holds something else.
     """
@@ -126,17 +126,17 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
             raise BadConfiguration(
                 "no time limits of a schema", str(run.folder), "csbdata eval has them"
             )
-    for first, other in combinations(runs, 2):
+    for reference, candidate in combinations(runs, 2):
         unlike = [
             str(difference)
-            for difference in differences(first.raw_header, other.raw_header)
+            for difference in differences(reference.raw_header, candidate.raw_header)
             if difference.condition.name != "--id"
         ]
         if unlike:
             raise BadConfiguration(
-                f"not the {', '.join(unlike)} of {first.folder}",
-                str(other.folder),
-                "run it anew in the same way",
+                f"not the {', '.join(unlike)} of {reference.folder}",
+                str(candidate.folder),
+                "rerun it in the same way",
             )
     check_participants(runs)
 
@@ -144,7 +144,8 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
 def line_of(attempt: Line, header: RunHeader) -> Line:
     """Return the line of an attempt, times with three digits, by its run's header."""
     compile_ns = header.limits.compile_ns if is_cut(attempt) else attempt["compile_ns"]
-    detail, rss_bytes = attempt["detail"], attempt["rss_bytes"]
+    detail = attempt["detail"]
+    rss_bytes = attempt["rss_bytes"]
     return {
         **{name: attempt[name] for name in COLUMNS if name in attempt},
         "compile_ns": _rounded(compile_ns),
@@ -176,9 +177,11 @@ def _index(
     head: RecordedRun,
     content: MeasuredContent,
 ) -> Index:
-    data, raw = head.header.data, head.raw_header
-    own = [task for task in TASKS if not task_named(task).needs_data]
-    sample, fits = out / SAMPLE, read_fits(out)
+    data = head.header.data
+    raw = head.raw_header
+    without_data = [task for task in TASKS if not task_named(task).needs_data]
+    sample = out / SAMPLE
+    fits = read_fits(out)
     days = [run.header.started[:10] for run in runs]
     masks = rows.filter(task="masks")
     common = masks.filter(pl.len().over("config", "id") == masks["engine"].n_unique())
@@ -186,7 +189,7 @@ def _index(
     undecided = {key for run in runs for key in run.undecided}
     undecided -= {*rows.select(KEY).iter_rows()}
     parts = rows.partition_by("engine", "task", as_dict=True)
-    heads = {one.engine: one for run in runs for one in run.header.engines}
+    heads = {engine.engine: engine for run in runs for engine in run.header.engines}
     return Index(
         edition=out.resolve().name,
         dataset=DatasetEntry(
@@ -194,7 +197,7 @@ def _index(
             content=content.digest,
             rows=content.rows,
             sha256=data.sha256 or "",
-            asked=_records(rows.filter(~pl.col("task").is_in(own))),
+            asked=_records(rows.filter(~pl.col("task").is_in(without_data))),
             common=_records(common),
             sample=len(sample.read_text().split()) if sample.exists() else None,
         ),
@@ -263,7 +266,7 @@ class MeasuredContent(NamedTuple):
     digest: str
     #: Records and instances.
     rows: int
-    #: `config`, `id` and `digest` of each record; none of data that is no dataset.
+    #: `config`, `id` and `digest` of each record; none for other data.
     records: pl.DataFrame
 
 
@@ -286,7 +289,7 @@ def content_of(run: RecordedRun) -> MeasuredContent:
         open_data(where, settings=FetchSettings.from_environment()).sha256
         != data.sha256
     ):
-        raise BadData("changed since the run", str(where), "run it anew")
+        raise BadData("changed since the run", str(where), "rerun it")
     folder = Path(str(where))
     rows = content_rows(folder) if folder.is_dir() else 0
     if not rows:
@@ -297,8 +300,9 @@ def content_of(run: RecordedRun) -> MeasuredContent:
 
 
 def _paper_tables(index: Index, rows: pl.DataFrame) -> Iterator[str]:
-    """Yield the paper's tables of the official suite, beside what it prints."""
-    outcome, passed = pl.col("outcome"), pl.col("passed")
+    """Yield the paper's tables of the official suite, with the printed figures."""
+    outcome = pl.col("outcome")
+    passed = pl.col("passed")
     is_refused = outcome == SuiteFailure.COMPILE_ERROR
     failures = {
         SuiteFailure.COMPILE_ERROR: is_refused & ~passed,
@@ -318,8 +322,8 @@ def _paper_tables(index: Index, rows: pl.DataFrame) -> Iterator[str]:
         ).list.drop_nulls(),
     )
     names = {
-        it.engine: (it.engine, FRAMEWORKS.get(it.name, it.engine))
-        for it in index.engines
+        engine.engine: (engine.engine, FRAMEWORKS.get(engine.name, engine.engine))
+        for engine in index.engines
     }
     for number in (5, 6) if cases.height else ():
         yield as_markdown(suite_table(number, cases, names))
@@ -370,7 +374,7 @@ def headline_files(index: Index, rows: pl.DataFrame) -> dict[str, bytes]:
 
 
 def fits_files(fits: Sequence[FitRow], edition: str) -> dict[str, bytes]:
-    """Return what an edition says of `fits.parquet`, by the names of its files."""
+    """Return an edition's files made from `fits.parquet`, by name."""
     return {
         "schema/fits.schema.json": _json(msgspec.json.schema(FitRow)),
         FITS_TABLE: as_markdown(fits_table(fits)).encode(),

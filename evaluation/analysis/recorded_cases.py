@@ -1,4 +1,4 @@
-"""Put a run's cases to its engines again: each made anew from the run's data."""
+"""Put a run's cases to its engines again: each rebuilt from the run's data."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
     from evaluation.results.reader import RecordedRun
     from evaluation.setup.selected_engines import EngineUnderTest
@@ -38,7 +39,7 @@ def open_engine(
 
     Raises:
         Unavailable: the engine cannot be used here.
-        TemporarilyUnavailable: the machine is too busy to tell.
+        TemporarilyUnavailable: the machine is too busy.
     """
     if participant.unavailable:
         then = install_line(participant.file)
@@ -80,7 +81,7 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
     Raises:
         NoInput: the run's data has it no more.
         BadData: the data changed since.
-        CsbdataError: the data cannot be had.
+        CsbdataError: the data is unavailable.
     """
     from evaluation.data import open_data  # noqa: PLC0415 (reads tables)
     from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
@@ -90,12 +91,14 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
     where = recorded.place or recorded.name
     data = open_data(where, settings=fetch) if kind.needs_data else None
     source = run.header.sources.get(task, recorded)
-    today = data.sha256 if data else kind.sources()["sha256"] if kind.sources else None
+    today: Json = data.sha256 if data else None
+    if not data and kind.sources:
+        today = kind.sources()["sha256"]
     if today and source.sha256 not in (None, today):
         raise BadData(
             "changed since the run",
             str(where) if data else task,
-            "csbdata eval measures it anew",
+            "csbdata eval measures it again",
         )
     records = data.records() if data else ()
     matching = (record for record in records if record.key == name)
@@ -130,5 +133,6 @@ def engine_of_failure(
         raise BadConfiguration("which engine?", "--engine", f"one of {labels}")
     participant = run.header.participant(labels[0])
     options = [f"{name}={text}" for name, text in (participant.assigned or {}).items()]
-    spec, preset = participant.spec or labels[0], participant.preset or FAITHFUL
+    spec = participant.spec or labels[0]
+    preset = participant.preset or FAITHFUL
     return select_engines(cache, [spec], preset, options)[0]

@@ -94,7 +94,7 @@ def _tasks(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Task | None
 
 
 def _tables(run: RecordedRun, name: str, task: Task | None) -> Iterable[Table]:
-    """Return the tables of a suite or task, or those of any task."""
+    """Return the tables of a suite or task, or the common ones."""
     if suite := _suite(run):
         from evaluation.results.suite_tables import suite_tables  # noqa: PLC0415 (of suites)
 
@@ -105,7 +105,7 @@ def _tables(run: RecordedRun, name: str, task: Task | None) -> Iterable[Table]:
 
 
 def _suite(run: RecordedRun) -> Suite[Any] | None:
-    """Return the suite of a run; None if it is no suite's or not installed here."""
+    """Return the suite of a run; None for other runs or if not installed here."""
     if not run.suite:
         return None
     from evaluation.suites.registry import recorded_suite  # noqa: PLC0415 (imports every suite)
@@ -171,8 +171,8 @@ def schema_matrix(run: RecordedRun, task: str) -> Table | None:
         title="By schema",
         columns=("schema", *engines),
         rows=tuple(
-            (name, *(own.get(engine) for engine in engines))
-            for name, own in findings.items()
+            (name, *(by_engine.get(engine) for engine in engines))
+            for name, by_engine in findings.items()
         ),
         note="In brackets the keyword of the first text that is judged wrong, or of "
         "the refusal.",
@@ -184,15 +184,16 @@ def _finding_of(run: RecordedRun, row: Row) -> str:
     outcome = outcome_of(row)
     if outcome is Outcome.UNTESTED:
         return "compiles"
-    words, keyword = outcome.replace("_", " "), ""
+    words = outcome.replace("_", " ")
+    keyword = ""
     if outcome is Outcome.NOT_COMPLIANT:
         judged = row.label.get("judgement")
         words = (text_class(row) or words).replace("_", " ")
         keyword = str((judged.get("keyword") if isinstance(judged, dict) else "") or "")
     elif row.result is Result.COMPILE_ERROR:
         name = run.header.names().get(row.engine, row.engine)
-        own = run.header.participant(row.engine).refusals
-        refusal = explain(name, row.detail, own)
+        refusals = run.header.participant(row.engine).refusals
+        refusal = explain(name, row.detail, refusals)
         keyword = min(refusal.keywords, default="") if refusal else ""
     else:
         wrong = next((walk for walk in row.walks if engine_is_wrong(walk)), None)

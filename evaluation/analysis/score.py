@@ -14,8 +14,8 @@ type decides:
 | `index` | items are compared index by index | |
 | `ignore` | never compared | |
 
-`{"x-eval": {"rule": "number", "relative": 0.01}}` gives a rule its figures. Null says
-as much as leaving a member out. An object or array with `exact` is one value.
+`{"x-eval": {"rule": "number", "relative": 0.01}}` gives a rule its figures. Null is
+equal to leaving a member out. An object or array with `exact` is one value.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ _DATES: Final = (
 )
 #: Keywords whose schemas apply to the same value.
 _BRANCHES: Final = ("allOf", "anyOf", "oneOf")
-#: Items of an array that are aligned; longer arrays are compared index by index.
+#: Maximum items of an array to align; longer arrays are compared index by index.
 _MAX_ALIGNED: Final = 200
 _RESAMPLES: Final = 1_000
-#: Figures of a bootstrap that are held at a time.
+#: Figures of a bootstrap in memory at a time.
 _MAX_FIGURES: Final = 20_000_000
 _NAMED: Final = 5
 
@@ -100,7 +100,7 @@ class Mistake:
 class ExtractionScore:
     """The score of a set of answers."""
 
-    #: The counts of outcomes, of each field in each document.
+    #: The counts of outcomes for each field in each document.
     documents: Mapping[str, Mapping[str, Counter[str]]]
     #: The rule of each field.
     rules: Mapping[str, str]
@@ -108,7 +108,7 @@ class ExtractionScore:
     #: One line for each kind of problem of the input: documents are never dropped
     #: silently.
     problems: Sequence[str]
-    #: What the answers stood in (`evaluation.answers.envelopes`).
+    #: Envelopes of the answers (`evaluation.answers.envelopes`).
     envelopes: Counter[str] = field(default_factory=Counter)
     #: Tables of a preset.
     more: Sequence[Table] = ()
@@ -145,21 +145,24 @@ class ExtractionScore:
     def _rate(
         self, outcome: str, field_name: str | None = None, against: str = "omitted"
     ) -> Rate:
-        """Return the share of an outcome, of the gold values or of the answers."""
+        """Return the share of an outcome among gold values or answers."""
         rates = []
         for fields in self.documents.values():
-            chosen = [*fields.values()]
+            counters = [*fields.values()]
             if field_name is not None:
-                chosen = [fields.get(field_name, Counter())]
-            of = sum(it["right"] + it["wrong"] + it[against] for it in chosen)
-            rates.append(Rate(sum(it[outcome] for it in chosen), of))
+                counters = [fields.get(field_name, Counter())]
+            of = sum(
+                counts["right"] + counts["wrong"] + counts[against]
+                for counts in counters
+            )
+            rates.append(Rate(sum(counts[outcome] for counts in counters), of))
         return Rate.total(rates)
 
     def _summary(self, fields: Sequence[str]) -> Table:
         micro, macro = _intervals(self.documents, fields)
         perfect = sum(
-            all(set(+counts) <= {"right", "exact"} for counts in each.values())
-            for each in self.documents.values()
+            all(set(+counts) <= {"right", "exact"} for counts in by_field.values())
+            for by_field in self.documents.values()
         )
         row: dict[str, Cell] = {
             "all right": Rate(perfect, len(self.documents)),
@@ -192,9 +195,10 @@ def _intervals(
     """Return F1 over all leaves, and its mean over fields, by a bootstrap."""
     import numpy as np  # noqa: PLC0415 - heavy
 
-    index = {name: place for place, name in enumerate(fields)}
+    index = {name: column for column, name in enumerate(fields)}
     shape = (len(documents), len(fields))
-    right, total = np.zeros(shape), np.zeros(shape)
+    right = np.zeros(shape)
+    total = np.zeros(shape)
     for row, counts_by_field in enumerate(documents.values()):
         for name, counts in counts_by_field.items():
             column = index[name]
@@ -207,7 +211,8 @@ def _intervals(
             )
 
     def figures(weights: Any) -> tuple[Any, Any]:  # noqa: ANN401 - arrays
-        rights, totals = weights @ right, weights @ total
+        rights = weights @ right
+        totals = weights @ total
         shares = np.divide(rights, totals, out=np.ones_like(rights), where=totals > 0)
         sums = totals.sum(axis=1)
         micro = np.divide(
@@ -222,14 +227,14 @@ def _intervals(
     if len(documents) > 1 and right.size <= _MAX_FIGURES:
         draw = np.random.default_rng(0)
         even = np.full(len(documents), 1 / len(documents))
-        drawn = [
+        resamples = [
             figures(draw.multinomial(len(documents), even, 50).astype(float))
             for _ in range(_RESAMPLES // 50)
         ]
-        for place, estimate in enumerate(estimates):
-            values = np.concatenate([each[place] for each in drawn])
+        for position, estimate in enumerate(estimates):
+            values = np.concatenate([resample[position] for resample in resamples])
             low, high = np.quantile(values, (0.025, 0.975))
-            estimates[place] = replace(
+            estimates[position] = replace(
                 estimate, interval=Interval(float(low), float(high))
             )
     return estimates[0], estimates[1]
@@ -252,7 +257,7 @@ def score(
         preset: `sob` adds the seven metrics of the Structured Output Benchmark.
 
     Raises:
-        BadData: the schema cannot be used, or there is no gold document.
+        BadData: the schema cannot be used, or no gold document.
 
     Example:
         >>> schema = {"properties": {"total": {"type": "number"}}}
@@ -263,29 +268,32 @@ def score(
     try:
         compiled = compiled_schema(json.dumps(schema), "")
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadData(f"this schema is no JSON value: {error}") from error
+        raise BadData(f"this schema is not a JSON value: {error}") from error
     if isinstance(compiled, str):
         raise BadData(f"this schema cannot be used: {compiled}")
     comparison = _Comparison(compiled.value)
     problems = _Problems()
     right = problems.unique(gold, "gold documents of an id that was there already")
-    given = problems.unique(answers, "answers of an id that was there already")
+    by_id = problems.unique(answers, "answers of an id that was there already")
     if not right:
         raise BadData("no gold document")
-    problems.note([it for it in given if it not in right], "answers without gold")
     problems.note(
-        [it for it in right if it not in given],
+        [document_id for document_id in by_id if document_id not in right],
+        "answers without gold",
+    )
+    problems.note(
+        [document_id for document_id in right if document_id not in by_id],
         "gold documents without an answer, which count as omitted",
     )
     accepts = compiled.validator_without_formats.is_valid
     problems.note(
-        [it for it, value in right.items() if not accepts(value)],
+        [document_id for document_id, value in right.items() if not accepts(value)],
         "gold documents that their own schema refuses, which count like others",
     )
-    values, unread, envelopes = _values(given, right)
+    values, unread, envelopes = _values(by_id, right)
     problems.note(unread, "answers without JSON, which count as omitted")
     problems.note(
-        [it for it, value in values.items() if not accepts(value)],
+        [document_id for document_id, value in values.items() if not accepts(value)],
         "answers that the schema refuses, which are compared all the same",
     )
     documents: dict[str, dict[str, Counter[str]]] = {}
@@ -307,25 +315,25 @@ def score(
                     )
                 )
         documents[name] = dict(fields)
-    more = _sob_tables(compiled, right, values) if preset == "sob" else ()
+    extra_tables = _sob_tables(compiled, right, values) if preset == "sob" else ()
     return ExtractionScore(
         documents=documents,
         rules={pointer(path): rule for path, rule in comparison.rules.items()},
         mistakes=mistakes,
         problems=problems.lines,
         envelopes=envelopes,
-        more=more,
+        more=extra_tables,
     )
 
 
 def _values(
-    given: Mapping[str, Json], gold: Mapping[str, Json]
+    answers: Mapping[str, Json], gold: Mapping[str, Json]
 ) -> tuple[dict[str, Json], list[str], Counter[str]]:
     """Return the values of answers to gold documents, and those without one."""
     values: dict[str, Json] = {}
     unread: list[str] = []
     envelopes: Counter[str] = Counter()
-    for name, value in given.items():
+    for name, value in answers.items():
         if name not in gold:
             continue
         if not isinstance(value, str):
@@ -349,16 +357,16 @@ class _Problems:
     def note(self, names: Sequence[str], description: str) -> None:
         """Add a line if there are any."""
         if names:
-            more = f" and {len(names) - _NAMED:,} more" * (len(names) > _NAMED)
-            shown = ", ".join(map(str, names[:_NAMED]))
-            self.lines.append(f"{description} ({len(names):,}): {shown}{more}")
+            suffix = f" and {len(names) - _NAMED:,} more" * (len(names) > _NAMED)
+            examples = ", ".join(map(str, names[:_NAMED]))
+            self.lines.append(f"{description} ({len(names):,}): {examples}{suffix}")
 
     def unique(
         self,
         pairs: Mapping[str, Json] | Iterable[tuple[str, Json]],
         description: str,
     ) -> dict[str, Json]:
-        """Return values by id; of several the first one counts."""
+        """Return values by id; the first of several counts."""
         values: dict[str, Json] = {}
         repeated: list[str] = []
         for name, value in pairs.items() if isinstance(pairs, Mapping) else pairs:
@@ -381,7 +389,9 @@ class _Field:
         waiting = list(schemas)
         while waiting:
             schema = waiting.pop(0)
-            if not isinstance(schema, dict) or any(schema is it for it in self.schemas):
+            if not isinstance(schema, dict) or any(
+                schema is subschema for subschema in self.schemas
+            ):
                 continue
             self.schemas.append(schema)
             reference = schema.get("$ref")
@@ -392,32 +402,43 @@ class _Field:
                 branches = schema.get(keyword)
                 waiting += branches if isinstance(branches, list) else []
         self.declared = _declared_rule(self.schemas)
-        self.is_listed = any({"enum", "const"} & it.keys() for it in self.schemas)
-        formats = {str(it.get("format")) for it in self.schemas}
+        self.is_listed = any(
+            {"enum", "const"} & subschema.keys() for subschema in self.schemas
+        )
+        formats = {str(subschema.get("format")) for subschema in self.schemas}
         self.is_date = bool(formats & {"date", "date-time"})
 
     def member(self, name: str) -> _Field:
         """Return the field of a member, or of items for `*`."""
         if name not in self.members:
             if name == "*":
-                inner = [it.get("items") for it in self.schemas]
+                inner = [subschema.get("items") for subschema in self.schemas]
             else:
-                properties = [it.get("properties") for it in self.schemas]
-                inner = [it.get(name) for it in properties if isinstance(it, dict)]
+                properties = [subschema.get("properties") for subschema in self.schemas]
+                inner = [
+                    members.get(name)
+                    for members in properties
+                    if isinstance(members, dict)
+                ]
                 if not any(inner):
-                    inner = [it.get("additionalProperties") for it in self.schemas]
+                    inner = [
+                        subschema.get("additionalProperties")
+                        for subschema in self.schemas
+                    ]
             self.members[name] = _Field(self.root, inner, (*self.path, name))
         return self.members[name]
 
     def rule(self, value: Json) -> Rule:
-        """Return the rule of a value: the declared one, otherwise that of its type."""
+        """Return the rule of a value: the declared one, otherwise its type's."""
         is_array = isinstance(value, list)
         if self.declared and (is_array or self.declared.name not in _OF_ARRAYS):
             return self.declared
         if is_array:
             return _LIST
         if isinstance(value, str):
-            return _EXACT if self.is_listed else _DATE if self.is_date else _TEXT
+            if self.is_listed:
+                return _EXACT
+            return _DATE if self.is_date else _TEXT
         return _NUMBER if is_number(value) else _EXACT
 
 
@@ -426,42 +447,44 @@ class _Comparison:
 
     def __init__(self, schema: Json) -> None:
         self.root = _Field(schema, [schema])
-        #: The rule of every field that was compared.
+        #: The rule of every compared field.
         self.rules: dict[_Path, str] = {}
 
     def leaves(self, gold: Json, answer: Json) -> list[Leaf]:
         """Return the outcome of every leaf of two documents."""
-        found: list[Leaf] = []
-        self._compare(self.root, gold, answer, found)
-        return found
+        leaves: list[Leaf] = []
+        self._compare(self.root, gold, answer, leaves)
+        return leaves
 
     def _compare(
         self,
-        place: _Field,
+        field: _Field,
         gold: Any,  # noqa: ANN401 - any JSON
         answer: Any,  # noqa: ANN401 - any JSON
-        found: list[Leaf],
+        leaves: list[Leaf],
     ) -> None:
-        rule = place.rule(answer if gold is None else gold)
+        rule = field.rule(answer if gold is None else gold)
         kinds = {type(gold), type(answer)} - {type(None)}
         if rule.name == "ignore":
             return
-        if kinds == {dict} and place.declared is None:
+        if kinds == {dict} and field.declared is None:
             gold, answer = gold or {}, answer or {}
             for name in dict.fromkeys((*gold, *answer)):
                 if name in gold or answer[name] is not None:
-                    inner = place.member(name)
-                    self._compare(inner, gold.get(name), answer.get(name), found)
+                    inner = field.member(name)
+                    self._compare(inner, gold.get(name), answer.get(name), leaves)
         elif kinds == {list} and rule.name in _OF_ARRAYS:
-            inner = place.member("*")
-            for one, other in self._aligned(inner, rule, gold or [], answer or []):
-                self._compare(inner, one, other, found)
+            inner = field.member("*")
+            for gold_item, answer_item in self._aligned(
+                inner, rule, gold or [], answer or []
+            ):
+                self._compare(inner, gold_item, answer_item, leaves)
         elif kinds & {dict, list} and len(kinds) > 1:
-            self._compare(place, gold, None, found)
-            self._compare(place, None, answer, found)
+            self._compare(field, gold, None, leaves)
+            self._compare(field, None, answer, leaves)
         else:
-            found.append(_leaf(rule, gold, answer, place.path))
-            self.rules.setdefault(place.path, rule.name)
+            leaves.append(_leaf(rule, gold, answer, field.path))
+            self.rules.setdefault(field.path, rule.name)
 
     def _aligned(
         self, inner: _Field, rule: Rule, gold: list[Json], answer: list[Json]
@@ -470,35 +493,43 @@ class _Comparison:
         size = max(len(gold), len(answer))
         by_index = [
             (
-                gold[it] if it < len(gold) else None,
-                answer[it] if it < len(answer) else None,
+                gold[index] if index < len(gold) else None,
+                answer[index] if index < len(answer) else None,
             )
-            for it in range(size)
+            for index in range(size)
         ]
         if rule.name == "index" or size > _MAX_ALIGNED or gold == answer:
             return by_index
         similarity = [
-            [self._similarity(inner, one, other) for other in answer] for one in gold
+            [self._similarity(inner, gold_item, answer_item) for answer_item in answer]
+            for gold_item in gold
         ]
-        if rule.name == "set":
-            chosen = _assignment(similarity)
-        else:
-            chosen = _in_order(similarity)
-        if len(gold) == len(answer) and not chosen:
+        align = _assignment if rule.name == "set" else _in_order
+        pairs = align(similarity)
+        if len(gold) == len(answer) and not pairs:
             return by_index
-        taken_gold, taken = {one for one, _ in chosen}, {other for _, other in chosen}
+        taken_gold = {row for row, _ in pairs}
+        taken_answers = {column for _, column in pairs}
         return [
-            *((gold[one], answer[other]) for one, other in chosen),
-            *((it, None) for place, it in enumerate(gold) if place not in taken_gold),
-            *((None, it) for place, it in enumerate(answer) if place not in taken),
+            *((gold[row], answer[column]) for row, column in pairs),
+            *(
+                (item, None)
+                for index, item in enumerate(gold)
+                if index not in taken_gold
+            ),
+            *(
+                (None, item)
+                for index, item in enumerate(answer)
+                if index not in taken_answers
+            ),
         ]
 
     def _similarity(self, inner: _Field, gold: Json, answer: Json) -> float:
         """Return the share of right leaves of two items."""
-        found: list[Leaf] = []
-        self._compare(inner, gold, answer, found)
-        right = sum(leaf.outcome == "right" for leaf in found)
-        return right / len(found) if found else 1.0
+        leaves: list[Leaf] = []
+        self._compare(inner, gold, answer, leaves)
+        right = sum(leaf.outcome == "right" for leaf in leaves)
+        return right / len(leaves) if leaves else 1.0
 
 
 def _leaf(rule: Rule, gold: Json, answer: Json, path: _Path) -> Leaf:
@@ -524,7 +555,9 @@ def _declared_rule(schemas: Iterable[dict[str, Any]]) -> Rule | None:
     Raises:
         BadData: it declares none of the rules.
     """
-    declared = next((it["x-eval"] for it in schemas if "x-eval" in it), None)
+    declared = next(
+        (schema["x-eval"] for schema in schemas if "x-eval" in schema), None
+    )
     if declared is None:
         return None
     options = declared if isinstance(declared, dict) else {"rule": declared}
@@ -582,30 +615,35 @@ def _in_order(similarity: list[list[float]]) -> list[tuple[int, int]]:
     columns = len(similarity[0]) if similarity else 0
     best = [[0.0] * (columns + 1)]
     for row in similarity:
-        line, above = [0.0], best[-1]
+        line = [0.0]
+        above = best[-1]
         for column, value in enumerate(row):
             line.append(max(above[column] + value, above[column + 1], line[column]))
         best.append(line)
-    chosen: list[tuple[int, int]] = []
-    one, other = len(similarity), columns
-    while one and other:
-        value = similarity[one - 1][other - 1]
-        if value and best[one][other] == best[one - 1][other - 1] + value:
-            one, other = one - 1, other - 1
-            chosen.append((one, other))
-        elif best[one][other] == best[one - 1][other]:
-            one -= 1
+    pairs: list[tuple[int, int]] = []
+    gold_end = len(similarity)
+    answer_end = columns
+    while gold_end and answer_end:
+        value = similarity[gold_end - 1][answer_end - 1]
+        if (
+            value
+            and best[gold_end][answer_end] == best[gold_end - 1][answer_end - 1] + value
+        ):
+            gold_end, answer_end = gold_end - 1, answer_end - 1
+            pairs.append((gold_end, answer_end))
+        elif best[gold_end][answer_end] == best[gold_end - 1][answer_end]:
+            gold_end -= 1
         else:
-            other -= 1
-    return _with_gaps(chosen[::-1], len(similarity), columns)
+            answer_end -= 1
+    return _with_gaps(pairs[::-1], len(similarity), columns)
 
 
 def _with_gaps(
-    chosen: list[tuple[int, int]], rows: int, columns: int
+    matched: list[tuple[int, int]], rows: int, columns: int
 ) -> list[tuple[int, int]]:
-    """Pair what is left between two pairs, where both sides have as many items."""
-    ends = [(-1, -1), *chosen, (rows, columns)]
-    pairs = list(chosen)
+    """Pair the remaining items between two pairs, if both sides have equally many."""
+    ends = [(-1, -1), *matched, (rows, columns)]
+    pairs = list(matched)
     for (row, column), (next_row, next_column) in pairwise(ends):
         if next_row - row == next_column - column:
             pairs += [(row + step, column + step) for step in range(1, next_row - row)]
@@ -626,10 +664,10 @@ def _sob_tables(
         score_answer,
     )
 
-    first = Expectation.of(None, compiled.value, "text", RECOMMENDED)
+    expectation = Expectation.of(None, compiled.value, "text", RECOMMENDED)
     rows = []
     for name, truth in gold.items():
-        expected = first.with_truth(truth)
+        expected = expectation.with_truth(truth)
         scores = score_answer(values.get(name), expected)
         rows.append([scores.values[metric] for metric in SEVEN])
     figures = np.array(rows)
@@ -637,10 +675,10 @@ def _sob_tables(
     lines: list[dict[str, Cell]] = [
         {
             "metric": str(metric),
-            "mean": Estimate(float(figures[:, place].mean()), intervals[place]),
+            "mean": Estimate(float(figures[:, index].mean()), intervals[index]),
             "is": metric.explanation,
         }
-        for place, metric in enumerate(SEVEN)
+        for index, metric in enumerate(SEVEN)
     ]
     note = "The metrics of the Structured Output Benchmark (docs/suites/sob.md)."
     return [Table.of_records("SOB", lines, note, "sob")]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Case, InstanceWalk, Row
 
 _T = TypeVar("_T")
-#: Members of a root that a lifted subschema may refer to, or that say what it is.
+#: Members of a root that a lifted subschema may refer to, or that define it.
 _ROOT_MEMBERS: Final[tuple[str, ...]] = ("$schema", "$defs", "definitions")
 
 
@@ -30,10 +30,11 @@ def shrink(value: Json, still: Callable[[Json], bool], limit: int = 300) -> Json
 
     Args:
         value: Where it starts.
-        still: Whether a value is one that is looked for.
+        still: Whether a value still shows the failure.
         limit: Maximum number of calls of it.
     """
-    tried, again = {json.dumps(value)}, True
+    tried = {json.dumps(value)}
+    again = True
     while again:
         again = False
         for candidate in _smaller_trees(value):
@@ -44,7 +45,8 @@ def shrink(value: Json, still: Callable[[Json], bool], limit: int = 300) -> Json
                 return value
             tried.add(text)
             if still(candidate):
-                value, again = candidate, True
+                value = candidate
+                again = True
                 break
     return value
 
@@ -61,7 +63,7 @@ def _smaller_trees(root: Json) -> Iterator[Json]:
 
 
 def _inner(value: Json) -> Iterator[Json]:
-    """Yield every value inside another one."""
+    """Yield every value inside another."""
     if isinstance(value, dict | list):
         for member in value.values() if isinstance(value, dict) else value:
             yield member
@@ -74,12 +76,12 @@ def _less(value: Json) -> Iterator[Json]:
         members = [*value.items()]
         yield from map(dict, _without_spans(members))
         for name, member in members:
-            yield from ({**value, name: less} for less in _less(member))
+            yield from ({**value, name: smaller} for smaller in _less(member))
     elif isinstance(value, list):
         yield from _without_spans(value)
         for index, item in enumerate(value):
             after = value[index + 1 :]
-            yield from ([*value[:index], less, *after] for less in _less(item))
+            yield from ([*value[:index], smaller, *after] for smaller in _less(item))
     elif isinstance(value, int) and not isinstance(value, bool):
         yield from (1, int(value / 10))
 
@@ -122,7 +124,7 @@ def shrink_failure(
 
     Texts that the failure does not need go. Under each smaller schema the others must
     be as valid as before, and the text that shows the failure must fail at the same
-    token; one that was accepted must violate nothing else.
+    token; an accepted one must violate nothing else.
 
     Args:
         case: The case that fails.
@@ -133,7 +135,8 @@ def shrink_failure(
     Raises:
         NoInput: the case does not fail (any more), or only sometimes.
     """
-    row, name = ask(case), f"{case.config}/{case.id}"
+    row = ask(case)
+    name = f"{case.config}/{case.id}"
     if outcome_of(row) in {Outcome.PASSED, Outcome.UNTESTED}:
         raise NoInput(f"{outcome_of(row)}: nothing fails here", name)
     wrong = [
@@ -161,14 +164,14 @@ def shrink_failure(
     if not fails(small):
         small = case
         for walk in case.walks:
-            fewer = tuple(each for each in small.walks if each is not walk)
+            fewer = tuple(text for text in small.walks if text is not walk)
             if walk is not culprit and fails(replace(small, walks=fewer)):
                 small = replace(small, walks=fewer)
     schema = json.dumps(shrink(json.loads(case.schema), fails_under))
-    for found in (replace(small, schema=schema), small, case):
-        last = ask_afresh(found)
-        if _failure(found, last, culprit) == failure:
-            return ShrunkFailure(case=found, row=last)
+    for candidate in (replace(small, schema=schema), small, case):
+        failed_row = ask_afresh(candidate)
+        if _failure(candidate, failed_row, culprit) == failure:
+            return ShrunkFailure(case=candidate, row=failed_row)
     raise NoInput(f"{outcome_of(row)}, but not when asked in a new process", name)
 
 
@@ -186,7 +189,7 @@ def _failure(case: Case, row: Row, culprit: InstanceWalk | None) -> tuple[object
 def _violations(
     schema: str, walk: InstanceWalk | None
 ) -> set[tuple[str, tuple[str | int, ...]]]:
-    """Return keyword and place of what an invalid text violates."""
+    """Return keyword and place of an invalid text's violation."""
     if walk is None or walk.valid:
         return set()
     errors = validator_of(schema).iter_errors(json.loads(walk.text))
@@ -194,7 +197,7 @@ def _violations(
 
 
 def _stays_judged(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
-    """Return whether it is a schema under which texts are as valid as they are said.
+    """Return whether it is a schema under which all texts keep their validity.
 
     By jsonschema-rs, formats on.
     """

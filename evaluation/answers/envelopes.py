@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 #: A code block: three backticks or more, closed by as many.
 _BLOCK: Final = re.compile(r"(`{3,})(.*?)\1", re.DOTALL)
-#: Characters before a value that tell whether broken JSON holds it.
+#: Characters before a value that show whether broken JSON contains it.
 _SPACE: Final = 40
 _LANGUAGE: Final = re.compile(r"\A[ \t]*([\w+#.-]*)[ \t]*\r?\n")
 _BRACKET: Final = re.compile(r"[{\[]")
-#: JSON behind words; YAML and prose have brackets too.
+#: JSON after words; YAML and prose have brackets too.
 _JSON_INSIDE: Final = re.compile(r'\{\s*"|\[\s*\{')
 #: What comes before a value inside of broken JSON.
 _INSIDE_JSON: Final = re.compile(r"(?:[\"']\s*:|[{\[]|[}\]]\s*,)\s*\Z")
@@ -86,9 +86,9 @@ def envelope_of(text: str) -> str:
 def find_json(text: str) -> JsonAnswer:
     """Return the JSON of an answer: all of the text, otherwise the last value in it.
 
-    Thinking and end tokens are no part of it. In a text with words around, an object
-    or array counts; of several the last one does, and objects come before arrays, which
-    words have too ("see [1]"). One that is cut or broken does not count.
+    Thinking and end tokens are not part of it. In a text with words around, an object
+    or array counts; the last of several does, and objects come before arrays, which
+    words have too ("see [1]"). A truncated or broken one does not count.
 
     Example:
         >>> find_json('First {"a": 1}, no: {"a": 2}.').value
@@ -97,13 +97,13 @@ def find_json(text: str) -> JsonAnswer:
         <JsonProblem.SYNTAX: 'syntax'>
     """
     text = split_thinking(text).answer.strip()
-    whole = read_json_answer(text)
-    if whole.problem is not JsonProblem.SYNTAX:
-        return whole
-    found = list(json_texts(text))
-    objects = [each for each in found if each.startswith("{")]
-    last = (objects or found)[-1:]
-    return read_json_answer(last[0]) if last else whole
+    answer = read_json_answer(text)
+    if answer.problem is not JsonProblem.SYNTAX:
+        return answer
+    documents = list(json_texts(text))
+    objects = [document for document in documents if document.startswith("{")]
+    final = (objects or documents)[-1:]
+    return read_json_answer(final[0]) if final else answer
 
 
 def json_texts(text: str) -> Iterator[str]:

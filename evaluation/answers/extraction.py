@@ -1,6 +1,6 @@
 """Take the answer out of a response: triage, thinking, and named policies for fences.
 
-Thinking stands in tags, in the channels of OpenAI's harmony format
+Thinking is in tags, in the channels of OpenAI's harmony format
 (https://cookbook.openai.com/articles/openai-harmony), or before a closing tag alone.
 End tokens that a server left in the text are taken off too.
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SHOWN: Final = 300
 #: Endings of a response that are refusals.
 _REFUSED: Final = frozenset({"refusal", "content_filter"})
-#: The beginning of a text without brackets that is a refusal; a JSON string is none.
+#: The beginning of a text without brackets that is a refusal; a JSON string is not one.
 _REFUSAL: Final = re.compile(
     r"\A[^\w\"]*(?:i['\u2019]?m (?:really |very )?sorry|i am sorry|sorry\b"
     r"|i can(?:no|['\u2019])t|i['\u2019]?m (?:unable|not able)|i am (?:unable|not able)"
@@ -50,7 +50,7 @@ _CHANNEL: Final = "<|channel|>"
 _BARE_HARMONY: Final = re.compile(
     r"\A\s*(?:analysis|commentary)(.*?)assistant\s*final", re.DOTALL
 )
-#: Most end tokens that are removed from one text.
+#: Most end tokens removed from one text.
 _MOST_END_TOKENS: Final = 32
 _END_TOKENS: Final = (
     *("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "<|return|>"),
@@ -77,7 +77,7 @@ class AnswerParts:
 def split_thinking(text: str) -> AnswerParts:
     """Return the answer of a text, and the thinking before it.
 
-    A tag counts at the beginning of a text, or in one that does not begin like an
+    A tag counts at the beginning of a text, or in a text that does not begin like an
     answer: `{"tag": "<think>"}` is an answer as a whole. Thinking ends at the first
     closing tag, whatever tags it names. Everything before a lone closing tag is
     thinking, and everything after a lone opening tag. A byte order mark is dropped.
@@ -93,24 +93,26 @@ def split_thinking(text: str) -> AnswerParts:
         return harmony
     thoughts: list[str] = []
     outside: list[str] = []
-    place = lone = 0
+    position = lone = 0
     unclosed = False
-    while not _ANSWER.match(text, place) and (mark := _TAG.search(text, place)):
-        start, place = place, mark.end()
+    while not _ANSWER.match(text, position) and (mark := _TAG.search(text, position)):
+        start, position = position, mark.end()
         if mark[1] or mark[2]:
             # Without an opening tag everything so far was thinking.
-            lone, thoughts, outside = mark.start(), [], []
+            lone = mark.start()
+            thoughts = []
+            outside = []
             continue
         outside.append(text[start : mark.start()])
         closing = f"{mark[0][0]}/{mark[0][1:]}"
-        end = re.compile(re.escape(closing), re.IGNORECASE).search(text, place)
-        thoughts.append(text[place : end.start() if end else len(text)])
-        place = end.end() if end else len(text)
+        end = re.compile(re.escape(closing), re.IGNORECASE).search(text, position)
+        thoughts.append(text[position : end.start() if end else len(text)])
+        position = end.end() if end else len(text)
         unclosed = end is None and not "".join(outside).strip()
-    if not place:
+    if not position:
         return AnswerParts(answer=text)
     return AnswerParts(
-        answer="".join((*outside, text[place:])).strip().removeprefix(_MARK),
+        answer="".join((*outside, text[position:])).strip().removeprefix(_MARK),
         thinking="\n".join(map(str.strip, (text[:lone], *thoughts))).lstrip(),
         unclosed=unclosed,
     )
@@ -127,17 +129,17 @@ def _without_end_tokens(text: str) -> str:
 
 
 def _split_harmony(text: str) -> AnswerParts | None:
-    found = _FINAL.match(text)
-    if found is None and text.lstrip().startswith(_CHANNEL):
+    match = _FINAL.match(text)
+    if match is None and text.lstrip().startswith(_CHANNEL):
         return AnswerParts(answer="", thinking=text.strip(), unclosed=True)
-    found = found or _BARE_HARMONY.match(text)
-    if found is None:
+    match = match or _BARE_HARMONY.match(text)
+    if match is None:
         return None
-    return AnswerParts(answer=text[found.end() :].strip(), thinking=found[1].strip())
+    return AnswerParts(answer=text[match.end() :].strip(), thinking=match[1].strip())
 
 
 _FENCE: Final = "```"
-#: A fence and the name of a language; an answer on the same line is none.
+#: A fence and the name of a language; an answer on the same line is not one.
 _OPENING: Final = re.compile(r'\A```+[ \t]*+(?:([^\s`{\["]*+)(?!`))?[ \t]*+\r?\n?')
 _PAIR: Final = re.compile(r"```(.*?)```", re.DOTALL)
 #: A first line with the name of a language alone.
@@ -171,7 +173,7 @@ def raw(text: str) -> Extraction:
 
 
 def outer_fence(text: str) -> Extraction:
-    """Return the content of a fence that holds the whole text, else the text.
+    """Return the content of a fence that holds the whole text, otherwise the text.
 
     Only that one fence is removed: backticks inside strings stay. An unclosed fence is
     removed too: its content shows whether the answer was cut.
@@ -198,31 +200,31 @@ def strict_fence(text: str) -> Extraction:
     Source: the published validator of IFStruct.
     """
     lines = text.strip().split("\n")
-    marks = [place for place, line in enumerate(lines) if line.startswith(_FENCE)]
+    marks = [number for number, line in enumerate(lines) if line.startswith(_FENCE)]
     if not marks:
         return Extraction(text=text.strip())
-    first = marks[0]
-    before = "\n".join(lines[:first])
-    language = lines[first].strip().strip("`").strip()
+    start = marks[0]
+    before = "\n".join(lines[:start])
+    language = lines[start].strip().strip("`").strip()
     if len(marks) == 1:
         return Extraction(
             text=None, language=language, before=before, problem="unclosed_fence"
         )
-    rest = (lines[marks[1]].lstrip("`"), *lines[marks[1] + 1 :])
+    remaining = (lines[marks[1]].lstrip("`"), *lines[marks[1] + 1 :])
     return Extraction(
-        text="\n".join(lines[first + 1 : marks[1]]),
+        text="\n".join(lines[start + 1 : marks[1]]),
         fenced=True,
         language=language,
         before=before,
-        after="\n".join(rest).strip("\r\n"),
+        after="\n".join(remaining).strip("\r\n"),
     )
 
 
 def first_fence(text: str) -> Extraction:
     """Return the text between the first two marks of three backticks.
 
-    A first line with the name of a language alone is no part of it. Without a pair of
-    marks there is no answer. Source: the published scripts of ConCodeEval.
+    A first line with the name of a language alone is not part of it. Without a pair of
+    marks the answer is missing. Source: the published scripts of ConCodeEval.
     """
     pair = _PAIR.search(text)
     if pair is None:
@@ -254,7 +256,7 @@ def strip_all_backticks(text: str) -> Extraction:
 def outer_braces(text: str) -> Extraction:
     """Return the text from the first opening bracket to the last closing one.
 
-    Brackets are those of objects and arrays; the last one is of the kind of the first.
+    Brackets of objects and arrays; the last matches the kind of the first.
     """
     opening = re.search(r"[{\[]", text)
     if opening is None:
@@ -298,7 +300,7 @@ class NoAnswer(StrEnum):
     THINKING = "thinking"
     """There is thinking, and no answer after it."""
     EMPTY = "empty"
-    """There is no text."""
+    """The text is missing."""
 
 
 class Refusals(StrEnum):
@@ -321,13 +323,13 @@ class TriageRules:
     #: Takes the answer out of the text without thinking; None for all of it.
     policy: Policy | None = None
     refusals: Refusals = Refusals.BY_FINISH
-    #: Whether a response whose text is None has failed; else it is empty.
+    #: Whether a response whose text is None has failed; otherwise it is empty.
     null_fails: bool = True
     #: Whether a response with an error message has failed although it has a text.
     error_fails: bool = True
     #: Whether thinking is removed.
     splits_thinking: bool = True
-    #: Characters that are read; None for no limit.
+    #: Characters read; None for no limit.
     longest: int | None = None
 
 

@@ -20,11 +20,11 @@ from curation.system.words import counted
 if TYPE_CHECKING:
     from curation.core.json_types import Json
 
-#: Most characters of an answer that is read.
+#: Maximum characters of an answer.
 MOST_CHARACTERS: Final = 32 * 2**20
 #: Levels of objects and arrays that validators can process.
 MOST_LEVELS: Final = 250
-#: Compiled schemas that are kept.
+#: Compiled schemas kept.
 _MOST_SCHEMAS: Final = 1_024
 _SHOWN: Final = 300
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -32,7 +32,7 @@ _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class JsonProblem(StrEnum):
-    """A fault of a text that is no JSON to be judged."""
+    """A fault of a text that is not acceptable JSON."""
 
     SYNTAX = "syntax"
     """It is not JSON (RFC 8259)."""
@@ -54,7 +54,7 @@ class JsonAnswer:
     problem: JsonProblem | None = None
     #: The fault, with its line and column.
     detail: str = ""
-    #: Names that stand twice in one object; the last one counts, as parsers do.
+    #: Names repeated in one object; the last value counts, as in parsers.
     duplicates: tuple[str, ...] = ()
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: The policy of rewards.
 _TRAINED: Final = "outer_fence"
-#: Compiled schemas that are kept.
+#: Compiled schemas kept.
 _KEPT: Final = 256
 _ASSERTIONS: Final = names_of_kind(KeywordKind.ASSERTION) | {"additionalProperties"}
 
@@ -36,15 +36,15 @@ class TextJudgement:
     #: Whether it is JSON that the schema accepts.
     valid: bool
     #: From 0 to 1: a third for JSON, a third for the share of the schema's assertions
-    #: of which none fails, a third for being valid.
+    #: without a failure, a third for being valid.
     score: float
     #: The failed assertions, each with its places in the text and in the schema.
     faults: tuple[SchemaFault, ...] = ()
-    #: Why the text is no JSON value to be judged; None if it is one.
+    #: Why the text is not an acceptable JSON value; None if it is.
     problem: JsonProblem | None = None
     #: One line for each fault, or one for the problem.
     reasons: tuple[str, ...] = ()
-    #: Names that stand more than once in an object: the last value counts.
+    #: Names repeated in an object: the last value counts.
     duplicates: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -57,12 +57,12 @@ def judge(
 ) -> TextJudgement:
     """Return whether a text is JSON that a schema accepts, and if not, why.
 
-    The schema's dialect is what its `$schema` declares, else decided by its keywords as
-    in the benchmark. Of the branches of an `anyOf` or `oneOf`, the faults of the
-    likeliest one are given. Compiled schemas are kept: the next text costs 0.1 ms.
+    The schema's dialect is declared by `$schema`, otherwise decided by its keywords as
+    in the benchmark. Under `anyOf` and `oneOf`, the faults of the likeliest branch
+    are given. Compiled schemas are kept: the next text costs 0.1 ms.
 
     Args:
-        text: An answer of a model, say.
+        text: An answer, for example from a model.
         schema: A JSON Schema: a dict, a bool, or its JSON text.
         formats: Whether `format` is asserted.
         policy: What takes the JSON out of the text, once thinking and end tokens are
@@ -70,8 +70,8 @@ def judge(
             (`evaluation.answers.extraction.POLICIES`); empty for the text as it is.
 
     Raises:
-        BadUsage: there is no such policy, or the text is none.
-        BadData: the schema is none, or a reference in it leads nowhere.
+        BadUsage: unknown policy, or the text is not a string.
+        BadData: not a valid schema, or a reference in it is unresolvable.
 
     Example:
         >>> schema = {"type": "object", "required": ["a"]}
@@ -110,24 +110,24 @@ def judge(
 
 def _refuse_no_text(text: object) -> None:
     if not isinstance(text, str):
-        what = f"{type(text).__name__} is no text to judge"
+        message = f"{type(text).__name__} is no text to judge"
         raise BadUsage(
-            what, then="give the JSON text: bytes.decode(), json.dumps(value)"
+            message, then="give the JSON text: bytes.decode(), json.dumps(value)"
         )
 
 
 def reward(text: str, schema: Json) -> float:
-    """Return what an answer earns in training, from 0 to 1.
+    """Return the reward of an answer in training, from 0 to 1.
 
     That is the score of `judge` for the text without thinking and fence; at most a
-    third for an answer that says next to nothing (`is_trivial`), though it be valid.
+    third for a trivial answer (`is_trivial`), even if valid.
 
     Args:
         text: The answer of a model.
         schema: As of `judge`.
 
     Raises:
-        BadData: the schema is none, or a reference in it leads nowhere.
+        BadData: not a valid schema, or a reference in it is unresolvable.
 
     Example:
         >>> schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -144,7 +144,7 @@ def reward(text: str, schema: Json) -> float:
 
 
 def is_trivial(value: Json, schema: str) -> bool:
-    """Return whether a value says next to nothing of what its schema could ask for.
+    """Return whether a value is trivial, given its schema.
 
     That is `null`, `true`, `false`, `[]`, `{}`, a bare string that the schema itself
     spells out in an `enum` or a `const`, and an object of nothing but members that are
@@ -161,7 +161,8 @@ def is_trivial(value: Json, schema: str) -> bool:
         return value in _spelt_out(root)
     if not isinstance(value, dict) or not isinstance(root, dict):
         return False
-    required, properties = root.get("required"), root.get("properties")
+    required = root.get("required")
+    properties = root.get("properties")
     if not isinstance(required, list) or not isinstance(properties, dict):
         return False
     names = {name for name in required if isinstance(name, str)}
@@ -169,12 +170,13 @@ def is_trivial(value: Json, schema: str) -> bool:
 
 
 def _spelt_out(schema: Json) -> Iterator[str]:
-    """Yield the strings of every `enum` and `const`, wherever these stand."""
+    """Yield the strings of every `enum` and `const` of a schema."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
-            enum, const = part.get("enum"), part.get("const")
+            enum = part.get("enum")
+            const = part.get("const")
             values = [*enum, const] if isinstance(enum, list) else [const]
             yield from (value for value in values if isinstance(value, str))
             waiting += part.values()
@@ -185,7 +187,7 @@ def _spelt_out(schema: Json) -> Iterator[str]:
 def _answer_in(text: str, policy: str) -> str:
     if policy not in POLICIES:
         then = f"choose one of {', '.join(POLICIES)}"
-        raise BadUsage(f"there is no policy {policy!r}", then=then)
+        raise BadUsage(f"unknown policy {policy!r}", then=then)
     return POLICIES[policy](split_thinking(text).answer).text or ""
 
 
@@ -193,7 +195,7 @@ def _text_of(schema: Json) -> str:
     try:
         return schema if isinstance(schema, str) else json.dumps(schema)
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadData(f"this schema is no JSON value: {error}") from error
+        raise BadData(f"this schema is not a JSON value: {error}") from error
 
 
 @lru_cache(maxsize=_KEPT)

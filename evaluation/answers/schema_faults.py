@@ -26,7 +26,7 @@ _KEYWORDS: Final = frozenset().union(
 )
 #: Characters of a message.
 _SHOWN: Final = 200
-#: Most faults of one answer that are examined.
+#: Maximum number of faults examined in one answer.
 _EXAMINED: Final = 200
 
 
@@ -54,8 +54,8 @@ class SchemaFault:
     @property
     def reason(self) -> str:
         """One line for people, and for a model that repairs its answer."""
-        place = self.instance_path or "(root)"
-        return f"{place}: {self.message} [{self.keyword}]"
+        location = self.instance_path or "(root)"
+        return f"{location}: {self.message} [{self.keyword}]"
 
 
 def answer_faults(
@@ -63,8 +63,8 @@ def answer_faults(
 ) -> tuple[SchemaFault, ...]:
     """Return the faults of an answer, branches of `anyOf` and `oneOf` included.
 
-    Of several branches one counts: one that only refuses undeclared members, else the
-    one whose failures reach deepest into the value, else the one with the fewest.
+    Only one branch counts: the one that only rejects undeclared members, otherwise the
+    one whose failures reach deepest into the value, otherwise the one with the fewest.
 
     Args:
         validator: The schema's validator.

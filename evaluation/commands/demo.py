@@ -11,7 +11,7 @@ from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer r
 from evaluation.commands.show_run import print_run
 from evaluation.reporting.printing import ReportFormat
 
-#: Schemas that are measured: enough to tell the engines apart in a few seconds.
+#: Number of measured schemas: enough to separate the engines in a few seconds.
 _SCHEMAS: Final = 12
 
 

@@ -39,7 +39,7 @@ _SpecArgument = Annotated[
 
 @app.callback()
 def engines(context: typer.Context, format_: FormatOption = Format.AUTO) -> None:
-    """List the engines: what is usable here, and the line that installs the rest.
+    """List the engines: the usable ones, and the commands that install the rest.
 
     \b
     Examples:
@@ -65,10 +65,10 @@ def engines(context: typer.Context, format_: FormatOption = Format.AUTO) -> None
     ]
     headers = ("engine", "usable versions", "licence", "what it is", "to install it")
     stdout().print(table(headers, rows))
-    say("Another version, beside what is here: csbdata engines add NAME==VERSION")
+    say("Another version, next to the installed one: csbdata engines add NAME==VERSION")
     from evaluation.setup.environments import known_versions
 
-    tried = [f"{known.engine}=={known.version}" for known in known_versions()]
+    tried = [f"{engine.engine}=={engine.version}" for engine in known_versions()]
     say(f"Versions that were tried: {', '.join(tried)}")
 
 
@@ -82,7 +82,7 @@ def add(
 ) -> None:
     """Make an isolated environment of an engine's version, in the cache.
 
-    The size of the download is said first where it is known. pip does the rest, as you
+    The size of the download is printed first if known. pip does the rest, as you
     have configured it; then the engine is tried. An interrupted addition leaves nothing
     that counts, and the same command finishes it. Exits with 69 if pip cannot get it or
     it does not run, 75 if another csbdata is at work on it.
@@ -117,7 +117,7 @@ def _ask_for_leave(row: KnownVersion, *, yes: bool) -> bool:
     """Print what would be done, and return whether the user agrees.
 
     Raises:
-        BadConfiguration: standard input is no terminal, so no one can be asked.
+        BadConfiguration: standard input is not a terminal, so nobody can confirm.
     """
     size = f", a download of some {row.megabytes:,} MB" if row.megabytes else ""
     say(f"{row.engine} {row.version}{size}, into an environment in the cache")
@@ -129,7 +129,7 @@ def _ask_for_leave(row: KnownVersion, *, yes: bool) -> bool:
         return True
     if not sys.stdin.isatty():
         raise BadConfiguration(
-            "nothing was downloaded: there is no terminal to ask at",
+            "nothing was downloaded: no terminal to confirm at",
             then=with_more("-y", here=("engines", "add", row.engine)),
         )
     with no_heartbeat():
@@ -155,9 +155,9 @@ def _statuses() -> list[dict[str, Any]]:
     cache = FetchSettings.from_environment().cache
     statuses = []
     for file in map(find_engine, engine_paths()):
-        found = find_interpreter(cache, file)
-        reason = found.reason if isinstance(found, NotInstalled) else None
-        here = installed_version(file.distribution)
+        interpreter = find_interpreter(cache, file)
+        reason = interpreter.reason if isinstance(interpreter, NotInstalled) else None
+        installed = installed_version(file.distribution)
         statuses.append(
             {
                 "name": file.name,
@@ -166,7 +166,9 @@ def _statuses() -> list[dict[str, Any]]:
                 "distribution": file.distribution,
                 "usable": reason is None,
                 "reason": reason,
-                "installed": here if here and found == Path(sys.executable) else None,
+                "installed": installed
+                if installed and interpreter == Path(sys.executable)
+                else None,
                 "environments": [
                     {
                         "engine": environment.engine,
@@ -179,7 +181,9 @@ def _statuses() -> list[dict[str, Any]]:
                 ],
                 "install": install_line(file),
                 "options": dict(file.options),
-                "presets": {name: dict(own) for name, own in file.presets.items()},
+                "presets": {
+                    name: dict(preset) for name, preset in file.presets.items()
+                },
             }
         )
     return statuses
@@ -189,6 +193,6 @@ def _versions(status: dict[str, Any]) -> str:
     """Return the versions of an engine that can be run, for a table."""
     if not status["distribution"]:
         return "any"
-    here = [f"{status['installed']} (here)"] if status["installed"] else []
+    versions = [f"{status['installed']} (here)"] if status["installed"] else []
     apart = [environment["version"] for environment in status["environments"]]
-    return ", ".join([*here, *apart]) or "none"
+    return ", ".join([*versions, *apart]) or "none"

@@ -43,7 +43,7 @@ class TaskOptions:
         typer.Option(
             metavar="TASK",
             help="Repeatable [default: masks; where the libraries that run models are "
-            "installed, coverage and efficiency too; behind a server these two alone].",
+            "installed, coverage and efficiency too; on a server these two alone].",
         ),
     ] = None
     tokenizer: Annotated[
@@ -191,10 +191,11 @@ def _faults(run: RecordedRun) -> list[str]:
 
 
 def _print(result: RunResult, format_: ReportFormat) -> None:
-    """Print the tables on stdout, and on stderr what was done and what comes next."""
+    """Print the tables on stdout, and on stderr a summary and the next commands."""
     from evaluation.results.description import not_run
 
-    folder, totals = result.folder, result.totals
+    folder = result.folder
+    totals = result.totals
     run = result.open()
     for line in not_run(run.header):
         say(line, style="yellow")

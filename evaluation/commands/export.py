@@ -23,7 +23,7 @@ def lm_eval(
         str | None, typer.Option(metavar="DATA", help="The records, as of suite run.")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Only so many records.")
+        int | None, typer.Option(min=1, help="Maximum number of records.")
     ] = None,
 ) -> None:
     """Write a suite as a task of lm-evaluation-harness: YAML, records and a judge.

@@ -42,7 +42,7 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A setting, of the task, the suite or those of --help-all; repeatable.",
+        help="A setting of the task, the suite or --help-all; repeatable.",
     ),
 ]
 
@@ -77,7 +77,8 @@ class DataOptions:
         ),
     ] = None
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Only so many, each config by its share.")
+        int | None,
+        typer.Option(min=1, help="Maximum number, each config by its share."),
     ] = None
 
 
@@ -109,7 +110,7 @@ class EngineOptions:
         typer.Option(
             hidden=True,
             help="A schema that the provider refuses: none sends it as it is, safe "
-            "rewrites it if all answers stay valid, nearest drops what is left too.",
+            "rewrites it if all answers stay valid, nearest drops the rest too.",
         ),
     ] = Adapt.SAFE
 
@@ -124,12 +125,14 @@ class SpendingOptions:
             min=0,
             metavar="AMOUNT",
             hidden=True,
-            help="Stop asking servers once the run's answers have cost so much.",
+            help="Stop sending requests once the run's answers have cost this much.",
         ),
     ] = None
     max_requests: Annotated[
         int | None,
-        typer.Option(min=1, hidden=True, help="Send servers at most so many now."),
+        typer.Option(
+            min=1, hidden=True, help="Maximum number of requests to send now."
+        ),
     ] = None
 
 
@@ -160,7 +163,7 @@ class WorkOptions:
         typer.Option(
             min=1,
             hidden=True,
-            help="Workers [default: 1 where times are taken, else all cores].",
+            help="Workers [default: 1 where times are taken, otherwise all cores].",
         ),
     ] = None
 
@@ -177,7 +180,7 @@ class RunSettings(
 
     seed: Annotated[int, Meta(ge=0, description="seed of all draws")] = 0
     dtype: Annotated[
-        str, Meta(description="bf16, fp16 or fp32; auto: bf16 on a GPU, else fp32")
+        str, Meta(description="bf16, fp16 or fp32; auto: bf16 on a GPU, otherwise fp32")
     ] = "auto"
     threads: Annotated[int, Meta(ge=1, description="threads of the model on a CPU")] = 1
     attention: Annotated[
@@ -211,7 +214,7 @@ class RunSettings(
         int, Meta(ge=1, description="measurements of each case where times are taken")
     ] = 1
     orders: Annotated[
-        int, Meta(ge=0, description="property orders beside the given one, of masks")
+        int, Meta(ge=0, description="property orders besides the given one, of masks")
     ] = 0
     sha256: Annotated[
         str, Meta(description="how the digest of the data begins; refuse any other")
@@ -268,7 +271,7 @@ def with_settings(
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         command.__doc__ = (
             f"{cleandoc(command.__doc__ or '')}\n\f\n\b\n"
-            "Settings of --set (NAME=DEFAULT), beside those of tasks and suites:\n"
+            "Settings of --set (NAME=DEFAULT), besides the tasks' and suites':\n"
             f"{text}"
         )
         return command
@@ -281,7 +284,7 @@ def read_assignments(assignments: Sequence[str] | None) -> dict[str, Json]:
 
     Raises:
         BadUsage: an assignment without `=`, or a value that no run's header can hold:
-            a number beyond 64 bits, or a text that is no UTF-8.
+            a number beyond 64 bits, or a text that is not UTF-8.
     """
     values: dict[str, Json] = {}
     for assignment in assignments or ():
@@ -315,8 +318,8 @@ def split_settings(
     shared: dict[str, Json] = {}
     values: dict[str, Json] = {}
     for name, value in read_assignments(assignments).items():
-        own = name in RunSettings.__struct_fields__ and name not in claimed
-        (shared if own else values)[name] = value
+        is_shared = name in RunSettings.__struct_fields__ and name not in claimed
+        (shared if is_shared else values)[name] = value
     try:
         return msgspec.convert(shared, RunSettings, strict=False), values
     except msgspec.ValidationError as error:
@@ -327,7 +330,7 @@ def choose_named_suite(name: str, values: Mapping[str, Json]) -> SuiteChoice:
     """Return the suite of a command line: `NAME`, a folder, or either with `@paper`.
 
     Raises:
-        BadConfiguration: there is no such suite or setting.
+        BadConfiguration: unknown suite or setting.
     """
     from evaluation.asking.request import choose_suite
     from evaluation.suites.registry import is_path
@@ -341,7 +344,9 @@ def choose_named_suite(name: str, values: Mapping[str, Json]) -> SuiteChoice:
 def _named(kind: type[DataclassInstance], settings: RunSettings) -> dict[str, Any]:
     """Return the settings that are fields of a class too."""
     values = msgspec.structs.asdict(settings)
-    return {it.name: values[it.name] for it in fields(kind) if it.name in values}
+    return {
+        field.name: values[field.name] for field in fields(kind) if field.name in values
+    }
 
 
 def model_options(models: ModelGroup, settings: RunSettings) -> list[ModelOptions]:
@@ -392,7 +397,7 @@ def run_request(  # noqa: PLR0913 - groups of options
     values: Mapping[str, Json],
     run_dir: Path | None,
     suite: SuiteChoice | None = None,
-    **more: Any,  # noqa: ANN401 - other fields of the request
+    **fields_of_request: Any,  # noqa: ANN401 - other fields of the request
 ) -> RunRequest:
     """Return the request of `csbdata.run`.
 
@@ -425,7 +430,7 @@ def run_request(  # noqa: PLR0913 - groups of options
         max_cost=models.max_cost,
         max_requests=models.max_requests,
         **_named(RunRequest, settings),
-        **more,
+        **fields_of_request,
     )
 
 
@@ -437,7 +442,7 @@ def split_revision(model: str) -> tuple[str, str | None]:
         ('owner/name', 'main')
 
     Raises:
-        BadUsage: it names a provider, and there is none of this name.
+        BadUsage: it names an unknown provider.
     """
     if Path(model).exists():
         return model, None
@@ -449,7 +454,7 @@ def split_revision(model: str) -> tuple[str, str | None]:
         if is_served(model):
             return model, None
         if not model.startswith(PREFIX):
-            then = f"say URL#MODEL, or one of {', '.join(filter(None, providers()))}"
-            raise BadUsage(f"there is no provider {provider!r}", model, then)
+            then = f"type URL#MODEL, or one of {', '.join(filter(None, providers()))}"
+            raise BadUsage(f"unknown provider {provider!r}", model, then)
     name, _, revision = model.partition("@")
     return name, revision or None

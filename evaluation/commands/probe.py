@@ -1,4 +1,4 @@
-"""`csbdata probe`: what a model behind a server does with schemas."""
+"""`csbdata probe`: how a served model handles schemas."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def probe(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write what is told of keywords as a profile for csbdata fit.",
+            help="Write the findings on keywords as a profile for csbdata fit.",
             parser=local_path,
         ),
     ] = None,
@@ -58,7 +58,7 @@ def probe(
     money: SpendingOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Ask a server, in at most 20 requests, what it does with schemas.
+    """Probe a server's handling of schemas, in at most 20 requests.
 
     \b
     Examples:
@@ -66,11 +66,11 @@ def probe(
       csbdata probe openai:gpt-6-luna --as-profile mine.toml --max-cost 0.50
       csbdata probe openai:gpt-6-luna --acceptance build/clean --max-cost 2
 
-    Prompts ask for what the schema forbids: whether the server constrains at all,
-    streams, honours the order of properties, keeps the schema while the model reasons
-    and under concurrency, for each of its ways to ask; and which keywords it holds,
-    ignores or refuses. --acceptance asks with the schemas of a source instead, one
-    request each; the same command continues. Exits with 69 if nothing is answered.
+    Prompts ask for values that the schema forbids: whether the server constrains at
+    all, streams, honours the order of properties, keeps the schema while the model
+    reasons and under concurrency, for each of its ways to ask; and which keywords it
+    holds, ignores or refuses. --acceptance asks with the schemas of a source instead,
+    one request each; rerun to resume. Exits with 69 if nothing is answered.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_file
     from evaluation.tasks.probe.endpoint import probe_endpoint
@@ -80,23 +80,23 @@ def probe(
         _print_acceptance(target, table.acceptance, out, money, format_)
         return
     if as_profile is None:
-        told = probe_endpoint(target, money.max_cost, money.max_requests, say)
+        endpoint = probe_endpoint(target, money.max_cost, money.max_requests, say)
     else:
         # A place that cannot be written is known before anything is paid for.
         with atomic_file(as_profile) as file:
             file.touch()
-            told = probe_endpoint(target, money.max_cost, money.max_requests, say)
-            file.write_text(told.profile(as_profile.stem), "utf-8")
-    server = told.server.connection
+            endpoint = probe_endpoint(target, money.max_cost, money.max_requests, say)
+            file.write_text(endpoint.profile(as_profile.stem), "utf-8")
+    server = endpoint.server.connection
     head = {
         "server": server.base,
         "provider": server.provider.name,
         "model": server.model,
-        "date": told.date,
-        "requests": told.requests,
+        "date": endpoint.date,
+        "requests": endpoint.requests,
     }
-    print_tables(told.tables(), format_, head)
-    say(f"{counted(told.requests, 'request')} sent.")
+    print_tables(endpoint.tables(), format_, head)
+    say(f"{counted(endpoint.requests, 'request')} sent.")
     if as_profile is not None:
         say_command("Next", command("fit", "FILE", "--for", as_profile))
 
@@ -114,7 +114,9 @@ def _print_acceptance(
     data = open_data(source, instances=False, settings=settings)
     records = [record for record in data.records() if record.schema is not None]
     limits = money.max_cost, say, money.max_requests
-    lines = write(out, records, lambda left: ask_records(target, left, *limits))
+    lines = write(
+        out, records, lambda remaining: ask_records(target, remaining, *limits)
+    )
     columns = Acceptance.__struct_fields__
     rows = tuple(tuple(getattr(line, name) for name in columns) for line in lines)
     print_tables([Table(title="acceptance", columns=columns, rows=rows)], format_, {})

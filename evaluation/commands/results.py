@@ -70,7 +70,7 @@ def show(
     options: FailureOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Print a run: one screen, the tables that are named, or the worst failures.
+    """Print a run: one screen, the named tables, or the worst failures.
 
     Example: csbdata results show runs/4f1c22a09b3e --task masks --table outcomes
 
@@ -162,10 +162,10 @@ def compare(
     for objection in answer.objections:
         say(objection, style="yellow")
     head = {"objections": list(answer.objections), "failures": list(answer.failures)}
-    here = with_more(
+    command = with_more(
         here=("results", "compare", run, *([baseline] if baseline else ()))
     )
-    print_report(here, answer.tables, tables, format_, head, every=answer.tables)
+    print_report(command, answer.tables, tables, format_, head, every=answer.tables)
     if answer.failures:
         say(f"failed: {'; '.join(answer.failures)}", style="red")
         raise typer.Exit(1)
@@ -260,12 +260,12 @@ def verify(
         str | None, typer.Option(metavar="DATA", help="Its dataset, as for eval.")
     ] = None,
     sample: Annotated[
-        int, typer.Option(min=1, help="Rows that are asked again at least.")
+        int, typer.Option(min=1, help="Minimum number of rows to measure again.")
     ] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Decides which.")] = 0,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Ask engines again what an edition publishes, and list what differs.
+    """Measure an edition's rows again, and list the differences.
 
     Example: csbdata results verify results/2026.11 --data build/JSONSchemaBench
 
@@ -301,17 +301,17 @@ def paper_table(
 
     Example: csbdata results paper-table 4 runs/4f1c22a09b3e
 
-    What the paper prints stands below. Tables 2, 3, 4, 12 and 13 are of eval's tasks
+    The printed figures are below. Tables 2, 3, 4, 12 and 13 are of eval's tasks
     coverage and efficiency, 5 and 6 of its task test-suite, 7 of suite quality. Each
-    row says what was not as in the paper: versions, model, loop, device, budget.
+    row lists the differences from the paper: versions, model, loop, device, budget.
     """
     from evaluation.analysis.paper_tables import by_dataset
     from evaluation.analysis.paper_tables import paper_table as build
 
     table = build(number, [open_and_report_problems(run) for run in runs])
-    here = with_more(here=("results", "paper-table", number, *runs))
+    command = with_more(here=("results", "paper-table", number, *runs))
     head = {"runs": [str(run) for run in runs]}
-    print_report(here, by_dataset(table), tables, format_, head, every=[table])
+    print_report(command, by_dataset(table), tables, format_, head, every=[table])
 
 
 @app.command()
@@ -353,7 +353,8 @@ def shrink(
     with open_engine(participant, tokenizer, bounds) as ask:
         afresh = ask_in_new_process(participant, tokenizer, bounds)
         smallest = shrink_failure(failed_case, ask, afresh)
-    left, walks = smallest.case, failed_case.walks
-    say(f"{counted(len(failed_case.schema), 'character')}, {len(left.schema):,} left")
-    say(f"{counted(len(walks), 'text')}, {len(left.walks):,} needed")
+    shrunk = smallest.case
+    walks = failed_case.walks
+    say(f"{counted(len(failed_case.schema), 'character')}, {len(shrunk.schema):,} left")
+    say(f"{counted(len(walks), 'text')}, {len(shrunk.walks):,} needed")
     print_json(smallest.as_json(f"{participant.label}: {smallest.row.result}"))

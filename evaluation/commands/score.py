@@ -29,7 +29,7 @@ _NAMES: Final = ("id", "record_id", "record")
 _VALUES: Final = ("gold", "ground_truth", "answer", "text", "value")
 _MAX_MISTAKES: Final = 2_000
 _SHOWN: Final = 200
-#: Lines of a file that are named as none.
+#: Maximum number of faulty lines named for a file.
 _MAX_LINES: Final = 5
 
 
@@ -117,8 +117,8 @@ def _content(path: Path) -> str:
 
 
 def _documents(path: Path, problems: list[str]) -> Iterator[tuple[str, Json]]:
-    """Yield the documents of JSON lines by id; note the lines that are none."""
-    others: list[str] = []
+    """Yield the documents of JSON lines by id; note the other lines."""
+    problems_of_lines: list[str] = []
     for number, line in enumerate(_content(path).split("\n"), 1):
         if not line.strip():
             continue
@@ -126,29 +126,32 @@ def _documents(path: Path, problems: list[str]) -> Iterator[tuple[str, Json]]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            others.append(f"{where}: no JSON: {str(error)[:_SHOWN]}")
+            problems_of_lines.append(f"{where}: no JSON: {str(error)[:_SHOWN]}")
             continue
-        names = [it for it in _NAMES if isinstance(row, dict) and it in row]
+        names = [name for name in _NAMES if isinstance(row, dict) and name in row]
         if not names:
-            others.append(f"{where}: no object with a member {' or '.join(_NAMES)}")
+            problems_of_lines.append(
+                f"{where}: no object with a member {' or '.join(_NAMES)}"
+            )
             continue
-        held = [it for it in _VALUES if it in row]
-        rest = {it: value for it, value in row.items() if it != names[0]}
-        yield str(row[names[0]]), row[held[0]] if held else rest
-    problems += others[:_MAX_LINES]
-    if len(others) > _MAX_LINES:
-        more = len(others) - _MAX_LINES
-        problems.append(f"{path.name}: {more:,} more lines that are no documents")
+        values = [name for name in _VALUES if name in row]
+        remaining = {name: value for name, value in row.items() if name != names[0]}
+        yield str(row[names[0]]), row[values[0]] if values else remaining
+    problems += problems_of_lines[:_MAX_LINES]
+    if len(problems_of_lines) > _MAX_LINES:
+        hidden = len(problems_of_lines) - _MAX_LINES
+        problems.append(f"{path.name}: {hidden:,} more lines that are no documents")
 
 
 def _page(result: ExtractionScore, problems: Sequence[str]) -> str:
     """Return a page with the tables and both sides of every mistake."""
     rows = "\n".join(
-        f"<tr class={it.outcome}><td>{escape(it.document)}<td>{escape(it.field)}"
-        f"<td>{it.outcome}<td>{_side(it.gold)}<td>{_side(it.answer)}"
-        for it in result.mistakes[:_MAX_MISTAKES]
+        f"<tr class={mistake.outcome}><td>{escape(mistake.document)}"
+        f"<td>{escape(mistake.field)}"
+        f"<td>{mistake.outcome}<td>{_side(mistake.gold)}<td>{_side(mistake.answer)}"
+        for mistake in result.mistakes[:_MAX_MISTAKES]
     )
-    shown = min(len(result.mistakes), _MAX_MISTAKES)
+    count = min(len(result.mistakes), _MAX_MISTAKES)
     tables = "\n".join(map(as_markdown, result.tables()))
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Extraction</title>
@@ -158,7 +161,7 @@ vertical-align:top}}.wrong{{background:#fee}}.omitted{{background:#ffd}}
 <h1>Extraction</h1>
 <pre>{escape(tables)}</pre>
 <p>{"<br>".join(map(escape, problems))}</p>
-<h2>{shown:,} of {len(result.mistakes):,} mistakes</h2>
+<h2>{count:,} of {len(result.mistakes):,} mistakes</h2>
 <table><tr><th>document<th>field<th>outcome<th>gold<th>answer
 {rows}
 </table>

@@ -85,7 +85,7 @@ def open_and_report_problems(folder: Path) -> RecordedRun:
         folder: Its folder.
 
     Raises:
-        NoInput: there is no run.
+        NoInput: the run is missing.
         BadData: its header cannot be read.
     """
     run = open_run(folder)
@@ -96,7 +96,7 @@ def open_and_report_problems(folder: Path) -> RecordedRun:
     return run
 
 
-def print_run(  # noqa: PLR0913 (what is printed, and how)
+def print_run(  # noqa: PLR0913 (options of printing)
     run: RecordedRun,
     command: str,
     format_: ReportFormat,
@@ -112,26 +112,26 @@ def print_run(  # noqa: PLR0913 (what is printed, and how)
         run: The run.
         command: What prints them, to be pasted.
         format_: How they are printed.
-        head: What JSON says beside them.
+        head: Further members of the JSON.
         tasks: The tasks that are shown; empty for all.
         options: Which tables are wanted.
         lines: What people get above them.
     """
     from evaluation.analysis.run_report import most_telling, tables_by_task
 
-    found = tables_by_task(run, tasks)
+    by_task = tables_by_task(run, tasks)
     print_report(
         command,
-        most_telling(found),
+        most_telling(by_task),
         options or TableOptions(),
         format_,
         head,
-        every=[table for tables in found.values() for table in tables],
+        every=[table for tables in by_task.values() for table in tables],
         lines=lines,
     )
 
 
-def print_report(  # noqa: PLR0913 (what is printed, and how)
+def print_report(  # noqa: PLR0913 (options of printing)
     command: str,
     tables: Sequence[Table],
     options: TableOptions,
@@ -141,18 +141,19 @@ def print_report(  # noqa: PLR0913 (what is printed, and how)
     every: Sequence[Table],
     lines: Sequence[str] = (),
 ) -> None:
-    """Print tables: for people one screen of them, those that are named, or all.
+    """Print tables: for people one screen of them, the named ones, or all.
 
     Args:
         command: What prints them, to be pasted.
         tables: Those of which a screen is made, the most telling first.
         options: Which are wanted.
         format_: How they are printed.
-        head: What JSON says beside them.
+        head: Further members of the JSON.
         every: All tables.
         lines: What people get above them.
     """
-    names, people = options.table or (), format_ is ReportFormat.AUTO
+    names = options.table or ()
+    people = format_ is ReportFormat.AUTO
     if people and not names and not options.everything:
         fitting = {table.path: for_terminal(table) for table in tables}
         paths = [table.path for table in every]
@@ -167,7 +168,7 @@ def print_report(  # noqa: PLR0913 (what is printed, and how)
 def show_failures(
     run: RecordedRun, tasks: list[str], options: FailureOptions, format_: ReportFormat
 ) -> None:
-    """Print the failures that are wanted, each with the command that shows it again."""
+    """Print the selected failures, each with the command that shows it again."""
     from evaluation.analysis.failures import (
         failures,
         failures_table,
@@ -188,7 +189,7 @@ def show_failures(
 
 
 def head_of(run: RecordedRun) -> dict[str, UntypedJson]:
-    """Return what JSON says beside the tables of a run."""
+    """Return the members of a run's JSON besides its tables."""
     return {
         "run": str(run.folder),
         "header": dict(run.raw_header),
@@ -239,7 +240,7 @@ def print_scored(result: RunResult, format_: ReportFormat) -> None:
 
 
 def hold_gate(result: RunResult, fail_under: float | None) -> None:
-    """Fail if a model passes less than so many per cent; None asks for none."""
+    """Fail if a model passes less than a minimum in per cent; None skips this."""
     if fail_under is None:
         return
     from evaluation.results.suite_rows import passing_less

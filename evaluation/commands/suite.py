@@ -48,13 +48,13 @@ class SuiteGroup(CommandGroup):
     """The verbs; a suite's name in their place is answered with the right order."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer's own
-        """Return a verb's command; None if there is none.
+        """Return a verb's command; None if unknown.
 
         Raises:
             BadUsage: it is the name of a suite.
         """
-        found = super().get_command(ctx, cmd_name)
-        if found is None:
+        command = super().get_command(ctx, cmd_name)
+        if command is None:
             from evaluation.suites.registry import is_path, suites
 
             name = cmd_name.removesuffix("@paper")
@@ -71,7 +71,7 @@ class SuiteGroup(CommandGroup):
                     f"the verb comes first, then the suite {cmd_name}",
                     then=shlex.join(words),
                 )
-        return found
+        return command
 
 
 app = typer.Typer(
@@ -94,7 +94,7 @@ _DataOption = Annotated[
     str | None, typer.Option(metavar="DATA", help="The records, as of run.")
 ]
 _LimitOption = Annotated[
-    int | None, typer.Option(min=1, help="Only so many, each config by its share.")
+    int | None, typer.Option(min=1, help="Maximum number, each config by its share.")
 ]
 _NameArgument = Annotated[
     str,
@@ -125,7 +125,7 @@ class PassRateGate:
             min=0,
             max=100,
             metavar="PERCENT",
-            help="Exit 1 unless so many per cent pass, of every model.",
+            help="Exit 1 unless this percentage passes, of every model.",
         ),
     ] = None
 
@@ -143,7 +143,7 @@ def _request(  # noqa: PLR0913 (groups of options)
     """Return a suite with its settings, and the request of a run of it.
 
     Raises:
-        BadConfiguration: there is no such suite, or an option makes no sense.
+        BadConfiguration: unknown suite, or a contradictory option.
     """
     from evaluation.suites.registry import suite_named
 
@@ -235,7 +235,7 @@ def score_command(  # noqa: PLR0913 (options of one command)
     data: Annotated[
         str | None,
         typer.Option(
-            metavar="DATA", help="The records [default: records.jsonl beside FILE]."
+            metavar="DATA", help="The records [default: records.jsonl next to FILE]."
         ),
     ] = None,
     value: SetOption = None,
@@ -276,7 +276,7 @@ def prompts_command(
     Example: csbdata suite prompts passrate --limit 20 --out prompts.jsonl
 
     A line has the record's key, the messages, the budget of tokens and the schema. The
-    records are written beside --out (`records.jsonl`), where `score` reads them.
+    records are written next to --out (`records.jsonl`), where `score` reads them.
     """
     from curation.system.atomic_files import atomic_write_bytes
     from evaluation.asking.records import (
@@ -298,7 +298,7 @@ def prompts_command(
         return
     atomic_write_bytes(out, b"".join(line + b"\n" for line in lines))
     atomic_write_bytes(out.parent / RECORDS, encode_records(records))
-    say(f"{counted(len(lines), 'prompt')} in {out}, their records beside it")
+    say(f"{counted(len(lines), 'prompt')} in {out}, their records next to it")
 
 
 @app.command("generate", cls=GroupedCommand)
@@ -332,8 +332,8 @@ def generate_command(  # noqa: PLR0913 (options of one command)
     choice, request = _request(name, value)
     generate = choice.suite.generate
     if generate is None:
-        what = f"suite {choice.suite.name} generates no records"
-        raise BadConfiguration(what, then="run takes them from --data")
+        message = f"suite {choice.suite.name} generates no records"
+        raise BadConfiguration(message, then="run takes them from --data")
     with atomic_file(out) as temporary:
         temporary.touch()  # Told before a model is paid, if that cannot be.
         records = list(generate(rows, seed, choice.settings))

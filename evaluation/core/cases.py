@@ -19,10 +19,10 @@ from curation.core.json_types import UntypedJson
 if TYPE_CHECKING:
     from curation.core.json_types import Json
 
-    #: What a task says of a case or of a walk, by names of its own.
+    #: Labels that a task gives to a case or a walk, by name.
     Label: TypeAlias = Mapping[str, Json]
 else:
-    # msgspec decodes no type that names itself, as that of JSON does.
+    # msgspec cannot decode a recursive type such as JSON's.
     Label = Mapping[str, UntypedJson]
 
 #: The largest integer that a table can hold.
@@ -61,8 +61,8 @@ class Case:
     walks: tuple[InstanceWalk, ...] = ()
     #: That of its sample.
     weight: Weight = 1.0
-    #: What the task wants back in the row: dialect, features, size, ... Of a case
-    #: without walks `outcome` means what a model wrote (`evaluation.results.outcomes`).
+    #: Labels to copy into the row: dialect, features, size, ... In a case without
+    #: walks, `outcome` is the verdict on a text (`evaluation.results.outcomes`).
     label: Label = field(default_factory=dict)
 
 
@@ -76,8 +76,8 @@ class Result(StrEnum):
     TIMEOUT = "timeout"
     """No answer within the deadline of its phase; the worker was killed."""
     UNDECIDED = "undecided"
-    """The wall clock ended it while its process waited for a core: it says nothing of
-    the engine, and `evaluation.results.reader` leaves it out."""
+    """The wall clock ended it while its process waited for a core: not a result of
+    the engine, and skipped by `evaluation.results.reader`."""
     CRASH = "crash"
     """The worker died of a signal, or ended by itself."""
     OUT_OF_MEMORY = "out_of_memory"
@@ -85,7 +85,7 @@ class Result(StrEnum):
     ENGINE_ERROR = "engine_error"
     """The engine failed while walking: neither a refusal nor a death."""
     ERROR = "error"
-    """A model, or what it was asked through, failed; no engine did."""
+    """A model or its server failed; the engine did not."""
     TOO_MUCH_OUTPUT = "too_much_output"
     """The engine printed more than it may, and did not end."""
     PROTOCOL_ERROR = "protocol_error"
@@ -111,7 +111,7 @@ class WalkVerdict(StrEnum):
     """A token was not in its mask (or the end not allowed) which after the very same
     tokens was, in another text of the case: the engine gave two answers."""
     ENGINE_ERROR = "engine_error"
-    """The engine raised, or said of itself that it had failed."""
+    """The engine raised, or reported a failure."""
     NOT_RUN = "not_run"
     """The walk was never reached."""
 
@@ -120,14 +120,14 @@ class WalkVerdict(StrEnum):
 class Why:
     """The class of a wrong walk, and the place in the schema that governs it."""
 
-    #: What stands where the text was blocked; of an invalid text that it was accepted.
+    #: The part of the text where it was blocked, or `accepted to its end`.
     stands: str
     #: The keyword that governs the place, or that the text violates; may be empty.
     keyword: str = ""
-    #: What about its schema may matter: `beside $ref`, `in anyOf`, `without type`; of
+    #: Relevant traits of its schema: `beside $ref`, `in anyOf`, `without type`; of
     #: an engine's failure the message, without numbers and names.
     setting: str = ""
-    #: Where its schema stands: `root`, `property`, `item`, `behind $ref`, ...
+    #: Location of its schema: `root`, `property`, `item`, `behind $ref`, ...
     context: str = ""
     #: The JSON pointer of its schema.
     pointer: str = ""
@@ -149,8 +149,8 @@ class InstanceResult:
     #: Index of the token at which it was blocked, lied about, or the engine failed;
     #: None otherwise.
     at: Whole | None = None
-    #: Bytes of a valid text that was blocked which the grammar takes one at a time:
-    #: what it refuses stands right behind them.
+    #: Bytes of a blocked valid text that the grammar accepts one at a time:
+    #: the next byte is rejected.
     byte: Whole | None = None
     #: Time of each mask's computation, in order; the first is part of time to first
     #: mask where a fresh matcher is made.
@@ -161,7 +161,7 @@ class InstanceResult:
     #: system's own count; they are taken out of its times before it is written.
     waited_ns: Whole | None = None
     #: Tokens of a valid text that the engine offered as forced (the only way on); None
-    #: if it offers none of this, and for an invalid text, of which it is not asked.
+    #: if it lacks this, and for an invalid text, where it is not tested.
     forced: Whole | None = None
     detail: str = ""
     #: Why it went wrong; None if it did not, and in older runs.
@@ -207,7 +207,7 @@ class Row:
     result: Result
     #: That of its case or record.
     weight: Weight = 1.0
-    #: Which measurement of this case it is, from 0; each is in a process of its own.
+    #: Index of the repetition, from 0; each runs in a separate process.
     repetition: Whole = 0
     #: `compile`, `walk` or, where a model writes, `generate`: where it ended, unless
     #: `ok`.

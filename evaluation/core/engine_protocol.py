@@ -4,7 +4,7 @@ An engine is one file with a function `load(tokenizer, options)` that returns an
 `Engine`. The file is run by its path inside a worker whose environment may know
 nothing of csbdata: it imports the standard library and its own engine, and is typed
 by shape alone (the protocols here are never imported by it). docs/engines.md lists what
-a matcher and an engine may offer beside.
+a matcher and an engine may offer in addition.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Matcher(Protocol):
     def mask(self) -> bytes | bytearray | memoryview:
         """Return the allowed tokens: bit i of little-endian 32-bit words is token i.
 
-        At least `vocab_size` bits; computed anew for the present state.
+        At least `vocab_size` bits; computed again for the present state.
         """
 
     def commit(self, token: int) -> bool:

@@ -27,7 +27,7 @@ class TaskSettings:
     values: Label = field(default_factory=dict)
 
 
-#: Why a schema is refused. `keyword`: one that is not supported; `reference`: a `$ref`
+#: Reason for a rejection. `keyword`: not supported; `reference`: a `$ref`
 #: that is not followed; `regex`: a pattern that is not read; `limit`: too large or too
 #: deep; `unsatisfiable`: nothing fits, the engine finds; `malformed`: no schema to it;
 #: `defect`: it stumbles over itself.
@@ -39,13 +39,13 @@ RefusalKind: TypeAlias = Literal[
 class RefusalPattern(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of message of an engine, when it refuses a schema or warns about it."""
 
-    #: A regular expression that is searched for in the message. Groups that it may
+    #: A regular expression searched for in the message. Groups that it may
     #: have: `keys`, text with keywords in double quotes, each of them meant; `keyword`,
-    #: one keyword; `format`, a value of `format`; `node`, the schema that is refused,
+    #: one keyword; `format`, a value of `format`; `node`, the schema refused,
     #: as JSON or as Python writes it: the keywords at its top are meant.
     pattern: str
     kind: RefusalKind = "keyword"
-    #: Keywords that are meant beside those that a group finds.
+    #: Further keywords, besides those that a group matches.
     keywords: tuple[str, ...] = ()
 
 
@@ -76,16 +76,15 @@ class Constraint(Participant, Protocol):
         """Why it cannot be used here; empty if it can."""
 
 
-#: Member of a run's header that says which suite was run, and how.
+#: Member of a run's header that names the suite and its settings.
 SUITE: Final = "suite"
 _NS_PER_SECOND = 1_000_000_000
-#: What a header says of a model that moves by itself: the same command goes on where
-#: these have changed.
+#: Facts on a model that vary by themselves: a rerun resumes even if they changed.
 MOVING_FACTS: Final = frozenset({"gpu_settings", "mask_threads"})
 
 
 class ParticipantHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """One engine, or one model behind a server, as it took part."""
+    """One engine, or one served model, as it took part."""
 
     #: What rows and tables call it: name, version and preset.
     engine: str
@@ -95,7 +94,7 @@ class ParticipantHeader(msgspec.Struct, frozen=True, kw_only=True):
     spec: str | None = None
     version: str | None = None
     preset: str | None = None
-    #: All its options, those of the preset included.
+    #: All its options, including the preset's.
     options: dict[str, UntypedJson] | None = None
     #: Options that the command line gave beyond the preset, as text.
     assigned: dict[str, str] | None = None
@@ -103,9 +102,9 @@ class ParticipantHeader(msgspec.Struct, frozen=True, kw_only=True):
     unavailable: str | None = None
     #: The command that makes it available.
     install: str | None = None
-    #: Where its project is at home; None where nobody said.
+    #: Its project's home page; None if unknown.
     homepage: str | None = None
-    #: What its messages mean, as its file says (`ABOUT`); see `RefusalPattern`.
+    #: Meanings of its messages, from `ABOUT` in its file; see `RefusalPattern`.
     refusals: tuple[RefusalPattern, ...] = ()
 
 
@@ -124,16 +123,16 @@ class DataHeader(msgspec.Struct, frozen=True, kw_only=True):
     records: int | None = None
     #: Where instances come from: `given`, `made`, `given and made` or `none`.
     instances: str | None = None
-    #: The only configs and splits that were asked for; empty for all.
+    #: The only configs and splits asked for; empty for all.
     configs: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
     #: How many of the schemas are invalid and count all the same.
     invalid: int = 0
-    #: How many files or rows are no schema, and were left out.
+    #: Number of files or rows skipped because they are not schemas.
     left_out: int = 0
     #: How many vacuous records were left out (`--set vacuous=true` counts them).
     vacuous: int = 0
-    #: Why figures on it are none of the benchmark's, a line each.
+    #: Reasons why its figures are not the benchmark's, a line each.
     partial: tuple[str, ...] = ()
 
 
@@ -162,12 +161,12 @@ class LimitsHeader(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def compile_ns(self) -> int | None:
-        """The deadline of a compile call in nanoseconds; None where there was none."""
+        """The deadline of a compile call in nanoseconds; None without one."""
         return _nanoseconds(self.compile_seconds)
 
     @property
     def run_ns(self) -> int | None:
-        """The deadline of a case's walks in nanoseconds; None where there was none."""
+        """The deadline of a case's walks in nanoseconds; None without one."""
         return _nanoseconds(self.run_seconds)
 
 
@@ -193,16 +192,16 @@ class ModelHeader(msgspec.Struct, frozen=True, kw_only=True):
     #: Clocks and power cap of a GPU when the model was loaded, by name and unit.
     gpu_settings: dict[str, str] = {}
     dtype: str = ""
-    #: Whether its weights were drawn: its times say something, its texts nothing.
+    #: Whether its weights are random: times are meaningful, texts are not.
     random_weights: bool = False
     threads: int | None = None
-    #: Masks of a batch that were computed at a time, by engines that allow it.
+    #: Masks of a batch computed at a time, by engines that allow it.
     mask_threads: int | None = None
     #: Version by the library's name.
     libraries: dict[str, str] = {}
-    #: The day that the chat template was told; empty where there is no template.
+    #: The date given to the chat template; empty without a template.
     template_date: str = ""
-    #: Why some of what a cache can do was not done; empty where all was.
+    #: Why a feature of the cache was not used; empty if all were.
     limits: str = ""
     prompt: str = ""
     #: Schema and output of each worked example.
@@ -249,18 +248,22 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     started: str = ""
     #: The version that measured.
     csbdata: str = ""
-    #: Rows that the run is to have, of all participants that can run; None if unknown.
+    #: Expected rows of all participants that can run; None if unknown.
     rows: int | None = None
-    #: None while a run is going on, and in one that was ended before its end.
+    #: None during a run, and in an interrupted one.
     finished: FinishedHeader | None = None
 
     def participant(self, engine: str) -> ParticipantHeader:
         """Return a participant by its label; without details if it is unknown."""
         return next(
-            (one for one in self.engines if one.engine == engine),
+            (entry for entry in self.engines if entry.engine == engine),
             ParticipantHeader(engine=engine),
         )
 
     def names(self) -> dict[str, str]:
         """Return every engine's name without version, by its label in rows."""
-        return {one.engine: one.name for one in self.engines if one.name is not None}
+        return {
+            engine.engine: engine.name
+            for engine in self.engines
+            if engine.name is not None
+        }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-#: What a text consists of; white space stands between.
+#: Tokens of a text, without white space.
 _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _CLOSES: Final = {"{": "}", "[": "]"}
 
@@ -28,7 +28,7 @@ class Spelled:
     #: A scalar's own text; `{` or `[`.
     text: str
     members: tuple[Member, ...] = ()
-    #: Where it stands: the first character, and the one behind the last.
+    #: Its span: the first character, and the one after the last.
     start: int = 0
     end: int = 0
 
@@ -85,7 +85,8 @@ def _value(piece: re.Match[str], pieces: Iterator[re.Match[str]]) -> Spelled:
             break
         if inner[0] == ",":
             continue
-        value, name = _value(inner, pieces), None
+        value = _value(inner, pieces)
+        name = None
         if mark == "{":
             name = value
             next(pieces)

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from evaluation.reporting.charts import Plot
     from evaluation.reporting.tables import Table
 
-#: Judges a response to one record: pure, deterministic, never raises for what a model
-#: wrote.
+#: Judges a response to one record: pure, deterministic, never raises for a model's
+#: text.
 Judge: TypeAlias = Callable[[Response], Verdict]
 #: Prepares a record (schema, truth, facts of tables): once, before its responses.
 Scorer: TypeAlias = Callable[[Record], Judge]
@@ -63,12 +63,12 @@ COMMON_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAnswer:
-    """An answer whose verdict is known: what a suite tests itself with."""
+    """An answer with a known verdict, for a suite's self-test."""
 
     #: What was done: `reference`, `truncated`, `wrong_type`, ...
     kind: str
     text: str | None
-    #: The class that it must get; empty for one that must pass.
+    #: The expected failure class; empty if it must pass.
     expected: str = ""
     #: Text that one of the verdict's reasons must contain; empty for any.
     because: str = ""
@@ -123,7 +123,7 @@ class ScoredResponse:
 class ScoredRun:
     """A run of a suite as its tables read it."""
 
-    #: What the header says of the suite: settings, compat, origin, ...
+    #: The suite's facts in the header: settings, compat, origin, ...
     facts: Mapping[str, Json]
     #: The responses of each model and condition, in the header's order.
     by_label: Mapping[str, Sequence[ScoredResponse]]
@@ -165,14 +165,14 @@ class Suite(Generic[S]):
     #: and mutated ones that must fail for the reason intended.
     known_answers: Callable[[Record, S], Iterable[KnownAnswer]]
     #: Yields the suite's own tables of a scored run, around which standings, pairs,
-    #: classes and costs stand; None for rates by group.
+    #: classes and costs are; None for rates by group.
     tables: Callable[[ScoredRun], Iterable[Table]] | None = None
     #: Yields its plots of a scored run.
     plots: Callable[[ScoredRun], Iterable[Plot]] = lambda _run: ()
-    #: Yields so many records of its own, drawn with a seed: `generate(count, seed,
+    #: Yields `count` generated records, drawn with a seed: `generate(count, seed,
     #: settings)`; None where it has no generator.
     generate: Callable[[int, int, S], Iterable[Record]] | None = None
-    #: Returns the records that are wanted, where these are not only generated.
+    #: Returns the requested records, if not all are generated.
     records: Callable[[RecordRequest, S], RecordSet] | None = None
     #: What `--data` calls the data that its authors publish on the Hub; a run without
     #: `--data` has these where the Hub answers, and else generated ones.
@@ -190,9 +190,9 @@ class Suite(Generic[S]):
     #: Returns what settings refer to, for the run's header: the text of a prompt's
     #: file, ...
     facts: Callable[[S], Mapping[str, Json]] | None = None
-    #: Returns the settings of the published reading (`NAME@paper`); None where
-    #: there is no other reading.
+    #: Returns the settings of the published reading (`NAME@paper`); None
+    #: without another reading.
     paper: Callable[[S], S] | None = None
     #: Reads one line of a response file as the benchmark's authors publish them; None
-    #: of a line of another layout. None where there are no such files.
+    #: for a line in another layout. None without such files.
     published_response: Callable[[Mapping[str, Json]], Response | None] | None = None

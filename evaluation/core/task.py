@@ -1,7 +1,7 @@
 """The task: records in, cases out; rows in, tables out.
 
 A task is a folder of `evaluation.tasks` whose module `task` holds a `TASK`. It never
-runs an engine: it says what is asked of engines, and what their answers mean.
+runs an engine: it defines the cases, and the meaning of their outcomes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class RunRows(Protocol):
 
     @property
     def header(self) -> RunHeader:
-        """Return what was asked of whom."""
+        """Return the header: tasks, participants and conditions."""
 
     @property
     def raw_header(self) -> Mapping[str, UntypedJson]:
@@ -37,7 +37,7 @@ class RunRows(Protocol):
 
     @property
     def suite(self) -> Mapping[str, UntypedJson]:
-        """Return what the header says of the suite; empty if tasks were run."""
+        """Return the header's facts on the suite; empty for runs of tasks."""
 
     def rows(self, task: str = "") -> Iterator[Row]:
         """Yield each case's first row, by engine, task, config and id."""
@@ -62,14 +62,14 @@ class TaskInput(StrEnum):
     INSTANCES = "instances"
     """The schemas of `--data` with their instances; those without get some."""
     MODEL = "model"
-    """What a model writes for the schemas of `--data`; there are no cases."""
+    """Texts that a model writes for the schemas of `--data`; no cases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedSetting:
     """One setting that a task reads; the others are refused."""
 
-    #: As `--set NAME=VALUE` names it, or one that has an option of its own.
+    #: Its name in `--set NAME=VALUE`, or the name of its option.
     name: str
     #: What it decides, in a few words.
     meaning: str
@@ -113,16 +113,16 @@ class Task:
     tables: Callable[[RunRows], Iterable[Table]]
     #: Yields its plots of a run.
     plots: Callable[[RunRows], Iterable[Plot]] = lambda _run: ()
-    #: Returns what is asked of every engine, in the same order every time.
+    #: Returns the cases for every engine, always in the same order.
     cases: Callable[[Iterable[Record], TaskSettings], Iterator[Case]] = (
         lambda _records, _settings: iter(())
     )
-    #: Whether a row is as it should be; None: its outcome says so (`passed`).
+    #: Whether a row is as expected; None to decide by its outcome (`passed`).
     passes: Callable[[Row], bool] | None = None
-    #: What it reads beside `--data`, with the `sha256` of it; for the run's header.
+    #: Inputs besides `--data`, with their `sha256`; for the run's header.
     sources: Callable[[], Mapping[str, Json]] | None = None
-    #: Returns the task with what it fetches beside `--data` within reach: given where
-    #: to look, and what tells people of work that takes time.
+    #: Fetches the task's inputs besides `--data` and returns the task: given the
+    #: fetch settings, and a function that reports slow steps.
     prepare: Callable[[FetchSettings, Callable[[str], None]], Task] | None = None
     #: What it reads of `TaskSettings`, but for the seed.
     settings: tuple[AcceptedSetting, ...] = ()
@@ -130,15 +130,15 @@ class Task:
     reads: str = ""
     #: Whether `eval` runs it where no task is named, if it can.
     by_default: bool = True
-    #: Whether its results depend on what a model has learnt, and not on times alone.
+    #: Whether its results depend on a model's weights, not on times alone.
     judges_texts: bool = False
 
     def prepared(self, fetch: FetchSettings, say: Callable[[str], None]) -> Task:
         """Return the task, ready to be asked for its cases.
 
         Args:
-            fetch: Where to look for what the task fetches.
-            say: Tells people of what takes time.
+            fetch: Where to look for files that the task fetches.
+            say: Progress of slow steps.
         """
         return self.prepare(fetch, say) if self.prepare else self
 

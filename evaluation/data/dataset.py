@@ -1,4 +1,4 @@
-"""The data of a run: a name, a digest, and records that are read one by one."""
+"""The data of a run: a name, a digest, and records read one by one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RecordReader(Protocol):
         """Where the data is from: `build`, `files`, `hub` or `sample`."""
 
     def sha256(self) -> str:
-        """Return the digest of everything that is read."""
+        """Return the digest of all input."""
 
     def names(self) -> Iterator[RecordName]:
         """Yield the name of every record."""
@@ -39,7 +39,7 @@ class RecordReader(Protocol):
         """Yield the records at these places of `names`."""
 
     def left_out(self) -> tuple[str, ...]:
-        """Return one line for everything that is no schema; known after `names`."""
+        """Return one line for everything that is not a schema; known after `names`."""
 
     def remarks(self) -> tuple[str, ...]:
         """Return one line for every schema that is invalid and stays in."""
@@ -60,17 +60,17 @@ class Dataset:
     #: Where instances come from: `given`, `made`, `given and made` or `none`.
     instances: str
     selection: RecordSelection
-    #: One line for everything that is no schema: what it is, and why.
+    #: One line for everything that is not a schema, with the reason.
     left_out: tuple[str, ...]
     #: Number of vacuous records that do not count.
     vacuous: int = 0
     #: One line for every schema that is invalid and stays in.
     remarks: tuple[str, ...] = ()
-    #: Why figures on it are none of the benchmark's, a line each.
+    #: Reasons why its figures are not the benchmark's, a line each.
     partial: tuple[str, ...] = ()
     #: What `--data` takes from any folder; empty if it has no such name.
     place: str = ""
-    #: Reads the records anew at each call, in the same order.
+    #: Reads the records afresh at each call, in the same order.
     read: Callable[[], Iterator[Record]]
 
     def records(self) -> Iterator[Record]:

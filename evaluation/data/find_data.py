@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: The published benchmark.
 PUBLISHED: Final = "epfl-dlab/JSONSchemaBench"
 _MOST_SHOWN: Final = 5
-#: Of the sample itself, which was written for this project.
+#: The note on the sample itself, which was written for this project.
 SAMPLE_LINE = "the embedded sample: none of its schemas is one of the benchmark"
 
 
@@ -45,8 +45,8 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
 
     Args:
         where: A source expression (`curation.sources.local.open_source`), also of
-            MaskBench's files; by default the local build, else the published
-            benchmark, else the embedded sample, which is built into the cache.
+            MaskBench's files; by default the local build, otherwise the published
+            benchmark, otherwise the embedded sample, which is built into the cache.
         selection: Which records of all; by default all of them.
         instances: Whether schemas without instances get some, made now and kept in the
             cache.
@@ -55,7 +55,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         progress: Shows what takes time.
 
     Raises:
-        NoInput: there is no such thing, no schema in it, or none that is selected.
+        NoInput: not found, no schema in it, or none selected.
         BadData: a file in it cannot be read.
         CsbdataError: the Hub cannot be reached, or the cache cannot be written.
 
@@ -70,19 +70,23 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     name, reader = _reader(where, settings, progress)
     tables = None if isinstance(reader, OwnSchemaReader) else reader
     if tables and selection.configs == (CORE,) and (ids := tables.core()):
-        # Its records are those of other configs.
-        if own := selection.ids:
+        # Its records come from other configs.
+        if wanted_ids := selection.ids:
             ids = frozenset(
-                it for it in ids if not own.isdisjoint({it, it.partition("/")[2]})
+                id_
+                for id_ in ids
+                if not wanted_ids.isdisjoint({id_, id_.partition("/")[2]})
             )
             if not ids:
-                raise NoInput(f"no record of {CORE} has this id", " ".join(sorted(own)))
+                raise NoInput(
+                    f"no record of {CORE} has this id", " ".join(sorted(wanted_ids))
+                )
         selection = replace(selection, configs=(), ids=ids)
     folder = tables.folder.resolve() if tables else None
     selected, vacuous = _select(reader, selection, name)
     _say_lines("left out", reader.left_out(), progress)
     _say_lines("invalid, and counted all the same", reader.remarks(), progress)
-    lacking = {place for place, record in selected.items() if not record.complete}
+    lacking = {index for index, record in selected.items() if not record.complete}
     store = None
     if lacking and instances:
         store = _instance_store(settings, selection.seed, jobs or os.cpu_count() or 1)
@@ -106,15 +110,15 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
 
 
 def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
-    """Return why figures on a build are not those of the benchmark, a line each.
+    """Return why figures on a build are not the benchmark's, a line each.
 
     Args:
         folder: A build, or any folder.
-        configs: The configs that are measured; empty for all.
+        configs: The measured configs; empty for all.
 
     Returns:
-        Nothing where every config that is measured is real, or the folder says
-        nothing of where it comes from.
+        Nothing if every measured config is real, or the folder does not record its
+        origin.
     """
     from curation.packaging.manifest import read_origins  # noqa: PLC0415 - of builds alone
     from curation.sources.base import SAMPLE_REASON  # noqa: PLC0415 - as above
@@ -142,23 +146,23 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
 def partial_data(
     folder: Path | None, origin: str, configs: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the lines of `partial_lines`, or that of the embedded sample.
+    """Return the lines of `partial_lines`, or the embedded sample's line.
 
     Args:
-        folder: A build, or any folder or file; None if the data is none.
+        folder: A build, or any folder or file; None for other data.
         origin: Where the data comes from.
-        configs: The configs that are measured; empty for all.
+        configs: The measured configs; empty for all.
     """
     if origin == "sample":
         return (SAMPLE_LINE,)
     return () if folder is None else partial_lines(folder, configs)
 
 
-def _say_lines(what: str, lines: Sequence[str], progress: Progress) -> None:
+def _say_lines(description: str, lines: Sequence[str], progress: Progress) -> None:
     for line in lines[:_MOST_SHOWN]:
-        progress.say(f"{what}: {line}")
+        progress.say(f"{description}: {line}")
     if len(lines) > _MOST_SHOWN:
-        progress.say(f"{what}: {len(lines) - _MOST_SHOWN:,} more")
+        progress.say(f"{description}: {len(lines) - _MOST_SHOWN:,} more")
 
 
 def _reader(
@@ -210,12 +214,12 @@ def built_sample(settings: FetchSettings, progress: Progress) -> ParquetTables:
 def _select(
     reader: RecordReader, selection: RecordSelection, name: str
 ) -> tuple[dict[int, RecordName], int]:
-    """Return the places that are selected, with their records' names.
+    """Return the selected positions, with their records' names.
 
     With them the number of vacuous records that are left out.
 
     Raises:
-        NoInput: there is none.
+        NoInput: none is selected.
         NoInput: a config or a split does not exist.
     """
     configs: dict[str, None] = {}
@@ -224,36 +228,38 @@ def _select(
     vacuous = 0
     records = [*reader.names()]
     is_chosen = bool(selection.configs or selection.ids)
-    beside_ten = not is_chosen and any(each.group in CONFIGS for each in records)
-    for place, record in enumerate(records):
+    beside_ten = not is_chosen and any(record.group in CONFIGS for record in records)
+    for index, record in enumerate(records):
         configs[record.group] = splits[record.split] = None
         # `Tools` is not one of the ten: --config names it.
         if selection.allows(record) and not (beside_ten and record.group == TOOLS):
             if selection.leaves_out(record):
                 vacuous += 1
             else:
-                allowed[place] = record
+                allowed[index] = record
     if not configs:
         raise NoInput("no schema in it", name)
-    for names, present, what in (
+    for names, present, subject in (
         (selection.configs, configs, "config"),
         (selection.splits, splits, "split"),
     ):
         unknown = ", ".join(name for name in names if name not in present)
         if unknown:
             choices = ", ".join(filter(None, present)) or "none"
-            raise NoInput(f"no {what} {unknown}", name, f"there are: {choices}")
+            raise NoInput(f"no {subject} {unknown}", name, f"there are: {choices}")
     if not allowed:
-        what = f"no schema in it is {_describe(selection)}"
+        subject = f"no schema in it is {_describe(selection)}"
         if vacuous:
-            what += f", but for {vacuous:,} vacuous"
-        raise NoInput(what, name, "add --set vacuous=true" if vacuous else "")
+            subject += f", but for {vacuous:,} vacuous"
+        raise NoInput(subject, name, "add --set vacuous=true" if vacuous else "")
     if selection.limit is not None and selection.limit < len(allowed):
         from evaluation.data.sampling import draw  # noqa: PLC0415 - where some are drawn
 
-        named = ((place, record.group, record.id) for place, record in allowed.items())
+        named = (
+            (number, record.group, record.id) for number, record in allowed.items()
+        )
         places = draw(named, selection.limit, selection.seed)
-        allowed = {place: allowed[place] for place in places}
+        allowed = {number: allowed[number] for number in places}
     return allowed, vacuous
 
 
@@ -281,11 +287,11 @@ def _records(
     lacking: set[int],
     store: InstanceStore | None,
 ) -> Iterator[Record]:
-    """Yield records in order, those that lack instances with what was made."""
+    """Yield records in order, with generated instances if they lack their own."""
     records = reader.records(places)
     if store is None:
         return records
     return store.complete(
-        (record, place in lacking)
-        for place, record in zip(sorted(places), records, strict=True)
+        (record, index in lacking)
+        for index, record in zip(sorted(places), records, strict=True)
     )

@@ -1,8 +1,8 @@
 """A store of instances for schemas that come without any, made in child processes.
 
 The key is the schema's text, its dialect, the seed and the code: after an edit only the
-edited schema is made anew. Several processes use it at once; rows of other code are
-kept for a week.
+edited schema is processed again. Several processes use it at once; rows of other code
+are kept for a week.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class _StoredInstances(msgspec.Struct):
     instances: tuple[Instance, ...]
 
 
-def recorded_instances(made: SchemaInstances) -> tuple[Instance, ...]:
-    """Return what was made of a schema as instances of a record."""
+def recorded_instances(instances: SchemaInstances) -> tuple[Instance, ...]:
+    """Return generated instances as instances of a record."""
     return tuple(
         Instance(
             text=row.text,
@@ -61,7 +61,7 @@ def recorded_instances(made: SchemaInstances) -> tuple[Instance, ...]:
             keyword=row.keyword,
             schema_pointer=row.schema_pointer,
         )
-        for row in made.instances
+        for row in instances.instances
     )
 
 
@@ -82,7 +82,7 @@ class InstanceStore:
     _code: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Work out what decides instances beside their schema and the seed."""
+        """Work out the inputs of instances besides their schema and the seed."""
         self._code = fingerprint(code=code_digest(), versions=dict(versions()))
 
     def fill(self, records: Iterable[Record], advance: Callable[[int], None]) -> None:
@@ -107,23 +107,23 @@ class InstanceStore:
             database.commit()
             missing = self._missing(records, database, advance)
             failed = list(self._round(pool, missing, database, advance))
-            # Asked once more for what has cost too much, for its witnesses alone.
+            # Retry expensive schemas for their witnesses alone.
             lean = (
-                (msgspec.structs.replace(request, lean=True), first)
-                for request, first in failed
+                (msgspec.structs.replace(request, lean=True), outcome)
+                for request, outcome in failed
             )
             for _ in self._round(pool, lean, database, advance):
                 pass
 
     def complete(self, records: Iterable[tuple[Record, bool]]) -> Iterator[Record]:
-        """Yield records, those that lack instances with what is kept for them.
+        """Yield records, with stored instances if they lack their own.
 
         Args:
             records: Each with whether it lacks instances.
 
         Raises:
             BadData: `fill` was not called for one of them.
-            CannotCreate: what is kept is damaged.
+            CannotCreate: the stored instances are damaged.
         """
         with self._database() as database:
             for record, lacks in records:
@@ -142,7 +142,7 @@ class InstanceStore:
                 )
 
     def _decoded(self, content: bytes) -> _StoredInstances:
-        """Return what is kept of a record.
+        """Return the stored instances of a record.
 
         Raises:
             CannotCreate: it is damaged.
@@ -151,7 +151,7 @@ class InstanceStore:
             return msgspec.json.decode(content, type=_StoredInstances)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise CannotCreate(
-                f"what is kept there is damaged ({error})",
+                f"the stored instances are damaged ({error})",
                 str(self.folder / _FILE),
                 "remove the file: its instances are made again",
             ) from error
@@ -176,7 +176,7 @@ class InstanceStore:
         database: sqlite3.Connection,
         advance: Callable[[int], None],
     ) -> Iterator[tuple[InstanceRequest, ProcessResult]]:
-        """Ask for requests; keep what is made, yield what failed for the first time."""
+        """Run requests; store the instances, yield the first-time failures."""
         sent: dict[int, Sequence[tuple[InstanceRequest, ProcessResult | None]]] = {}
 
         def batches() -> Iterator[list[InstanceRequest]]:
@@ -192,11 +192,11 @@ class InstanceStore:
 
         for result in pool.run_batches(batches()):
             pairs = zip(sent.pop(result.index), result.results, strict=True)
-            for (request, first), outcome in pairs:
-                if first is None and outcome.ending is not Ending.OK:
+            for (request, earlier), outcome in pairs:
+                if earlier is None and outcome.ending is not Ending.OK:
                     yield request, outcome
                     continue
-                tries = (outcome,) if first is None else (first, outcome)
+                tries = (outcome,) if earlier is None else (earlier, outcome)
                 instances = instances_of(*tries)
                 self._keep(database, request, instances)
                 advance(1)

@@ -2,7 +2,7 @@
 
 A text with `schema` and `tests` is one of MaskBench's files and brings its instances;
 any other JSON object is a schema. In a folder the config is the first folder, the id
-the rest of the path; in a table the config is the file's name, and ids are those of
+the rest of the path; in a table the config is the file's name, and ids are as in
 `csbdata build --with`.
 """
 
@@ -30,7 +30,7 @@ from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import too_big
 from evaluation.core.records import Instance, Record, RecordName
 
-#: Config of a schema that is in no folder below the one that was named.
+#: Config of a schema in the named folder itself.
 FILES: Final = "files"
 #: How the description of a near miss begins in the MaskBench files that we write.
 _NEAR_MISS: Final = "near_miss: "
@@ -38,7 +38,7 @@ _KINDS: Final = frozenset(InstanceKind)
 
 
 def read_text(name: str, content: bytes) -> dict[str, Json] | bool | str:
-    """Return what a named text holds that may be a schema, or what is wrong with it."""
+    """Return the possible schema of a named text, or its fault."""
     value = too_big(content) or parse_named(name, content)
     if isinstance(value, Rejected):
         return f"not a JSON text: {value.detail or value.reason}"
@@ -48,7 +48,7 @@ def read_text(name: str, content: bytes) -> dict[str, Json] | bool | str:
 
 
 def is_maskbench(value: Json) -> TypeGuard[dict[str, Any]]:
-    """Return whether a value is what a file of MaskBench holds: schema and tests."""
+    """Return whether a value has MaskBench's form: schema and tests."""
     return (
         isinstance(value, dict)
         and "schema" in value
@@ -57,7 +57,7 @@ def is_maskbench(value: Json) -> TypeGuard[dict[str, Any]]:
 
 
 def complaint_about(schema: Json) -> str:
-    """Return why a schema is none; empty for a valid one.
+    """Return why a schema is not valid; empty for a valid one.
 
     It is validated under the draft that it declares; without one it must be valid under
     some draft. Draft-03 and unknown dialects are not judged.
@@ -72,20 +72,20 @@ def complaint_about(schema: Json) -> str:
         is_valid_somewhere = any(
             is_valid(schema, draft) for draft in reversed(DIALECTS)
         )
-        what = None if is_valid_somewhere else complaint(schema, dialect)
+        message = None if is_valid_somewhere else complaint(schema, dialect)
     elif declared.dialect not in DIALECTS:
         return ""
     else:
         dialect = declared.dialect
-        what = complaint(schema, dialect)
-    return f"not valid under {dialect.name}: {what}" if what else ""
+        message = complaint(schema, dialect)
+    return f"not valid under {dialect.name}: {message}" if message else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaText:
     """A schema of the user's; a `Record` once it is drawn.
 
-    Features are computed only for schemas that are drawn.
+    Features are computed only for schemas drawn.
     """
 
     config: str
@@ -114,7 +114,7 @@ class SchemaText:
 
 
 def plain_schema(config: str, name: str, schema: Json) -> SchemaText | str:
-    """Return a schema without instances, or what is wrong with it."""
+    """Return a schema without instances, or its fault."""
     wrong = complaint_about(schema)
     return wrong or SchemaText(config=config, id=name, schema=schema)
 
@@ -122,10 +122,10 @@ def plain_schema(config: str, name: str, schema: Json) -> SchemaText | str:
 def maskbench_schema(
     config: str, name: str, content: dict[str, Any]
 ) -> SchemaText | str:
-    """Return the schema of one of MaskBench's files, or why it is none.
+    """Return the schema of one of MaskBench's files, or why it has none.
 
     Args:
-        config: Its config, unless the file is a reproducer, which says its own.
+        config: Its config, unless the file is a reproducer, which names its config.
         name: Its id, in the same way.
         content: What the file holds (`is_maskbench`).
     """
@@ -148,8 +148,8 @@ def _checked_test(test: Json) -> Mapping[str, Json]:
     """Return a test as it is.
 
     Raises:
-        LookupError: it does not say whether it is valid, or has no data.
-        TypeError: it is no object, or says otherwise than by true or false.
+        LookupError: neither marked valid nor invalid, or has no data.
+        TypeError: not an object, or `valid` is not a Boolean.
     """
     if not isinstance(test, dict):
         raise TypeError(test)
@@ -163,7 +163,9 @@ def _checked_test(test: Json) -> Mapping[str, Json]:
 def _instance(test: Mapping[str, Json]) -> Instance:
     """Return a test as an instance; ours name the keyword in their description."""
     text = test.get("text")
-    kind, keyword, pointer = str(test.get("description", "")), "", ""
+    kind = str(test.get("description", ""))
+    keyword = ""
+    pointer = ""
     if kind.startswith(_NEAR_MISS):
         keyword, _, pointer = kind.removeprefix(_NEAR_MISS).partition(" at ")
         kind = InstanceKind.NEAR_MISS
@@ -187,11 +189,11 @@ def _text(data: Json) -> str:
 
 @dataclass(slots=True)
 class OwnSchemaReader:
-    """The records of a file or folder of schemas, of a table, or of a form."""
+    """The records of a file or folder of schemas, a table, or a form."""
 
     source: OwnSchemas
     origin: str = "files"
-    #: The texts that are no schema, and what is wrong with each.
+    #: The texts that are not schemas, and the fault of each.
     _bad: dict[str, str] = field(default_factory=dict)
     #: The texts whose schema is invalid, and stays in because it has tests.
     _doubtful: dict[str, str] = field(default_factory=dict)
@@ -201,13 +203,13 @@ class OwnSchemaReader:
         """Return the reader of a source.
 
         Raises:
-            NoInput: the folder has no file that is read.
+            NoInput: the folder has no readable file.
         """
         require_files(source)
         return cls(source)
 
     def sha256(self) -> str:
-        """Return the digest of everything that is read."""
+        """Return the digest of all input."""
         paths = self.source.files.paths
         if self._is_table:
             return hashlib.sha256(self.source.files.read(paths[0])).hexdigest()
@@ -221,9 +223,10 @@ class OwnSchemaReader:
         """Yield the name of every schema.
 
         Raises:
-            BadData: the only file, or every row, is no schema.
+            BadData: the only file, or every row, is not a schema.
         """
-        self._bad, self._doubtful = {}, {}
+        self._bad = {}
+        self._doubtful = {}
         good = False
         for text in self.source.texts():
             schema = self._schema(text)
@@ -236,24 +239,24 @@ class OwnSchemaReader:
             yield schema.name()
         if self._bad and not good:
             if self._is_table:
-                what = f"no row is a schema: {self.left_out()[0]}"
-                raise BadData(what, self.source.expression)
+                message = f"no row is a schema: {self.left_out()[0]}"
+                raise BadData(message, self.source.expression)
             if len(self._bad) == 1:
                 raise BadData(self._bad.popitem()[1], self.source.expression)
 
     def records(self, places: Collection[int]) -> Iterator[Record]:
         """Yield the schemas at these places."""
         good = (text for text in self.source.texts() if text.place not in self._bad)
-        for place, text in enumerate(good):
-            if place in places:
+        for index, text in enumerate(good):
+            if index in places:
                 schema = self._schema(text)
                 if isinstance(schema, str):
-                    what = f"changed while it was read: {schema}"
-                    raise BadData(what, text.place)
+                    message = f"changed while it was read: {schema}"
+                    raise BadData(message, text.place)
                 yield schema.record()
 
     def left_out(self) -> tuple[str, ...]:
-        """Return the texts that are no schema, and why."""
+        """Return the texts that are not schemas, and why."""
         return self._lines(self._bad)
 
     def remarks(self) -> tuple[str, ...]:
@@ -262,10 +265,10 @@ class OwnSchemaReader:
 
     def _lines(self, complaints: Mapping[str, str]) -> tuple[str, ...]:
         return tuple(
-            f"row {place.rpartition('#')[2]}: {why}"
+            f"row {location.rpartition('#')[2]}: {why}"
             if self._is_table
-            else f"{place}: {why}"
-            for place, why in complaints.items()
+            else f"{location}: {why}"
+            for location, why in complaints.items()
         )
 
     @property
@@ -280,10 +283,10 @@ class OwnSchemaReader:
         if self._is_table:
             config, name = Path(text.place.rpartition("#")[0]).stem, text.id
         else:
-            *folders, last = inside.parts
+            *folders, file_name = inside.parts
             config = folders[0] if folders else FILES
             name = (
-                "/".join((*folders[1:], last))
+                "/".join((*folders[1:], file_name))
                 .removesuffix(inside.suffix)
                 .removesuffix(".schema")
             )

@@ -1,6 +1,6 @@
 """Folders of `<config>/<split>*.parquet`: a build, local or on the Hub.
 
-Instances stand in `instances/<config>` in the order of the records; both are read side
+Instances are in `instances/<config>` in the order of the records; both are read side
 by side, a few rows at a time.
 """
 
@@ -27,9 +27,9 @@ from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadData
 from evaluation.core.records import Instance, Record, RecordName
 
-#: Rows that are held at a time; a schema may have a megabyte.
+#: Rows held at a time; a schema may have a megabyte.
 _BATCH: Final = 64
-#: Row groups of instances have at most so many rows, of 1.5 million characters.
+#: Maximum rows of a row group of instances, 1.5 million characters in all.
 _BATCH_OF_INSTANCES: Final = 4_000
 _WANTED: Final = ("unique_id", "json_schema", "dialect", "features", "weight")
 _NAMES: Final = ("unique_id", "vacuous", "answer")
@@ -68,7 +68,7 @@ class ParquetTables:
         return cls(folder=folder, parts=parts, origin=origin) if parts else None
 
     def sha256(self) -> str:
-        """Return the digest of every file that is read."""
+        """Return the digest of every input file."""
         total = hashlib.sha256()
         for part in self.parts:
             for path in (*part.schemas, *(part.instances or ())):
@@ -86,7 +86,7 @@ class ParquetTables:
                         group=part.config,
                         id=row["unique_id"],
                         split=part.split,
-                        # Default results leave out what no answer may meet, too.
+                        # Also left out by default: schemas that may have no answer.
                         vacuous=bool(row.get("vacuous"))
                         or row.get("answer") == "unknown",
                         complete=complete,
@@ -98,15 +98,17 @@ class ParquetTables:
         Raises:
             BadData: instances are not in the order of their records.
         """
-        first = 0
+        offset = 0
         for part in self.parts:
-            rows, names, first = _selected_rows(part, places, first)
+            rows, names, offset = _selected_rows(part, places, offset)
             if not names:
                 continue
             instances = _InstancesByRecord(part.instances or (), names)
-            for batch, own in zip(_batches(part.schemas, _WANTED), rows, strict=True):
-                for row in own:
-                    yield _sample(batch, row, part, instances.take(own[row]))
+            for batch, batch_rows in zip(
+                _batches(part.schemas, _WANTED), rows, strict=True
+            ):
+                for row in batch_rows:
+                    yield _sample(batch, row, part, instances.take(batch_rows[row]))
             instances.close()
 
     def core(self) -> frozenset[str]:
@@ -145,15 +147,15 @@ class _InstancesByRecord:
             raise BadData(
                 f"the instances of {self._next[0]!r} stand where it does not",
                 str(self._paths[0].parent),
-                "csbdata verify says what else is wrong",
+                "csbdata verify lists further faults",
             )
 
 
 def _parts(folder: Path) -> Iterator[_Part]:
     for config in config_names(folder):
-        own = _by_split(sorted((folder / config).glob("*.parquet")))
+        by_split = _by_split(sorted((folder / config).glob("*.parquet")))
         beside = _by_split(instance_tables(folder, config))
-        for split, schemas in own.items():
+        for split, schemas in by_split.items():
             yield _Part(
                 config=config,
                 split=split,
@@ -164,29 +166,30 @@ def _parts(folder: Path) -> Iterator[_Part]:
 
 def _by_split(paths: Sequence[Path]) -> dict[str, tuple[Path, ...]]:
     groups = groupby(paths, key=lambda path: split_of_file(path) or "")
-    return {split: tuple(own) for split, own in groups}
+    return {split: tuple(paths) for split, paths in groups}
 
 
 def _selected_rows(
-    part: _Part, places: Collection[int], first: int
+    part: _Part, places: Collection[int], offset: int
 ) -> tuple[list[dict[int, str]], list[pa.StringArray], int]:
-    """Return, batch by batch, the rows that are wanted, and their names as Arrow's.
+    """Return the selected rows batch by batch, and their names as Arrow's.
 
-    The first row of the part has the place `first`; the last value is the place
-    behind its last.
+    The first row of the part has the place `offset`; the last value is the place
+    after its last.
     """
-    rows, selected = [], []
+    rows = []
+    selected = []
     for batch in _batches(part.schemas, ("unique_id",)):
         names = batch.column("unique_id")
-        own = {
+        selected_rows = {
             row: names[row].as_py()
             for row in range(len(names))
-            if first + row in places
+            if offset + row in places
         }
-        rows.append(own)
-        selected += [names.slice(row, 1) for row in own]
-        first += len(names)
-    return rows, selected, first
+        rows.append(selected_rows)
+        selected += [names.slice(row, 1) for row in selected_rows]
+        offset += len(names)
+    return rows, selected, offset
 
 
 def _batches(
@@ -195,7 +198,7 @@ def _batches(
     """Yield the columns that a file has of these, a few rows at a time.
 
     Raises:
-        BadConfiguration: one that is needed is missing.
+        BadConfiguration: a required one is missing.
         BadData: a file cannot be read.
     """
     for path in paths:
@@ -204,8 +207,8 @@ def _batches(
                 present = [name for name in columns if name in file.schema_arrow.names]
                 missing = sorted(_NEEDED.intersection(columns).difference(present))
                 if missing:
-                    what = f"no column {', '.join(missing)}"
-                    raise BadConfiguration(what, str(path))
+                    message = f"no column {', '.join(missing)}"
+                    raise BadConfiguration(message, str(path))
                 for name in present:
                     kind = file.schema_arrow.field(name).type
                     if not (pa.types.is_null(kind) or _KINDS.get(name, _is_text)(kind)):
@@ -219,7 +222,7 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-#: Columns that are no texts.
+#: Columns that are not texts.
 _KINDS: Final[Mapping[str, Callable[[pa.DataType], bool]]] = {
     "features": lambda kind: pa.types.is_list(kind) or pa.types.is_large_list(kind),
     "weight": pa.types.is_floating,
@@ -232,7 +235,8 @@ def _sample(
     batch: pa.RecordBatch, row: int, part: _Part, instances: tuple[Instance, ...]
 ) -> Record:
     values = {name: batch.column(name)[row].as_py() for name in batch.schema.names}
-    named, schema = values.get("features"), values["json_schema"]
+    named = values.get("features")
+    schema = values["json_schema"]
     if schema is None or values["unique_id"] is None:
         where = f"{part.config}/{values['unique_id']}"
         raise BadData("a row without json_schema or unique_id", where)
@@ -249,7 +253,7 @@ def _sample(
 
 
 def _features(schema: str) -> tuple[str, ...]:
-    """Return the feature names of a schema's text; none if it is no JSON."""
+    """Return the feature names of a schema's text; none if it is not JSON."""
     value = parse(schema.encode("utf-8", "surrogatepass"))
     return () if isinstance(value, Rejected) else features(value, ANY_DIALECT)
 
@@ -262,8 +266,8 @@ def _instances(
     # `pa.array` of a list would load pandas, a quarter of a second.
     name_array = pa.concat_arrays(names)
     for batch in _batches(paths, _OF_INSTANCES, _BATCH_OF_INSTANCES):
-        own = batch.filter(pc.is_in(batch.column("unique_id"), name_array))
-        columns = [own.column(name).to_pylist() for name in _OF_INSTANCES]
+        selected = batch.filter(pc.is_in(batch.column("unique_id"), name_array))
+        columns = [selected.column(name).to_pylist() for name in _OF_INSTANCES]
         for name, text, valid, kind, keyword, pointer in zip(*columns, strict=True):
             yield (
                 name,

@@ -23,14 +23,14 @@ def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[i
         seed: Another seed draws others.
 
     Returns:
-        The places of those that are drawn, in ascending order.
+        The places of the drawn records, in ascending order.
     """
     heaps: dict[str, list[tuple[int, int]]] = {}
     counts: dict[str, int] = {}
-    for place, config, name in names:
+    for index, config, name in names:
         counts[config] = counts.get(config, 0) + 1
         heap = heaps.setdefault(config, [])
-        entry = (-_rank(seed, config, name), place)
+        entry = (-_rank(seed, config, name), index)
         if len(heap) < limit:
             heapq.heappush(heap, entry)
         else:
@@ -38,7 +38,7 @@ def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[i
     shares = _shares(counts, limit)
     places: list[int] = []
     for config, heap in heaps.items():
-        places += (place for _, place in heapq.nlargest(shares[config], heap))
+        places += (position for _, position in heapq.nlargest(shares[config], heap))
     return sorted(places)
 
 

@@ -1,4 +1,4 @@
 """One file an engine, each run by its path inside a worker.
 
-`evaluation.core.engine_protocol` says what is in such a file.
+`evaluation.core.engine_protocol` describes such a file.
 """

@@ -1,6 +1,6 @@
 """Formatron: JSON Schema to a grammar of KBNF, whose Earley parser computes masks.
 
-Its documents say what of a schema it takes: an object or an array at the root, with
+By its documents it accepts an object or an array at the root, with
 `$id` and the `$schema` of 2020-12, members in the order of `properties` and no others.
 Every schema is given it as one of that draft, with an `$id` where it has none. It ends
 a text as soon as that is complete.
@@ -39,7 +39,7 @@ ABOUT = {
     ],
 }
 OPTIONS = {
-    # Whether what cannot be said exactly is refused; null for its own: it is.
+    # Whether inexact translations are rejected; null for its default: they are.
     "strict": "bool|null"
 }
 PRESETS: dict[str, dict[str, object]] = {
@@ -48,7 +48,7 @@ PRESETS: dict[str, dict[str, object]] = {
     # Not among the engines of the paper: its defaults.
     "paper": {"strict": None},
 }
-#: Of a token that the grammar, or its vocabulary, does not have.
+#: Message for a token missing from the grammar or its vocabulary.
 _REFUSALS = ("is rejected", "does not exist", "is finished")
 _NEWEST = "https://json-schema.org/draft/2020-12/schema"
 _ID = "https://example.com/schema.json"
@@ -89,7 +89,7 @@ class Engine:
         builder = self._builder()
         extractor = builder.json(self._read({"$id": _ID, **parsed, "$schema": _NEWEST}))
         builder.append_str(f"{extractor}")
-        # Its decoder serves only what it extracts from texts.
+        # Its decoder only serves extraction from texts.
         return builder.build(self._vocabulary, str)._engine  # noqa: SLF001 - as in its own integrations
 
     def start(self, grammar: object) -> Matcher:
@@ -117,7 +117,7 @@ class Matcher:
         return memoryview(bits).cast("B")
 
     def commit(self, token: int) -> bool:
-        """Take a token; a refusal is an exception that says so."""
+        """Accept a token; a rejection is an exception."""
         try:
             self._state.try_accept_new_token(token)
         except ValueError as error:

@@ -1,8 +1,8 @@
 """guidance: llguidance's masks, with the options that `guidance.json` passes.
 
 Its users get `oneOf` read as `anyOf`, which llguidance by itself refuses to do, and
-the version of llguidance that guidance pins. The file of that engine, beside this one,
-computes the masks.
+the version of llguidance that guidance pins. The file of that engine, next to this
+one, computes the masks.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ class Engine:
 
     def compile(self, schema: str) -> object:
         """Return a matcher of guidance's grammar, before its first token."""
-        whole: Any = {"true": True, "false": False}.get(schema.strip(), schema)
+        root: Any = {"true": True, "false": False}.get(schema.strip(), schema)
         with warnings.catch_warnings():
             # The matcher has the same warnings.
             warnings.simplefilter("ignore")
-            node = self._json(schema=whole, **self._arguments)
+            node = self._json(schema=root, **self._arguments)
         return self._masks.compile_grammar(node.ll_grammar())
 
     def start(self, grammar: object) -> Matcher:
@@ -77,8 +77,8 @@ class Engine:
 
     def warnings(self, grammar: object) -> Sequence[str]:
         """Return what llguidance warns of."""
-        said: Sequence[str] = self._masks.warnings(grammar)
-        return said
+        messages: Sequence[str] = self._masks.warnings(grammar)
+        return messages
 
 
 def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine:

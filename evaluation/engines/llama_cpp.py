@@ -47,7 +47,7 @@ _UINT32, _BOOL, _STRING, _ARRAY, _INT32, _FLOAT32 = 4, 7, 8, 9, 5, 6
 
 
 def grammar_text(schema: str, options: Mapping[str, Any]) -> str:
-    """Return the GBNF of a schema; what the converter raises is passed on."""
+    """Return the GBNF of a schema; the converter's exceptions are passed on."""
     from llama_cpp import llama_grammar
 
     order = [name for name in options["property_order"].split(",") if name]
@@ -78,7 +78,7 @@ class Engine:
         self._options = options
         parameters = llama_cpp.llama_model_default_params()
         parameters.vocab_only = True
-        # What it says of the vocabulary is of no interest, what it warns of later is.
+        # Its messages on the vocabulary are ignored, its later warnings are not.
         log = logging.getLogger("llama-cpp-python")
         log.setLevel(logging.ERROR)
         with tempfile.TemporaryDirectory() as folder:
@@ -134,7 +134,8 @@ class Matcher:
 
     def __init__(self, engine: Engine, sampler: Sampler) -> None:
         """Begin a text."""
-        library, numpy = engine.library, engine.numpy
+        library = engine.library
+        numpy = engine.numpy
         self._engine = engine
         self._sampler = sampler
         kinds = [("id", numpy.int32), ("logit", numpy.float32), ("p", numpy.float32)]
@@ -179,7 +180,7 @@ def vocabulary(tokenizer: Tokenizer) -> Iterator[bytes]:
     """Yield a GGUF file (version 3) with a vocabulary and no tensor.
 
     Byte-level vocabularies are llama.cpp's `gpt2`, whose tokens are spelled with one
-    letter a byte; one with two tokens of the same bytes (single bytes beside letters,
+    letter a byte; one with two tokens of the same bytes (single bytes and letters,
     as SentencePiece has them) is its `llama`.
     """
     contents = [content for content in tokenizer.token_bytes if content]
@@ -247,7 +248,7 @@ def _special_names(tokenizer: Tokenizer) -> dict[int, str]:
 
 
 def _alphabet() -> list[str]:
-    """Return the letter of every byte: itself where it prints, else one from 256 on."""
+    """Return the letter of every byte: itself if printable, otherwise from 256 on."""
     printing = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     free = iter(range(256, 512))
     return [chr(byte if byte in printing else next(free)) for byte in range(256)]

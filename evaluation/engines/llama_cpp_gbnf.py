@@ -1,6 +1,6 @@
 """llama.cpp's conversion to GBNF, with masks by XGrammar, as the paper did.
 
-The two share their grammar notation. The files of both engines beside this one do
+The two share their grammar notation. The files of both engines next to this one do
 the work.
 """
 
@@ -30,7 +30,7 @@ OPTIONS = {
     "whitespace": "str|null",
     # Names of members, comma-separated, that come before all others.
     "property_order": "str",
-    # XGrammar's own; null for what it does by itself.
+    # XGrammar's setting; null for its default.
     "max_threads": "int|null",
     "cache": "bool|null",
 }
@@ -84,7 +84,7 @@ class Engine:
 
 
 def _beside(name: str) -> SimpleNamespace:
-    """Return what the file of another engine defines."""
+    """Import the file of another engine."""
     path = Path(__file__).with_name(f"{name}.py")
     return SimpleNamespace(**runpy.run_path(str(path)))
 

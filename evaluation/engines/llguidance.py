@@ -61,7 +61,7 @@ PRESETS: dict[str, dict[str, object]] = {
 _OWN = PRESETS["faithful"]
 #: Reasons to stop that mean a complete text.
 _COMPLETE = ("NoExtension", "NoExtensionBias", "EndOfSentence")
-#: In what it says of a token that the grammar does not have, which is no failure.
+#: Part of its message for a token missing from the grammar, which is not a failure.
 _REFUSAL = "doesn't satisfy the grammar"
 _LIMITS = (
     "initial_lexer_fuel",
@@ -108,7 +108,7 @@ class _Matcher:
         return self._mask
 
     def error(self) -> str:
-        """Return how it has failed; a token that the grammar lacks is no failure."""
+        """Return how it has failed; a token that the grammar lacks is not a failure."""
         if not self._has_failed():
             return ""
         message: str = self._matcher.get_error()
@@ -156,7 +156,7 @@ class _Engine:
         limits: Any = {
             name: lexer_limits.pop(name) for name in _LIMITS if name in lexer_limits
         }
-        #: What is passed beside a grammar, and beside a schema; empty unless asked for.
+        #: Extra arguments with a grammar and with a schema; empty by default.
         self._limits: dict[str, Any] = (
             {"limits": llguidance.LLParserLimits(**limits)} if limits else {}
         )
@@ -166,10 +166,10 @@ class _Engine:
 
     def compile(self, schema: str) -> object:
         """Return a matcher before its first token."""
-        # With any option it refuses a schema that is no object; `{}` is the same one.
-        whole = "{}" if self._overrides and schema.strip() == "true" else schema
+        # With any option it rejects a schema that is not an object; `{}` is equal.
+        root = "{}" if self._overrides and schema.strip() == "true" else schema
         grammar = self._library.LLMatcher.grammar_from_json_schema(
-            whole, **self._overrides
+            root, **self._overrides
         )
         return self.compile_grammar(grammar)
 
@@ -193,7 +193,7 @@ class _Engine:
         return _Matcher(grammar, grammar.matcher.deep_copy(), self._mask_bytes)
 
     def warnings(self, grammar: _Grammar) -> Sequence[str]:
-        """Return what the compiler warns of."""
+        """Return the compiler's warnings."""
         return list(grammar.matcher.get_grammar_warnings())
 
 
@@ -221,7 +221,7 @@ class _OldMatcher:
         return self._bits
 
     def commit(self, token: int) -> bool:
-        """Take a token; raises what is no refusal, such as a limit."""
+        """Accept a token; raises for other reasons, such as a limit."""
         if self._stopped():
             return False
         try:
@@ -297,7 +297,7 @@ class _Spelling:
     """A tokenizer as versions before 0.6 want it.
 
     Specials begin with a byte of 255. Every single byte has to be a token, or masks
-    panic: those that the vocabulary lacks get ids behind its end, beyond every mask.
+    panic: missing ones get ids after the vocabulary's end, beyond every mask.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:

@@ -2,7 +2,7 @@
 
 Before the first mask only the tree is computed. Its integrations need transformers;
 here its tokenizer data are built from bytes. A parser that fails inside logs that and
-then allows only the end, as for a complete text; the log tells the two apart.
+then allows only the end, as for a complete text; the log distinguishes the two.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OPTIONS = {
     "max_whitespace": "int|null",
     # Members only in the order of `required`.
     "force_order": "bool|null",
-    # The most items of an array whose schema does not say.
+    # Maximum items of an array whose schema has no limit.
     "max_array_length": "int|null",
 }
 PRESETS = {
@@ -39,7 +39,7 @@ PRESETS = {
         "force_order": False,
         "max_array_length": 1_000_000,
     },
-    # Null: what the library does by itself.
+    # Null: the library's default.
     "vendor": {"max_whitespace": None, "force_order": None, "max_array_length": None},
     # Not among the engines of the paper: its defaults.
     "paper": {"max_whitespace": None, "force_order": None, "max_array_length": None},
@@ -88,7 +88,7 @@ class Engine:
         return Matcher(self, self._new_enforcer(grammar))
 
     def _note_failure(self, record: logging.LogRecord) -> bool:
-        """Keep what a parser raised; every record is logged all the same."""
+        """Keep a parser's exception; every record is still logged."""
         if record.exc_info and record.getMessage().startswith(_FAILURE):
             kind, error, _ = record.exc_info
             self.failure = f"{kind.__name__ if kind else _FAILURE}: {error}"
@@ -97,7 +97,7 @@ class Engine:
     def _new_enforcer(self, schema: Any) -> Any:  # noqa: ANN401 - types of the engine
         parser = self._parser(schema)
         enforcer = self._enforcer(self._data, parser)
-        # The enforcer sets a configuration of its own, whose alphabet is the tree's.
+        # The enforcer sets a separate configuration, whose alphabet is the tree's.
         arguments = {
             "max_consecutive_whitespaces": self._options["max_whitespace"],
             "force_json_field_order": self._options["force_order"],
@@ -142,7 +142,7 @@ class Matcher:
         return bits
 
     def commit(self, token: int) -> bool:
-        """Take a token that the last mask allows: the enforcer itself says nothing."""
+        """Accept a token that the last mask allows: the enforcer does not check."""
         bits = self.mask() if self._bits is None else self._bits
         if not bits[token >> 3] >> (token & 7) & 1:
             return False

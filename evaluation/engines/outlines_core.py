@@ -1,7 +1,7 @@
 """outlines-core: the schema becomes one regular expression, then an index of tokens.
 
 0.2 builds the index in Rust over bytes. 0.1.26, of the paper's time, uses interegular's
-automaton in Python, over text in which tokens that are no text are spelled byte by
+automaton in Python, over text in which tokens that are not text are spelled byte by
 byte.
 """
 
@@ -35,7 +35,7 @@ PRESETS = {
     "vendor": {"whitespace": None, "max_recursion_depth": None},
     "paper": {"whitespace": None, "max_recursion_depth": None},
 }
-#: Of a token without a transition; any other exception is a failure.
+#: Message for a token without a transition; other exceptions are failures.
 _REFUSAL = "No next state found"
 
 
@@ -154,7 +154,7 @@ class OldGuide:
         self._state: int | None = index.get_initial_state()
 
     def mask(self) -> bytearray:
-        """Return the allowed tokens; only the end where there is no way on."""
+        """Return the allowed tokens; only the end without a transition."""
         bits = bytearray((self._engine.vocab_size + 31) // 32 * 4)
         allowed = None
         if self._state is not None:
@@ -179,7 +179,7 @@ class OldGuide:
 
 
 def ids_by(texts: Mapping[int, Any], eos_id: int) -> dict[Any, list[int]]:
-    """Return the ids of every text; the end token has a place of its own."""
+    """Return the ids of every text; the end token is separate."""
     ids: dict[Any, list[int]] = {}
     for index, text in texts.items():
         if text and index != eos_id:

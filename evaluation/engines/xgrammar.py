@@ -2,7 +2,7 @@
 
 Only raw constructors are used: the vocabulary goes in as bytes. Imports that they never
 call (transformers, triton, in 0.1 sentencepiece and tiktoken) get empty stand-ins.
-Version 0.1.8 has fewer options; one that it lacks may only have its neutral value.
+Version 0.1.8 has fewer options; a missing one may only have its neutral value.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ OPTIONS = {
     "max_threads": "int|null",
     "cache": "bool|null",
 }
-# Null: the argument is not passed, and the library does what it does by itself.
+# Null: the argument is not passed, and the library's default applies.
 PRESETS = {
     "faithful": {
         "any_whitespace": True,
@@ -82,7 +82,7 @@ _STAND_INS = ("transformers", "triton", "triton.language", "sentencepiece", "tik
 
 
 class Anything:
-    """What stands for every name of a package that is imported and never used."""
+    """A stand-in for every name of a package that is imported but unused."""
 
     def __init__(self, *_: object, **__: object) -> None:
         """Take any arguments, as a decorator or as a constructor."""
@@ -192,7 +192,7 @@ class Matcher:
         self._size = (engine.vocab_size + 31) // 32 * 4
         self._bits = bytearray(self._size)
         self._tensor = torch.frombuffer(self._bits, dtype=torch.int32).view(1, -1)
-        #: Whether the bits are those of the present state.
+        #: Whether the bits are for the present state.
         self._present = False
 
     def mask(self) -> bytearray:
@@ -230,10 +230,12 @@ def _no_clock() -> Iterator[None]:
 
 def tokens_of(text: str, engine: Engine) -> list[int]:
     """Cut a text into the longest tokens that fit, from the left."""
-    content, tokens, start = text.encode(), list[int](), 0
+    content = text.encode()
+    tokens = list[int]()
+    start = 0
     while start < len(content):
-        last = min(len(content), start + engine.longest)
-        ends = range(last, start, -1)
+        limit = min(len(content), start + engine.longest)
+        ends = range(limit, start, -1)
         end = next((end for end in ends if content[start:end] in engine.ids), None)
         if end is None:
             break
@@ -243,8 +245,8 @@ def tokens_of(text: str, engine: Engine) -> list[int]:
 
 
 def import_xgrammar() -> Any:  # noqa: ANN401 - a module
-    """Import xgrammar, with stand-ins for what raw constructors never touch."""
-    # Torch looks for triton itself, and has to see that there is none.
+    """Import xgrammar, with stand-ins for packages that are not needed."""
+    # Torch looks for triton itself, and must not find it.
     import torch  # noqa: F401 (it must be loaded first)
 
     missing = [name for name in _STAND_INS if name not in sys.modules]

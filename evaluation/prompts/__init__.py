@@ -5,7 +5,7 @@ A template is text in parts, each under a line `--- system`, `--- user` or
 Parts are Jinja templates over `schema`, `shots` and, where repeated, `shot`; they
 are split before anything is filled in, so no schema can add a turn.
 
-The instruction and the sections are those of Figure 3 of the JSONSchemaBench paper
+The instruction and the sections are from Figure 3 of the JSONSchemaBench paper
 (arXiv 2501.10868), its worked examples are not: most of those are records of the
 benchmark. Ours were written for this project.
 """
@@ -121,15 +121,17 @@ def read_template(which: str) -> Template:
     """Return a template by its name or its file's path.
 
     Raises:
-        NoInput: there is no such template.
-        BadConfiguration: its last part is not one that asks.
+        NoInput: unknown template.
+        BadConfiguration: its last part is not a question.
     """
     path = _FOLDER / f"{which}.txt" if which in template_names() else Path(which)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         names = ", ".join(template_names())
-        message = f"--set prompt={which}: no such template; say {names}, or name a file"
+        message = (
+            f"--set prompt={which}: no such template; choose {names}, or name a file"
+        )
         raise NoInput(message) from error
     cuts = list(_PART.finditer(text))
     ends = [*(cut.start() for cut in cuts[1:]), len(text)] if cuts else []
@@ -149,7 +151,7 @@ def worked_examples(count: int) -> tuple[WorkedExample, ...]:
     """Return the first worked examples, as compact JSON texts.
 
     Raises:
-        BadConfiguration: there are not so many.
+        BadConfiguration: not enough of them.
     """
     shots = json.loads(_SHOTS.read_text(encoding="utf-8"))
     if not 0 <= count <= len(shots):

@@ -25,8 +25,8 @@ _T = TypeVar("_T")
 # Draws of a bootstrap, and how many values it may hold at a time.
 _RESAMPLES = 2_000
 _MOST_IN_MEMORY = 4_000_000
-# Clusters without which there is no spread between them, and without which too few
-# different samples can be drawn to tell an interval of 95 % from the range of them all.
+# Minimum clusters for a spread between them, and minimum clusters for enough
+# different samples to separate a 95 % interval from the whole range.
 _SPREAD = 2
 _RESAMPLED = 5
 
@@ -87,15 +87,16 @@ def ratio_over(
         figure: The figure of a subject; None where it has none.
         cluster: The cluster of a pair, by its subject a.
     """
-    known = [
-        (first, second, cluster(a))
+    measured = [
+        (numerator, denominator, cluster(a))
         for a, b in pairs
-        if (first := figure(a)) is not None and (second := figure(b)) is not None
+        if (numerator := figure(a)) is not None
+        and (denominator := figure(b)) is not None
     ]
     return geometric_ratio(
-        [first for first, _, _ in known],
-        [second for _, second, _ in known],
-        [group for _, _, group in known],
+        [numerator for numerator, _, _ in measured],
+        [denominator for _, denominator, _ in measured],
+        [group for _, _, group in measured],
     )
 
 
@@ -117,7 +118,7 @@ def mean_difference(
         b: Another figure of the same subjects.
         clusters: To which cluster each belongs, that is, its schema; None: each is
             alone.
-        seed: Of the draws.
+        seed: Seed of the draws.
 
     Raises:
         ValueError: arguments are not of one length.
@@ -152,14 +153,15 @@ def _drawn_means(
         resamples: How often as many clusters as there are are drawn with replacement.
         seed: The same gives the same means.
     """
-    draw, count = np.random.default_rng(seed), len(sums)
+    draw = np.random.default_rng(seed)
+    count = len(sums)
     batch = max(1, _MOST_IN_MEMORY // count)
     means = []
     for remaining in range(resamples, 0, -batch):
         sampled = draw.integers(0, count, (min(batch, remaining), count))
-        drawn = np.array([np.bincount(row, minlength=count) for row in sampled])
-        total = drawn @ sizes
-        means.append((drawn @ sums)[total > 0] / total[total > 0, None])
+        weights = np.array([np.bincount(row, minlength=count) for row in sampled])
+        total = weights @ sizes
+        means.append((weights @ sums)[total > 0] / total[total > 0, None])
     return np.sort(np.concatenate(means), axis=0)
 
 
@@ -197,7 +199,7 @@ def bootstrap_means(
     """Return a 95 % bootstrap interval of the weighted mean of every column.
 
     All columns share the draws. The bounds are not widened if each row is a cluster, as
-    SOB's authors do; else as those of `mean_difference`.
+    SOB's authors do; otherwise as in `mean_difference`.
 
     Args:
         values: One row a subject, one column a figure.

@@ -98,12 +98,12 @@ def points(
 
     def draw(figure: Figure) -> None:
         axes = axes_of(figure, title, x_label, y_label)
-        for index, (point, place) in enumerate(by_engine.items()):
+        for index, (point, estimate) in enumerate(by_engine.items()):
             axes.errorbar(
-                [place.x],
-                [place.y],
-                xerr=_whiskers(place.x, place.x_interval),
-                yerr=_whiskers(place.y, place.y_interval),
+                [estimate.x],
+                [estimate.y],
+                xerr=_whiskers(estimate.x, estimate.x_interval),
+                yerr=_whiskers(estimate.y, estimate.y_interval),
                 fmt="o",
                 ms=4,
                 lw=0.8,
@@ -112,7 +112,7 @@ def points(
             )
             axes.annotate(
                 label(point),
-                (place.x, place.y),
+                (estimate.x, estimate.y),
                 xytext=(5, 4),
                 textcoords="offset points",
                 fontsize=7,
@@ -131,7 +131,7 @@ def _whiskers(
 
 
 def axes_of(figure: Figure, title: str, x_label: str, y_label: str) -> Axes:
-    """Return the one field of a plot, with its title, its grid and what it shows."""
+    """Return the only axes of a plot, with title, grid and subject."""
     axes = figure.subplots()
     axes.set_title(title)
     axes.set_xlabel(x_label)
@@ -170,7 +170,7 @@ def stack(
     x_label: str,
     colours: Mapping[str, str] | None = None,
 ) -> Plot:
-    """Draw one bar a line: the shares of its parts, its total beside it.
+    """Draw one bar a line: the shares of its parts, its total next to it.
 
     Parts without a colour in `colours` take the next default.
     """

@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 #: The column of a rate in which every cluster of near-duplicates counts once.
 BY_CLUSTER = "by cluster"
 CLUSTERS = f"{BY_CLUSTER}: every cluster of near-duplicates counts once."
-#: What the brackets behind a rate are.
+#: Meaning of the brackets after a rate.
 BRACKETS = (
     "Brackets: Wilson's 95 % interval; several answers about one schema count for what "
     "they are worth."
 )
 
 
-def without_meanings(note: str, gone: Collection[str], shown: Collection[str]) -> str:
+def without_meanings(note: str, gone: Collection[str], columns: Collection[str]) -> str:
     """Return a note without the sentences `NAME: ...` of columns that are gone.
 
     Example:
         >>> without_meanings("a: one. b: two.", {"b"}, {"a"})
         'a: one.'
     """
-    clusters = () if any(BY_CLUSTER in name for name in shown) else (BY_CLUSTER,)
+    clusters = () if any(BY_CLUSTER in name for name in columns) else (BY_CLUSTER,)
     for name in (*gone, *clusters):
         note = re.sub(rf"(^|(?<=\. )){re.escape(name)}: [^.]*\.( |$)", "", note)
     return note.rstrip()

@@ -43,12 +43,12 @@ def for_terminal(report: Table) -> RenderableType:
         if name in report.commands and command
     ]
     figures = numbers(report)
-    shown = [
+    printed = [
         (column, index in figures)
         for index, column in enumerate(columns)
         if column[0] not in report.commands
     ]
-    return Group(heading, *_fitted(shown), *commands)
+    return Group(heading, *_fitted(printed), *commands)
 
 
 def _fitted(columns: Sequence[tuple[Sequence[str], bool]]) -> list[RenderableType]:
@@ -59,31 +59,27 @@ def _fitted(columns: Sequence[tuple[Sequence[str], bool]]) -> list[RenderableTyp
     """
     right = [index for index, (_, is_figure) in enumerate(columns) if is_figure]
     head, *rows = zip(*(cells for cells, _ in columns), strict=True)
-    whole = table(head, rows, numbers=right)
-    words = {
-        word
-        for cells, _ in columns
-        for cell in cells
-        for word in safe(cell).split()
-        if len(word) <= stdout().width // _LONG
-    }
-    if len(columns) > 2 * len(right) or _has_words(whole, words):
-        return [whole]
-    first, *lines = (cells for cells, _ in columns)
-    turned = table(first, lines, numbers=range(1, len(first)))
+    full = table(head, rows, numbers=right)
+    text = " ".join(safe(cell) for cells, _ in columns for cell in cells)
+    words = {word for word in text.split() if len(word) <= stdout().width // _LONG}
+    if len(columns) > 2 * len(right) or _has_words(full, words):
+        return [full]
+    header, *lines = (cells for cells, _ in columns)
+    turned = table(header, lines, numbers=range(1, len(header)))
     if _has_words(turned, words) or len(right) == 1:
         return [turned]
-    names, figures = columns[: right[0]], columns[right[0] :]
+    names = columns[: right[0]]
+    figures = columns[right[0] :]
     half = (len(figures) + 1) // 2
     parts = figures[:half], figures[half:]
-    return [each for part in parts for each in _fitted([*names, *part])]
+    return [fitted for part in parts for fitted in _fitted([*names, *part])]
 
 
 def _has_words(part: RenderableType, words: set[str]) -> bool:
     """Return whether a screen breaks none of the words."""
     lines = stdout().render_lines(part)
-    shown = {word for line in lines for cell in line for word in cell.text.split()}
-    return words <= shown
+    text = " ".join(cell.text for line in lines for cell in line)
+    return words <= {*text.split()}
 
 
 def numbers(report: Table) -> set[int]:
@@ -209,7 +205,7 @@ def named_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Tabl
     """Return the tables of these names in their order.
 
     Raises:
-        BadUsage: there is no such table; the message names those there are.
+        BadUsage: unknown table; the message names those there are.
     """
     for name in names:
         if not any(name in {table.slug, table.path} for table in tables):
@@ -230,7 +226,7 @@ def print_tables(
     Args:
         tables: The tables.
         format_: How they are printed.
-        head: What JSON says beside them.
+        head: Further members of the JSON.
     """
     if format_ is ReportFormat.JSON:
         print_json({**head, "tables": [as_json(table) for table in tables]})

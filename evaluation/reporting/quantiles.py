@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """A quantile, or what it is at least where time-outs cut off the values above."""
+    """A quantile, or its lower bound if time-outs cut off the values above."""
 
     value: float
     at_least: bool = False
@@ -19,7 +19,7 @@ class Quantile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantiles:
-    """Measured values in order, and lower bounds of those that were cut off."""
+    """Measured values in order, and lower bounds of those cut off."""
 
     #: In order; both kinds together.
     values: np.ndarray
@@ -30,16 +30,16 @@ class Quantiles:
     def of(
         cls, values: Sequence[float] | np.ndarray, censored: Sequence[float] = ()
     ) -> Quantiles:
-        """Sort values; a censored one is known to be at least so much."""
-        both = np.concatenate([np.asarray(values), np.asarray(censored)])
+        """Sort values; a censored one is a lower bound."""
+        combined = np.concatenate([np.asarray(values), np.asarray(censored)])
         bound = min(censored, default=None)
-        return cls(np.sort(both), bound)
+        return cls(np.sort(combined), bound)
 
     def at(self, percent: float) -> Quantile | None:
         """Return the quantile; None of no values.
 
         Interpolated (Hyndman and Fan, 1996, definition 7). It is a lower bound if a
-        value that was cut off could be below it.
+        value cut off could be below it.
 
         Raises:
             ValueError: `percent` is not between 0 and 100.
@@ -48,8 +48,8 @@ class Quantiles:
             raise ValueError(percent)
         if not len(self.values):
             return None
-        place = (len(self.values) - 1) * percent / 100
-        low, high = (float(self.values[end(place)]) for end in (floor, ceil))
-        value = low + (high - low) * (place - floor(place))
+        position = (len(self.values) - 1) * percent / 100
+        low, high = (float(self.values[end(position)]) for end in (floor, ceil))
+        value = low + (high - low) * (position - floor(position))
         bound = self.first_bound
         return Quantile(value, at_least=bound is not None and bound <= high)

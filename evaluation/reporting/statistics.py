@@ -14,7 +14,7 @@ from typing import TypeVar
 _T = TypeVar("_T")
 #: The two-sided 95 % quantile of the standard normal distribution.
 _Z = 1.959963984540054
-# Clusters without which there is no spread between them.
+# Minimum clusters for a spread between them.
 _SPREAD = 2
 
 
@@ -33,7 +33,7 @@ def wilson(count: float, of: float, *, worth: float | None = None) -> Interval |
     inference", without continuity correction.
 
     Args:
-        count: How many of them have what is counted.
+        count: Number of hits among them.
         of: How many there are.
         worth: How many independent ones they are worth (`independent_worth`), where
             they are not.
@@ -45,7 +45,9 @@ def wilson(count: float, of: float, *, worth: float | None = None) -> Interval |
         raise ValueError((count, of))
     if of == 0:
         return None
-    z, share, size = _Z, count / of, of if worth is None else worth
+    z = _Z
+    share = count / of
+    size = of if worth is None else worth
     middle = share + z * z / (2 * size)
     spread = z * sqrt(share * (1 - share) / size + z * z / (4 * size * size))
     scale = 1 + z * z / size
@@ -67,7 +69,7 @@ def independent_worth(clusters: Iterable[tuple[int, int]]) -> float:
     cluster always agrees (L. Kish, 1965, "Survey Sampling", 8.2).
 
     Args:
-        clusters: Of each cluster how many have what is counted, and how many there are.
+        clusters: Hits and size of each cluster.
 
     Example:
         Twenty texts for each of three schemas, every one valid, are three successes:
@@ -97,7 +99,8 @@ def clustered_error(clusters: Sequence[tuple[float, int]]) -> float:
     Args:
         clusters: The sum and the size of each, two at least.
     """
-    number, of = len(clusters), sum(size for _, size in clusters)
+    number = len(clusters)
+    of = sum(size for _, size in clusters)
     mean = sum(total for total, _ in clusters) / of
     squares = fsum(
         ((total - mean * size) / (1 - size / of)) ** 2 for total, size in clusters
@@ -147,7 +150,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def sign_flip(differences: Iterable[int]) -> float:
-    """Return the exact two-sided p of paired counts that differ by so much.
+    """Return the exact two-sided p of paired counts with this difference.
 
     One difference a cluster: how many more answers b has right than a. p is the share
     of sign choices whose sum is at least as far from 0 (R. A. Fisher, 1935, "The Design
@@ -170,7 +173,7 @@ def sign_flip(differences: Iterable[int]) -> float:
 
 
 def holm(ps: Mapping[_T, float]) -> dict[_T, float]:
-    """Return p-values adjusted for having asked so many questions (Holm, 1979)."""
+    """Return p-values adjusted for multiple tests (Holm, 1979)."""
     adjusted: dict[_T, float] = {}
     largest = 0.0
     for rank, (name, p) in enumerate(sorted(ps.items(), key=lambda item: item[1])):

@@ -40,7 +40,7 @@ class Rate:
     worth: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no share of anything."""
+        """Reject an impossible share."""
         if not 0 <= self.count <= self.of:
             raise ValueError((self.count, self.of))
 
@@ -62,7 +62,7 @@ class Rate:
         """Return the share of answers that are as they should be.
 
         Args:
-            answers: Of each which schema it is about, and whether it is so.
+            answers: The schema of each, and whether it is a hit.
         """
         counts: dict[Hashable, list[bool]] = {}
         for schema, good in answers:
@@ -108,7 +108,7 @@ class ClusterRate:
     Its interval is Wilson's, of as many answers as there are clusters.
     """
 
-    #: The sums of the weights of what is so, and of all.
+    #: The sums of the weights of the hits, and of all.
     count: float
     clusters: float
 
@@ -119,7 +119,7 @@ class ClusterRate:
         """Return the share of answers that are as they should be, by weight.
 
         Args:
-            answers: Of each which schema it is about, whether it is so, and the
+            answers: The schema of each, whether it is a hit, and the
                 schema's weight; the answers about one share it.
 
         Returns:
@@ -137,7 +137,9 @@ class ClusterRate:
             goods.setdefault(schema, []).append(good)
         if len(set(weights.values())) < 2:  # noqa: PLR2004 (two that differ)
             return None
-        shares = {schema: sum(own) / len(own) for schema, own in goods.items()}
+        shares = {
+            schema: sum(answers) / len(answers) for schema, answers in goods.items()
+        }
         return cls(
             sum(weights[schema] * share for schema, share in shares.items()),
             sum(weights.values()),
@@ -203,7 +205,7 @@ class Quartiles:
 
     #: The first quartile, the median and the third one.
     quartiles: tuple[Quantile, Quantile, Quantile]
-    #: `ns`, or what is counted: `tokens`.
+    #: `ns`, or the counted unit: `tokens`.
     unit: str = "ns"
 
     @classmethod
@@ -220,28 +222,30 @@ class Quartiles:
         low, middle, high = map(self._text, self.quartiles)
         return f"{middle} [{low}, {high}]"
 
-    def _text(self, one: Quantile) -> str:
+    def _text(self, quantile: Quantile) -> str:
         if self.unit == "ns":
-            return str(Duration(one.value, one.at_least))
-        text = f"{one.value:,.3g}" if one.value % 1 else f"{one.value:,.0f}"
-        return f"≥ {text}" if one.at_least else text
+            return str(Duration(quantile.value, quantile.at_least))
+        text = (
+            f"{quantile.value:,.3g}" if quantile.value % 1 else f"{quantile.value:,.0f}"
+        )
+        return f"≥ {text}" if quantile.at_least else text
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name, the unit in the name."""
         parts: dict[str, Json] = {}
-        for name, one in zip(_QUARTILES, self.quartiles, strict=True):
-            parts[f"{name} {self.unit}"] = _number(one.value)
-            parts[f"{name} at_least"] = one.at_least
+        for name, quantile in zip(_QUARTILES, self.quartiles, strict=True):
+            parts[f"{name} {self.unit}"] = _number(quantile.value)
+            parts[f"{name} at_least"] = quantile.at_least
         return parts
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number that was fitted, with a 95 % interval where there is one."""
+    """A number fitted, with a 95 % interval where there is one."""
 
     value: float
     interval: Interval | None = None
-    #: How it is printed: the number, its unit, and what a unit is worth.
+    #: Its printed parts: the number, its unit, and the unit's size.
     form: ClassVar[str] = "{:.2f}"
     unit: ClassVar[str] = ""
     scale: ClassVar[int] = 1
@@ -292,7 +296,7 @@ class Shift(Estimate):
         """Return the cell of a difference of pairs; None without any."""
         if figure is None:
             return None
-        # Pairs that all differ alike, or not at all, tell of no others.
+        # Pairs that all differ alike, or not at all, do not generalise.
         wide = figure.interval and figure.interval.low < figure.interval.high
         return cls(figure.value, figure.interval if wide else None)
 
@@ -315,7 +319,7 @@ class MissingFigure:
 #: It was not measured.
 NOT_RUN = MissingFigure("not run")
 
-#: What stands in a table.
+#: A value of a table.
 Cell: TypeAlias = (
     str
     | int
@@ -342,11 +346,11 @@ class Table:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    #: What a reader has to know to read it: definitions, what was left out.
+    #: Notes for the reader: definitions, exclusions.
     note: str = ""
     #: Its name for programs and files; made of the title where it is empty.
     name: str = ""
-    #: The task that it is of, where several tasks have tables beside it.
+    #: Its task, if tables of several tasks are shown together.
     task: str = ""
     #: Names of the columns whose cells are commands: they are printed to be copied.
     commands: tuple[str, ...] = ()
@@ -373,14 +377,14 @@ class Table:
 
     @property
     def heading(self) -> str:
-        """What stands above it: its title, after its task where that must be said."""
+        """Its heading: the title, after its task if needed."""
         return f"{self.task}: {self.title}" if self.task else self.title
 
     def without_empty_columns(self, *names: str) -> Table:
         """Return the table without the columns in which no row has a figure.
 
         Those named may go, any but the first if none is. The note loses the sentences
-        `NAME: ...` that say what they mean.
+        `NAME: ...` that define them.
         """
         columns = [
             index
@@ -388,11 +392,13 @@ class Table:
             if (name not in names if names else index == 0)
             or not all(_is_empty(row[index]) for row in self.rows)
         ]
-        shown = tuple(self.columns[index] for index in columns)
+        columns_shown = tuple(self.columns[index] for index in columns)
         return replace(
             self,
-            columns=shown,
-            note=without_meanings(self.note, {*self.columns} - {*shown}, shown),
+            columns=columns_shown,
+            note=without_meanings(
+                self.note, {*self.columns} - {*columns_shown}, columns_shown
+            ),
             rows=tuple(tuple(row[index] for index in columns) for row in self.rows),
         )
 
@@ -404,7 +410,7 @@ class Table:
 
     @property
     def path(self) -> str:
-        """Its slug, after its task where that must be said."""
+        """Its slug, after its task if needed."""
         return f"{self.task}/{self.slug}" if self.task else self.slug
 
 
@@ -418,7 +424,7 @@ def _is_empty(cell: Cell) -> bool:
 
 
 def text_of(cell: Cell) -> str:
-    """Return a cell as people read it; a missing figure is `-` or says why."""
+    """Return a cell for people; a missing figure is `-` or its reason."""
     if cell is None or (isinstance(cell, float) and not isfinite(cell)):
         return "-"
     if isinstance(cell, bool):
@@ -431,7 +437,7 @@ def text_of(cell: Cell) -> str:
 
 
 def json_of(cell: Cell) -> Json:
-    """Return a cell as programs read it; what is missing is null or says why."""
+    """Return a cell for programs; a missing figure is null or its reason."""
     if isinstance(cell, float):
         return _number(cell)
     if cell is None or isinstance(cell, str | int):

@@ -1,9 +1,9 @@
-"""The table of attempts: what each engine made of each case, one typed line each.
+"""The table of attempts: each engine's result on each case, one typed line each.
 
 Every report of engines is a query on it. Times are what MaskBench calls by these names:
 the compile call alone; and, for each token, its mask and taking the token
-(specification: guidance-ai/jsonschemabench, maskbench). Walks that are apart have
-columns of their own, and near misses of length bounds are in no mean: they are as long
+(specification: guidance-ai/jsonschemabench, maskbench). Walks labelled `apart` have
+separate columns, and near misses of length bounds are in no mean: they are as long
 as their schema's bound, so that few of them would be most of the time.
 """
 
@@ -53,7 +53,7 @@ LENGTH_BOUNDS: Final = frozenset(
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One line: what came of one case under one engine, once.
+    """One line: the result of one case under one engine, once.
 
     In the file its `result` and `walks` follow (`evaluation.core.cases.Row`).
     """
@@ -80,7 +80,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     #: Whether it warned of the keyword of each invalid text that it accepted; None if
     #: it accepted none.
     warned: bool | None
-    #: The compile call, of a refusal too; a run's frame has None there.
+    #: Time of the compile call, rejections included; None in a run's frame.
     compile_ns: Whole | None
     #: Making the first matcher and computing its first mask.
     first_mask_ns: Whole | None
@@ -97,10 +97,10 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     #: Whether the process had its core to itself.
     quiet: bool | None
     ended_by_wall_clock: bool
-    #: Valid texts that were walked, and those that could be written to the end.
+    #: Valid texts walked, and those that could be written to the end.
     valid: Whole
     valid_accepted: Whole
-    #: Invalid texts that were walked, and those that were blocked.
+    #: Invalid texts walked, and those blocked.
     invalid: Whole
     invalid_blocked: Whole
     #: Valid texts with members in another order, and those that could be written.
@@ -108,11 +108,11 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reordered_accepted: Whole
     #: `TEXT:TOKENS` of each wrong text, with the tokens before that.
     wrong: str
-    #: Classes of its wrong texts: what stands there; keyword; setting.
+    #: Classes of its wrong texts: kind of byte; keyword; setting.
     why: str
     #: The verdict on each text, and where: what two measurements must agree in.
     verdicts: str
-    #: What the task says of the case, as JSON.
+    #: The task's label of the case, as JSON.
     label: msgspec.Raw
     fingerprint: str
 
@@ -133,7 +133,7 @@ def is_length_bound_miss(walked: InstanceResult) -> bool:
 
 def steps_ns(walks: Iterable[InstanceResult]) -> list[int]:
     """Return the time of each token's mask and commit, one text after the other."""
-    # A token that is blocked, or refused, has no commit.
+    # A token blocked, or refused, has no commit.
     return [
         mask + commit
         for walk in walks
@@ -171,7 +171,7 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
         for number, walk in enumerate(row.walks)
         if engine_is_wrong(walk)
     }
-    why = {"; ".join(filter(None, it.why.cause)) for it in row.walks if it.why}
+    why = {"; ".join(filter(None, walk.why.cause)) for walk in row.walks if walk.why}
     shared = {
         name: getattr(row, name)
         for name in Attempt.__struct_fields__
@@ -198,7 +198,7 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
         "wrong": " ".join(f"{text}:{at}" for text, at in wrong.items()),
         "why": " | ".join(sorted(why)),
         "verdicts": " ".join(
-            [str(outcome), *(f"{it.verdict}:{it.at}" for it in row.walks)]
+            [str(outcome), *(f"{walk.verdict}:{walk.at}" for walk in row.walks)]
         ),
         "label": msgspec.Raw(orjson.dumps(row.label, default=msgspec.to_builtins)),
     }
@@ -230,26 +230,27 @@ def _judged(walks: Iterable[InstanceResult]) -> tuple[int, int]:
     return len(rights) - rights.count(None), rights.count(True)
 
 
-#: A step that takes so many times the median may contain waiting for the core.
+#: A step that takes this many times the median may contain waiting for the core.
 _WAIT_FACTOR: Final = 4
 
 
 def without_waits(row: Row) -> Row:
-    """Return a row whose times are without those of waiting for the core.
+    """Return a row without the time spent waiting for the core.
 
-    Applied twice it changes nothing more: what was taken out is no longer told.
+    Applying it twice changes nothing more: removed waits leave no trace.
     """
     walks = tuple(map(_walk_without_waits, row.walks))
-    compile_ns, waited = row.compile_ns, row.compile_waited_ns or 0
-    # A time that is all waiting says more than none.
+    compile_ns = row.compile_ns
+    waited = row.compile_waited_ns or 0
+    # A time that is all waiting is better than no time.
     if compile_ns is not None and waited < compile_ns:
         compile_ns -= waited
     first_ns = row.first_mask_ns
     timed = ((a, b) for a, b in zip(row.walks, walks, strict=True) if a.mask_ns)
-    # Of the text that was walked first.
-    first = min(timed, key=lambda pair: pair[0].tokens > LONG_TEXT, default=None)
-    if first_ns is not None and first is not None:
-        first_ns = max(0, first_ns - first[0].mask_ns[0] + first[1].mask_ns[0])
+    # The first text that was walked.
+    walk_pair = min(timed, key=lambda pair: pair[0].tokens > LONG_TEXT, default=None)
+    if first_ns is not None and walk_pair is not None:
+        first_ns = max(0, first_ns - walk_pair[0].mask_ns[0] + walk_pair[1].mask_ns[0])
     return replace(
         row,
         walks=walks,
@@ -262,7 +263,7 @@ def without_waits(row: Row) -> Row:
 def _walk_without_waits(walked: InstanceResult) -> InstanceResult:
     """Take waiting out of the steps that are far above their median.
 
-    Of each step a share of what is above; the process may have waited between steps.
+    Each step loses a share of its excess; the process may have waited between steps.
     """
     if not walked.waited_ns:
         return walked
@@ -277,6 +278,6 @@ def _walk_without_waits(walked: InstanceResult) -> InstanceResult:
 
 
 def _far_above(times: Sequence[int]) -> list[float]:
-    """Return of each time what is above the median, 0 unless it is far above."""
+    """Return the excess of each time over the median, 0 unless far above."""
     middle = median(times) if times else 0
     return [ns - middle if ns > _WAIT_FACTOR * middle else 0.0 for ns in times]

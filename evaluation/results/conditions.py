@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 #: Texts longer than this are not printed in a message.
 _LONG: Final = 40
-#: Of a machine, what decides times and outcomes.
+#: Facts on a machine that decide times and outcomes.
 _OF_MACHINE: Final = ("processor", "cores", "platform", "python")
-#: Of the data: all of it, what was chosen, and where instances come from.
+#: Facts on the data: its digest, the selection, and the origin of instances.
 _OF_DATA: Final = ("sha256", "configs", "splits", "instances")
-#: What messages call a member where its name says little, or is the condition's.
+#: Names of members in messages, where the member's name is unclear.
 _LABELS: Final = {
     "sha256": "content",
     **dict.fromkeys(("csbdata", "code", "limit", "only"), ""),
 }
 #: Of models, what decides nothing but a sum of money, and what moves by itself.
 _NOT_OF_MODELS: Final = MOVING_FACTS | {"prices"}
-#: Of a suite, what it is called here, and who answers.
+#: Facts on a suite: its name here, and who answers.
 _NOT_OF_SUITES: Final = frozenset({"data", "models"})
 _DEVICE_NUMBER: Final = re.compile(r":\d+$")
 
@@ -47,7 +47,7 @@ class Condition:
     name: str
     #: What it means for a comparison if it differs.
     consequence: str
-    #: Returns what of a header must be the same in another one, by name.
+    #: Returns the members of a header that must equal another header's, by name.
     part: Callable[[Header, Header], Header]
 
 
@@ -72,32 +72,32 @@ def _members(part: str, *names: str) -> Callable[[Header, Header], Header]:
     """Return what takes these members of a part of a header, or all of them."""
 
     def members(header: Header, _other: Header) -> Header:
-        whole = _mapping(header.get(part))
-        return {name: whole.get(name) for name in names or whole}
+        section = _mapping(header.get(part))
+        return {name: section.get(name) for name in names or section}
 
     return members
 
 
-def _data(header: Header, other: Header) -> Header:
+def _data(header: Header, baseline: Header) -> Header:
     """Return what decides the data; a run that reads none goes with every other."""
-    both = header.get("data") and other.get("data")
-    return _members("data", *_OF_DATA)(header, other) if both else {}
+    compared = header.get("data") and baseline.get("data")
+    return _members("data", *_OF_DATA)(header, baseline) if compared else {}
 
 
-def _settings(header: Header, other: Header) -> Header:
-    """Return what tasks were told; single tasks only where both runs have them."""
-    shared = set(header.get("tasks") or ()) & set(other.get("tasks") or ())
+def _settings(header: Header, baseline: Header) -> Header:
+    """Return the settings of tasks; single tasks only if both runs have them."""
+    shared = set(header.get("tasks") or ()) & set(baseline.get("tasks") or ())
     settings = _mapping(header.get("settings"))
     return {name: settings[name] for name in settings if shared or name != "values"}
 
 
-def _models(header: Header, other: Header) -> Header:
+def _models(header: Header, baseline: Header) -> Header:
     """Return what writes; a run in which no model does goes with every other."""
-    return _model(header) if _model(other) else {}
+    return _model(header) if _model(baseline) else {}
 
 
 def _model(header: Header) -> dict[str, UntypedJson]:
-    """Return what decides what a model writes; one graphics card is like the next."""
+    """Return what decides a model's texts; graphics cards are alike."""
     about = _mapping(header.get("models"))
     parts = {name: part for name, part in about.items() if name not in _NOT_OF_MODELS}
     if isinstance(parts.get("device"), str):
@@ -107,29 +107,30 @@ def _model(header: Header) -> dict[str, UntypedJson]:
     return parts
 
 
-def _sources(header: Header, other: Header) -> Header:
-    """Return what tasks read beside the data, where both runs have the task."""
-    sources, others = _mapping(header.get("sources")), _mapping(other.get("sources"))
+def _sources(header: Header, baseline: Header) -> Header:
+    """Return what tasks read alongside the data, where both runs have the task."""
+    sources = _mapping(header.get("sources"))
+    baseline_sources = _mapping(baseline.get("sources"))
     return {
         f"{task}: content": _mapping(sources[task]).get("sha256")
         for task in sources
-        if task in others
+        if task in baseline_sources
     }
 
 
-def _suite(header: Header, other: Header) -> Header:
+def _suite(header: Header, baseline: Header) -> Header:
     """Return a suite but for who answered: models are the participants there."""
-    suite = _mapping(header.get("suite")) if other.get("suite") else {}
+    suite = _mapping(header.get("suite")) if baseline.get("suite") else {}
     return {name: suite[name] for name in suite if name not in _NOT_OF_SUITES}
 
 
 _OTHER_SCHEMAS: Final = (
-    "they were asked other schemas: only those of one name are compared"
+    "their schemas differ: only schemas with the same name are compared"
 )
 CONDITIONS: Final = (
     Condition(
         "version of csbdata",
-        "what is measured may have changed in between",
+        "the measurement may have changed in between",
         _member("csbdata"),
     ),
     Condition(
@@ -147,44 +148,46 @@ CONDITIONS: Final = (
         _members("tokenizer", "sha256", "vocab_size"),
     ),
     Condition("limits", "what one cuts off, the other may finish", _members("limits")),
-    Condition("settings", "their tasks were told otherwise", _settings),
+    Condition("settings", "their tasks had other settings", _settings),
     Condition("model", "another model wrote, or the same one otherwise", _models),
-    Condition("suite", "other records, or answers that were scored otherwise", _suite),
+    Condition("suite", "other records, or answers scored otherwise", _suite),
     Condition(
         "machine",
         "they ran on another machine: their times are not comparable",
         _members("machine", *_OF_MACHINE),
     ),
 )
-#: Of a participant, what decides its answers; where its Python lies does not.
+#: Facts on a participant that decide its answers; the path of its Python does not.
 _OF_PARTICIPANT: Final = ("version", "preset", "options", "sha256", "model", "server")
 
 
-def differences(first: Header, other: Header) -> list[ConditionDifference]:
+def differences(header: Header, baseline: Header) -> list[ConditionDifference]:
     """Return the conditions that two runs do not share, by their whole headers."""
-    found = []
+    differing = []
     for condition in CONDITIONS:
-        one, two = condition.part(first, other), condition.part(other, first)
-        if detail := _each(one, two, (*one, *two)):
-            found.append(ConditionDifference(condition=condition, detail=detail))
-    return found
+        values = condition.part(header, baseline)
+        baseline_values = condition.part(baseline, header)
+        if detail := _each(values, baseline_values, (*values, *baseline_values)):
+            differing.append(ConditionDifference(condition=condition, detail=detail))
+    return differing
 
 
 def check_participants(runs: Sequence[RecordedRun]) -> None:
     """Check that participants of one label are the same in all runs.
 
     Raises:
-        BadConfiguration: two are not; says in what.
+        BadConfiguration: two differ; the message names the difference.
     """
     first_entries: dict[str, tuple[RecordedRun, Mapping[str, UntypedJson]]] = {}
     for run in runs:
         for entry in run.raw_header.get("engines") or ():
-            first, expected = first_entries.setdefault(entry["engine"], (run, entry))
+            earlier, expected = first_entries.setdefault(entry["engine"], (run, entry))
             if difference := _each(expected, entry, _OF_PARTICIPANT):
                 raise BadConfiguration(
-                    f"another {entry['engine']} than in {first.folder} ({difference})",
+                    f"another {entry['engine']} than in "
+                    f"{earlier.folder} ({difference})",
                     str(run.folder),
-                    "run it anew in the same way",
+                    "rerun it in the same way",
                 )
 
 
@@ -192,14 +195,14 @@ def _mapping(value: UntypedJson) -> Mapping[str, UntypedJson]:
     return value if isinstance(value, dict) else {}
 
 
-def _each(first: Header, other: Header, names: Iterable[str]) -> str:
+def _each(values: Header, baseline: Header, names: Iterable[str]) -> str:
     """Return what two parts do not share, a few words each."""
     differing = []
     for name in dict.fromkeys(names):
-        if first.get(name) == other.get(name):
+        if values.get(name) == baseline.get(name):
             continue
         label = _LABELS.get(name, name)
-        texts = [_text(part.get(name)) for part in (other, first)]
+        texts = [_text(part.get(name)) for part in (baseline, values)]
         if any(len(text) > _LONG for text in texts):
             differing.append(f"another {label or name}")
         else:

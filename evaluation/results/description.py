@@ -1,6 +1,6 @@
 """Describe a run in a few lines: data, engines, model, limits, gaps.
 
-The same lines are said before a run starts and stand above its tables.
+The same lines are printed before a run starts and above its tables.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ INDENT = "  "
 
 
 def describe(header: RunHeader) -> list[str]:
-    """Return what a run measures, line by line; a line to be copied is indented."""
-    engines = ", ".join(one.engine for one in header.engines if not one.unavailable)
+    """Describe a run's measurements, line by line; lines to copy are indented."""
+    engines = ", ".join(
+        engine.engine for engine in header.engines if not engine.unavailable
+    )
     return [
         *not_run(header),
         *_model(header.models),

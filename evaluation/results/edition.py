@@ -37,7 +37,7 @@ HEADLINE: Final = "headline.csv"
 BY_CONFIG: Final = "configs.md"
 #: `CONFIG/ID` of each record of the sample, a line each; it may be missing.
 SAMPLE: Final = "sample.txt"
-#: The tasks of an edition; one that an engine was not asked says so.
+#: The tasks of an edition; a task that an engine skipped is marked.
 TASKS: Final = ("masks", "probe", "test-suite")
 #: The columns of `rows.parquet`, with their meaning.
 COLUMNS: Final[dict[str, tuple[Any, str]]] = {
@@ -88,7 +88,7 @@ class TaskFigures(msgspec.Struct, frozen=True, kw_only=True):
     #: Schemas that a busy machine left undecided; they have no line.
     undecided: int
     outcomes: dict[str, int]
-    #: Schemas that pass, of those that were tested.
+    #: Schemas that pass, of those tested.
     passed: int
     tested: int
 
@@ -159,11 +159,11 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
-    """`index.json`: what was measured, on what, and by whom."""
+    """`index.json`: participants, data and conditions of an edition."""
 
     edition: str
     dataset: DatasetEntry
-    #: Digests of what tasks read beside the dataset.
+    #: Digests of what tasks read alongside the dataset.
     sources: dict[str, str | None]
     tokenizer: dict[str, UntypedJson]
     limits: dict[str, UntypedJson]
@@ -184,16 +184,16 @@ def read_index(folder: Path) -> Index:
     """Read the index of an edition.
 
     Raises:
-        NoInput: there is none.
-        BadData: it is no such index.
+        NoInput: the file is missing.
+        BadData: not an edition's index.
     """
     path = folder / INDEX
     try:
         return msgspec.json.decode(path.read_bytes(), type=Index)
     except OSError as error:
-        what = error.strerror or type(error).__name__
+        message = error.strerror or type(error).__name__
         then = "csbdata results publish RUN... --out DIR makes one"
-        raise NoInput(what, str(path), then) from error
+        raise NoInput(message, str(path), then) from error
     except msgspec.DecodeError as error:
         raise BadData(f"not of an edition ({error})", str(path)) from error
 
@@ -208,10 +208,12 @@ def read_rows(folder: Path) -> pl.DataFrame:
     with reading_parquet(path):
         frame = pl.read_parquet(path, glob=False)
     kinds = {name: kind for name, (kind, _) in COLUMNS.items()}
-    if wrong := sorted(it for it in kinds if frame.schema.get(it) != kinds[it]):
+    if wrong := sorted(
+        column for column in kinds if frame.schema.get(column) != kinds[column]
+    ):
         raise BadData(f"no column {', '.join(wrong)}", str(path))
-    texts = frame.select(it for it in kinds if kinds[it] == pl.String)
-    if wrong := [it.name for it in texts if it.null_count()]:
+    texts = frame.select(column for column in kinds if kinds[column] == pl.String)
+    if wrong := [column.name for column in texts if column.null_count()]:
         raise BadData(f"no text in every row of {', '.join(wrong)}", str(path))
     if wrong := sorted({*frame["outcome"]} - {*Outcome}):
         raise BadData(f"no outcome: {', '.join(wrong)}", str(path))
@@ -225,23 +227,24 @@ def headline_tables(index: Index, lines: pl.DataFrame) -> list[Table]:
         index: Its index.
         lines: The lines of `evaluation.results.headline.headline`.
     """
-    limits, records = index.limits, counted(index.dataset.common, "record")
+    limits = index.limits
+    records = counted(index.dataset.common, "record")
     title = f"Results {index.edition}: the {records} that every engine was asked"
-    own = lines.filter(config=ALL)
-    shown = outcomes_table(own, title)
+    overall = lines.filter(config=ALL)
+    outcomes = outcomes_table(overall, title)
     tasks = {entry.engine: entry.tasks for entry in index.engines}
     rows = tuple(
         (*row, *(_passed(tasks[str(row[0])][task]) for task in TASKS[1:]))
-        for row in shown.rows
+        for row in outcomes.rows
     )
     note = (
-        f"{shown.note} Probes and official suite have cases of their own. Limits of "
+        f"{outcomes.note} Probes and official suite have cases of their own. Limits of "
         f"a schema: {limits['compile_seconds']:g} s of processor time to compile, "
         f"{limits['run_seconds']:g} s to walk its texts, {limits['memory_mb']:,} MiB."
     )
-    columns = (*shown.columns, "probes passed", "official suite passed")
-    table = replace(shown, columns=columns, rows=rows, note=note, name="results")
-    return [table, times_table(own)]
+    columns = (*outcomes.columns, "probes passed", "official suite passed")
+    table = replace(outcomes, columns=columns, rows=rows, note=note, name="results")
+    return [table, times_table(overall)]
 
 
 def all_asked_table(index: Index, rows: pl.DataFrame) -> Table:
@@ -278,11 +281,16 @@ def scorecards_table(index: Index) -> Table:
         title="Suites",
         columns=("suite", "model", "passed", "fails most"),
         rows=tuple(
-            (it.suite, it.model, Rate(it.passed, it.of, it.independent), it.fails_most)
-            for it in index.scorecards
+            (
+                card.suite,
+                card.model,
+                Rate(card.passed, card.of, card.independent),
+                card.fails_most,
+            )
+            for card in index.scorecards
         ),
         note=" ".join(
-            dict.fromkeys(f"{it.suite}: {it.records}" for it in index.scorecards)
+            dict.fromkeys(f"{card.suite}: {card.records}" for card in index.scorecards)
         ),
     )
 

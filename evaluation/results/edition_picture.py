@@ -67,7 +67,7 @@ def picture_of(index: Index, figures: pl.DataFrame) -> str:
 def fits_picture(rows: Sequence[FitRow], edition: str) -> str:
     """Return the share of records that each target takes, as SVG.
 
-    The darkest part of a bar is as they stand, the lighter ones after rewrites.
+    The darkest part of a bar is the unchanged schemas, the lighter ones rewrites.
     """
     lines = []
     rates = reached(rows)
@@ -88,7 +88,8 @@ def fits_picture(rows: Sequence[FitRow], edition: str) -> str:
 def _picture(
     title: str, edition: str, bars: int, lines: Iterable[str], right: int = 60
 ) -> str:
-    width, height = _LEFT + _FULL + right, _HEAD + _LINE * bars + 6
+    width = _LEFT + _FULL + right
+    height = _HEAD + _LINE * bars + 6
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" role="img" font-family="sans-serif" '
@@ -100,5 +101,5 @@ def _picture(
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", size: int = 13) -> str:
-    place = f'x="{x}" y="{y}" text-anchor="{anchor}" font-size="{size}"'
-    return f"<text {place}>{escape(text)}</text>"
+    attributes = f'x="{x}" y="{y}" text-anchor="{anchor}" font-size="{size}"'
+    return f"<text {attributes}>{escape(text)}</text>"

@@ -1,7 +1,7 @@
 """`fits.parquet` of an edition: which providers accept the records of its dataset.
 
-Made by `python -m bench.edition.fits`; as they stand, after safe rewrites, and after
-any. A republished edition keeps the file and makes its table, picture and schema anew.
+Made by `python -m bench.edition.fits`; unchanged, after safe rewrites, and after
+any. A republished edition keeps the file and renews its table, picture and schema.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class FitRow(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     #: How `sha256` of its schema begins.
     schema: str = ""
-    #: Whether the record is of the edition's sample, which is what is counted.
+    #: Whether the record is in the edition's sample; only these are counted.
     sampled: bool = False
     target: str
     #: The `digest` of the target's profile by which it was measured.
     profile: str = ""
     #: With the fewest rewrites, safe ones first, that keep a witness, if any do.
     taken: Fits
-    #: Whether a known witness can be said; null if none is known or nothing changed.
+    #: Whether a known witness is still valid; null without one or without changes.
     kept: bool | None = None
     #: The share of near misses that the rewritten schema refuses; null if nothing
     #: changed, none is known, or it is an object without properties.
@@ -59,7 +59,7 @@ class FitRow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def counts_as(self) -> Fits:
-        """How it is taken; never where no known witness can be said any more."""
+        """How it is accepted; never if no known witness remains valid."""
         return "never" if self.kept is False else self.taken
 
 
@@ -72,9 +72,9 @@ WAYS: Final[tuple[Fits, ...]] = (
 
 
 def reached(rows: Iterable[FitRow]) -> dict[str, list[Rate]]:
-    """Return the records that each target takes in each way, those of the ways before.
+    """Return the records that each target accepts in each way or an earlier one.
 
-    The target that takes most after safe rewrites stands first.
+    The target that accepts most after safe rewrites is first.
     """
     ways: dict[str, Counter[Fits]] = {}
     for row in rows:
@@ -82,20 +82,22 @@ def reached(rows: Iterable[FitRow]) -> dict[str, list[Rate]]:
             ways.setdefault(row.target, Counter())[row.counts_as] += 1
     rates = {
         target: [
-            Rate(sum(own[way] for way in WAYS[: last + 1]), own.total())
-            for last in range(len(WAYS))
+            Rate(sum(counts[group] for group in WAYS[: rank + 1]), counts.total())
+            for rank in range(len(WAYS))
         ]
-        for target, own in ways.items()
+        for target, counts in ways.items()
     }
-    return dict(sorted(rates.items(), key=lambda it: (-it[1][1].count, it[0])))
+    return dict(sorted(rates.items(), key=lambda item: (-item[1][1].count, item[0])))
 
 
 def fits_table(rows: Sequence[FitRow]) -> Table:
-    """Return one line a target: what it takes, and what stands in the way."""
+    """Return one line a target: accepted records, and the obstacles."""
     lines = [
-        (target, *rates, *_refused(own), _causes(own))
+        (target, *rates, *_refused(target_rows), _causes(target_rows))
         for target, rates in reached(rows).items()
-        for own in [[it for it in rows if it.target == target and it.sampled]]
+        for target_rows in [
+            [row for row in rows if row.target == target and row.sampled]
+        ]
     ]
     late = sum(row.late for row in rows if row.sampled)
     return Table(
@@ -127,14 +129,14 @@ def _refused(rows: Iterable[FitRow]) -> list[Cell]:
     )
     if not shares:
         return [None, None]
-    both = mean(shares), shares[len(shares) // 10]
-    return [f"{100 * share:.1f} %" for share in both]
+    figures = mean(shares), shares[len(shares) // 10]
+    return [f"{100 * share:.1f} %" for share in figures]
 
 
 def _causes(rows: Iterable[FitRow]) -> str:
     alone = Counter(row.in_the_way[0] for row in rows if len(row.in_the_way) == 1)
-    most = sorted(alone.items(), key=lambda it: (-it[1], it[0]))[:_SHOWN]
-    return ", ".join(f"{cause} {count:,}" for cause, count in most)
+    frequent = sorted(alone.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN]
+    return ", ".join(f"{cause} {count:,}" for cause, count in frequent)
 
 
 def read_fits(folder: Path) -> list[FitRow]:

@@ -1,4 +1,4 @@
-"""The table of texts: what an engine made of each text of a case, one line each."""
+"""The table of texts: an engine's result on each text of a case, one line each."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ TEXT_COLUMNS: Final[dict[str, Any]] = {
     "forced": pl.Int64,
     # The keyword that alone refuses an invalid text.
     "keyword": pl.String,
-    # Of a wrong text `evaluation.core.cases.Why`; and the characters of its schema.
+    # `evaluation.core.cases.Why` of a wrong text; and its schema's characters.
     "stands": pl.String,
     "governor": pl.String,
     "setting": pl.String,
     "context": pl.String,
     "size": pl.Int64,
 }
-#: The table that is handed on also has what no table of a report shows.
+#: Exported columns, including some that no table of a report shows.
 WALK_COLUMNS: Final[dict[str, Any]] = {
     **TEXT_COLUMNS,
     "detail": pl.String,

@@ -47,11 +47,11 @@ def headline(rows: pl.DataFrame) -> pl.DataFrame:
     docs/results.md; times are nanoseconds.
 
     Args:
-        rows: Attempts of one task, one a case; of an edition or of a run.
+        rows: Attempts of one task, one a case, from an edition or a run.
     """
     masks = with_keys(rows)
-    asked = pl.col("engine").n_unique()
-    masks = masks.filter(asked.over("key") == masks["engine"].n_unique())
+    engines = pl.col("engine").n_unique()
+    masks = masks.filter(engines.over("key") == masks["engine"].n_unique())
     shared, apart = shared_schemas(masks)
     every = pl.concat([masks.with_columns(config=pl.lit(ALL)), masks])
     lines = outcomes(every).join(
@@ -111,9 +111,9 @@ def shared_schemas(masks: pl.DataFrame) -> tuple[list[str], list[str]]:
     apart: list[str] = []
     while len(keys) > 1:
         shares = {}
-        for engine, own in keys.items():
-            others = set.intersection(*(keys[name] for name in keys if name != engine))
-            shares[engine] = len(own & others) / len(others) if others else 1.0
+        for engine, schemas in keys.items():
+            common = set.intersection(*(keys[name] for name in keys if name != engine))
+            shares[engine] = len(schemas & common) / len(common) if common else 1.0
         worst = min(shares, key=lambda engine: shares[engine])
         if shares[worst] >= 1 / 2:
             break
@@ -192,7 +192,7 @@ def times_table(lines: pl.DataFrame) -> Table:
 
     Engines apart come last.
     """
-    shown = [0, *lines.filter(~pl.col("apart"))["schemas"].drop_nulls()]
+    counts = [0, *lines.filter(~pl.col("apart"))["schemas"].drop_nulls()]
     apart = lines.filter("apart")["engine"].unique(maintain_order=True)
     few = f" Compiles less than half of what the others share: {', '.join(apart)}."
     ordered = [*lines.sort("apart", maintain_order=True).iter_rows(named=True)]
@@ -207,7 +207,7 @@ def times_table(lines: pl.DataFrame) -> Table:
             ends = {"schemas": line["schemas"] or 0, **figures, "cut off": cut}
             rows.append({"time": name, **_names(line), **ends})
     return Table.of_records(
-        f"Times, of the {counted(max(shown), 'schema')} that all compile",
+        f"Times, of the {counted(max(counts), 'schema')} that all compile",
         rows,
         _TIMES_NOTE + (few if len(apart) else ""),
         _named("times", lines),

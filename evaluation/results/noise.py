@@ -21,13 +21,13 @@ def reach_of(sides: Sequence[Sequence[Sequence[float]]]) -> float:
     neither was repeated.
 
     Args:
-        sides: Of each engine, for each schema, the times of its repetitions.
+        sides: For each engine and schema, the times of its repetitions.
     """
-    offsets = [found for cases in sides if (found := repetition_offsets(cases))]
-    freedom = sum(len(own) - 1 for own in offsets)
+    offsets = [repeated for cases in sides if (repeated := repetition_offsets(cases))]
+    freedom = sum(len(values) - 1 for values in offsets)
     if not freedom:
         return 0.0
-    squares = fsum(offset * offset for own in offsets for offset in own)
+    squares = fsum(offset * offset for values in offsets for offset in values)
     processes = fsum(1 / max(map(len, cases)) for cases in sides)
     return t_quantile(freedom) * sqrt(squares / freedom * processes)
 
@@ -44,7 +44,7 @@ def repetition_offsets(cases: Sequence[Sequence[float]]) -> list[float]:
     full = [[log(time) for time in case] for case in cases if len(case) == count]
     if count < 2:  # noqa: PLR2004 (nothing to compare with)
         return []
-    means = [fsum(times[place] for times in full) / len(full) for place in range(count)]
+    means = [fsum(times[index] for times in full) / len(full) for index in range(count)]
     middle = fsum(means) / count
     return [mean - middle for mean in means]
 
@@ -70,7 +70,7 @@ TIMES: Final[Mapping[str, str]] = {
 def times_by_case(
     attempts: pl.DataFrame, column: str
 ) -> dict[tuple[str, str], list[float]]:
-    """Return what each repetition of a case took, by config and id.
+    """Return the time of each repetition of a case, by config and id.
 
     Without the cases of which a repetition has no time.
     """
@@ -83,11 +83,15 @@ def times_by_case(
 def noise_table(attempts: pl.DataFrame) -> Table:
     """Return, for each engine, its slowest repetition by its fastest one."""
     rows: list[dict[str, Cell]] = []
-    for (engine,), own in attempts.group_by("engine", maintain_order=True):
-        cases = own.group_by("config", "id").agg(
+    for (engine,), attempts_of_engine in attempts.group_by(
+        "engine", maintain_order=True
+    ):
+        cases = attempts_of_engine.group_by("config", "id").agg(
             pl.len(), unlike=pl.col("verdicts").n_unique() > 1
         )
-        spreads = {name: _spread(own, column) for name, column in TIMES.items()}
+        spreads = {
+            name: _spread(attempts_of_engine, column) for name, column in TIMES.items()
+        }
         rows.append(
             {
                 "engine": str(engine),
@@ -97,7 +101,7 @@ def noise_table(attempts: pl.DataFrame) -> Table:
             }
         )
     return Table.of_records(
-        "An engine beside itself",
+        "An engine compared with itself",
         rows,
         name="repetitions",
         note="The slowest repetition by the fastest, each a geometric mean over all "

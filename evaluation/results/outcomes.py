@@ -14,7 +14,7 @@ from evaluation.core.cases import (
     WalkVerdict,
 )
 
-#: Key of a walk's label: a walk with it is measured, but is no part of the outcome.
+#: Key of a walk's label: a walk with it is measured, but is not part of the outcome.
 APART = "apart"
 #: Key of the label of a row without walks, where a model wrote a text: its class.
 WRITTEN = "outcome"
@@ -25,7 +25,7 @@ COMPLIANT = "compliant"
 FAULTS = frozenset(
     {WalkVerdict.LIED, WalkVerdict.CONTRADICTED, WalkVerdict.ENGINE_ERROR}
 )
-#: Verdicts that say nothing about whether the text may be written.
+#: Verdicts that do not show whether the text may be written.
 _TELLS_NOTHING = FAULTS | {WalkVerdict.NOT_RUN}
 
 
@@ -36,7 +36,7 @@ class Outcome(Explained):
         "passed",
         "every valid instance was accepted to its end, every invalid one blocked",
     )
-    UNTESTED = ("untested", "compiled, but there was no instance to walk")
+    UNTESTED = ("untested", "compiled, but no instance to walk")
     OVER_CONSTRAINED = ("over_constrained", "a valid instance was blocked")
     MASK_GAP = ("mask_gap", "a valid instance was blocked at a token that commit takes")
     UNDER_CONSTRAINED = ("under_constrained", "an invalid instance was accepted")
@@ -46,21 +46,21 @@ class Outcome(Explained):
     )
     NOT_COMPLIANT = (
         "not_compliant",
-        "what a model wrote under it is not what the schema asks for",
+        "a text that a model wrote under it violates the schema",
     )
     LIED = ("lied", "mask and commit disagreed about a token")
     CONTRADICTED = (
         "contradicted",
-        "blocked in one text what it let through in another, after the same tokens",
+        "blocked a token in one text and allowed it in another, after the same tokens",
     )
     ENGINE_ERROR = ("engine_error", "the engine failed while an instance was walked")
     COMPILE_ERROR = ("compile_error", "the engine refused the schema and said so")
     TIMEOUT = ("timeout", "no answer within the deadline")
     CRASH = ("crash", "the process died")
     OUT_OF_MEMORY = ("out_of_memory", "the memory limit was reached")
-    ERROR = ("error", "the model, or what it was asked through, failed")
+    ERROR = ("error", "the model or its server failed")
     TOO_MUCH_OUTPUT = ("too_much_output", "it printed without end")
-    PROTOCOL_ERROR = ("protocol_error", "what came back was no answer")
+    PROTOCOL_ERROR = ("protocol_error", "the reply was not an answer")
 
 
 #: Best first. An honest refusal is better than a wrong mask, and that is better than
@@ -82,7 +82,7 @@ RANKS: Final = (
 
 
 def is_judged_apart(walked: InstanceResult | StoredText) -> bool:
-    """Return whether a walk is measured beside the others and judged apart."""
+    """Return whether a walk is measured with the others and judged apart."""
     return bool(walked.label.get(APART))
 
 
@@ -116,7 +116,7 @@ def engine_is_wrong(walked: InstanceResult) -> bool:
 
 
 def outcome_of(row: Row) -> Outcome:
-    """Return what a row amounts to; walks labelled `apart` do not count.
+    """Return the outcome of a row; walks labelled `apart` do not count.
 
     Where a model wrote a text, its class decides in place of walks.
     """
@@ -145,6 +145,6 @@ def outcome_of(row: Row) -> Outcome:
 
 
 def number_in(row: Row | StoredTexts, name: str, default: int) -> int:
-    """Return a number in a row's label; the default where it is none."""
+    """Return a number in a row's label; the default where it is not one."""
     value = row.label.get(name)
     return value if type(value) is int else default

@@ -23,7 +23,7 @@ _COVERAGE_NOTE: Final = (
     "declared: schemas that compile, of all. passed: schemas of which every valid "
     "instance can be written to its end and no invalid one can, of all that have "
     "instances. compliance: the same, of those that have instances and compile. "
-    "Instances are those that were walked. orders accepted: valid instances with their "
+    "Only walked instances count. orders accepted: valid instances with their "
     f"members in another order (--set orders=N). {CLUSTERS} {BRACKETS}"
 )
 
@@ -57,24 +57,28 @@ def tables(attempts: pl.DataFrame) -> Iterator[Table]:
 def coverage(cases: pl.DataFrame) -> Table:
     """Return declared coverage, passing and compliance, a line for each engine."""
     rows: list[dict[str, Cell]] = []
-    for (engine,), own in cases.group_by("engine", maintain_order=True):
-        tested = own.filter(pl.col("passed").is_not_null())
+    for (engine,), cases_of_engine in cases.group_by("engine", maintain_order=True):
+        tested = cases_of_engine.filter(pl.col("passed").is_not_null())
         compiled = tested.filter("compiled")
-        valid = _texts(own, "valid_accepted", "valid")
-        reordered = _texts(own, "reordered_accepted", "reordered")
+        valid = _texts(cases_of_engine, "valid_accepted", "valid")
+        reordered = _texts(cases_of_engine, "reordered_accepted", "reordered")
         rows.append(
             {
                 "engine": str(engine),
-                "declared": Rate(int(own["compiled"].sum()), own.height),
+                "declared": Rate(
+                    int(cases_of_engine["compiled"].sum()), cases_of_engine.height
+                ),
                 "passed": Rate(int(tested["passed"].sum()), tested.height),
                 "compliance": Rate(int(compiled["passed"].sum()), compiled.height),
-                "declared by cluster": _by_cluster(own, "compiled"),
+                "declared by cluster": _by_cluster(cases_of_engine, "compiled"),
                 "passed by cluster": _by_cluster(tested, "passed"),
                 "valid accepted": valid,
                 "orders accepted": reordered
                 if reordered.of or not valid.of
                 else NOT_RUN,
-                "invalid blocked": _texts(own, "invalid_blocked", "invalid"),
+                "invalid blocked": _texts(
+                    cases_of_engine, "invalid_blocked", "invalid"
+                ),
             }
         )
     return Table.of_records("Coverage", rows, _COVERAGE_NOTE).without_empty_columns()
@@ -87,9 +91,9 @@ def _by_cluster(cases: pl.DataFrame, good: str) -> ClusterRate | None:
     )
 
 
-def _texts(cases: pl.DataFrame, good: str, whole: str) -> Rate:
-    """Return a share of texts; those of one schema are not independent."""
-    return Rate.total(Rate(*pair) for pair in cases.select(good, whole).iter_rows())
+def _texts(cases: pl.DataFrame, good: str, total: str) -> Rate:
+    """Return a share of texts; texts of one schema are not independent."""
+    return Rate.total(Rate(*pair) for pair in cases.select(good, total).iter_rows())
 
 
 def outcomes(cases: pl.DataFrame) -> Table:
@@ -97,20 +101,25 @@ def outcomes(cases: pl.DataFrame) -> Table:
     schemas = cases.select(pl.struct("config", "id").n_unique()).item()
     occurring = [outcome for outcome in Outcome if outcome in {*cases["outcome"]}]
     rows: list[dict[str, Cell]] = []
-    for (engine,), own in cases.group_by("engine", maintain_order=True):
-        counts = dict(own["outcome"].value_counts().iter_rows())
+    for (engine,), cases_of_engine in cases.group_by("engine", maintain_order=True):
+        counts = dict(cases_of_engine["outcome"].value_counts().iter_rows())
         rows.append(
             {
                 "engine": str(engine),
-                "schemas": own.height,
-                **{it.replace("_", " "): counts.get(it, 0) for it in occurring},
-                "not run": schemas - own.height,
+                "schemas": cases_of_engine.height,
+                **{
+                    outcome.replace("_", " "): counts.get(outcome, 0)
+                    for outcome in occurring
+                },
+                "not run": schemas - cases_of_engine.height,
             }
         )
-    words = (f"{it.replace('_', ' ')}: {it.explanation}" for it in occurring)
+    words = (
+        f"{outcome.replace('_', ' ')}: {outcome.explanation}" for outcome in occurring
+    )
     note = "; ".join(words) + (
         "; not run: another engine here was asked, this one was not (yet), or the "
-        "machine was too busy to tell"
+        "machine was too busy"
     )
     return Table.of_records("Outcomes", rows, note)
 

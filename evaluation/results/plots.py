@@ -40,25 +40,32 @@ def plots(attempts: pl.DataFrame, task: str) -> Iterator[Plot]:
     """Yield the outcomes, and each kind of time on the schemas that all compile."""
     cases = firsts(attempts)
     counts = {
-        str(engine): dict(own["outcome"].value_counts().iter_rows())
-        for (engine,), own in cases.group_by("engine", maintain_order=True)
+        str(engine): dict(cases_of_engine["outcome"].value_counts().iter_rows())
+        for (engine,), cases_of_engine in cases.group_by("engine", maintain_order=True)
     }
     yield stack(
         f"{task}-outcomes",
         "Outcomes",
         {
-            engine: {it.replace("_", " "): own.get(it, 0) for it in Outcome}
-            for engine, own in counts.items()
+            engine: {
+                outcome.replace("_", " "): counts_of_engine.get(outcome, 0)
+                for outcome in Outcome
+            }
+            for engine, counts_of_engine in counts.items()
         },
         x_label="schemas",
-        colours={it.replace("_", " "): colour for it, colour in _COLOURS.items()},
+        colours={
+            outcome.replace("_", " "): colour for outcome, colour in _COLOURS.items()
+        },
     )
     keyed = with_keys(cases)
     shared = keyed.filter(pl.col("key").is_in(shared_schemas(keyed)[0]))
     for column, title in (("compile_ns", "Compile"), ("between_ns", "Mask")):
         times = {
-            str(engine): own[column].drop_nulls().to_numpy()
-            for (engine,), own in shared.group_by("engine", maintain_order=True)
+            str(engine): cases_of_engine[column].drop_nulls().to_numpy()
+            for (engine,), cases_of_engine in shared.group_by(
+                "engine", maintain_order=True
+            )
         }
         if any(map(len, times.values())):
             yield survival(f"{task}-{title.lower()}", title, times)

@@ -1,8 +1,8 @@
-"""Read a run folder: header, attempts, and what is missing.
+"""Read a run folder: header, attempts, and gaps.
 
-The run may be killed or growing: a torn last line is ignored, a line that is no attempt
-is listed as a problem, and of two attempts at the same repetition of a case the later
-one counts. Cases that are undecided have no attempt: no reader can count either by
+The run may be killed or growing: a torn last line is ignored, any other invalid line is
+listed as a problem, and of two attempts at the same repetition of a case the later
+one counts. Undecided cases have no attempt: no reader can count either by
 accident. `attempt.schema.json` publishes the types of a line.
 """
 
@@ -37,14 +37,14 @@ _T = TypeVar("_T")
 HEADER: Final = "run.json"
 #: Lines that are Python's own objects at a time.
 _BATCH: Final = 4096
-#: What tells one measurement from another.
+#: The key of a measurement.
 _KEY: Final = ("engine", "task", "config", "id", "repetition")
 #: A line's number in its file, and where it begins and ends.
 _LINE: Final = ("number", "begin", "end")
 
 
 class NotAnAttempt(ValueError):  # noqa: N818 # it says what the line is
-    """A line that is no attempt, with the reason."""
+    """A line that is not an attempt, with the reason."""
 
 
 def parse_line(line: bytes, kind: type[_T]) -> _T:
@@ -70,7 +70,7 @@ class RecordedRun:
     header: RunHeader
     #: The whole content of `run.json`.
     raw_header: Mapping[str, UntypedJson]
-    #: Lines that are no attempts: `file:line: why`.
+    #: Lines that are not attempts: `file:line: why`.
     problems: tuple[str, ...]
     #: Attempts that a later one at the same measurement replaces.
     replaced: int
@@ -83,7 +83,7 @@ class RecordedRun:
     _attempts: pl.DataFrame = field(repr=False)
 
     def __len__(self) -> int:
-        """Count the attempts, those of repetitions too."""
+        """Count the attempts, repetitions included."""
         return self._attempts.height
 
     @property
@@ -93,14 +93,14 @@ class RecordedRun:
 
     @property
     def suite(self) -> Mapping[str, UntypedJson]:
-        """What the header says of the suite; empty if tasks were run."""
+        """The header's facts on the suite; empty for runs of tasks."""
         facts = self.raw_header.get(SUITE)
         return facts if isinstance(facts, dict) else {}
 
     def attempts(self, task: str) -> pl.DataFrame:
         """Return the attempts of a task, each case's repetitions one after the other.
 
-        The columns are those of `evaluation.results.attempts.Attempt`.
+        The columns are the fields of `evaluation.results.attempts.Attempt`.
         """
         return self._attempts.filter(task=task).drop(_LINE)
 
@@ -120,13 +120,13 @@ class RecordedRun:
 
     def _lines(self, task: str, kind: type[_T]) -> Iterator[_T]:
         lines = _firsts(self._attempts)
-        wanted = lines.filter(task=task) if task else lines
+        selected = lines.filter(task=task) if task else lines
         path = self.folder / ATTEMPTS
-        if not wanted.height:
+        if not selected.height:
             return
         try:
             with path.open("rb") as file:
-                for number, begin, end in wanted.select(_LINE).iter_rows():
+                for number, begin, end in selected.select(_LINE).iter_rows():
                     file.seek(begin)
                     try:
                         yield parse_line(file.read(end - begin), kind)
@@ -167,29 +167,34 @@ def _differs_from(names: Sequence[str], step: int) -> pl.Expr:
     import polars as pl  # noqa: PLC0415 - loads polars
 
     columns = [pl.col(name) for name in names]
-    return pl.any_horizontal(it.ne_missing(it.shift(step)) for it in columns)
+    return pl.any_horizontal(
+        column.ne_missing(column.shift(step)) for column in columns
+    )
 
 
 def open_run(folder: Path) -> RecordedRun:
     """Open a run's folder; every line is looked at once.
 
     Raises:
-        NoInput: there is no such folder, or it is no run's.
+        NoInput: missing folder, or not a run's.
         BadData: the header cannot be read.
     """
     import polars as pl  # noqa: PLC0415 - loads polars
 
     header, raw_header = read_header(folder / HEADER)
     problems: list[str] = []
-    asked = _read_attempts(folder / ATTEMPTS, problems)
-    # Of the keys alone, since the whole of a large run is in memory but once.
-    keys = asked.select(*_KEY, is_decided=pl.col("outcome").is_not_null())
+    read_attempts = _read_attempts(folder / ATTEMPTS, problems)
+    # Keys only: a large run fits in memory just once.
+    keys = read_attempts.select(*_KEY, is_decided=pl.col("outcome").is_not_null())
     decided = keys.filter("is_decided").height
     in_order = keys.with_row_index().sort(_KEY, maintain_order=True)
-    last = in_order.filter(_differs_from(_KEY, -1))
-    undecided = last.filter(~pl.col("is_decided")).select(_KEY[:4]).rows()
-    order = last.filter("is_decided")["index"]
-    columns = [asked.drop_in_place(name).gather(order) for name in asked.columns]
+    latest = in_order.filter(_differs_from(_KEY, -1))
+    undecided = latest.filter(~pl.col("is_decided")).select(_KEY[:4]).rows()
+    order = latest.filter("is_decided")["index"]
+    columns = [
+        read_attempts.drop_in_place(name).gather(order)
+        for name in read_attempts.columns
+    ]
     attempts = pl.DataFrame(columns)
     counts = attempts.group_by("engine", "task", maintain_order=True).len()
     return RecordedRun(
@@ -208,7 +213,7 @@ def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
     """Return every line of a table that is an attempt, in the file's order.
 
     Args:
-        path: The file; without it there are no attempts.
+        path: The file; no attempts if it is missing.
         problems: Where `file:line: why` is added for each other line.
 
     Raises:
@@ -226,7 +231,7 @@ def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
         values = zip(*map(msgspec.structs.astuple, attempts), strict=True)
         columns |= dict(zip(names, values, strict=True))
         columns["label"] = [
-            bytes(it.label).decode("utf-8", "replace") for it in attempts
+            bytes(attempt.label).decode("utf-8", "replace") for attempt in attempts
         ]
         frames.append(pl.DataFrame(columns, schema=schema))
     compile_ns = pl.when("compiled").then("compile_ns")
@@ -244,8 +249,11 @@ def _attempt_columns() -> dict[str, Any]:
         msgspec.inspect.VarTupleType: pl.List(pl.String),
     }
     fields = msgspec.inspect.type_info(Attempt).fields  # type: ignore[attr-defined] # of structs
-    # Of a type that may be None the other comes first.
-    kinds = {it.name: getattr(it.type, "types", (it.type,))[0] for it in fields}
+    # In an optional type, the other type comes first.
+    kinds = {
+        column.name: getattr(column.type, "types", (column.type,))[0]
+        for column in fields
+    }
     types = {name: columns.get(type(kind), pl.String) for name, kind in kinds.items()}
     # Long texts that are the same for many attempts are held once.
     return types | dict.fromkeys(("label", "verdicts"), pl.Categorical)
@@ -263,7 +271,7 @@ def _attempt_lines(
                 try:
                     yield _parse_attempt(line), number, begin, end
                 except NotAnAttempt as error:
-                    # A torn last line is what a killed writer leaves behind.
+                    # A killed writer leaves a torn last line.
                     if line.endswith(b"\n"):
                         problems.append(f"{path.name}:{number}: {error}")
     except FileNotFoundError:
@@ -289,8 +297,8 @@ def read_header(path: Path) -> tuple[RunHeader, Mapping[str, UntypedJson]]:
     """Read the header of a run; also return its whole content.
 
     Raises:
-        NoInput: there is none.
-        BadData: it is no header.
+        NoInput: the file is missing.
+        BadData: not a header.
     """
     try:
         content = orjson.loads(refuse_large(path).read_bytes())
@@ -300,7 +308,7 @@ def read_header(path: Path) -> tuple[RunHeader, Mapping[str, UntypedJson]]:
         raise BadData(f"not JSON ({error})", str(path)) from error
     if not isinstance(content, dict):
         raise BadData("not a run's header", str(path))
-    # A part that is null is one that is not there.
+    # A null part counts as missing.
     present = {name: part for name, part in content.items() if part is not None}
     try:
         return msgspec.convert(present, RunHeader), content
@@ -314,15 +322,15 @@ def _gone(path: Path, error: OSError) -> NoInput:
 
 
 def gaps_of(run: RecordedRun) -> list[str]:
-    """Return what a run lacks of what it was asked, a line each; empty if nothing.
+    """Return the gaps of a run, a line each; empty if complete.
 
-    An engine that could not be run is no gap: the header says why it has no rows.
+    An engine that could not run is not a gap: the header gives the reason.
     """
     finished = run.header.finished
     if finished is None:
-        there = counted(len(run), "row")
+        present = counted(len(run), "row")
         of = "" if run.header.rows is None else f" of {run.header.rows:,}"
-        return [f"not finished: {there}{of}"]
+        return [f"not finished: {present}{of}"]
     return [
         f"{part.engine} has {count:,} of {part.rows:,} rows of task {part.task}"
         for part in finished.parts
@@ -337,7 +345,7 @@ def gaps_of(run: RecordedRun) -> list[str]:
 
 
 def run_names(runs: Iterable[RecordedRun]) -> dict[Path, str]:
-    """Return by its folder what each run is called beside the others.
+    """Return a short, unique name of each run, by its folder.
 
     The folder's name; its path where another run's folder has the same name.
     """

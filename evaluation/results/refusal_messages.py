@@ -21,7 +21,7 @@ from evaluation.core.cases import Row
 from evaluation.core.run_header import RefusalPattern
 
 _TABLE: Final = Path(__file__).with_name("refusals.toml")
-#: Characters of a message that are read: a schema may be quoted in it whole.
+#: Maximum characters of a message to search: it may quote a whole schema.
 _LONGEST: Final = 20_000
 _QUOTED: Final = re.compile(r'"([^"]*)"')
 #: A member's name and what follows it, in JSON or as Python writes it.
@@ -30,7 +30,7 @@ _NOWHERE: Final = re.compile(r"(?!)")
 _OPENING, _CLOSING = "{[(", "}])"
 #: Words that ask nothing of an instance by themselves.
 _SILENT: Final = (ANNOTATIONS - {"format"}) | CONTAINERS | {"$schema", "$id", "id"}
-#: Names for what is refused where no keyword is.
+#: Names for rejected features without a keyword.
 UNTYPED, BOOLEAN, TUPLE = "untyped schema", "Boolean schema", "items as a list"
 
 
@@ -40,31 +40,31 @@ class Refusal:
 
     #: See `refusals.toml`.
     kind: str
-    #: Keywords, or a name for what is refused where no keyword is; sorted.
+    #: Keywords, or a name for a rejected feature without one; sorted.
     keywords: tuple[str, ...] = ()
-    #: The value of `format` that is refused.
+    #: The rejected value of `format`.
     format: str = ""
 
 
 def explain(
-    engine: str, message: str, own: Sequence[RefusalPattern] = ()
+    engine: str, message: str, declared: Sequence[RefusalPattern] = ()
 ) -> Refusal | None:
-    """Return what a message of an engine means; None where no pattern matches.
+    """Return the meaning of an engine's message; None if no pattern matches.
 
     Args:
         engine: Its name without version, `-` as good as `_`.
-        message: What it said.
-        own: The patterns of its own file, which come before those that csbdata knows.
+        message: The message.
+        declared: Patterns from its file, tried before the built-in ones.
     """
     text = message[:_LONGEST]
-    for pattern in (*own, *_messages().get(engine.replace("-", "_"), ())):
+    for pattern in (*declared, *_messages().get(engine.replace("-", "_"), ())):
         match = _compiled(pattern.pattern).search(text)
         if match:
             return _refusal(pattern, match.groupdict())
     return None
 
 
-def warns_of(row: Row, keyword: str, own: Sequence[RefusalPattern] = ()) -> bool:
+def warns_of(row: Row, keyword: str, declared: Sequence[RefusalPattern] = ()) -> bool:
     """Return whether a warning of an engine is about a keyword.
 
     Warnings about its context, such as the `oneOf` around it, are not. A keyword that
@@ -73,7 +73,7 @@ def warns_of(row: Row, keyword: str, own: Sequence[RefusalPattern] = ()) -> bool
     Args:
         row: What the engine made of a case.
         keyword: The keyword; empty if it is unknown, which no warning is about.
-        own: The patterns of the engine's own file.
+        declared: Patterns from the engine's file.
     """
     if not keyword:
         return False
@@ -83,7 +83,7 @@ def warns_of(row: Row, keyword: str, own: Sequence[RefusalPattern] = ()) -> bool
     for warning in row.warnings:
         if named.search(warning):
             return True
-        refusal = explain(name, warning, own)
+        refusal = explain(name, warning, declared)
         if refusal is not None and keyword in refusal.keywords:
             return True
     return False
@@ -116,30 +116,30 @@ def _refusal(pattern: RefusalPattern, groups: Mapping[str, str | None]) -> Refus
 
 
 def _of_node(text: str) -> set[str]:
-    """Return what is meant by a schema that an engine quotes, perhaps cut off."""
+    """Return the keywords of a schema that an engine quotes, perhaps cut off."""
     start = text.strip()[:5]
     if start.startswith("["):
         return {TUPLE}
     if start.lower().startswith(("true", "false")):
         return {BOOLEAN}
     words = {name for name in _names(text) if name in KNOWN_KEYWORDS} - _SILENT
-    # A type is what these engines do read; what stands beside it is the trouble.
+    # These engines do read `type`; the other keywords are the cause.
     return words - {"type"} or words or {UNTYPED}
 
 
 def _names(text: str) -> Iterator[str]:
-    depth = place = 0
-    while place < len(text):
-        match = _MEMBER.match(text, place)
+    depth = position = 0
+    while position < len(text):
+        match = _MEMBER.match(text, position)
         if match:
             if depth == 1 and match[3]:
                 yield match[1] if match[1] is not None else match[2]
-            place = match.end()
+            position = match.end()
             continue
-        depth += (text[place] in _OPENING) - (text[place] in _CLOSING)
-        if depth == 0 and text[place] in _CLOSING:
+        depth += (text[position] in _OPENING) - (text[position] in _CLOSING)
+        if depth == 0 and text[position] in _CLOSING:
             return
-        place += 1
+        position += 1
 
 
 @cache
@@ -147,8 +147,8 @@ def _messages() -> Mapping[str, Sequence[RefusalPattern]]:
     tables = msgspec.toml.decode(_TABLE.read_bytes(), type=_MessageFile).message
     patterns: dict[str, list[RefusalPattern]] = {}
     for table in tables:
-        own = patterns.setdefault(table.engine, [])
-        own += patterns[table.like] if table.like else [table]
+        patterns_of_engine = patterns.setdefault(table.engine, [])
+        patterns_of_engine += patterns[table.like] if table.like else [table]
     return MappingProxyType(patterns)
 
 

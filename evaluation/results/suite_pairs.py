@@ -28,9 +28,9 @@ _T = TypeVar("_T")
 _K = TypeVar("_K")
 _NOTE = (
     "Answers that both have and that count. difference: b - a, with a 95 % interval by "
-    "bootstrap over clusters (schemas, kinds; else records). p: exact, two-sided, over "
-    "the signs of the clusters' differences; with one answer each it is McNemar's "
-    "test. p adjusted: Holm's, for all lines of the table."
+    "bootstrap over clusters (schemas, kinds; otherwise records). p: exact, "
+    "two-sided, over the signs of the clusters' differences; with one answer each it "
+    "is McNemar's test. p adjusted: Holm's, for all lines of the table."
 )
 
 
@@ -57,7 +57,7 @@ def is_passed(scored: ScoredResponse) -> bool:
 
 def matched(a: Mapping[_K, _T], b: Mapping[_K, _T]) -> list[tuple[_T, _T]]:
     """Return what both sides have under one key, in the order of a."""
-    return [(first, b[key]) for key, first in a.items() if key in b]
+    return [(answer, b[key]) for key, answer in a.items() if key in b]
 
 
 def pair_sides(
@@ -93,21 +93,21 @@ def pairs_with_free(
 ) -> list[tuple[str, str]]:
     """Return the labels of each model's free side and of each of its other sides.
 
-    Constrained sides stand beside the free one at their own level of reasoning; other
-    levels of that beside the first.
+    Constrained sides are paired with the free one at their level of reasoning; other
+    levels of the free one are paired with the first.
     """
-    first = {label: answers[0] for label, answers in sides.items() if answers}
+    answer_by_label = {label: answers[0] for label, answers in sides.items() if answers}
     free: dict[tuple[str, str], str] = {}
-    for label, answer in first.items():
+    for label, answer in answer_by_label.items():
         if is_free(answer.condition):
             free.setdefault((answer.model, ""), label)
             free[answer.model, answer.condition.partition("@")[2]] = label
     pairs = []
-    for label, answer in first.items():
+    for label, answer in answer_by_label.items():
         level = "" if is_free(answer.condition) else answer.condition.partition("@")[2]
-        other = free.get((answer.model, level))
-        if other not in {None, label}:
-            pairs.append((str(other), label))
+        free_label = free.get((answer.model, level))
+        if free_label not in {None, label}:
+            pairs.append((str(free_label), label))
     return pairs
 
 
@@ -149,8 +149,8 @@ def shares_table(
     rows: list[tuple[Cell, ...]] = []
     for line, (a, b, cases) in enumerate(pairs):
         clusters = [cluster for cluster, *_ in cases]
-        good = [first for _, first, _ in cases], [second for *_, second in cases]
-        rates = [Rate.of_answers(zip(clusters, own, strict=True)) for own in good]
+        good = [score for _, score, _ in cases], [score for *_, score in cases]
+        rates = [Rate.of_answers(zip(clusters, scores, strict=True)) for scores in good]
         counts = Counter(zip(*good, strict=True))
         difference = Shift.of(mean_difference(*good, clusters))
         figures = (difference, ps.get(line), adjusted.get(line))
@@ -168,8 +168,8 @@ def shares_table(
 def paired_p(cases: Iterable[GoodCase]) -> float:
     """Return the exact p of both sides being alike, by how clusters differ."""
     differences: dict[Hashable, int] = {}
-    for cluster, first, second in cases:
-        differences[cluster] = differences.get(cluster, 0) + second - first
+    for cluster, score_a, score_b in cases:
+        differences[cluster] = differences.get(cluster, 0) + score_b - score_a
     return sign_flip(differences.values())
 
 
@@ -191,8 +191,15 @@ def changes_table(
     for a, b, outcomes in pairs:
         moved = Counter((was, now) for _, was, now in outcomes if was != now)
         rows += [
-            (a, b, *way, Rate.of_answers((one[0], one[1:] == way) for one in outcomes))
-            for way, _ in sorted(
+            (
+                a,
+                b,
+                *change,
+                Rate.of_answers(
+                    (outcome[0], outcome[1:] == change) for outcome in outcomes
+                ),
+            )
+            for change, _ in sorted(
                 moved.items(), key=lambda change: (-change[1], change[0])
             )
         ]
@@ -205,7 +212,11 @@ def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:
     """Return how many times as long as a b takes for an answer; None if unknown."""
     return [
         Ratio.of(
-            ratio_over(pair.answers, lambda one: one.seconds, lambda one: one.cluster)
+            ratio_over(
+                pair.answers,
+                lambda answer: answer.seconds,
+                lambda answer: answer.cluster,
+            )
         )
         for pair in pairs
     ]

@@ -34,7 +34,7 @@ _REPEAT: Final = r"#\d+\Z"
 _DETAIL: Final = 300
 
 
-#: What of a scored response stands in its row's label, beside the text's class.
+#: Fields of a scored response in its row's label, besides the text's class.
 _LABELLED: Final = [
     field.name
     for field in fields(ScoredResponse)
@@ -77,7 +77,8 @@ def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row
 
 
 def _with_writing(row: Row, writing: Mapping[str, UntypedJson]) -> Row:
-    result, compile_ns = Result(writing["result"]), writing["compile_ns"]
+    result = Result(writing["result"])
+    compile_ns = writing["compile_ns"]
     phase = "compile" if compile_ns is None else "generate"
     return replace(
         row,
@@ -95,8 +96,8 @@ def scored_from_row(row: Row) -> ScoredResponse:
     Raises:
         msgspec.ValidationError: the row is not such a one.
     """
-    own = {"group": row.config, "weight": row.weight}
-    return msgspec.convert({**row.label, **own}, ScoredResponse)
+    columns = {"group": row.config, "weight": row.weight}
+    return msgspec.convert({**row.label, **columns}, ScoredResponse)
 
 
 def ask_again(
@@ -133,7 +134,7 @@ def scored_run(run: RunRows, suite: str) -> ScoredRun:
     """Return the scored responses of one suite in a run.
 
     Raises:
-        BadData: a row is no suite's.
+        BadData: a row is not from a suite.
     """
     by_label: dict[str, list[ScoredResponse]] = {
         participant.engine: [] for participant in run.header.engines
@@ -158,11 +159,11 @@ def passing_less(run: RunRows, percent: float) -> list[str]:
 
     Args:
         run: A run of a suite.
-        percent: The least share that must pass, of the responses that count.
+        percent: The minimum share of counted responses that must pass.
     """
     under = []
     for label, scored in scored_run(run, str(run.suite.get("name"))).by_label.items():
-        counted = [one.verdict for one in scored if one.verdict.counted]
+        counted = [response.verdict for response in scored if response.verdict.counted]
         passed = sum(verdict.passed for verdict in counted)
         if 100 * passed < percent * len(counted) or not counted:
             under.append(f"{label} passes {passed:,} of {len(counted):,}")

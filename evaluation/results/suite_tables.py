@@ -28,7 +28,7 @@ from evaluation.results.suite_pairs import (
     paired_rates,
 )
 
-#: A server or a list of prices does not tell it.
+#: Not reported by the server or the list of prices.
 NOT_TOLD = MissingFigure("not told")
 #: The line over all groups.
 ALL = "all"
@@ -38,10 +38,10 @@ CLUSTERED = "Answers about one schema, or one kind of thing, are a cluster."
 
 def suite_tables(suite: Suite[Any], run: ScoredRun) -> Iterator[Table]:
     """Yield the standings, a suite's own tables, and those that every suite has."""
-    own = suite.tables(run) if suite.tables else (pass_rates(run),)
-    said = reading(run.facts)
-    for table in (standings(run), *own, *tables_of_all(run, suite.classes)):
-        yield replace(table, note=f"{said} {table.note}".strip())
+    suite_specific = suite.tables(run) if suite.tables else (pass_rates(run),)
+    description = reading(run.facts)
+    for table in (standings(run), *suite_specific, *tables_of_all(run, suite.classes)):
+        yield replace(table, note=f"{description} {table.note}".strip())
 
 
 def tables_of_all(run: ScoredRun, classes: Mapping[str, str]) -> tuple[Table, ...]:
@@ -55,21 +55,25 @@ def tables_of_all(run: ScoredRun, classes: Mapping[str, str]) -> tuple[Table, ..
 
 
 def reading(facts: Mapping[str, Json]) -> str:
-    """Return what was read, by which reading, and how long a text could be.
+    """Describe the records, the reading, and the maximum length of a text.
 
     Args:
-        facts: What a run's header says of its suite.
+        facts: The suite's facts in a run's header.
     """
     compat = facts.get("compat") or "the recommended one"
     settings: Any = facts.get("settings") or {}
     models: Any = facts.get("models") or ({},)
-    budgets = {it.get("budget") or settings.get("budget") for it in models} - {None}
+    budgets = {model.get("budget") or settings.get("budget") for model in models} - {
+        None
+    }
     tokens = " or ".join(f"{budget:,}" for budget in sorted(budgets))
     data = str(facts.get("data", "not recorded")).split(", ")
     # Reports are handed on: where on a machine a folder was is nobody's affair.
-    shown = ", ".join(Path(it).name if Path(it).is_absolute() else it for it in data)
+    names = ", ".join(
+        Path(path).name if Path(path).is_absolute() else path for path in data
+    )
     return (
-        f"Records: {shown} ({facts.get('origin', '?')}). "
+        f"Records: {names} ({facts.get('origin', '?')}). "
         f"Reading: {compat}.{f' At most {tokens} tokens a text.' * bool(budgets)}"
     )
 
@@ -79,8 +83,16 @@ def pass_rates(run: ScoredRun) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for group in groups_of(run.by_label):
         for label, responses in run.by_label.items():
-            own = texts_of_group(responses, group)
-            rows.append((group, label, len(own), passed(own), passed_by_cluster(own)))
+            group_responses = texts_of_group(responses, group)
+            rows.append(
+                (
+                    group,
+                    label,
+                    len(group_responses),
+                    passed(group_responses),
+                    passed_by_cluster(group_responses),
+                )
+            )
     return Table(
         title="Pass rate",
         columns=("group", "model", "responses", "passed", BY_CLUSTER),
@@ -96,7 +108,9 @@ def standings(run: ScoredRun) -> Table:
     Of the records that every model answered, where there are any.
     """
     by_label, apart = _answered_by_all(run.by_label)
-    answered = len({one.record for side in run.by_label.values() for one in side})
+    answered = len(
+        {response.record for side in run.by_label.values() for response in side}
+    )
     records = run.facts.get("records")
     if isinstance(records, int) and answered < records:
         apart += f"{answered:,} of {records:,} records were answered. "
@@ -108,24 +122,26 @@ def standings(run: ScoredRun) -> Table:
     rows: list[dict[str, Cell]] = []
     for label in order:
         responses = by_label[label]
-        counted = [one for one in responses if one.verdict.counted]
-        failed = Counter(one.verdict.failure_class for one in counted)
+        counted = [response for response in responses if response.verdict.counted]
+        failed = Counter(response.verdict.failure_class for response in counted)
         del failed[""]
-        most = [f"{name} {count:,}" for name, count in failed.most_common(2)]
+        frequent = [f"{name} {count:,}" for name, count in failed.most_common(2)]
         envelopes = Counter(
             str(name)
-            for one in responses
-            if (name := one.verdict.details.get("envelope")) not in (None, "bare")
+            for response in responses
+            if (name := response.verdict.details.get("envelope")) not in (None, "bare")
         )
-        times = Quantiles.of([one.seconds * _NS for one in responses if one.seconds])
+        times = Quantiles.of(
+            [response.seconds * _NS for response in responses if response.seconds]
+        )
         rows.append(
             {
                 "model": label,
                 "passed": rates[label],
                 "p against the first": adjusted.get(label),
-                "cost": total_cost(one.cost for one in responses),
+                "cost": total_cost(response.cost for response in responses),
                 "p50": quantile_cell(times, 50.0),
-                "fails most": ", ".join(most),
+                "fails most": ", ".join(frequent),
                 "envelope": ", ".join(
                     f"{name} {count:,}" for name, count in envelopes.most_common()
                 )
@@ -145,37 +161,42 @@ def standings(run: ScoredRun) -> Table:
 def _answered_by_all(
     by_label: Mapping[str, Sequence[ScoredResponse]],
 ) -> tuple[Mapping[str, Sequence[ScoredResponse]], str]:
-    """Keep the records that all sides answered; say how many others there are.
+    """Keep the records that all sides answered; count the others.
 
-    An engine is asked for less than a free model where a suite has answers that are no
-    JSON: rates of other records would not compare the two.
+    An engine answers fewer records than a free model if some answers of a suite are
+    not JSON: rates of other records would not compare the two.
     """
-    records = [{one.record for one in responses} for responses in by_label.values()]
+    records = [
+        {response.record for response in responses} for responses in by_label.values()
+    ]
     common = set.intersection(*records) if records else set()
-    others = len(set().union(*records) - common)
-    if not common or not others:
+    others_count = len(set().union(*records) - common)
+    if not common or not others_count:
         return by_label, ""
-    kept = {
-        label: [one for one in responses if one.record in common]
+    shared = {
+        label: [response for response in responses if response.record in common]
         for label, responses in by_label.items()
     }
-    return kept, (
+    return shared, (
         "Of the records that every model answered: "
-        f"{len(common):,} of {len(common) + others:,}. "
+        f"{len(common):,} of {len(common) + others_count:,}. "
     )
 
 
 def passed(responses: Iterable[ScoredResponse]) -> Rate:
     """Return the share that passes, with an interval by clusters."""
     return Rate.of_answers(
-        (one.cluster, one.verdict.passed) for one in responses if one.verdict.counted
+        (response.cluster, response.verdict.passed)
+        for response in responses
+        if response.verdict.counted
     )
 
 
 def share_of(responses: Iterable[ScoredResponse], score: str) -> Rate:
     """Return the share with a score of 1, with an interval by clusters."""
     return Rate.of_answers(
-        (one.cluster, one.verdict.scores.get(score, 0.0) == 1.0) for one in responses
+        (response.cluster, response.verdict.scores.get(score, 0.0) == 1.0)
+        for response in responses
     )
 
 
@@ -185,35 +206,42 @@ def passed_by_cluster(responses: Iterable[ScoredResponse]) -> ClusterRate | None
     None if the records have no clusters.
     """
     return ClusterRate.of_answers(
-        (one.record, one.verdict.passed, one.weight)
-        for one in responses
-        if one.verdict.counted
+        (response.record, response.verdict.passed, response.weight)
+        for response in responses
+        if response.verdict.counted
     )
 
 
 def repairs_table(run: ScoredRun) -> Table:
-    """Return what passes at once, and after so many repairs; empty without any."""
-    most = max(
-        (len(one.verdicts) for responses in run.by_label.values() for one in responses),
+    """Return the pass rates at once and after each repair; empty without any."""
+    rounds = max(
+        (
+            len(response.verdicts)
+            for responses in run.by_label.values()
+            for response in responses
+        ),
         default=1,
     )
     rows: list[tuple[Cell, ...]] = []
-    for label, responses in run.by_label.items() if most > 1 else ():
-        counted = [one for one in responses if one.verdict.counted]
+    for label, responses in run.by_label.items() if rounds > 1 else ():
+        counted = [response for response in responses if response.verdict.counted]
         rates = [
             Rate.of_answers(
-                (one.cluster, any(it.passed for it in one.verdicts[: repairs + 1]))
-                for one in counted
+                (
+                    response.cluster,
+                    any(verdict.passed for verdict in response.verdicts[: repairs + 1]),
+                )
+                for response in counted
             )
-            for repairs in range(most)
+            for repairs in range(rounds)
         ]
         rows.append((label, *rates))
     return Table(
         title="Validate and retry",
-        columns=("model", "at once", *(f"after {n}" for n in range(1, most))),
+        columns=("model", "at once", *(f"after {n}" for n in range(1, rounds))),
         rows=tuple(rows),
-        note="Answers that pass at once (pass@1), and after so many repairs: a failed "
-        "answer was handed back with what is wrong with it. The other tables have the "
+        note="Answers that pass at once (pass@1), and after each repair: a failed "
+        "answer was returned with its faults. The other tables have the "
         "last attempt.",
         name="repairs",
     )
@@ -263,26 +291,32 @@ def classes_table(run: ScoredRun, explained: Mapping[str, str]) -> Table:
 
 
 def costs(run: ScoredRun) -> Table:
-    """Return time, tokens and cost of each side; what is not known stays empty."""
+    """Return time, tokens and cost of each side; unknown figures stay empty."""
     rows: list[dict[str, Cell]] = []
     for label, responses in run.by_label.items():
-        times = Quantiles.of([one.seconds * _NS for one in responses if one.seconds])
+        times = Quantiles.of(
+            [response.seconds * _NS for response in responses if response.seconds]
+        )
         rows.append(
             {
                 "model": label,
                 "p50": quantile_cell(times, 50.0),
                 "p95": quantile_cell(times, 95.0),
-                "prompt tokens": _total(one.prompt_tokens for one in responses),
-                "output tokens": _total(one.output_tokens for one in responses),
-                "thinking": _total(one.reasoning_tokens for one in responses),
-                "cost": total_cost(one.cost for one in responses),
+                "prompt tokens": _total(
+                    response.prompt_tokens for response in responses
+                ),
+                "output tokens": _total(
+                    response.output_tokens for response in responses
+                ),
+                "thinking": _total(response.reasoning_tokens for response in responses),
+                "cost": total_cost(response.cost for response in responses),
             }
         )
     return Table.of_records(
         "Time, tokens and cost",
         rows,
         note="p50, p95: from request to end of an answer, repairs included. thinking: "
-        "tokens of the output that were no answer, where they were counted.",
+        "tokens of the output besides the answer, where they were counted.",
         name="costs",
     )
 
@@ -295,10 +329,10 @@ def total_cost(costs: Iterable[float | None]) -> float | MissingFigure | None:
         (0.75, 'not told', None)
     """
     every = list(costs)
-    known = [cost for cost in every if cost is not None]
-    if len(known) < len(every):
-        return NOT_TOLD if known else None
-    return sum(known) if known else None
+    priced = [cost for cost in every if cost is not None]
+    if len(priced) < len(every):
+        return NOT_TOLD if priced else None
+    return sum(priced) if priced else None
 
 
 def _total(figures: Iterable[float | None]) -> float | None:

@@ -1,6 +1,6 @@
-"""Find engine files and read what they declare.
+"""Find engine files and read their declarations.
 
-`ABOUT`, `OPTIONS` and `PRESETS` are literals that are read from the text: nothing of an
+`ABOUT`, `OPTIONS` and `PRESETS` are literals read from the text: nothing of an
 engine runs outside its worker. The entry point group `csbdata.engines` adds modules.
 """
 
@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 GROUP = "csbdata.engines"
 #: The preset closest to the specification.
 FAITHFUL = "faithful"
-#: The preset that is what the library does by itself.
+#: The preset with the library's defaults.
 VENDOR = "vendor"
 #: The name of the engine that constrains nothing.
 UNCONSTRAINED = "none"
@@ -54,7 +54,7 @@ class EngineAbout(msgspec.Struct, frozen=True, kw_only=True):
     homepage: str | None = None
     #: What pip is asked to install; by default the distribution.
     install: str | None = None
-    #: The extra of csbdata that installs it beside csbdata; empty if none does.
+    #: The extra of csbdata that installs it alongside csbdata; empty if none does.
     extra: str = ""
     #: Whether its `commit` refuses a token that its mask does not allow.
     checks_commit: bool = True
@@ -64,13 +64,13 @@ class EngineAbout(msgspec.Struct, frozen=True, kw_only=True):
     beside: tuple[str, ...] | str = ()
     #: Names of the environment variables that it reads, as `RUST_LOG`.
     variables: tuple[str, ...] = ()
-    #: What its messages mean; the first pattern that is found in one counts.
+    #: What its messages mean; the first pattern found in one counts.
     refusals: tuple[RefusalPattern, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineFile:
-    """An engine that was asked for: its file, and the version wanted."""
+    """An engine asked for: its file, and the version wanted."""
 
     #: `llguidance`, or the file's stem where a path was given.
     name: str
@@ -84,7 +84,7 @@ class EngineFile:
     options: Mapping[str, str] = field(default_factory=dict)
     #: Preset's name to options.
     presets: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
-    #: Why the file is not that of an engine; empty where it is.
+    #: Why the file is not an engine's; empty if it is.
     fault: str = ""
 
     def environment(self) -> dict[str, str]:
@@ -119,7 +119,7 @@ def engine_paths() -> Mapping[str, Path]:
     """Return the file of every engine that has a name, by name.
 
     Raises:
-        BadConfiguration: an entry point names what is no module.
+        BadConfiguration: an entry point does not name a module.
     """
     paths = {
         path.stem: path
@@ -136,8 +136,8 @@ def find_engine(spec: str) -> EngineFile:
         spec: `NAME`, `NAME==VERSION` or the path of an engine's file.
 
     Raises:
-        NoInput: the path is no file.
-        BadUsage: there is no engine of this name.
+        NoInput: the path is not a file.
+        BadUsage: unknown engine.
         BadConfiguration: its file cannot be read.
 
     Example:
@@ -168,7 +168,7 @@ def find_engine(spec: str) -> EngineFile:
 def choose_options(
     file: EngineFile, preset: str, assignments: Mapping[str, str]
 ) -> dict[str, Json]:
-    """Return an engine's options: those of a preset, and those that are assigned.
+    """Return an engine's options: a preset's, then the assigned ones.
 
     Args:
         file: The engine.
@@ -234,7 +234,7 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
             raise BadConfiguration(f"PRESETS: {preset} must be a dict", str(path))
         presets[preset] = options
     try:
-        # The one refuses names that are no texts, the other numbers that are none.
+        # The first rejects names that are not strings, the second invalid numbers.
         orjson.dumps(presets)
         json.dumps(presets, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -251,12 +251,12 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
 
 
 def _check_patterns(about: EngineAbout, path: Path) -> None:
-    for place, refusal in enumerate(about.refusals):
+    for index, refusal in enumerate(about.refusals):
         try:
             re.compile(refusal.pattern)
         except (re.error, OverflowError, RecursionError) as error:
-            what = f"ABOUT: refusals[{place}]: no regular expression ({error})"
-            raise BadConfiguration(what, str(path)) from error
+            message = f"ABOUT: refusals[{index}]: no regular expression ({error})"
+            raise BadConfiguration(message, str(path)) from error
 
 
 def _convert(name: str, literal: Mapping[str, Json], type_: type[_T], path: Path) -> _T:
@@ -270,8 +270,8 @@ def _beside(about: EngineAbout, path: Path) -> tuple[Path, ...]:
     names = about.beside
     files = tuple(path.parent / name for name in names)
     if isinstance(names, str) or not all(file.is_file() for file in files):
-        what = "ABOUT: `beside` must list files of its folder"
-        raise BadConfiguration(what, str(path))
+        message = "ABOUT: `beside` must list files of its folder"
+        raise BadConfiguration(message, str(path))
     return files
 
 

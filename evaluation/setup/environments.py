@@ -1,7 +1,7 @@
 """Isolated environments of engines in the cache, filled by pip.
 
 A virtual environment of this Python with one version of one engine, so that conflicting
-versions run side by side. It counts once it has the record that is written after its
+versions run side by side. It counts once it has the record written after its
 trial.
 """
 
@@ -114,7 +114,7 @@ def environment_folder(cache: Path, name: str, version: str) -> Path:
     """Return where the environment of an engine's version is, or would be.
 
     Raises:
-        BadConfiguration: this is no version.
+        BadConfiguration: not a version.
     """
     if not _VERSION.fullmatch(version):
         raise BadUsage(f"{version!r} is no version", then=f"write {name}==1.2.3")
@@ -123,13 +123,13 @@ def environment_folder(cache: Path, name: str, version: str) -> Path:
 
 @cache
 def known_versions() -> tuple[KnownVersion, ...]:
-    """Return the versions of engines that were tried, an engine's default first."""
+    """Return the versions of engines tried, an engine's default first."""
     table = tomllib.loads(_TABLE.read_text("utf-8"))
     return msgspec.convert(table["row"], tuple[KnownVersion, ...])
 
 
 def version_to_install(file: EngineFile) -> KnownVersion:
-    """Return how an engine is installed: as it was tried, else by its distribution.
+    """Return how to install an engine: as tried, otherwise from its distribution.
 
     Raises:
         BadConfiguration: there is nothing to install, or no version is known.
@@ -153,7 +153,7 @@ def version_to_install(file: EngineFile) -> KnownVersion:
 
 
 def existing_environments(cache: Path, name: str = "") -> list[Environment]:
-    """Return the environments in a cache, of one engine or of all, by folder name."""
+    """Return the cached environments of one engine or all, by folder name."""
     read = (
         _read(record)
         for record in sorted(environments_folder(cache).glob(f"[!.]*/{RECORD}"))
@@ -168,11 +168,13 @@ def existing_environments(cache: Path, name: str = "") -> list[Environment]:
 def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
     """Return the Python that has an engine in the version wanted.
 
-    This one, if the engine loads in it; else that of an environment. Without a version
+    This one, if the engine loads in it; otherwise an environment's. Without a version
     any will do, a tried default before others.
     """
-    here = installed_version(file.distribution)
-    wanted_here = not file.distribution or (here and file.version in ("", here))
+    installed = installed_version(file.distribution)
+    wanted_here = not file.distribution or (
+        installed and file.version in ("", installed)
+    )
     broken = ""
     if wanted_here and is_complete_here(file):
         broken = _why_not_here(file.path, file.digest()) if has_name(file) else ""
@@ -194,25 +196,27 @@ def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
     if interpreter is not None:
         return interpreter.interpreter
     name = f"{file.distribution} {file.version}".strip()
-    also = f" (but {here} is)" if here and file.version else ""
+    also = f" (but {installed} is)" if installed and file.version else ""
     extra = file.about.extra
     if extra and not file.version:
         also = f" (pip install 'csbdata[{extra}]' puts it beside csbdata)"
     reason = f"{name} is not installed here{also}"
     if broken:
-        reason = f"{file.distribution} {here} is here and does not run ({broken})"
+        reason = f"{file.distribution} {installed} is here and does not run ({broken})"
     return NotInstalled(reason=reason, install=install_line(file))
 
 
 def has_name(file: EngineFile) -> bool:
-    """Return whether an engine has a name of its own, and so environments."""
+    """Return whether an engine has a name, and so environments."""
     return engine_paths().get(file.name) == file.path
 
 
 @cache
 def _why_not_here(path: Path, _digest: str) -> str:
     """Return why an engine does not run in this Python; empty if it does."""
-    name = next(name for name, own in engine_paths().items() if own == path)
+    name = next(
+        name for name, engine_path in engine_paths().items() if engine_path == path
+    )
     return try_engine(Path(sys.executable), find_engine(name))
 
 
@@ -233,7 +237,7 @@ def try_engine(python: Path, file: EngineFile) -> str:
 def install_line(file: EngineFile) -> str:
     """Return the line that installs an engine; empty where none is needed.
 
-    What an engine's file given by its path wants is installed beside csbdata: only
+    What an engine's file given by its path wants is installed alongside csbdata: only
     an engine with a name has environments.
     """
     if not file.distribution:
@@ -247,7 +251,7 @@ def install_line(file: EngineFile) -> str:
 
 
 def installed_version(distribution: str) -> str:
-    """Return the version of a distribution in this Python; empty if there is none."""
+    """Return the version of a distribution in this Python; empty if absent."""
     try:
         return version(distribution) if distribution else ""
     except PackageNotFoundError:
@@ -274,7 +278,7 @@ def _read(path: Path) -> Environment | None:
 
 
 def ready_environment(cache: Path, file: EngineFile) -> Environment | None:
-    """Return the environment of a wanted version; None if there is none yet."""
+    """Return the environment of a wanted version; None before its installation."""
     version = version_to_install(file).version
     for environment in existing_environments(cache, file.name):
         if environment.version == version:
@@ -287,12 +291,12 @@ def make_environment(
 ) -> Environment:
     """Make an environment: install by pip with your own configuration, try, record.
 
-    A failure leaves nothing behind; the next run removes what a killed one left.
+    A failure leaves no files; the next run removes leftovers of a killed one.
 
     Args:
         cache: The cache in which it is made.
-        file: The engine, and the version that is wanted.
-        say: Called with what takes time.
+        file: The engine, and the version wanted.
+        say: Progress of slow steps.
 
     Raises:
         Unavailable: pip cannot get or build something, or the engine does not run.
@@ -310,9 +314,9 @@ def make_environment(
         # Not `venv.create`, which hands ensurepip all of our environment variables.
         created = _run([sys.executable, "-m", "venv", str(fresh)], _TRIAL_SECONDS)
         if created.code:
-            what = "this Python cannot make an environment with pip in it"
+            message = "this Python cannot make an environment with pip in it"
             then = "install what your system calls python3-venv"
-            raise Unavailable(what, sys.executable, then)
+            raise Unavailable(message, sys.executable, then)
         # The settings of this Python's pip.
         settings = Path(sys.prefix) / ("pip.ini" if os.name == "nt" else "pip.conf")
         if settings.is_file():
@@ -324,16 +328,18 @@ def make_environment(
             _pip(fresh, "install", "--quiet", "--no-deps", *row.alone)
         say(f"{row.engine} {row.version}: trying it")
         if why := try_engine(environment_python(fresh), file):
-            what = f"was installed and does not run ({why})"
-            raise Unavailable(what, file.spec, "nothing was kept")
-        listed = _pip(fresh, "list", "--format=json")
+            message = f"was installed and does not run ({why})"
+            raise Unavailable(message, file.spec, "nothing was kept")
+        packages = _pip(fresh, "list", "--format=json")
         environment = Environment(
             engine=row.engine,
             version=row.version,
             folder=folder,
             packages={
                 package["name"]: package["version"]
-                for package in json.loads(listed[listed.index("[") :].splitlines()[0])
+                for package in json.loads(
+                    packages[packages.index("[") :].splitlines()[0]
+                )
             },
         )
         record = {
@@ -350,19 +356,19 @@ def make_environment(
 
 @contextmanager
 def _folder_aside(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder beside it, which goes in the end unless it was renamed.
+    """Yield an empty temporary folder next to it, removed unless renamed.
 
-    No two runs have the same: the pip of one that was killed may write on. Unlike
+    No two runs have the same: the pip of a killed one may write on. Unlike
     `atomic_folder` it writes nothing through to the disk: an environment has thousands
     of files, and can be made again.
     """
     prefix = f".making-{folder.name}-"
-    for left in folder.parent.glob(f"{prefix}*"):
-        shutil.rmtree(left, ignore_errors=True)
+    for leftover in folder.parent.glob(f"{prefix}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
     with tempfile.TemporaryDirectory(
         prefix=prefix, dir=folder.parent, ignore_cleanup_errors=True
-    ) as place:
-        yield Path(place)
+    ) as path:
+        yield Path(path)
 
 
 def _pip(folder: Path, *arguments: str) -> str:
@@ -374,8 +380,8 @@ def _pip(folder: Path, *arguments: str) -> str:
     command = [str(environment_python(folder)), *_PIP, *arguments]
     printed, code = _run(command, _INSTALL_SECONDS)
     if code:
-        what = f"pip cannot install it ({last_error(printed)})"
-        raise Unavailable(what, "the package index")
+        message = f"pip cannot install it ({last_error(printed)})"
+        raise Unavailable(message, "the package index")
     return printed
 
 

@@ -52,11 +52,11 @@ class EngineUnderTest:
     file: EngineFile
     preset: str = FAITHFUL
     options: Mapping[str, Json] = field(default_factory=dict)
-    #: Options assigned on the command line, over those of the preset.
+    #: Options assigned on the command line, which override the preset.
     assigned: Mapping[str, str] = field(default_factory=dict)
     interpreter: str = sys.executable
-    #: Version of the distribution. Where there is none it is that of the file; else
-    #: the beginning of the file's digest.
+    #: Version of the distribution; otherwise the file's version; otherwise the
+    #: beginning of the file's digest.
     version: str = ""
     #: Why it cannot be run here; empty where it can.
     unavailable: str = ""
@@ -83,7 +83,7 @@ class EngineUnderTest:
         return self.preset == VENDOR
 
     def environment(self) -> dict[str, str]:
-        """Return the environment variables of its process, beyond those of any."""
+        """Return the extra environment variables of its process."""
         threads = {} if self.chooses_its_threads else _ONE_THREAD
         return threads | self.file.environment()
 
@@ -134,7 +134,7 @@ def select_engines(
 
     Raises:
         NoInput: a spec is the path of no file.
-        BadUsage: there is no such engine, preset or option, or two have one label.
+        BadUsage: unknown engine, preset or option, or two have one label.
 
     Example:
         >>> [engine.label for engine in select_engines(cache, ["none"], "faithful", [])]
@@ -146,11 +146,11 @@ def select_engines(
         find_engine(named[0][0])
     options = _options_by_engine(files, assignments)
     engines: dict[str, EngineUnderTest] = {}
-    for file, (_, own), assigned in zip(files, named, options, strict=True):
-        engine = _engine_under_test(cache, file, own, assigned)
-        other = engines.setdefault(engine.label, engine)
-        if other is not engine and other.identity != engine.identity:
-            places = f"{other.file.path} and {engine.file.path}"
+    for file, (_, preset_name), assigned in zip(files, named, options, strict=True):
+        engine = _engine_under_test(cache, file, preset_name, assigned)
+        selected = engines.setdefault(engine.label, engine)
+        if selected is not engine and selected.identity != engine.identity:
+            places = f"{selected.file.path} and {engine.file.path}"
             raise BadUsage(
                 f"two engines are called {engine.label}: {places}",
                 then="give one another name, or another version in its ABOUT",
@@ -159,7 +159,7 @@ def select_engines(
 
 
 def _find(spec: str) -> EngineFile:
-    """Return an engine; of a broken file its fault, which ends no other's run."""
+    """Return an engine; for a broken file its fault, so that others still run."""
     try:
         return find_engine(spec)
     except BadConfiguration as fault:
@@ -170,9 +170,9 @@ def _find(spec: str) -> EngineFile:
 
 
 def _with_preset(spec: str, preset: str) -> tuple[str, str]:
-    """Return what names an engine, and its own preset or else that of all."""
-    name, at, own = spec.rpartition("@")
-    return (name, own) if at and name and own in PRESETS else (spec, preset)
+    """Return an engine's name, and its preset or the common one."""
+    name, at, suffix = spec.rpartition("@")
+    return (name, suffix) if at and name and suffix in PRESETS else (spec, preset)
 
 
 def _options_by_engine(

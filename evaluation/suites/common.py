@@ -35,16 +35,17 @@ def published_files(
 
     Args:
         data: A path, or `owner/name[@revision]` on the Hub.
-        suffixes: Endings of the files that are read of a folder.
+        suffixes: Endings of the files to read in a folder.
         then: What may be named instead.
 
     Raises:
-        NoInput: there is no such file, folder, dataset or revision, or no file in it.
+        NoInput: missing file, folder, dataset or revision, or no file in it.
         Unavailable: the Hub cannot be reached.
     """
     from curation.core.hub_names import dataset_name  # noqa: PLC0415 - of files alone
 
-    path, origin = existing_path(data), "file"
+    path = existing_path(data)
+    origin = "file"
     if path is None:
         dataset = dataset_name(data)
         if not dataset:
@@ -52,12 +53,13 @@ def published_files(
         from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy
 
         patterns = [f"*{suffix}" for suffix in suffixes]
-        path, origin = hub_snapshot(dataset.name, dataset.revision, patterns), "hub"
+        path = hub_snapshot(dataset.name, dataset.revision, patterns)
+        origin = "hub"
     files = [path]
     if not path.is_file():
         # A table in parts is a folder of that ending.
-        inside = (each for each in path.rglob("*") if each.is_file())
-        files = sorted(each for each in inside if each.suffix in suffixes)
+        inside = (entry for entry in path.rglob("*") if entry.is_file())
+        files = sorted(file for file in inside if file.suffix in suffixes)
     if not files:
         raise NoInput(f"no {' or '.join(suffixes)} file in it", str(path), then)
     return origin, files
@@ -68,14 +70,14 @@ def published_rows(file: Path) -> Iterator[tuple[str, dict[str, Json]]]:
 
     Raises:
         NoInput: the file cannot be read.
-        BadData: it is damaged, or a line of it is no JSON object.
+        BadData: it is damaged, or a line of it is not a JSON object.
     """
     if file.suffix == ".parquet":
         import polars as pl  # noqa: PLC0415 - heavy
 
         with reading_parquet(file):
             rows = pl.read_parquet(file, glob=False).to_dicts()
-        yield from ((f"{file}:{place}", row) for place, row in enumerate(rows, 1))
+        yield from ((f"{file}:{number}", row) for number, row in enumerate(rows, 1))
         return
     try:
         content = refuse_large(file).read_bytes()
@@ -90,12 +92,12 @@ def json_rows(content: bytes, name: str) -> Iterator[tuple[str, dict[str, Json]]
     Python's parser reads what ours refuses, as authors' files may hold NaN.
 
     Raises:
-        BadData: a line is no JSON object.
+        BadData: a line is not a JSON object.
     """
     lines: list[bytes | Json] = [*content.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
     if name.endswith(".json"):
-        whole = _json_value(content, name)
-        lines = [*whole] if isinstance(whole, list) else [whole]
+        value = _json_value(content, name)
+        lines = [*value] if isinstance(value, list) else [value]
     for number, line in enumerate(lines, 1):
         if isinstance(line, bytes) and not line.strip():
             continue
@@ -166,7 +168,7 @@ def _witnesses(record: Record) -> list[Json]:
 #: The classes of `value_scorer`.
 VALUE_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "no_answer": "there is no text",
+        "no_answer": "the text is missing",
         "not_json": "the text is not JSON",
         "wrong_value": "JSON, but not the right value",
     }

@@ -34,7 +34,7 @@ def suites() -> Mapping[str, Suite[Any]]:
     """Return every suite by name, in alphabetical order.
 
     Raises:
-        BadConfiguration: two places define one name, or an entry point is no suite.
+        BadConfiguration: two places define one name, or an entry point is not a suite.
     """
     return MappingProxyType(dict(sorted(_REGISTRY.by_name().items())))
 
@@ -47,32 +47,32 @@ def suite_named(name: str) -> Suite[Any]:
             separator in it, or is absolute.
 
     Raises:
-        BadConfiguration: there is none of this name; the message names alike ones.
-        NoInput: there is no such folder.
+        BadConfiguration: unknown name; the message suggests similar ones.
+        NoInput: missing folder.
     """
     if is_path(name):
         return _in_folder(Path(name).resolve())
-    known = suites()
-    if name not in known:
-        raise _REGISTRY.unknown(name, known)
-    return known[name]
+    by_name = suites()
+    if name not in by_name:
+        raise _REGISTRY.unknown(name, by_name)
+    return by_name[name]
 
 
 def recorded_suite(name: str) -> Suite[Any]:
-    """Return the suite that a run names; of a folder only what is loaded already.
+    """Return the suite that a run names; a folder's only if already loaded.
 
     A run may be a stranger's, and to read one runs no code that it names.
 
     Raises:
-        BadConfiguration: there is none of this name, or its folder is not loaded.
-        NoInput: there is no such folder.
+        BadConfiguration: unknown name, or its folder is not loaded.
+        NoInput: missing folder.
     """
     is_known = "\0" not in name and f"{Path(name).resolve().name}.suite" in sys.modules
     if is_path(name) and not is_known:
         raise BadConfiguration(
             "the suite of a folder, whose code is not run to read a run",
             name,
-            "its own tables: the same csbdata suite run once more",
+            "its own tables: rerun the same csbdata suite run",
         )
     return suite_named(name)
 
@@ -91,21 +91,22 @@ def _in_folder(folder: Path) -> Suite[Any]:
         sys.path.append(str(folder.parent))
     name = f"{folder.name}.suite"
     try:
-        found, module = _REGISTRY.in_module(name), import_module(name)
+        suite = _REGISTRY.in_module(name)
+        module = import_module(name)
     except (Exception, SystemExit) as error:
         why = f"{type(error).__name__}: {error}"
         then = (
             "CSBDATA_DEBUG=1 shows where; the folder's name has no dot, and is that of "
             "no other package"
         )
-        what = f"its suite.py cannot be imported ({why})"
-        raise BadConfiguration(what, str(folder), then) from error
+        message = f"its suite.py cannot be imported ({why})"
+        raise BadConfiguration(message, str(folder), then) from error
     if Path(str(module.__file__)).parent != folder:
         raise BadConfiguration(
             f"another package is called {folder.name!r}",
             str(folder),
             "give the folder another name",
         )
-    if found is None:
+    if suite is None:
         raise BadConfiguration("its module `suite` holds no SUITE", str(folder))
-    return found
+    return suite

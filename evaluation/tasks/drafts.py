@@ -15,7 +15,7 @@ def draft_named(name: str) -> Dialect:
     """Return the dialect that a draft's name means: `2020-12`, `draft-07`, `7`.
 
     Raises:
-        BadUsage: there is no such draft.
+        BadUsage: unknown draft.
     """
     by_name = {dialect.name: dialect for dialect in DIALECTS}
     for candidate in (name, f"draft-{name}", f"draft-0{name}"):
@@ -29,7 +29,7 @@ def drafts_of(settings: TaskSettings) -> list[Dialect]:
     """Return the drafts of a task's settings, each once; none if none are named.
 
     Raises:
-        BadUsage: they are no list, or there is no such draft.
+        BadUsage: not a list, or unknown draft.
     """
     drafts = settings.values.get("drafts") or []
     if not isinstance(drafts, list):

@@ -32,15 +32,15 @@ def task_named(name: str) -> Task:
     """Return one task.
 
     Raises:
-        BadConfiguration: there is none of this name; the message names alike ones.
+        BadConfiguration: unknown name; the message suggests similar ones.
     """
     task = named_alike(name)
     if task is not None:
         return task
-    known = tasks()
-    if name not in known:
-        raise _REGISTRY.unknown(name, known)
-    return known[name]
+    by_name = tasks()
+    if name not in by_name:
+        raise _REGISTRY.unknown(name, by_name)
+    return by_name[name]
 
 
 def named_alike(name: str) -> Task | None:

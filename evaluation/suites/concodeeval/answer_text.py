@@ -1,7 +1,7 @@
 """Read an answer of task 1: out of its fence, and as JSON, YAML or XML.
 
 The recommended reading of YAML is version 1.2's core schema, in which every JSON text
-means what it says. The paper's is PyYAML's: YAML 1.1 with dates turned into strings,
+keeps its meaning. The paper's is PyYAML's: YAML 1.1 with dates turned into strings,
 where `no` is a boolean and `12:30:45` the number 45045.
 """
 
@@ -72,7 +72,7 @@ def fenced_answer(
     Args:
         answer: The text without thinking.
         continues: Whether the prompt ended with an open fence, which the text
-            continues. A text that opens a fence of its own is read from there.
+            continues. A text that opens a fence itself is read from there.
         output: The format; None for the first block, as in the published scripts.
 
     Example:
@@ -87,16 +87,16 @@ def fenced_answer(
     if continues and not answer.lstrip().startswith(_FENCE):
         answer = f"{_FENCE}\n{answer}"
     block = first_fence(answer)
-    for other in code_blocks(answer) if output is not None else ():
-        if other.language in languages:
-            block = replace(block, text=other.content)
+    for fenced in code_blocks(answer) if output is not None else ():
+        if fenced.language in languages:
+            block = replace(block, text=fenced.content)
     if block.text is None:
         return NotRead(AnswerClass.NO_FENCE, block.problem.replace("_", " "))
     return block.text or NotRead(AnswerClass.NO_ANSWER, "the fenced block is empty")
 
 
 def not_read(answer: MissingAnswer) -> NotRead:
-    """Return a missing answer as one that is not read."""
+    """Return a missing answer as unread."""
     large = answer.kind is NoAnswer.TOO_LARGE
     why = AnswerClass.TOO_LARGE if large else AnswerClass.NO_ANSWER
     return NotRead(why, answer.reason)

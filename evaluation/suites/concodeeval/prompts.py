@@ -37,7 +37,7 @@ _SHOTS: Final = (
         "[5.82, 11.64]",
     ),
 )
-#: The examples of task 2: a schema, a sample that it accepts and one that it refuses.
+#: The examples of task 2: a schema, an accepted and a rejected sample.
 _SHOT_SCHEMA: Final[dict[str, Json]] = {
     "type": "object",
     "properties": {"lantern": {"type": "number", "maximum": 20.5}, "reef": {}},
@@ -121,7 +121,8 @@ def shots(reading: SuiteReading) -> tuple[tuple[Json, Json], ...]:
     """
     examples: list[tuple[Json, Json]] = []
     for schema_text, sample_text in _SHOTS:
-        schema, sample = json.loads(schema_text), json.loads(sample_text)
+        schema = json.loads(schema_text)
+        sample = json.loads(sample_text)
         compiled = CompiledSchema.from_json(schema, reading.dialect)
         if not compiled.is_valid(sample):
             raise ValueError(f"{sample_text} does not satisfy {schema_text}")
@@ -166,7 +167,7 @@ def _texts() -> dict[str, dict[str, str]]:
 def _sentence(section: str, name: str, fields: RecordFields) -> str:
     """Return one sentence about the formats of a record.
 
-    Placeholders stand for names of formats only, not for parts of a schema.
+    Placeholders represent names of formats only, not parts of a schema.
 
     Args:
         section: The table of the file.

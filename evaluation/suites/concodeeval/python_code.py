@@ -1,9 +1,9 @@
 """Write a schema as classes of pydantic, the root's called `Schema`.
 
-Keywords that pydantic lacks, such as `contains` or `format`, stand in comments and are
+Keywords that pydantic lacks, such as `contains` or `format`, are in comments and are
 listed. A value of the schema is data in the code: every text is a string literal, and
-every comment is on one line of ASCII. The name of a property stands in the code only if
-it is a plain identifier that hides no other name; else it becomes an alias.
+every comment is on one line of ASCII. The name of a property is in the code only if
+it is a plain identifier that hides no other name; otherwise it becomes an alias.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class InexpressibleError(Exception):
-    """A representation cannot express a schema; the message says why."""
+    """A representation cannot express a schema; the message gives the reason."""
 
 
 #: The class of the root.
@@ -70,7 +70,7 @@ _ANNOTATIONS: Final = ("$schema", "$id", "title", "description", "default", "exa
 
 @dataclass(frozen=True, slots=True)
 class _Annotation:
-    """The type of a field, and comments beside it."""
+    """The type of a field, with comments."""
 
     text: str
     comments: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class _Annotation:
 def write_python(schema: Json) -> str:
     r"""Return a schema as Python code.
 
-    What pydantic has no word for (`COMMENTED`) stands in comments.
+    What pydantic has no word for (`COMMENTED`) is in comments.
 
     Example:
         >>> code = write_python({"type": "number", "minimum": 3})
@@ -136,9 +136,9 @@ class _Writer:
         extra = "forbid" if schema is False else "allow"
         lines = [f'model_config = ConfigDict(extra="{extra}", strict=True)', ""]
         if isinstance(schema, dict) and schema:
-            other = self._annotation(schema, "other")
-            members = f"__pydantic_extra__: dict[str, {other.text}]"
-            lines += [*other.comments, members]
+            extra_fields = self._annotation(schema, "other")
+            members = f"__pydantic_extra__: dict[str, {extra_fields.text}]"
+            lines += [*extra_fields.comments, members]
         return lines
 
     def _field(
@@ -159,7 +159,7 @@ class _Writer:
             hint: A name for its class.
 
         Raises:
-            InexpressibleError: there is no such type.
+            InexpressibleError: unknown type.
         """
         if schema is True or schema == {}:
             return _Annotation("Any")
@@ -244,7 +244,7 @@ def _scalar(kind: Json, schema: Schema) -> str:
     """Return the type of a scalar.
 
     Raises:
-        InexpressibleError: it is no scalar.
+        InexpressibleError: not a scalar.
     """
     if kind == "null":
         return "None"
@@ -287,7 +287,7 @@ _WORDS: Final = re.compile(r"[A-Za-z0-9]+")
 
 
 def field_name(name: str, position: int) -> str:
-    """Return the name of a property in code; another one if its own is unusable.
+    """Return the name of a property in code; an alias if the name is unusable.
 
     Args:
         name: The property's name.
@@ -323,7 +323,8 @@ def class_name(hint: str, names: set[str]) -> str:
     stem = "".join(word[:1].upper() + word[1:] for word in words)[:40]
     if not stem or stem[0].isdigit() or stem in _RESERVED or keyword.iskeyword(stem):
         stem = f"Value{stem}"
-    name, count = stem, 1
+    name = stem
+    count = 1
     while name in names:
         count += 1
         name = f"{stem}{count}"

@@ -52,9 +52,9 @@ def records(request: RecordRequest, settings: ConcodeSettings) -> RecordSet:
         CsbdataError: the data cannot be read or fetched.
     """
     if request.data is None:
-        own = _own_records(settings.count, request.seed, settings)
+        generated = _own_records(settings.count, request.seed, settings)
         return RecordSet(
-            name="concodeeval", origin=GENERATED, records=own, generated=True
+            name="concodeeval", origin=GENERATED, records=generated, generated=True
         )
     data = open_data(
         request.data,
@@ -94,12 +94,12 @@ def records_of(
         seed: Seed of the choice of instances in task 2.
         settings: The tasks, representations and formats.
     """
-    chosen = named_choices(
+    choices = named_choices(
         "representations", settings.representations, list(REPRESENTATIONS)
     )
     labelled = LabelledSamples(settings.samples, settings.yes_share, seed)
     for record in records:
-        yield from _records_of_schema(record, chosen, labelled, settings)
+        yield from _records_of_schema(record, choices, labelled, settings)
 
 
 def _records_of_schema(
@@ -171,7 +171,9 @@ class LabelledSamples:
 
     def __init__(self, per_schema: int, yes_share: float, seed: int) -> None:
         """Take the number of samples a schema, and the share of valid ones."""
-        self._per_schema, self._share, self._seed = per_schema, yes_share, seed
+        self._per_schema = per_schema
+        self._share = yes_share
+        self._seed = seed
         self._yes = self._count = 0
 
     def of(self, record: Record) -> tuple[LabelledSample, ...]:
@@ -202,7 +204,7 @@ class LabelledSamples:
     def _next(
         self, compiled: CompiledSchema, by_label: dict[str, list[Instance]]
     ) -> LabelledSample | None:
-        """Return a sample of the label that is due; None if there is no more."""
+        """Return a sample of the label that is due; None after the last."""
         due = "yes" if self._yes < self._share * (self._count + 1) - 0.5 else "no"
         instances = by_label[due]
         while instances:
@@ -218,18 +220,18 @@ def labelled(compiled: CompiledSchema, instance: Instance) -> LabelledSample | N
     """Return an instance with its label; None if it has no label beyond doubt."""
     if len(instance.text) > LONGEST_SAMPLE:
         return None
-    both = verdicts(compiled, json.loads(instance.text), ask_jsonschema=True)
+    checked = verdicts(compiled, json.loads(instance.text), ask_jsonschema=True)
     opinions = {
-        both.jsonschema_rs,
-        both.jsonschema_rs_plain,
-        both.jsonschema,
-        both.jsonschema_plain,
+        checked.jsonschema_rs,
+        checked.jsonschema_rs_plain,
+        checked.jsonschema,
+        checked.jsonschema_plain,
     }
-    if both.error or len(opinions) != 1:
+    if checked.error or len(opinions) != 1:
         return None
     return LabelledSample(
         text=instance.text,
-        label="yes" if both.jsonschema_rs else "no",
+        label="yes" if checked.jsonschema_rs else "no",
         keyword=instance.keyword,
         schema_pointer=instance.schema_pointer,
     )

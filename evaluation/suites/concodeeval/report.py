@@ -1,4 +1,4 @@
-"""The paper's tables 1 to 6 and Figure 1, then the tables beside them.
+"""The paper's tables 1 to 6 and Figure 1, then the further tables.
 
 Figures of Tables 1, 2, 5 and 6 are per cent without an interval, as in the paper; the
 tables of cells have their denominators and intervals.
@@ -93,15 +93,15 @@ def _accuracy_table(
         f"table-{number}",
         f"{note} {_XML_PAPER}" if settings.xml == "paper" else note,
         (
-            ("Gen", generation, lambda own: _share(own, "gen_acc")),
-            ("Val", validation, lambda own: _share(own, "val_acc")),
+            ("Gen", generation, lambda answers: _share(answers, "gen_acc")),
+            ("Val", validation, lambda answers: _share(answers, "val_acc")),
         ),
     )
 
 
 def _root_table(generation: AnswersByLabel, settings: ConcodeSettings) -> Table:
     note = (
-        "Per cent of all answers. IS: no value, since there is no closed fence "
+        "Per cent of all answers. IS: no value, since no closed fence was found "
         "(incomplete) or no text of the format (invalid); RTV: a value of another type "
         "than the schema's root. Less is better."
     )
@@ -110,8 +110,12 @@ def _root_table(generation: AnswersByLabel, settings: ConcodeSettings) -> Table:
         "table-5",
         f"{note} {_XML_PAPER}" if settings.xml == "paper" else note,
         (
-            ("IS", generation, lambda own: _share(own, "invalid", "incomplete")),
-            ("RTV", generation, lambda own: _share(own, "rtv")),
+            (
+                "IS",
+                generation,
+                lambda answers: _share(answers, "invalid", "incomplete"),
+            ),
+            ("RTV", generation, lambda answers: _share(answers, "rtv")),
         ),
     )
 
@@ -121,7 +125,7 @@ def _f1_table(validation: AnswersByLabel) -> Table:
         "Table 6: macro-F1 of task 2",
         "table-6",
         "The mean of the F1 of yes and of no.",
-        (("F1", validation, lambda own: round(macro_f1(own), 2)),),
+        (("F1", validation, lambda answers: round(macro_f1(answers), 2)),),
     )
 
 
@@ -154,8 +158,10 @@ def _by_schema(
             row: list[Cell] = [representation, label]
             for output in outputs:
                 for side, figure in cells:
-                    own = side.get(label, {}).get((representation, output), ())
-                    row.append(figure(own) if own else None)
+                    verdicts_here = side.get(label, {}).get(
+                        (representation, output), ()
+                    )
+                    row.append(figure(verdicts_here) if verdicts_here else None)
             rows.append(tuple(row))
     columns = [
         f"{output.upper()} {column}" for output in outputs for column, _, _ in figures
@@ -181,12 +187,12 @@ def _length_table(*sides: AnswersByLabel) -> Table:
     )
     rows: list[tuple[Cell, ...]] = []
     for representation in REPRESENTATIONS:
-        own = list(lengths.get(representation, {}).values())
-        if not own:
+        measures = list(lengths.get(representation, {}).values())
+        if not measures:
             continue
-        row: list[Cell] = [representation, len(own)]
+        row: list[Cell] = [representation, len(measures)]
         for measure in _MEASURES:
-            values = [getattr(length, measure) for length in own]
+            values = [getattr(length, measure) for length in measures]
             row += [max(values), round(sum(values) / len(values), 1)]
         rows.append((*row, _PUBLISHED.get(representation, "")))
     columns = [f"{kind} {measure}" for measure in _MEASURES for kind in ("max", "mean")]

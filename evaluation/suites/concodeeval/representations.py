@@ -2,9 +2,9 @@
 
 YAML is in block style, members sorted by name, texts quoted where YAML 1.1 or 1.2 would
 read another value. XML has an element a member with its type in an attribute, as
-`json2xml` writes it. A member whose name is no XML name becomes `<key name="...">`. A
+`json2xml` writes it. A member without a valid XML name becomes `<key name="...">`. A
 name or a text with characters that XML lacks is escaped as in a JSON string, and its
-element says so: `escaped="true"`.
+element is marked `escaped="true"`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _NOUNS: Final = {
     "null": "A null",
 }
 #: The English of each keyword of a scalar; two sentences of the published templates,
-#: about `maximum` and `exclusiveMaximum`, said lower bounds and are corrected.
+#: about `maximum` and `exclusiveMaximum`, named lower bounds and are corrected.
 _PHRASES: Final = {
     "multipleOf": "a multiple of {}",
     "minimum": "greater than or equal to {}",
@@ -291,13 +291,13 @@ def _object(schema: Schema) -> Iterator[str]:
         yield "* `required`: No property has to be there."
     yield from ("", "Properties object", "")
     for name, inner in properties.items():
-        # A name that is no identifier is quoted as in JSON.
+        # A name that is not an identifier is quoted as in JSON.
         label = name if name.isidentifier() else json.dumps(name)
         yield f"{label}: {_scalar(inner)}"
 
 
 def _scalar(schema: Json) -> str:
-    """Return the schema of a scalar, or one that accepts anything, in one phrase."""
+    """Return the schema of a scalar, or an empty schema, in one phrase."""
     if not isinstance(schema, dict):
         raise InexpressibleError("a boolean schema")
     _check_keywords(schema, ("type", *_PHRASES))
@@ -329,7 +329,7 @@ def _check_keywords(schema: Schema, keywords: Sequence[str]) -> None:
     """Refuse other keywords.
 
     Raises:
-        InexpressibleError: the schema has another one.
+        InexpressibleError: the schema has another type.
     """
     unknown = [keyword for keyword in schema if keyword not in keywords]
     if unknown:

@@ -70,9 +70,9 @@ FAMILIES: Final = tuple(SchemaFamily(root, high) for root in Root for high in HI
 
 
 def members(count: int = DEFAULT_COUNT) -> list[tuple[SchemaFamily, int]]:
-    """Return families and numbers of so many schemas, spread evenly.
+    """Return families and numbers of `count` schemas, spread evenly.
 
-    The first families get one more each if `count` is no multiple of twelve.
+    The first families get one more each if `count` is not a multiple of twelve.
 
     Example:
         >>> [family.member(number) for family, number in members(13)][:2]
@@ -81,8 +81,8 @@ def members(count: int = DEFAULT_COUNT) -> list[tuple[SchemaFamily, int]]:
     share, extra = divmod(count, len(FAMILIES))
     return [
         (family, number)
-        for place, family in enumerate(FAMILIES)
-        for number in range(share + (place < extra))
+        for index, family in enumerate(FAMILIES)
+        for number in range(share + (index < extra))
     ]
 
 
@@ -199,7 +199,8 @@ def _string(
 
     Inside an object or array the lengths are anywhere between 0 and `high`.
     """
-    shortest, longest = 0, high
+    shortest = 0
+    longest = high
     if inner:
         shortest, longest = sorted(rng.randint(0, high) for _ in range(2))
     lengths: Schema = {}
@@ -218,19 +219,19 @@ def _format(rng: random.Random, reading: SuiteReading) -> str:
 
 
 def _put(schema: Schema, keyword: str, value: Json) -> None:
-    """Add a keyword; an empty name stands for none."""
+    """Add a keyword; an empty name adds none."""
     if keyword:
         schema[keyword] = value
 
 
-def _in_either_order(rng: random.Random, first: Schema, second: Schema) -> Schema:
-    return first | second if rng.choice((True, False)) else second | first
+def _in_either_order(rng: random.Random, base: Schema, second: Schema) -> Schema:
+    return base | second if rng.choice((True, False)) else second | base
 
 
 def object_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
     """Draw a schema of an object of 1 to `high` properties, each a scalar or anything.
 
-    `required` stands only beside `additionalProperties: true`, as in the published
+    `required` appears only with `additionalProperties: true`, as in the published
     schemas, and may be empty.
     """
     names = rng.sample(WORDS, rng.randint(1, high))
@@ -248,21 +249,22 @@ def object_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schem
 def array_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
     """Draw a schema of an array, by `items` or by `contains`.
 
-    Beside `contains` may stand `minContains` and `maxContains`. The published schemas
-    have them beside `items` too, where they mean nothing, and their `minContains` is 0.
+    `contains` may come with `minContains` and `maxContains`. The published schemas
+    have them with `items` too, where they mean nothing, and their `minContains` is 0.
     """
     holder = rng.choice(("items", "contains"))
     schema: Schema = {"type": "array", holder: _item(rng, high, reading)}
-    least, most = sorted(rng.randint(0, high) for _ in range(2))
+    minimum, maximum = sorted(rng.randint(0, high) for _ in range(2))
     if reading is SuiteReading.PAPER:
-        least, most = 0, high
+        minimum = 0
+        maximum = high
     elif holder == "items":
         return schema
     if rng.choice((True, False)):
-        schema["minContains"] = least
+        schema["minContains"] = minimum
     if rng.choice((True, False)):
         # Without `minContains` one is required.
-        schema["maxContains"] = max(most, 1)
+        schema["maxContains"] = max(maximum, 1)
     return schema
 
 

@@ -1,7 +1,7 @@
-"""Score responses: task 1 by the schema, task 2 by the word that the answer says.
+"""Score responses: task 1 by the schema, task 2 by the answer's word.
 
-Validation is that of jsonschema-rs in the record's dialect. Formats are off in the
-headline unless a setting says otherwise; `scores` has both.
+jsonschema-rs validates in the record's dialect. Formats are off in the headline
+unless a setting turns them on; `scores` has both.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _FENCE: Final = "```"
 _SHOWN: Final = 200
 #: Most schemas whose places are kept.
 _MOST_PLACES: Final = 1_024
-#: Most violations of one value that are counted, and that become reasons.
+#: Maximum violations of one value to count, and to report as reasons.
 _MOST_VIOLATIONS, _MOST_REASONS = 10_000, 5
 #: Answers that count as incomplete; other classes without a value are invalid.
 _INCOMPLETE: Final = frozenset({AnswerClass.NO_FENCE, AnswerClass.NO_ANSWER})
@@ -80,8 +80,7 @@ _CUTS: Final = {"thirds": (1 / 3, 2 / 3), "20/60/20": (0.2, 0.8)}
 _WORD: Final = (
     r"\b(yes|no(?!\s+(?!because\b|since\b|as\b|it\b|this\b|that\b|the\b)\w))\b"
 )
-#: How answers say their verdict, the most explicit way first; of several such the last
-#: one counts.
+#: Patterns of a verdict, the most explicit first; the last match counts.
 _EXPLICIT: Final = tuple(
     re.compile(pattern, re.IGNORECASE | re.MULTILINE)
     for pattern in (
@@ -197,8 +196,10 @@ def _verdict(
 def _validated(
     compiled: CompiledSchema, settings: ConcodeSettings, value: Json
 ) -> Verdict:
-    plain, strict = compiled.validator_without_formats, compiled.validator
-    accepted, with_formats = plain.is_valid(value), strict.is_valid(value)
+    plain = compiled.validator_without_formats
+    strict = compiled.validator
+    accepted = plain.is_valid(value)
+    with_formats = strict.is_valid(value)
     passed = with_formats if settings.formats else accepted
     scores = {
         **_NO_SCORES,
@@ -279,9 +280,9 @@ def violations(validator: jsonschema_rs.Validator, value: Json) -> Violations:
         counted[keyword] += 1
         places.append(path)
         if len(reasons) < _MOST_REASONS:
-            place = "/".join(["", *map(str, error.instance_path)]) or "the root"
+            path_text = "/".join(["", *map(str, error.instance_path)]) or "the root"
             message = shortened(error.message, _SHOWN)
-            reasons.append(f"{keyword} at {place}: {message}")
+            reasons.append(f"{keyword} at {path_text}: {message}")
     return Violations(dict(counted.most_common()), tuple(places), tuple(reasons))
 
 
@@ -308,11 +309,11 @@ class Places:
     def of(cls, schema: Json, cut: Literal["thirds", "20/60/20"]) -> Places:
         """List the places of a schema."""
         places = list(_places(schema, ()))
-        first, last = (share * len(places) for share in _CUTS[cut])
+        start, end = (share * len(places) for share in _CUTS[cut])
         parts: dict[Tokens, int] = {}
         constraints = [0, 0, 0]
-        for place, (path, value) in enumerate(places):
-            part = 0 if place < first else 1 if place < last else 2
+        for index, (path, value) in enumerate(places):
+            part = (index >= start) + (index >= end)
             parts[path] = part
             constraints[part] += _can_refuse(path, value)
         return cls(parts, tuple(constraints))
@@ -320,8 +321,8 @@ class Places:
     def counts(self, places: Iterable[Tokens]) -> list[int]:
         """Return the number of places in each part; others are in none."""
         counted = [0, 0, 0]
-        for place in places:
-            number = self.parts.get(place)
+        for path in places:
+            number = self.parts.get(path)
             if number is not None:
                 counted[number] += 1
         return counted
@@ -411,9 +412,9 @@ def reply_of(
 ) -> Reply:
     """Return the reply of an answer: yes, no, or why it is neither.
 
-    The most explicit way to say it counts: after "answer:" and the like, on a line of
-    its own, at the beginning, at the end; otherwise a verdict in other words. Both
-    words as equals, such as "yes or no", are no answer, and neither is a determiner:
+    The most explicit verdict counts: after "answer:" and the like, on a separate
+    line, at the beginning, at the end; otherwise a verdict in other words. Both
+    words as equals, such as "yes or no", are not an answer, nor is a determiner:
     "There is no upper bound."
 
     Args:
@@ -441,17 +442,17 @@ def reply_of(
         answer = answer.partition(_FENCE)[0].strip() or answer
     else:
         blocks = [block.content for block in code_blocks(answer)]
-        fenced = [each for each in blocks if re.search(r"(?i)\b(yes|no)\b", each)]
+        fenced = [block for block in blocks if re.search(r"(?i)\b(yes|no)\b", block)]
         answer = fenced[-1] if fenced else answer
     if _PAIR.search(answer):
         return Reply.BOTH
     for pattern in _EXPLICIT:
         if words := pattern.findall(answer):
             return Reply(words[-1].lower())
-    found = [word for word, pattern in _IN_PROSE.items() if pattern.search(answer)]
-    if not found:
+    replies = [word for word, pattern in _IN_PROSE.items() if pattern.search(answer)]
+    if not replies:
         return Reply.NEITHER
-    return Reply(found[0]) if len(found) == 1 else Reply.BOTH
+    return Reply(replies[0]) if len(replies) == 1 else Reply.BOTH
 
 
 def _published_reply(answer: str) -> Reply:

@@ -35,7 +35,7 @@ class SuiteReading(StrEnum):
 #: Schemas of the suite by default: 50 of each family.
 DEFAULT_COUNT: Final = 600
 #: Levels of nesting that validators can process, as of JSON
-#: (`evaluation.answers.json_answers`), and characters, of answers that are read.
+#: (`evaluation.answers.json_answers`), and maximum characters of an answer.
 MAX_DEPTH: Final = 250
 MAX_CHARACTERS: Final = 1_000_000
 #: A number of things, one at least.
@@ -72,16 +72,19 @@ class AnswerClass(Explained):
     NO_ANSWER = ("no_answer", "no text, or a fence with nothing in it")
     NO_FENCE = ("no_fence", "no fenced block that is closed (incomplete)")
     SYNTAX = ("syntax", "not a text of the format asked for (invalid)")
-    DUPLICATE_NAME = ("duplicate_name", "a member that stands twice (invalid)")
-    NOT_JSON = ("not_json", "NaN, an infinity, or a name that is no string (invalid)")
+    DUPLICATE_NAME = ("duplicate_name", "a repeated member (invalid)")
+    NOT_JSON = (
+        "not_json",
+        "NaN, an infinity, or a name that is not a string (invalid)",
+    )
     TOO_DEEP = ("too_deep", "nested over 250 levels (invalid)")
     YAML_ALIAS = ("yaml_alias", "a YAML alias, which is not followed (invalid)")
-    YAML_TAG = ("yaml_tag", "a YAML tag, of which nothing is made (invalid)")
+    YAML_TAG = ("yaml_tag", "an unsupported YAML tag (invalid)")
     XML_DOCTYPE = ("xml_doctype", "an XML document type, never read (invalid)")
     WRONG_ROOT = ("wrong_root", "a value of another type than the schema's root (RTV)")
     VIOLATION = ("violation", "a value that the schema refuses")
     UNCLEAR = ("unclear", "neither yes nor no, or both")
-    WRONG_ANSWER = ("wrong_answer", "yes for a sample that is refused, or the reverse")
+    WRONG_ANSWER = ("wrong_answer", "yes for a rejected sample, or the reverse")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +112,16 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     representations: str = "json,xml,yaml,python,nl"
     #: Formats of samples, separated by commas.
     outputs: str = "json,yaml,xml"
-    #: Number of schemas: of the suite's own, spread over its families, or at most of
+    #: Number of schemas: generated ones, spread over the families, or at most of
     #: `--data`, drawn. Every cell asks about the same ones.
     count: _Count = DEFAULT_COUNT
-    #: The schemas that are drawn, and their dialect.
+    #: The schemas drawn, and their dialect.
     reading: SuiteReading = SuiteReading.RECOMMENDED
     #: `chat`: turns of a conversation. `base`: one text that ends with an open fence.
     form: Literal["chat", "base"] = "chat"
     #: The paper's prompts: `common`, its two question forms, or `inst` (CodeLlama).
     template: Literal["common", "question", "question_fence", "inst"] = "common"
-    #: The system prompt: none, that of the scripts for chat models, or the paper's.
+    #: The system prompt: none, the scripts' for chat models, or the paper's.
     system: Literal["none", "expert", "granite", "llama"] = "none"
     #: Show examples before the question: three of task 1, two of task 2.
     few_shot: bool = False
@@ -129,7 +132,7 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     formats: bool = False
     #: `typed`, or `paper`: as `xmltodict` reads it.
     xml: Literal["typed", "paper"] = "typed"
-    #: The three parts of a schema in Figure 1: equal, or those of the scripts.
+    #: The three parts of a schema in Figure 1: equal, or as in the scripts.
     locality: Literal["thirds", "20/60/20"] = "thirds"
     #: Samples of task 2 for each schema, and the share of them that is valid.
     samples: _Count = 5
@@ -159,7 +162,7 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def named_choices(setting: str, text: str, choices: list[str]) -> list[str]:
-    """Return the names of a setting that are separated by commas, each once.
+    """Return the comma-separated names of a setting, each once.
 
     Raises:
         BadUsage: one does not exist, or none is named.
@@ -167,8 +170,8 @@ def named_choices(setting: str, text: str, choices: list[str]) -> list[str]:
     names = list(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
     unknown = [name for name in names if name not in choices]
     if unknown or not names:
-        what = f"{setting} has no {unknown[0]!r}" if unknown else f"no {setting}"
-        raise BadUsage(f"--set {what}", then=f"choose from {', '.join(choices)}")
+        message = f"{setting} has no {unknown[0]!r}" if unknown else f"no {setting}"
+        raise BadUsage(f"--set {message}", then=f"choose from {', '.join(choices)}")
     return names
 
 
@@ -213,11 +216,11 @@ class RecordFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     schema_id: str
     #: The schema as JSON text.
     schema: str
-    #: Of the schema in its representation.
+    #: Length of the schema in its representation.
     length: TextLength
     #: Task 2: the sample as JSON text.
     sample: str = ""
-    #: Task 2: `yes` if the schema accepts it, else `no`.
+    #: Task 2: `yes` if the schema accepts it, otherwise `no`.
     label: str = ""
     #: Task 2: the keyword that refuses it, and its place.
     keyword: str = ""

@@ -36,7 +36,7 @@ _HOSTILE: Final = {
 }
 
 
-#: Texts with a member that stands twice.
+#: Texts with a repeated member.
 _REPEATED: Final = {
     Output.JSON: '{"a": 1, "a": 2}',
     Output.YAML: "a: 1\na: 2",
@@ -52,10 +52,11 @@ _UNLIKELY: Final[dict[str, tuple[Json, ...]]] = {
 
 
 def _known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownAnswer]:
-    """Yield right answers and wrong ones of each class; few if there is no witness."""
+    """Yield right answers and wrong ones of each class; few without a witness."""
     fields = fields_of(record)
     kinds = AnswerClass
-    failed, silent = kinds.API_ERROR, kinds.NO_ANSWER
+    failed = kinds.API_ERROR
+    silent = kinds.NO_ANSWER
     yield KnownAnswer(kind=failed, text=None, error="HTTP 500", expected=failed)
     # The published scripts leave thinking in the answer.
     unclosed = "<think>yes" if settings.reading == "recommended" else ""
@@ -74,7 +75,8 @@ def _known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownA
     if settings.xml == "typed" or fields.output is not Output.XML:
         yield from _known_samples(fields.schema, fields.output, record.dialect)
         if settings.reading == settings.xml_reading == "recommended":
-            twice, kind = _REPEATED[fields.output], kinds.DUPLICATE_NAME
+            twice = _REPEATED[fields.output]
+            kind = kinds.DUPLICATE_NAME
             yield KnownAnswer(kind=kind, text=f"```\n{twice}\n```", expected=kind)
     for text, expected in (
         ("[1]", kinds.NO_FENCE),
@@ -88,16 +90,17 @@ def _known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownA
 
 
 def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownAnswer]:
-    """Yield a sample that a schema accepts, one that it refuses, and a wrong root."""
+    """Yield an accepted sample, a rejected one, and one with a wrong root."""
     from evaluation.suites.concodeeval.representations import write_sample  # noqa: PLC0415 - heavy
 
-    violation, root = AnswerClass.VIOLATION, json.loads(schema).get("type")
+    violation = AnswerClass.VIOLATION
+    root = json.loads(schema).get("type")
     for compiled, value in first_witness(schema, dialect):
         right = f"```\n{write_sample(value, output)}\n```"
         yield KnownAnswer(kind="reference", text=right)
-        for other in _UNLIKELY.get(str(root), ()):
-            if not compiled.is_valid_without_formats(other):
-                text = f"```\n{write_sample(other, output)}\n```"
+        for sample in _UNLIKELY.get(str(root), ()):
+            if not compiled.is_valid_without_formats(sample):
+                text = f"```\n{write_sample(sample, output)}\n```"
                 yield KnownAnswer(kind=violation, text=text, expected=violation)
                 break
     wrong = write_sample([] if root == "object" else {}, output)
@@ -108,7 +111,7 @@ def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownA
 
 SUITE = Suite(
     name="concodeeval",
-    summary="Does a model understand a schema that is written five ways?",
+    summary="Does a model understand a schema written five ways?",
     settings=ConcodeSettings,
     classes={kind.value: kind.explanation for kind in AnswerClass},
     records=imported_late("evaluation.suites.concodeeval.records", "records"),

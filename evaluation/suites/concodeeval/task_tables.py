@@ -120,7 +120,7 @@ def macro_f1(answers: Sequence[Answer]) -> float:
     """Return the mean of the F1 of `yes` and of `no`.
 
     An answer that is neither is missed by its class and claimed by none. A class that
-    is neither right nor said has an F1 of 0, as in scikit-learn by default.
+    is neither right nor answered has an F1 of 0, as in scikit-learn by default.
 
     Example:
         Of 55 valid and 45 invalid samples, an always-yes has 2*55/(100+55) and 0:
@@ -132,12 +132,12 @@ def macro_f1(answers: Sequence[Answer]) -> float:
 
 
 def _f1(answers: Iterable[Answer], word: str) -> float:
-    right = claims = both = 0
+    right = claims = agreed = 0
     for answer in answers:
         right += answer.details.label == word
         claims += answer.details.reply == word
-        both += answer.details.label == answer.details.reply == word
-    return 2 * both / (right + claims) if right + claims else 0.0
+        agreed += answer.details.label == answer.details.reply == word
+    return 2 * agreed / (right + claims) if right + claims else 0.0
 
 
 def violation_table(generation: AnswersByLabel) -> Table:
@@ -164,13 +164,15 @@ def locality_table(generation: AnswersByLabel, cut: str) -> Table:
     """Return the figures of Figure 1: the places of violated keywords in the schema."""
     rows: list[tuple[Cell, ...]] = []
     for label, answers in generation.items():
-        violated, present = _parts(answers, "locality"), _parts(answers, "constraints")
-        for place, part in enumerate(PARTS):
-            count, of = violated[place], present[place]
+        violated = _parts(answers, "locality")
+        present = _parts(answers, "constraints")
+        for index, part in enumerate(PARTS):
+            count = violated[index]
+            of = present[index]
             share = 100 * count / sum(violated) if sum(violated) else None
             rows.append((label, part, count, share, of, count / of if of else None))
     return Table(
-        title="Figure 1: where violated keywords stand",
+        title="Figure 1: position of violated keywords",
         columns=("model", "part", "violations", "%", "constraints", "per constraint"),
         rows=tuple(rows),
         note=f"Parts of the schema: {cut}, by the places of its keys in order. "
@@ -186,15 +188,15 @@ def locality_plot(generation: AnswersByLabel) -> Plot:
         label: dict(zip(PARTS, _parts(answers, "locality"), strict=True))
         for label, answers in generation.items()
     }
-    title = "Where in the schema violated keywords stand"
+    title = "Position of violated keywords in the schema"
     return stack("figure-1", title, bars, x_label="violations")
 
 
 def _parts(answers: Iterable[Answer], name: str) -> list[int]:
     sums = [0] * len(PARTS)
     for answer in answers:
-        for place, count in enumerate(getattr(answer.details, name)):
-            sums[place] += count
+        for index, count in enumerate(getattr(answer.details, name)):
+            sums[index] += count
     return sums
 
 
@@ -240,8 +242,8 @@ def _cells(by_label: AnswersByLabel) -> Iterator[tuple[str, str, Sequence[Answer
     """Yield the answers of each label and cell, and of all cells if there are more."""
     for label, answers in by_label.items():
         cells = by_cell(answers)
-        for (representation, output), own in cells.items():
-            yield label, f"{representation} > {output}", own
+        for (representation, output), cell_answers in cells.items():
+            yield label, f"{representation} > {output}", cell_answers
         if len(cells) > 1:
             yield label, "all", answers
 

@@ -2,10 +2,10 @@
 
 The recommended reading goes by an element's `type` (`str`, `int`, `float`, `bool`,
 `null`, `dict`, `list`) and, without one, by the schema of the value. The paper's is
-that of `xmltodict`: the root is an object with one member, and every scalar a text.
+`xmltodict`'s: the root is an object with one member, and every scalar a text.
 
 A document type is refused as soon as it begins: entities, and with them entity bombs
-and external entities, can stand nowhere else.
+and external entities, can occur nowhere else.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from evaluation.suites.concodeeval.settings import (
     SuiteReading,
 )
 
-#: The element of a member whose name is no XML name; its attribute `name` has it.
+#: The element of a member without a valid XML name; its attribute `name` has it.
 KEY: Final = "key"
 #: The attribute of elements whose name and text are escaped as in a JSON string.
 ESCAPED: Final = "escaped"
@@ -67,7 +67,7 @@ def read_xml(text: str, schema: Json, reading: SuiteReading) -> Read | NotRead:
 
 
 class _DuplicateError(Exception):
-    """A member stands twice."""
+    """A repeated member."""
 
 
 def _value(element: XmlElement, schema: Json) -> Json:
@@ -111,7 +111,7 @@ def _untyped(element: XmlElement, schema: Json) -> Json:
 
 
 def _scalar(text: str, types: Sequence[str]) -> Json:
-    """Return a text as a scalar of one of the types, else the text itself."""
+    """Return a text as a scalar of one of the types, or the text itself."""
     if "null" in types and text in ("", "null"):
         return None
     if "boolean" in types and text in _BOOLEANS:
@@ -155,7 +155,7 @@ def _unescaped(text: str, element: XmlElement) -> str:
     if element.attributes.get(ESCAPED) != "true":
         return text
     unescaped: str = json.loads(f'"{text}"', strict=False)
-    unescaped.encode()  # half of a surrogate pair is no text
+    unescaped.encode()  # half of a surrogate pair is not a text
     return unescaped
 
 
@@ -210,7 +210,7 @@ class XmlElement:
 
 
 class _RefusalError(Exception):
-    """A text that is refused, and the reason."""
+    """A rejected text, and the reason."""
 
     def __init__(self, why: AnswerClass, detail: str) -> None:
         super().__init__(detail)
@@ -252,14 +252,14 @@ class _Builder:
 
 
 def read_elements(text: str) -> XmlElement | NotRead:
-    """Return the root element of an XML text (XML 1.0), or why there is none.
+    """Return the root element of an XML text (XML 1.0), or its fault.
 
     Example:
         >>> read_elements("<a b='1'>text</a>").attributes
         {'b': '1'}
     """
     builder = _Builder()
-    # The encoding is that of the bytes, whatever the text declares.
+    # The encoding follows from the bytes, whatever the text declares.
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
     parser.StartElementHandler = builder.start

@@ -1,6 +1,6 @@
 """Times as the paper's Tables 2, 3, 12 and 13 have them, and in pairs.
 
-A deadline that passes, and a budget that is used up, leave a lower bound of a time.
+A time-out or an exhausted budget leaves a lower bound of a time.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _NOTE: Final = (
 )
 _STEP_NOTE: Final = (
     "Medians over all forward passes of those texts but their first. mask: the "
-    "engine's own time. wait: what the loop stood waiting for it beyond the pass that "
+    "engine's own time. wait: time that the loop waited for it beyond the pass that "
     "it overlaps. transfer, apply: of the mask, to and on the model's device. "
     "sampling: choosing the token. loop: booking it. tokens per pass: 1 unless forced "
     "tokens are fed together."
@@ -63,7 +63,7 @@ _PAIR_NOTE: Final = (
     "Geometric mean of b / a over the texts that both wrote, with a 95 % interval by "
     "bootstrap over schemas: below 1 b is faster. p: of TPOT, by the same bootstrap. "
     "p adjusted: Holm's, for all lines. TGT: of texts that neither budget nor deadline "
-    "cut off in either; beside it how many were left out for that."
+    "cut off in either; next to it the number excluded for that."
 )
 
 
@@ -104,13 +104,13 @@ def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
             )
     note = _NOTE
     if common.left_out:
-        note += f" Left out, because there is no text: {', '.join(common.left_out)}."
+        note += f" Left out for lack of a text: {', '.join(common.left_out)}."
     title = "Efficiency (Tables 2, 3, 12, 13)"
     return Table.of_records(title, rows, note, "efficiency")
 
 
 def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
-    """Return what a forward pass, its mask and the loop cost."""
+    """Return the cost of a forward pass, its mask and the loop."""
     rows: list[dict[str, Cell]] = []
     for engine, side in sides.items():
         # The first pass of a text is its prompt's.
@@ -203,7 +203,7 @@ def _cut_off(texts: _Pairs, figure: Figure) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TextFigures:
-    """The figures of texts that were written under some limits."""
+    """The figures of texts written under some limits."""
 
     limits: LimitsHeader
 
@@ -222,7 +222,7 @@ class TextFigures:
         return self._deadline(text)
 
     def first_token_without_compile(self, text: Generation) -> Quantile | None:
-        """Return the same less what was waited for the compile; of a server unknown."""
+        """Return the same without the wait for the compile; unknown for a server."""
         if text.pieces is not None:
             return None
         ns = text.ttft_without_compile_ns
@@ -233,13 +233,13 @@ class TextFigures:
         return self._deadline(text, after_compile=True)
 
     def per_token(self, text: Generation) -> Quantile | None:
-        """Return the mean time of each later token; of a time-out at least that."""
+        """Return the mean time of each later token; a lower bound after a time-out."""
         ns = text.tpot_ns
         late = text.result is Result.TIMEOUT
         return None if ns is None else Quantile(ns, at_least=late)
 
     def total(self, text: Generation) -> Quantile | None:
-        """Return the time of the whole text; of one that was cut off at least that."""
+        """Return the time of the whole text; a lower bound if it was cut off."""
         if text.result is Result.TIMEOUT:
             return self._deadline(text)
         if text.total_ns is None:
@@ -262,15 +262,15 @@ class TextFigures:
 
 
 def tokens(text: Generation) -> Quantile | None:
-    """Return the tokens of a text; of one that was cut off at least these."""
+    """Return the tokens of a text; a lower bound if it was cut off."""
     length = text.length
     return None if length is None else Quantile(length, at_least=_is_cut_off(text))
 
 
 def forced_tokens(text: Generation) -> Quantile | None:
-    """Return the tokens that the engine gave; of a cut-off text at least these.
+    """Return the tokens given by the engine; a lower bound for a cut-off text.
 
-    None of a server's text: it does not tell.
+    None for a server's text: servers do not report it.
     """
     if text.pieces is not None:
         return None
@@ -290,10 +290,10 @@ def spread(
 
 
 def _quantiles(texts: Iterable[Generation], figure: Figure) -> Quantiles:
-    bounds = [one for one in map(figure, texts) if one is not None]
+    bounds = [bound for bound in map(figure, texts) if bound is not None]
     return Quantiles.of(
-        [one.value for one in bounds if not one.at_least],
-        [one.value for one in bounds if one.at_least],
+        [bound.value for bound in bounds if not bound.at_least],
+        [bound.value for bound in bounds if bound.at_least],
     )
 
 

@@ -15,7 +15,7 @@ from curation.core.documents import Explained
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation, TextEnding
 
-#: So much white space in a row is no layout any more.
+#: Minimum run of white space that is no longer layout.
 _RUNAWAY = 40
 
 
@@ -43,7 +43,7 @@ class Judgement:
     keyword: str = ""
     #: Why it is refused, or why that is not known.
     detail: str = ""
-    #: Whether it says next to nothing (`is_trivial`).
+    #: Whether it is trivial (`is_trivial`).
     trivial: bool = False
 
 

@@ -34,7 +34,7 @@ _NOTE = (
 )
 _OUTPUT_NOTE = (
     "Of the texts that were written to an end or a limit. tokens: median with "
-    "quartiles, the end not counted; what the budget cut off has at least so many. "
+    "quartiles, the end not counted; a text cut off by the budget is a lower bound. "
     "forced: of all tokens, those the engine gave. trivial: `null`, `true`, `false`, "
     "`[]`, `{}`, a bare string out of an enum, or nothing but required members at the "
     "root, of the compliant texts. cost: of all texts whose tokens the server counted, "
@@ -61,7 +61,7 @@ def tables(run: ScoredRun) -> Iterator[Table]:
 
 
 def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
-    """Return what the texts are worth whose schema was rewritten for a provider."""
+    """Return the rates of texts whose schema was rewritten for a provider."""
     rows: list[dict[str, Cell]] = []
     for engine, side in sides.items():
         texts = [text for text in side if text.generation.adapted]
@@ -97,12 +97,12 @@ def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 def _rates(engine: str, texts: Sequence[GeneratedText]) -> tuple[Cell, ...]:
     declared = [text for text in texts if text.declared]
-    known = [text for text in texts if text.is_declaration_known]
-    cells: list[Cell] = [share_of_texts(known, lambda text: text.declared)]
+    measured = [text for text in texts if text.is_declaration_known]
+    cells: list[Cell] = [share_of_texts(measured, lambda text: text.declared)]
     for good in _READINGS.values():
         cells += [share_of_texts(texts, good), share_of_texts(declared, good)]
     if is_unconstrained(engine):
-        # Declared coverage, and what is divided by it.
+        # Declared coverage, and the rates divided by it.
         cells[::2] = [_NOTHING] * len(cells[::2])
     by_cluster = ClusterRate.of_answers(
         (text.schema_key, text.compliant, text.scored.weight) for text in texts
@@ -134,7 +134,7 @@ def keywords(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 
 def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
-    """Return how long the texts are, and how many say next to nothing."""
+    """Return the lengths of the texts, and the share of trivial ones."""
     rows: list[dict[str, Cell]] = []
     for engine, side in sides.items():
         texts = [text for text in side if text.generation.generated]
@@ -164,9 +164,9 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 
 def _forced(texts: Sequence[GeneratedText]) -> Rate | None:
-    """Return the forced tokens of all tokens; those of one schema stand together.
+    """Return the share of forced tokens, clustered by schema.
 
-    None where no text was written here: a server does not tell.
+    None without a local text: servers do not report it.
     """
     counts: dict[tuple[str, str], tuple[int, int]] = {}
     for text in texts:

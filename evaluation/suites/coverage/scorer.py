@@ -2,12 +2,12 @@
 
 *Own* is our reading: the record's own dialect, two validators, formats asserted.
 
-*Listing 10* is that of arXiv 2501.10868: jsonschema, Draft 2020-12 for every schema,
+*Listing 10* is in arXiv 2501.10868: jsonschema, Draft 2020-12 for every schema,
 formats asserted, and a schema that is itself invalid under 2020-12 violated by every
 text.
 
-*As published* is what the metric of lm-evaluation-harness's task `jsonschema_bench`
-does, whose validation is that of the paper's published code: beside Listing 10 its
+*As published* follows the metric of lm-evaluation-harness's task `jsonschema_bench`,
+which validates like the paper's published code: in addition to Listing 10 its
 checkers of `ipv4`, `ipv6` and `uuid` return nothing, which jsonschema takes for a
 refusal, so that no such string is ever valid; and before parsing, back quotes and then
 the letters j, s, o and n are stripped off both ends of a text, so that a fence goes and
@@ -127,10 +127,10 @@ def judge(text: str, schema: str, dialect: str, *, published: bool = True) -> Ju
             published=as_published,
             detail=answer.detail,
         )
-    own, keyword, detail = _own_verdict(answer.value, schema, dialect)
+    declared, keyword, detail = _own_verdict(answer.value, schema, dialect)
     return Judgement(
         is_json=True,
-        own=own,
+        own=declared,
         paper=listing_10,
         published=as_published,
         keyword=keyword,
@@ -154,14 +154,14 @@ def _own_verdict(
     if isinstance(compiled, str):
         return TextVerdict.INVALID, "", compiled
     try:
-        both = verdicts(compiled, value, ask_jsonschema=True)
-        failed = None if both.jsonschema_rs else as_near_miss(compiled, value)
+        checked = verdicts(compiled, value, ask_jsonschema=True)
+        failed = None if checked.jsonschema_rs else as_near_miss(compiled, value)
     except (ValueError, RecursionError) as error:
         detail = shortened(f"{type(error).__name__}: {error}", _SHOWN)
         return TextVerdict.UNDECIDED, "", detail
-    if both.jsonschema_rs and both.jsonschema is not False:
+    if checked.jsonschema_rs and checked.jsonschema is not False:
         return TextVerdict.VALID, "", ""
-    return TextVerdict.INVALID, failed.keyword if failed else "", both.error
+    return TextVerdict.INVALID, failed.keyword if failed else "", checked.error
 
 
 _LISTING_10: Final = jsonschema.FormatChecker()
@@ -230,7 +230,7 @@ def known_answers(record: Record, settings: object) -> Iterable[KnownAnswer]:
     """Yield answers to a record with the class that each must get.
 
     A witness is one of the record's own dialect: where all are read as 2020-12, as the
-    paper does, Listing 10 says which of them violate their schema there.
+    paper does, Listing 10 shows which of them violate their schema there.
     """
     kinds = TextClass
     as_paper = getattr(settings, "dialect", "") == "2020-12"

@@ -61,7 +61,7 @@ def prompt(record: Record, settings: CoverageSettings) -> Prompt:
     """Return the conversation that asks for an instance of a record's schema.
 
     Raises:
-        CsbdataError: there is no such template, or there are fewer worked examples.
+        CsbdataError: unknown template, or there are fewer worked examples.
     """
     template, shots = _template(settings.prompt, settings.shots)
     witnesses = record.fields.get("witnesses") or ()

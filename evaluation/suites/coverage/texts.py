@@ -32,7 +32,7 @@ class GeneratedText:
 
     scored: ScoredResponse
     generation: Generation
-    #: None if there is no text to judge.
+    #: None without a text to judge.
     judgement: Judgement | None
     outcome: TextClass
 
@@ -41,8 +41,8 @@ class GeneratedText:
         """Whether the schema was taken (Definition 5.1 of arXiv 2501.10868).
 
         It was compiled, and nothing crashed or raised at any time. A deadline that
-        passed while the text was written is no refusal; one that passed before shows
-        no schema taken. Of a server, whatever is answered shows that it was, and
+        passed while the text was written is not a refusal; one that passed before shows
+        no schema taken. From a server, any answer shows that it was, and
         silence shows nothing (`is_declaration_known`).
         """
         generation = self.generation
@@ -72,7 +72,7 @@ class GeneratedText:
 
     @property
     def timed(self) -> bool:
-        """Whether its times say something: it was written, or a deadline cut it off."""
+        """Whether its times are valid: it was written, or a deadline cut it off."""
         return self.generation.generated or self.generation.result is Result.TIMEOUT
 
     @property
@@ -111,7 +111,7 @@ def text_of(scored: ScoredResponse) -> GeneratedText:
 
 
 def judgement_of(verdict: Verdict) -> Judgement | None:
-    """Return the readings of a text; None if there is no text to judge."""
+    """Return the readings of a text; None without a text to judge."""
     if verdict.failure_class in SCORING_CLASSES:
         undecided = TextVerdict.UNDECIDED
         return Judgement(
@@ -144,7 +144,7 @@ def configs_of_texts(sides: Mapping[str, Sequence[GeneratedText]]) -> list[str]:
 
 
 def is_unconstrained(engine: str) -> bool:
-    """Return whether a participant's label is that of the unconstrained model."""
+    """Return whether a participant's label is the unconstrained model's."""
     return engine.partition(" ")[0] == UNCONSTRAINED
 
 
@@ -163,7 +163,7 @@ def on_common_samples(sides: Mapping[str, Sequence[GeneratedText]]) -> CommonTex
 
     The paper compares times on the intersection of covered instances (its section
     4.1): an engine that only takes easy schemas looks no faster for it. What a
-    deadline cut off is a text whose times are at least so much.
+    deadline cut off is a text whose times are lower bounds.
     """
     timed = {
         engine: {text_key(text): text for text in side if text.timed}

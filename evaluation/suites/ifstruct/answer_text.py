@@ -25,7 +25,7 @@ from evaluation.answers.extraction import MissingAnswer, NoAnswer, strict_fence
 from evaluation.suites.ifstruct.rows import AnswerFormat, Fence, FenceWish, Requirements
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
 
-#: Levels of nesting that are read; a row asks for five at most.
+#: Maximum levels of nesting; a row asks for five at most.
 DEEPEST: Final = 100
 #: Characters of a comment, and of a wrong beginning, that a message shows.
 _SHOWN, _SHOWN_BEGINNING = 60, 40
@@ -39,7 +39,7 @@ _OTHER_LANGUAGES: Final = {
 _MARK: Final = "\ufeff"
 _BRACKETS: Final = ("[", "{")
 _BRACKET: Final = re.compile(r"[\[{]")
-#: The first line of YAML, as against that of prose.
+#: The first line of YAML, as opposed to prose.
 _YAML: Final = re.compile(r"- [\w\"']+:(?: |$)|-$|\w+:$", re.MULTILINE)
 #: YAML 1.1 as PyYAML's safe loader reads it, dates left as text, as the published
 #: verifier does.
@@ -121,14 +121,15 @@ def published_answer(text: str) -> str | MissingAnswer:
     one, then all before the last of the channels, then one end token.
     """
     for opening, closing in _PUBLISHED_TAGS:
-        pieces, place = [], 0
-        while mark := opening.search(text, place):
+        pieces = []
+        start = 0
+        while mark := opening.search(text, start):
             end = closing.search(text, mark.end())
             if end is None:
                 break
-            pieces.append(text[place : mark.start()])
-            place = end.end()
-        text = "".join((*pieces, text[place:]))
+            pieces.append(text[start : mark.start()])
+            start = end.end()
+        text = "".join((*pieces, text[start:]))
     for _, closing in _PUBLISHED_TAGS:
         if mark := closing.search(text):
             text = text[mark.end() :]
@@ -143,7 +144,7 @@ def find_code_block(text: str) -> CodeBlock | None:
     """Return the first code block of a text, None if no line begins with a fence.
 
     A fence is three backticks at the beginning of a line. The first one opens the
-    block and the next one closes it, whatever else stands on its line.
+    block and the next one closes it, whatever else is on its line.
     """
     block = strict_fence(text)
     if not block.fenced and not block.problem:
@@ -151,7 +152,7 @@ def find_code_block(text: str) -> CodeBlock | None:
     words = block.language.split()
     # Text between this block and a later one is not after the answer.
     after = block.after.split("\n") if block.fenced else []
-    marks = [place for place, line in enumerate(after) if line.startswith("```")]
+    marks = [number for number, line in enumerate(after) if line.startswith("```")]
     return CodeBlock(
         language=words[0].lower() if words else "",
         content=block.text,
@@ -164,7 +165,7 @@ def find_code_block(text: str) -> CodeBlock | None:
 def check_fence(block: CodeBlock | None, fence: Fence) -> Iterator[Flaw]:
     """Yield the faults of the code block, or of its absence.
 
-    A published row only says whether a block is required, of any language. The
+    A published row only states whether a block is required, in any language. The
     recommended reading counts a forbidden block and another language too.
     """
     if block is not None and block.content is None:
@@ -248,7 +249,7 @@ def read_answer(
         answer: The text without thinking.
         block: Its code block.
         requirements: The format.
-        lenient: Whether text may stand around raw JSON.
+        lenient: Whether raw JSON may have text around it.
     """
     text = answer.strip()
     if block is not None:
@@ -305,8 +306,8 @@ def _read_json(text: str, *, fenced: bool, lenient: bool) -> AnswerValue | Flaw:
     if not fenced and lenient:
         bracket = _BRACKET.search(text)
         start = bracket.start() if bracket else 0
-        for found in json_texts(text):
-            start = text.rindex(found)
+        for document in json_texts(text):
+            start = text.rindex(document)
     elif not fenced and not text.startswith(_BRACKETS):
         return _wrong_beginning(text)
     try:

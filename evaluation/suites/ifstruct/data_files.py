@@ -1,7 +1,7 @@
 """Data files of the generator: kinds of things, mixes of choices, voices, escapes.
 
-Kinds stand in `entities/train` and `entities/test`, one TOML file a subject, and share
-no name; voices in `voices/`, one TOML file each. Tests hold what a file must satisfy.
+Kinds are in `entities/train` and `entities/test`, one TOML file a subject, and share
+no name; voices in `voices/`, one TOML file each. Tests check the files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class EntityKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     #: Purposes, as endings of a sentence: `for a spring catalogue`.
     contexts: tuple[str, ...]
     fields: tuple[Field, ...]
-    #: Sentences on the manner of the values; by default those of its file.
+    #: Sentences on the manner of the values; by default the file's sentences.
     manners: tuple[str, ...] = ()
 
 
@@ -89,7 +89,7 @@ def mixes() -> Mapping[str, Mix]:
 
 
 class Musings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Statements of choices that are taken back later; one of each list is drawn."""
+    """Statements of choices retracted later; one of each list is drawn."""
 
     format: tuple[str, ...]
     count: tuple[str, ...]
@@ -100,7 +100,7 @@ class Musings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Voice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One way of wording a request; of each list one text is drawn.
+    """One way of wording a request; one text is drawn from each list.
 
     Names in braces are placeholders: `{noun}`, `{least}`, `{most}`,
     `{context}`, `{label}`, `{name}`, `{facts}`, `{format}`, `{key}`, `{language}`.

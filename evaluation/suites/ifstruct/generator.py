@@ -1,4 +1,4 @@
-"""Draw rows of our own: fields, choices, retractions, and the text of each."""
+"""Generate rows: fields, choices, retractions, and the text of each."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _WIDEST: Final = 3
 _CONTEXT: Final = 0.7
 _MANNER: Final = 0.6
 _KEYS: Final = ("items_list", "result_set", "output_data")
-#: Fields of an item beside those with a text to escape.
+#: Fields of an item besides the ones with a text to escape.
 _FEWEST_FIELDS, _MOST_FIELDS = 4, 8
 #: How often a field keeps its description, and other odds.
 _DESCRIBED: Final = 0.6
@@ -85,7 +85,7 @@ def generate_rows(source: RowSource, seed: int, rows: int) -> Iterator[IfstructR
     it only if it would equal one of them.
 
     Raises:
-        BadUsage: there are not so many different rows.
+        BadUsage: not enough different rows.
         CsbdataError: a text lost a requirement of its row; a defect of a voice.
     """
     if not 0 < rows <= MOST_ROWS or seed < 0:
@@ -94,9 +94,9 @@ def generate_rows(source: RowSource, seed: int, rows: int) -> Iterator[IfstructR
         )
     keys: set[str] = set()
     for number in range(rows):
-        own = seed * MOST_ROWS + number
-        spec = _unlike(source, own, keys)
-        yield record_of(own, spec, prompt_of(spec, own))
+        row_seed = seed * MOST_ROWS + number
+        spec = _unlike(source, row_seed, keys)
+        yield record_of(row_seed, spec, prompt_of(spec, row_seed))
 
 
 def prompt_of(spec: RowSpec, seed: int) -> str:
@@ -153,10 +153,11 @@ def draw_row(source: RowSource, seed: int, attempt: int) -> RowSpec:
         attempt: The number of earlier draws for this seed, all of them repetitions.
     """
     draw = Random(f"ifstruct {source.split} {seed} {attempt}")  # noqa: S311 (repeatable, no secret)
-    mix, kind = mixes()[source.mix], draw.choice(entity_kinds(source.split))
+    mix = mixes()[source.mix]
+    kind = draw.choice(entity_kinds(source.split))
     answer_format = AnswerFormat(mix.draw("format", draw))
     escaping = mix.draw("escaping", draw) == "stressed"
-    least, most = _count(mix.draw("count", draw), draw)
+    minimum, maximum = _count(mix.draw("count", draw), draw)
     fence = mix.draw("fence", draw)
     fields = draw_fields(kind, escaping=escaping, draw=draw)
     prefix = TEST_PREFIX if source.split == "test" else ""
@@ -167,12 +168,12 @@ def draw_row(source: RowSource, seed: int, attempt: int) -> RowSpec:
         context=draw.choice(kind.contexts) if draw.random() < _CONTEXT else "",
         manner=draw.choice(kind.manners) if draw.random() < _MANNER else "",
         fields=fields,
-        least=least,
-        most=most,
+        least=minimum,
+        most=maximum,
         format=answer_format,
         wrapper=_key(kind, draw) if mix.draw("wrapper", draw) == "wrapped" else None,
         fence=f"required:{answer_format}" if fence == "required_language" else fence,
-        # Nothing tells words from an answer that stands in no block.
+        # Without a block, words cannot be separated from an answer.
         commentary=mix.draw("commentary", draw) == "allowed" and "required" in fence,
         escaping=escaping,
         presentation=Presentation(mix.draw("presentation", draw)),
@@ -188,12 +189,12 @@ def _count(kind: str, draw: Random) -> tuple[int, int]:
     if kind == "exact":
         exact = draw.randint(1, _MOST_ITEMS)
         return exact, exact
-    least = draw.randint(1, _LEAST_OF_RANGE)
-    return least, least + draw.randint(1, _WIDEST)
+    minimum = draw.randint(1, _LEAST_OF_RANGE)
+    return minimum, minimum + draw.randint(1, _WIDEST)
 
 
 def _key(kind: EntityKind, draw: Random) -> str:
-    """Return a key for the wrapper: of the kind's own name, or a general one."""
+    """Return a key for the wrapper: from the kind's name, or a general one."""
     return draw.choice((kind.name, f"{kind.name}_list", draw.choice(_KEYS)))
 
 
@@ -202,7 +203,7 @@ def draw_fields(kind: EntityKind, *, escaping: bool, draw: Random) -> tuple[Fiel
 
     Args:
         kind: The kind of thing.
-        escaping: Whether one or two texts need escaping; else none does.
+        escaping: Whether one or two texts need escaping; by default none does.
         draw: The source of randomness.
     """
     plain = [field for field in kind.fields if not field.stress]
@@ -255,7 +256,8 @@ def _vary(field: Field, escaping: bool, draw: Random) -> Field:  # noqa: FBT001 
 
 
 def _vary_bounds(field: Field, draw: Random) -> Field:
-    low, high = field.minimum or 0, field.maximum or 0
+    low = field.minimum or 0
+    high = field.maximum or 0
     if draw.random() < _BOTH_BOUNDS:
         part = draw.choice(_PARTS)
         lower = high if part == 1 else _rounded(low + (high - low) * part, field.type)
@@ -268,8 +270,8 @@ def _vary_bounds(field: Field, draw: Random) -> Field:
 def _rounded(bound: float, kind: FieldType) -> int | float:
     """Return a bound that a person would write: of two digits, then zeros."""
     short = float(f"{bound:.2g}")
-    whole = kind is FieldType.INTEGER or short == int(short)
-    return int(short) if whole else short
+    is_integer = kind is FieldType.INTEGER or short == int(short)
+    return int(short) if is_integer else short
 
 
 def _vary_inside(field: Field, escaping: bool, draw: Random) -> Field:  # noqa: FBT001 (handed down)
@@ -281,9 +283,9 @@ def _vary_inside(field: Field, escaping: bool, draw: Random) -> Field:  # noqa: 
         field = replace(field, fields=_never_empty(varied))
     if field.min_items is None or field.max_items is None:
         return field
-    least = draw.randint(field.min_items, field.max_items)
-    most = draw.randint(least, field.max_items)
-    return replace(field, min_items=least, max_items=most)
+    minimum = draw.randint(field.min_items, field.max_items)
+    maximum = draw.randint(minimum, field.max_items)
+    return replace(field, min_items=minimum, max_items=maximum)
 
 
 def draw_retractions(spec: RowSpec, draw: Random) -> tuple[Retraction, ...]:
@@ -295,9 +297,9 @@ def draw_retractions(spec: RowSpec, draw: Random) -> tuple[Retraction, ...]:
 
 def _possible(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
     is_json = spec.format is AnswerFormat.JSON
-    other = AnswerFormat.YAML if is_json else AnswerFormat.JSON
+    another_format = AnswerFormat.YAML if is_json else AnswerFormat.JSON
     yield Retraction(
-        choice=Choice.FORMAT, wrong=other.upper(), final=spec.format.upper()
+        choice=Choice.FORMAT, wrong=another_format.upper(), final=spec.format.upper()
     )
     wrong = draw.choice([n for n in range(2, 9) if not spec.least <= n <= spec.most])
     yield Retraction(
@@ -329,13 +331,13 @@ def _limit(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
     ]
     if fields:
         field = draw.choice(fields)
-        most = int(field.maximum or 0)
-        least = int(field.minimum or 0)
-        wrong = least + max(1, (most - least) // draw.choice((2, 3, 4)))
-        if least < wrong < most:
+        maximum = int(field.maximum or 0)
+        minimum = int(field.minimum or 0)
+        wrong = minimum + max(1, (maximum - minimum) // draw.choice((2, 3, 4)))
+        if minimum < wrong < maximum:
             yield Retraction(
                 choice=Choice.LIMIT,
                 wrong=number_text(wrong),
-                final=number_text(most),
+                final=number_text(maximum),
                 field=field.name,
             )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _TOP: Final = 10
 _CONDITION_NOTE: Final = (
     "Responses to the same rows, all in JSON: an engine cannot hold YAML to a schema. "
-    "passes: wrapper, number of items and fields are right, whatever stands around; "
+    "passes: wrapper, number of items and fields are right, whatever is around; "
     "what a free answer lacks and a constrained one has is what the model could say "
     "and not write."
 )
@@ -39,9 +39,9 @@ class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
     """One response, with the facts of its verdict; none if its scorer was ended."""
 
     passed: bool = False
-    #: Whether the content is right, whatever stands around it.
+    #: Whether the content is right, whatever is around it.
     structure: bool = False
-    #: The alternative that was drawn for each choice of the row.
+    #: The alternative drawn for each choice of the row.
     slices: dict[str, str] = {}
     #: The kind of thing that the row asks for: what its rates take together.
     kind: str = UNKNOWN
@@ -113,11 +113,14 @@ def _readings(responses: Responses) -> Table:
 
 
 def _free_or_constrained(run: ScoredRun) -> Table:
-    """Return what has the right structure, free and constrained."""
+    """Return the responses with the right structure, free and constrained."""
     sides = {
         label: [
-            replace(one, verdicts=(with_fields(one.verdict, passed=_is_right(one)),))
-            for one in side
+            replace(
+                response,
+                verdicts=(with_fields(response.verdict, passed=_is_right(response)),),
+            )
+            for response in side
         ]
         for label, side in run.by_label.items()
     }
@@ -169,7 +172,7 @@ def _published_classes(responses: Responses) -> Table:
             for name, _ in total.most_common(_TOP)
         ),
         note="Errors, not responses: one response may have several, and a wrong number "
-        "of items counts twice where the schema says it too.",
+        "of items counts twice if the schema has it too.",
         name="published-errors",
     )
 
@@ -183,12 +186,12 @@ def _by_choice(responses: Responses) -> Table:
                 value = response.slices.get(name, UNKNOWN)
                 sides.setdefault(value, {}).setdefault(label, []).append(response)
         rows += [
-            (name, value, label, *_rates(own.get(label, ())))
-            for value, own in sorted(sides.items())
+            (name, value, label, *_rates(by_label.get(label, ())))
+            for value, by_label in sorted(sides.items())
             for label in responses
         ]
     return Table(
-        title="By what was drawn",
+        title="By drawn alternative",
         columns=("choice", "drawn", "model", "passed", "structure"),
         rows=tuple(rows),
         note=_SLICE_NOTE,

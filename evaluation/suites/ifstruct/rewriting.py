@@ -1,9 +1,9 @@
 """Check that a request states all that its row requires; take a model's rewordings.
 
-The check takes the last word on everything: of several formats the last one counts, and
-so it is with the number of items, the key and the code block. The patterns are those of
-ordinary English requests, whether a voice here or a model wrote them; a statement that
-they cannot read counts as missing.
+The check takes the last word on everything: the last of several formats counts, and so
+does the last number of items, key and code block. The patterns match ordinary English
+requests, whether a voice here or a model wrote them; a statement that they cannot
+read counts as missing.
 
 A field's facts are searched for in the stretches of text that begin at its name and end
 at the name of another field. Names of fields are several words joined by `_`, so prose
@@ -94,7 +94,7 @@ _WITH_PATHS: Final = frozenset(
 _NAME: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 #: Characters that a stretch has at most.
 _LONGEST_STRETCH: Final = 900
-#: Characters around a retracted field in which its retraction stands.
+#: Characters around a retracted field to search for its retraction.
 _NEAR: Final = 60
 
 
@@ -184,8 +184,8 @@ def _count(text: str, label: str, plural: str) -> tuple[int, int] | None:
     counts = re.findall(form, text, re.IGNORECASE)
     if not counts:
         return None
-    least, most = counts[-1]
-    return _number(least), _number(most or least)
+    minimum, maximum = counts[-1]
+    return _number(minimum), _number(maximum or minimum)
 
 
 def _number(text: str) -> int:
@@ -202,12 +202,14 @@ def _fence(text: str) -> Fence | None:
     mentions = list(_BLOCK.finditer(text))
     if not mentions:
         return None
-    last = mentions[-1]
-    if _is_refused(text, last.start()):
+    mention = mentions[-1]
+    if _is_refused(text, mention.start()):
         return Fence(FenceWish.FORBIDDEN)
-    start = max(text.rfind(". ", 0, last.start()), text.rfind("\n", 0, last.start()), 0)
-    ends = [text.find(end, last.end()) for end in (". ", "\n")]
-    end = min((place for place in ends if place >= 0), default=len(text))
+    start = max(
+        text.rfind(". ", 0, mention.start()), text.rfind("\n", 0, mention.start()), 0
+    )
+    ends = [text.find(end, mention.end()) for end in (". ", "\n")]
+    end = min((position for position in ends if position >= 0), default=len(text))
     language = _LANGUAGE.search(text[start:end])
     name = (language[1] or language[2]).lower() if language else ""
     return Fence(FenceWish.REQUIRED, name)
@@ -218,9 +220,9 @@ def _commentary(text: str) -> bool | None:
     return not _is_refused(text, mentions[-1].start()) if mentions else None
 
 
-def _is_refused(text: str, place: int) -> bool:
+def _is_refused(text: str, start: int) -> bool:
     """Return whether the words before a place refuse the one at it."""
-    return bool(_REFUSAL.search(text[max(0, place - _REFUSAL_REACH) : place]))
+    return bool(_REFUSAL.search(text[max(0, start - _REFUSAL_REACH) : start]))
 
 
 def _lost_facts(spec: RowSpec, text: str) -> list[str]:
@@ -281,13 +283,14 @@ def _last_place(word: str, text: str) -> int:
 
     A part of another word or number does not count: `4` in `40`, `0.4` or `a4`.
     """
-    place = text.rfind(word)
-    while place >= 0:
-        before, after = text[:place][-1:], text[place + len(word) :][:2]
+    start = text.rfind(word)
+    while start >= 0:
+        before = text[:start][-1:]
+        after = text[start + len(word) :][:2]
         inside = _is_part(before) or before == "." or _is_part(after[:1])
         if not inside and not (after[:1] == "." and after[1:].isdigit()):
-            return place
-        place = text.rfind(word, 0, place + len(word) - 1)
+            return start
+        start = text.rfind(word, 0, start + len(word) - 1)
     return -1
 
 
@@ -296,7 +299,8 @@ def _is_part(character: str) -> bool:
 
 
 def _holds_schema(spec: RowSpec, text: str) -> bool:
-    decoder, start = json.JSONDecoder(), text.find("{")
+    decoder = json.JSONDecoder()
+    start = text.find("{")
     while start >= 0:
         try:
             schema, _ = decoder.raw_decode(text, start)
@@ -319,7 +323,7 @@ def _is_final(retraction: Retraction, text: str) -> bool:
         about = _stretches(text, [retraction.field]).get(retraction.field, "")
         return _last_place(wrong, about) < _last_place(retraction.final, about)
     if retraction.choice is Choice.FIELD:
-        place = text.rfind(wrong)
-        near = text[max(0, place - _NEAR) : place + len(wrong) + _NEAR]
-        return place < 0 or bool(_DROPPED.search(near))
+        start = text.rfind(wrong)
+        near = text[max(0, start - _NEAR) : start + len(wrong) + _NEAR]
+        return start < 0 or bool(_DROPPED.search(near))
     return True

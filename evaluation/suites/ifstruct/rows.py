@@ -40,14 +40,14 @@ class Field(
 ):
     """One field: its name, its type and the limits of its values.
 
-    Data files say with it all that a field may be, and the `spec` of a row what was
-    drawn of that.
+    Data files define all variants of a field with it, and the `spec` of a row the
+    drawn variant.
     """
 
     #: Of two words at least, joined by `_`, so that prose never names it by chance.
     name: str
     type: FieldType
-    #: A few words for a reader; empty if the name says enough.
+    #: A few words for a reader; empty if the name is clear.
     about: str = ""
     #: Whether it may be absent.
     optional: bool = False
@@ -68,18 +68,20 @@ def all_fields(
 ) -> Iterator[tuple[str, Field]]:
     """Yield every field with its path, parents first: `poems[].poem_title`."""
     for field in fields:
-        own = f"{path}.{field.name}" if path else field.name
-        yield own, field
+        field_path = f"{path}.{field.name}" if path else field.name
+        yield field_path, field
         ending = "" if field.type is FieldType.OBJECT else "[]"
-        yield from all_fields(field.fields, own + ending)
+        yield from all_fields(field.fields, field_path + ending)
 
 
-def list_schema(fields: tuple[Field, ...], least: int, most: int) -> dict[str, Json]:
+def list_schema(
+    fields: tuple[Field, ...], minimum: int, maximum: int
+) -> dict[str, Json]:
     """Return the JSON Schema of a list of items, as a record's `json_schema` has it."""
     return {
         "type": "array",
-        "minItems": least,
-        "maxItems": most,
+        "minItems": minimum,
+        "maxItems": maximum,
         "items": _object_schema(fields),
     }
 
@@ -186,8 +188,8 @@ class Requirements:
     def answer_schema(self) -> dict[str, UntypedJson]:
         """Return the JSON Schema of the whole answer, the wrapper included.
 
-        Constrained answers follow this schema. It includes the number of items: where
-        the schema of the list says less, that is added.
+        Constrained answers follow this schema. It includes the number of items, which
+        is added if the schema of the list lacks it.
         """
         listing: dict[str, UntypedJson] = {
             "type": "array",
@@ -232,7 +234,7 @@ class Choice(StrEnum):
     LIMIT = "limit"
     """The largest value of one field."""
     FIELD = "field"
-    """A field that is named and then taken back."""
+    """A field that is named and then retracted."""
 
 
 class Retraction(msgspec.Struct, frozen=True, kw_only=True):
@@ -241,7 +243,7 @@ class Retraction(msgspec.Struct, frozen=True, kw_only=True):
     choice: Choice
     #: The first statement, as the text spells it.
     wrong: str
-    #: The final one, as the text spells it; empty for a field that is taken back.
+    #: The final one, as the text spells it; empty for a retracted field.
     final: str = ""
     #: The field whose limit it is.
     field: str = ""
@@ -250,7 +252,7 @@ class Retraction(msgspec.Struct, frozen=True, kw_only=True):
 class RowSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """All choices of one row, so that results can be sliced by each."""
 
-    #: The kind of thing that is asked for, and its words: one, and several.
+    #: The kind of thing asked for, and its words: one, and several.
     entity: str
     label: str
     plural: str
@@ -297,7 +299,7 @@ class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     #: Identifies the rows of a file, and orders them.
     seed: int
-    #: The kind of thing; `test__` stands before the kinds of the test taxonomy.
+    #: The kind of thing; kinds of the test taxonomy begin with `test__`.
     entity_type: str
     prompt: str
     #: The JSON Schema of the list.
@@ -316,7 +318,7 @@ class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
     #: Two choices of `spec`, as columns.
     presentation: str = ""
     voice: str = ""
-    #: Every choice that was drawn; None in a published file.
+    #: Every choice drawn; None in a published file.
     spec: RowSpec | None = None
 
     @property
@@ -328,13 +330,13 @@ class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
     def requirements(self) -> Requirements:
         """The requirements of the answer."""
         count = self.top_level_count
-        least, most = (count, count) if isinstance(count, int) else count
+        minimum, maximum = (count, count) if isinstance(count, int) else count
         plain = FenceWish.REQUIRED if self.require_code_block else FenceWish.FREE
         return Requirements(
             format=self.output_format,
             wrapper=self.top_level_key if self.require_wrapper_key else None,
-            least=least,
-            most=most,
+            least=minimum,
+            most=maximum,
             fence=Fence.parse(self.fence) if self.fence else Fence(plain),
             commentary=not self.require_no_commentary,
             schema=self.json_schema,
@@ -342,15 +344,15 @@ class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record_of(seed: int, spec: RowSpec, prompt: str) -> IfstructRecord:
-    """Return the row that asks for what was drawn."""
+    """Return the row of a drawn specification."""
     requirements = spec.requirements
-    same = spec.least == spec.most
+    is_exact = spec.least == spec.most
     return IfstructRecord(
         seed=seed,
         entity_type=spec.entity,
         prompt=prompt,
         json_schema=requirements.schema,
-        top_level_count=spec.least if same else (spec.least, spec.most),
+        top_level_count=spec.least if is_exact else (spec.least, spec.most),
         top_level_key=spec.wrapper,
         require_wrapper_key=spec.wrapper is not None,
         require_code_block=requirements.fence.wish is FenceWish.REQUIRED,
@@ -368,10 +370,10 @@ TEXT_COLUMNS: Final = ("json_schema", "top_level_count")
 
 
 def read_record(row: Mapping[str, Json]) -> IfstructRecord:
-    """Return the row that a JSON object stands for, in either published variant.
+    """Return the row of a JSON object, in either published variant.
 
     The Hub's variant holds two columns as JSON text, `""` for a null, and `doc_id`
-    beside or in place of `seed`.
+    in addition to `seed` or instead of it.
 
     Raises:
         ValueError: a column is missing, or holds a wrong value
@@ -415,8 +417,9 @@ SLICES: Final = (
 
 
 def slices_of(record: IfstructRecord) -> dict[str, str]:
-    """Return the alternative that was drawn for each choice of a row."""
-    requirements, spec = record.requirements, record.spec
+    """Return the alternative drawn for each choice of a row."""
+    requirements = record.requirements
+    spec = record.spec
     escaping = UNKNOWN
     if spec is not None:
         escaping = "stressed" if spec.escaping else "plain"
@@ -433,7 +436,7 @@ def slices_of(record: IfstructRecord) -> dict[str, str]:
 
 
 def inner_schemas(schema: UntypedJson) -> Iterator[Mapping[str, UntypedJson]]:
-    """Yield a schema and those of its members and items."""
+    """Yield a schema and the schemas of its members and items."""
     stack = [schema]
     while stack:
         inner = stack.pop()

@@ -1,8 +1,8 @@
 """Score a response: text around the answer, outer shape, fields, types and values.
 
-The rules are those of the published verifier, save where `RuleReading` says otherwise.
-A whole number is a Python `int`: `1.0` is none, and a boolean is never a number. An
-object has no members but those of its schema, whatever `additionalProperties` says.
+The rules are the published verifier's, with the exceptions of `RuleReading`.
+A whole number is a Python `int`: `1.0` is not one, and a boolean is never a number. An
+object has only its schema's members, whatever the value of `additionalProperties`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _MISSING: Final = {
     NoAnswer.REFUSED: Failure.REFUSED,
     NoAnswer.TOO_LARGE: Failure.TOO_LARGE,
 }
-_ORDER: Final = {failure: place for place, failure in enumerate(Failure)}
+_ORDER: Final = {failure: rank for rank, failure in enumerate(Failure)}
 #: Most reasons of a verdict.
 _MOST_REASONS = 20
 #: The verdict on a row whose answer no engine can constrain.
@@ -83,7 +83,7 @@ def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
             "slices": {**slices_of(row)},
             "kind": row.entity_type,
             "cluster": row.entity_type,
-            "requirements": [str(each) for each in requirements_of(row)],
+            "requirements": [str(requirement) for requirement in requirements_of(row)],
         }
 
         def judge(response: Response) -> Verdict:
@@ -200,7 +200,7 @@ class StructureVerdict:
         return tuple(sorted(counted, key=_rank))
 
     def passed(self, reading: RuleReading) -> bool:
-        """Return whether there is no fault by a reading."""
+        """Return whether a reading finds no fault."""
         return not any(finding.reading & reading for finding in self.findings)
 
 
@@ -250,7 +250,7 @@ def _verified(
             return StructureVerdict(findings=(Flaw(failure, answer.reason),))
     if published and failure is None:
         theirs = published_answer(response.text or "")
-        # It knows fewer tags of thinking; what is empty for both is so for one reason.
+        # It knows fewer tags of thinking; texts empty for both have one reason.
         if isinstance(answer, str) or isinstance(theirs, str):
             answer = theirs
     if isinstance(answer, MissingAnswer):
@@ -302,11 +302,13 @@ def _verify_value(
 ) -> StructureVerdict:
     """Return the verdict on a value, after the faults of its text."""
     findings += answer.findings
-    items, wrapped = answer.value, False
+    items = answer.value
+    wrapped = False
     if isinstance(items, dict) and len(items) == 1:
         ((key, inner),) = items.items()
         if isinstance(inner, list):
-            items, wrapped = inner, True
+            items = inner
+            wrapped = True
             findings += _check_key(str(key), requirements.wrapper)
     elif isinstance(items, list) and requirements.wrapper is not None:
         findings.append(Flaw(Failure.NOT_WRAPPED, f"the key is {requirements.wrapper}"))
@@ -329,7 +331,7 @@ def _verify_value(
 def _check_key(key: str, wrapper: str | None) -> Iterator[Flaw]:
     """Yield the fault of a wrapper: an object with one member that is a list.
 
-    An object with a second member is no wrapper.
+    An object with a second member is not a wrapper.
     """
     if wrapper is None:
         yield Flaw(Failure.WRAPPED, f"under {shortened(key, 40)}")
@@ -345,9 +347,11 @@ def _check_length(
 
     The published verifier counts it twice if the schema of the list refuses it too.
     """
-    least, most, count = requirements.least, requirements.most, len(items)
-    if not least <= count <= most:
-        span = str(least) if least == most else f"{least} to {most}"
+    minimum = requirements.least
+    maximum = requirements.most
+    count = len(items)
+    if not minimum <= count <= maximum:
+        span = str(minimum) if minimum == maximum else f"{minimum} to {maximum}"
         yield Flaw(Failure.ITEM_COUNT, f"{count} items, {span} are required")
     low, high = (requirements.schema.get(name) for name in ("minItems", "maxItems"))
     if (low is not None and count < low) or (high is not None and count > high):

@@ -51,19 +51,19 @@ STRUCTURE: Final = frozenset(Requirement) - {
 
 
 class Failure(Explained):
-    """A reason to fail; of several, the first in this order names the row."""
+    """A reason to fail; the first of several in this order names the row."""
 
     NO_ANSWER = ("no_answer", "the server or the model failed")
-    REFUSED = ("refused", "the server says that the model refuses to answer")
+    REFUSED = ("refused", "the server reports that the model refuses to answer")
     TRUNCATED = ("truncated", "cut off by the budget of tokens before it could be read")
     EMPTY = ("empty", "there is nothing, or nothing but white space")
     TOO_LARGE = ("too_large", "more characters than are read")
     THINKING_UNCLOSED = ("thinking_unclosed", "thinking that never ends, and no answer")
-    UNCLOSED_FENCE = ("unclosed_fence", "a code block that is opened and never closed")
-    MISSING_FENCE = ("missing_fence", "a code block is required and there is none")
+    UNCLOSED_FENCE = ("unclosed_fence", "a code block without an end")
+    MISSING_FENCE = ("missing_fence", "a required code block is missing")
     WRONG_FENCE_LANGUAGE = (
         "wrong_fence_language",
-        "the code block names another language than the one that is required",
+        "the code block names a language other than the required one",
     )
     FORBIDDEN_FENCE = ("forbidden_fence", "a code block, where none is wanted")
     WRONG_FORMAT = ("wrong_format", "JSON where YAML is asked for, or the reverse")
@@ -73,12 +73,12 @@ class Failure(Explained):
         "more than one code block, where no text around the answer is wanted",
     )
     BYTE_ORDER_MARK = ("byte_order_mark", "JSON that begins with a byte order mark")
-    LEADING_TEXT = ("leading_text", "text before JSON that stands in no code block")
+    LEADING_TEXT = ("leading_text", "text before JSON outside a code block")
     TRAILING_TEXT = ("trailing_text", "text after the JSON value")
     INVALID_JSON = ("invalid_json", "no JSON can be read")
     INVALID_YAML = ("invalid_yaml", "no YAML can be read")
     YAML_TAB = ("yaml_tab", "a tab where YAML allows none")
-    YAML_TAG = ("yaml_tag", "a YAML tag that stands for no plain value")
+    YAML_TAG = ("yaml_tag", "a YAML tag without a plain value")
     YAML_ALIASES = (
         "yaml_aliases",
         "aliases that hold themselves, or amount to more values than are read",
@@ -97,7 +97,7 @@ class Failure(Explained):
         "a YAML scalar without quotes that became something else than text",
     )
     WRONG_TYPE = ("wrong_type", "a value of another type")
-    NOT_IN_ENUM = ("not_in_enum", "a value that is none of those allowed")
+    NOT_IN_ENUM = ("not_in_enum", "a value that is not allowed")
     BELOW_MINIMUM = ("below_minimum", "a number below its minimum")
     ABOVE_MAXIMUM = ("above_maximum", "a number above its maximum")
     TOO_FEW_ITEMS = ("too_few_items", "a list inside an item that is too short")
@@ -175,7 +175,7 @@ DEFAULT_BUDGET = 2048
 class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of drawing rows, of prompts and of scoring."""
 
-    #: The taxonomy of the rows that are drawn.
+    #: The taxonomy of the rows drawn.
     split: Literal["train", "test"] = "test"
     #: How often each choice is drawn.
     mix: Literal["published", "even"] = "published"

@@ -1,7 +1,7 @@
 """IFStruct, as `csbdata suite` runs it: records, files of rows, known answers.
 
 Source: Sam Paech and others, "IFStruct: Measuring structured-output compliance", Liquid
-AI, 2026; docs/suites/ifstruct.md says what is ours and where the readings differ.
+AI, 2026; docs/suites/ifstruct.md lists our changes and where the readings differ.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ def suite_record(row: IfstructRecord) -> Record:
 
 
 def _records(request: RecordRequest, settings: IfstructSettings) -> RecordSet:
-    """Return the rows of published files, or rows of our own.
+    """Return the rows of published files, or generated rows.
 
     Raises:
-        NoInput: there is no such file, folder or dataset, or it cannot be read.
-        BadData: a line of it is no row.
+        NoInput: missing file, folder or dataset, or it cannot be read.
+        BadData: a line of it is not a row.
     """
     if request.data is not None:
         origin, files = published_files(request.data, (".jsonl", ".parquet"), _THEN)
@@ -85,7 +85,7 @@ def _records(request: RecordRequest, settings: IfstructSettings) -> RecordSet:
 
 
 def _generate(count: int, seed: int, settings: IfstructSettings) -> Iterator[Record]:
-    """Yield rows of our own; two seeds share none."""
+    """Yield generated rows; two seeds share none."""
     from evaluation.suites.ifstruct.generator import RowSource, generate_rows  # noqa: PLC0415 - heavy
 
     source = RowSource(split=settings.split, mix=settings.mix)
@@ -99,7 +99,7 @@ def read_rows(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> list[IfstructRe
         rows: JSON objects with their places.
 
     Raises:
-        BadData: one is no row, two have one seed, or there is none.
+        BadData: one is not a row, two have one seed, or the file is empty.
     """
     read: dict[int, tuple[str, IfstructRecord]] = {}
     for where, columns in rows:
@@ -109,11 +109,11 @@ def read_rows(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> list[IfstructRe
             then = "see docs/suites/ifstruct.md for the columns"
             raise BadData(f"no row: {error}", where, then) from None
         if row.seed in read:
-            what = f"the seed {row.seed} stands at {read[row.seed][0]} too"
-            raise BadData(what, where, "give each row its own")
+            message = f"the seed {row.seed} stands at {read[row.seed][0]} too"
+            raise BadData(message, where, "give each row its own")
         read[row.seed] = (where, row)
     if not read:
-        raise BadData("there is no row in it")
+        raise BadData("the file has no rows")
     return [row for _, row in read.values()]
 
 
@@ -160,7 +160,8 @@ def _known_answers(record: Record, settings: IfstructSettings) -> Iterator[Known
         }
         for failure, broken in wrong.items():
             yield KnownAnswer(kind=failure, text=broken, expected=failure)
-    no_answer, refused = Failure.NO_ANSWER, Failure.REFUSED
+    no_answer = Failure.NO_ANSWER
+    refused = Failure.REFUSED
     yield KnownAnswer(kind="null", text=None, expected=no_answer)
     yield KnownAnswer(kind="server error", text=None, error="500", expected=no_answer)
     yield KnownAnswer(kind=refused, text="", finish="refusal", expected=refused)
@@ -177,16 +178,20 @@ def _wrong_values(
     items: UntypedJson, requirements: Requirements
 ) -> Iterator[tuple[Failure, str]]:
     """Yield answers whose first item lacks a field or has a wrong value."""
-    (first, *others), fields = items, requirements.schema["items"]
+    item, *items_after = items
+    fields = requirements.schema["items"]
     is_yaml = requirements.format is AnswerFormat.YAML
-    for name in fields["required"] if len(first) > 1 else ():
-        rest = {key: value for key, value in first.items() if key != name}
-        yield Failure.MISSING_FIELD, _answer([rest, *others], requirements)
+    for name in fields["required"] if len(item) > 1 else ():
+        shortened_item = {key: value for key, value in item.items() if key != name}
+        yield (
+            Failure.MISSING_FIELD,
+            _answer([shortened_item, *items_after], requirements),
+        )
     for name, field in fields["properties"].items():
-        for failure, value in _refused(field, first.get(name)):
+        for failure, value in _refused(field, item.get(name)):
             if failure is Failure.COERCED_SCALAR and not is_yaml:
                 continue
-            changed = [{**first, name: value}, *others]
+            changed = [{**item, name: value}, *items_after]
             yield failure, _answer(changed, requirements)
 
 
@@ -221,8 +226,11 @@ def _wrong_shapes(
         other_key = replace(requirements, wrapper=f"{requirements.wrapper}s")
         yield Failure.NOT_WRAPPED, _answer(items, bare)
         yield Failure.WRONG_WRAPPER_KEY, _answer(items, other_key)
-    (other,) = {*AnswerFormat} - {requirements.format}
-    yield Failure.WRONG_FORMAT, _answer(items, replace(requirements, format=other))
+    (wrong_format,) = {*AnswerFormat} - {requirements.format}
+    yield (
+        Failure.WRONG_FORMAT,
+        _answer(items, replace(requirements, format=wrong_format)),
+    )
 
 
 #: Content that cannot be read, by format.
@@ -245,7 +253,8 @@ def _wrong_texts(
     right: str, requirements: Requirements, settings: IfstructSettings
 ) -> Iterator[tuple[Failure, str]]:
     """Yield answers that cannot be read, or with a wrong code block or text around."""
-    fence, is_json = requirements.fence, requirements.format is AnswerFormat.JSON
+    fence = requirements.fence
+    is_json = requirements.format is AnswerFormat.JSON
     is_fenced = fence.wish is FenceWish.REQUIRED
     recommended = settings.reading == "recommended"
     for failure, content in _UNREADABLE[requirements.format].items():
@@ -253,8 +262,8 @@ def _wrong_texts(
     if is_fenced:
         yield Failure.MISSING_FENCE, right.partition("\n")[2].rstrip("`")
         if recommended and fence.language:
-            other = right.replace(fence.language, "text", 1)
-            yield Failure.WRONG_FENCE_LANGUAGE, other
+            mislabelled = right.replace(fence.language, "text", 1)
+            yield Failure.WRONG_FENCE_LANGUAGE, mislabelled
         if recommended and not requirements.commentary:
             yield Failure.SEVERAL_FENCES, f"{right}\n{right}"
     elif fence.wish is FenceWish.FORBIDDEN and recommended:
@@ -274,7 +283,7 @@ def _answer(items: UntypedJson, requirements: Requirements) -> str:
     value = {key: items} if key is not None and isinstance(items, list) else items
     text = json.dumps(value, ensure_ascii=False, indent=2)
     if requirements.format is AnswerFormat.YAML:
-        # Aliases would stand for equal items.
+        # Otherwise equal items would become aliases.
         value = json.loads(text)
         text = yaml.safe_dump(value, default_flow_style=False, sort_keys=False)
     return _fenced(text, requirements.fence)

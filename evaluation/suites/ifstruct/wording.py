@@ -58,7 +58,8 @@ class Wording:
         return _capital(self._one_of(texts, correction=correction, **words))
 
     def _request(self) -> Iterator[str]:
-        spec, voice = self._spec, self._voice
+        spec = self._spec
+        voice = self._voice
         if voice.opening:
             yield self._one_of(voice.opening)
         yield from self._musings()
@@ -77,18 +78,20 @@ class Wording:
             return
         for retraction in self._spec.retractions:
             texts: tuple[str, ...] = getattr(musings, retraction.choice)
-            wrong, field = retraction.wrong, retraction.field
+            wrong = retraction.wrong
+            field = retraction.field
             yield self._one_of(texts, wrong=wrong, field=field)
 
     def _count(self) -> str:
         spec = self._spec
-        same = spec.least == spec.most
+        is_exact = spec.least == spec.most
         noun = spec.label if spec.most == 1 else spec.plural
-        texts = self._voice.exact if same else self._voice.range
+        texts = self._voice.exact if is_exact else self._voice.range
         return self._one_of(texts, least=spec.least, most=spec.most, noun=noun)
 
     def _fields(self) -> Iterator[str]:
-        spec, voice = self._spec, self._voice
+        spec = self._spec
+        voice = self._voice
         match spec.presentation:
             case Presentation.SCHEMA:
                 yield voice.schema
@@ -117,14 +120,16 @@ class Wording:
             yield from self._late_correction(retraction)
 
     def _late_correction(self, retraction: Retraction) -> Iterator[str]:
-        field, final = retraction.field, retraction.final
+        field = retraction.field
+        final = retraction.final
         if retraction.choice is Choice.LIMIT:
             yield self._one_of(self._voice.limit, field=field, final=final)
         elif retraction.choice is Choice.FIELD:
             yield self._one_of(self._voice.dropped, wrong=retraction.wrong)
 
     def _shape(self) -> Iterator[str]:
-        spec, voice = self._spec, self._voice
+        spec = self._spec
+        voice = self._voice
         spelled = spec.format.upper()
         yield self._final(Choice.FORMAT, voice.format, format=spelled)
         shape = voice.bare if spec.wrapper is None else voice.wrapped
@@ -157,8 +162,8 @@ def _facts(field: Field) -> str:
     if not field.fields:
         return facts
     inner = ", ".join(f"`{member.name}` ({_facts(member)})" for member in field.fields)
-    each = "each one having" if field.type is FieldType.OBJECTS else "having"
-    return f"{facts}, {each} {inner}"
+    opening = "each one having" if field.type is FieldType.OBJECTS else "having"
+    return f"{facts}, {opening} {inner}"
 
 
 def _bullets(spec: RowSpec) -> str:
@@ -248,8 +253,8 @@ def _items(field: Field, noun: str = "item") -> str:
     return _counted(field.min_items, field.max_items, noun)
 
 
-def _counted(least: int | None, most: int | None, noun: str) -> str:
-    count = _count_text(least, most)
+def _counted(minimum: int | None, maximum: int | None, noun: str) -> str:
+    count = _count_text(minimum, maximum)
     return f"{count} {noun}" if count == "1" else f"{count} {noun}s"
 
 
@@ -260,8 +265,8 @@ def _placeholder(field: Field) -> str:
     return f"{field.type} ({signs})" if signs else str(field.type)
 
 
-def _remark(field: Field, sign: str, more: str = "") -> str:
-    parts = ("optional" if field.optional else "", field.about, more)
+def _remark(field: Field, sign: str, remark: str = "") -> str:
+    parts = ("optional" if field.optional else "", field.about, remark)
     text = "; ".join(part for part in parts if part)
     return f"  {sign} {text}" if text else ""
 
@@ -327,17 +332,18 @@ _PLAIN: Final = {
 }
 
 
-def _count_text(least: int | None, most: int | None) -> str:
+def _count_text(minimum: int | None, maximum: int | None) -> str:
     """Return the number of items of a list: `3`, `2-4`, `at least 2`, empty for any."""
-    if least is not None and most is not None:
-        return str(least) if least == most else f"{least}-{most}"
-    if least is not None:
-        return f"at least {least}"
-    return "" if most is None else f"at most {most}"
+    if minimum is not None and maximum is not None:
+        return str(minimum) if minimum == maximum else f"{minimum}-{maximum}"
+    if minimum is not None:
+        return f"at least {minimum}"
+    return "" if maximum is None else f"at most {maximum}"
 
 
 def _limits_text(field: Field) -> str:
-    low, high = field.minimum, field.maximum
+    low = field.minimum
+    high = field.maximum
     if low is not None and high is not None:
         return f"between {number_text(low)} and {number_text(high)}"
     if low is not None:
@@ -369,7 +375,7 @@ def _type_text(field: Field) -> str:
 
 
 def _plain_text(field: Field) -> str:
-    """Return a field's type and limits as people say them."""
+    """Return a field's type and limits in words."""
     match field.type:
         case FieldType.ENUM:
             return f"one of {_enum_text(field)}"

@@ -79,7 +79,7 @@ def question(schema: str, name: str, settings: PassrateSettings) -> str:
     return "\n".join([*lines, "", "Required JSON Schema:", schema])
 
 
-def hints(root: Mapping[str, Json], most: int) -> str:
+def hints(root: Mapping[str, Json], limit: int) -> str:
     """Return the line of field hints: the top-level properties, in their order.
 
     Of more than `most` the required ones come first.
@@ -89,7 +89,7 @@ def hints(root: Mapping[str, Json], most: int) -> str:
         return ""
     names = root.get("required")
     required = set(map(str, names)) if isinstance(names, list) else set()
-    hinted = sorted(properties, key=lambda name: name not in required)[:most]
+    hinted = sorted(properties, key=lambda name: name not in required)[:limit]
     return "; ".join(
         f"'{name}' ({_type(properties[name], root)})"
         + (" [REQUIRED]" if name in required else "")

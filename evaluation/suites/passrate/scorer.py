@@ -54,7 +54,7 @@ _CLASSES: Final = {
 }
 #: Keywords that declare every member that nothing else in their schema names.
 _OPENING: Final = ("additionalProperties", "unevaluatedProperties")
-#: Most faults of one answer that are recorded.
+#: Maximum number of faults recorded for one answer.
 _RECORDED: Final = 10
 
 
@@ -118,11 +118,11 @@ def _validated(
         extra = undeclared_members(compiled, value)
         passed = not extra or settings.mode is Mode.SCHEMA
         fields: list[Json] = [*extra]
-        told = (f"{name}: the schema declares no such field" for name in extra)
+        reasons = (f"{name}: the schema declares no such field" for name in extra)
         return Verdict(
             passed=passed,
             failure_class="" if passed else FailureClass.HALLUCINATION.value,
-            reasons=() if passed else tuple(told),
+            reasons=() if passed else tuple(reasons),
             scores={"strict": float(not extra), "schema": 1.0},
             details={"extra_fields": fields} if extra else {},
         )
@@ -192,7 +192,9 @@ def _walk(
         for part in applying
     )
     for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
-        places = [place for part in applying for place in _places(compiled, part, step)]
+        places = [
+            location for part in applying for location in _places(compiled, part, step)
+        ]
         if not places and not is_free:
             yield (str(step),)
         for tokens in _walk(compiled, places, inner) if places else ():
@@ -216,7 +218,7 @@ def _places(
     further: list[Tokens] = [
         (name,) for name in _OPENING if keywords.get(name, False) is not False
     ]
-    return [compiled.child(part, place) for place in places or further]
+    return [compiled.child(part, pointer) for pointer in places or further]
 
 
 def _applying(
@@ -246,16 +248,16 @@ def _in_place(
 ) -> Iterator[SchemaLocation]:
     keywords = location.schema
     yield from compiled.branches(location, "allOf")
-    chosen = [
+    branches = [
         *compiled.branches(location, "anyOf"),
         *compiled.branches(location, "oneOf"),
     ]
     if "if" in keywords:
-        chosen.append(compiled.child(location, ("if",)))
-        branch = "then" if compiled.accepts(chosen[-1], value) else "else"
+        branches.append(compiled.child(location, ("if",)))
+        branch = "then" if compiled.accepts(branches[-1], value) else "else"
         if branch in keywords:
             yield compiled.child(location, (branch,))
-    yield from (branch for branch in chosen if compiled.accepts(branch, value))
+    yield from (branch for branch in branches if compiled.accepts(branch, value))
     if isinstance(value, dict):
         for keyword in ("dependentSchemas", "dependencies"):
             for name in object_of(keywords, keyword).keys() & value.keys():

@@ -1,7 +1,7 @@
 """The prompted pass rate, as `csbdata suite` runs it: records, known answers, report.
 
 Source: "How the JSONSchemaBench works", the description of a public harness; where it
-is silent or contradicts itself, docs/suites.md says which reading this is.
+is silent or contradicts itself, docs/suites.md names the reading.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from evaluation.core.records import Record, RecordRequest, RecordSet
     from evaluation.reporting.tables import Cell, Table
 
-#: Share of responses without an answer above which a rate says little of the model.
+#: Maximum share of responses without an answer for a meaningful rate.
 _DEGRADED: Final = 0.01
 _NOTE: Final = (
     "passed: of all responses but those whose schema cannot be used. answered: of the "
-    "same without those of class api_error. strict: no member that the schema does not "
+    "same without the class api_error. strict: no member that the schema does not "
     "declare; schema: what the schema itself accepts. degraded: over 1 % "
     f"are of class api_error. {CLUSTERS} {BRACKETS}"
 )

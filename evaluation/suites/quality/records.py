@@ -63,7 +63,7 @@ class QualitySettings(msgspec.Struct, frozen=True, kw_only=True):
     orders: Orders = Orders.BOTH
     #: How the answer is extracted from a text.
     reading: AnswerReading = AnswerReading.JSON
-    #: Problems of each task without `--limit`; at most so many of the data.
+    #: Problems of each task without `--limit`; a maximum for the data.
     problems: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 100
     #: Whether answers have the budgets of the published free runs (128 and 256).
     published_budgets: bool = False
@@ -95,7 +95,7 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
 
     Raises:
         BadUsage: an unknown group.
-        NoInput: there are no such data.
+        NoInput: the data is missing.
         BadData: a published row that cannot be read.
         Unavailable: the Hub cannot be reached.
     """
@@ -111,7 +111,7 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
     return RecordSet(
         name=request.data or "quality-sample",
         origin="; ".join(origins),
-        # The files of the published problems are those of their test splits.
+        # The files of the published problems are their test splits.
         records=[
             msgspec.structs.replace(record, split="test" if request.data else "")
             for record in islice(_in_turns(groups, problems), request.limit)
@@ -188,7 +188,8 @@ def _problems(
     task: QualityTask, request: RecordRequest, settings: QualitySettings, count: int
 ) -> tuple[str, Mapping[str, Problem]]:
     if request.data is None:
-        origin, problems = SAMPLE, task.sample()
+        origin = SAMPLE
+        problems = task.sample()
     elif request.data == PUBLISHED:
         revision = settings.revisions.get(task.name)
         origin, problems = hub_problems(task, revision)
@@ -199,7 +200,7 @@ def _problems(
     if len(problems) > count and not request.first:
         draw = Random(f"{task.name} {request.seed}")  # noqa: S311 (no secret)
         places = sorted(draw.sample(places, count))
-    return origin, {f"{place:04d}": problems[place] for place in places[:count]}
+    return origin, {f"{index:04d}": problems[index] for index in places[:count]}
 
 
 def hub_problems(task: QualityTask, revision: str | None) -> tuple[str, list[Problem]]:
@@ -222,20 +223,22 @@ def hub_problems(task: QualityTask, revision: str | None) -> tuple[str, list[Pro
     return f"{task.repository}@{folder.name}", problems
 
 
-def problems_in_folder(task: QualityTask, place: Path) -> list[Problem]:
+def problems_in_folder(task: QualityTask, location: Path) -> list[Problem]:
     """Return a task's published problems in a folder, or in the file of this name.
 
     Raises:
         NoInput: there is neither.
         BadData: a row cannot be read.
     """
-    if place.is_dir():
-        return _read(task, _files(place, task.files) or _files(place, ""))
-    paths = [place.with_name(f"{place.name}{suffix}") for suffix in _SUFFIXES]
+    if location.is_dir():
+        return _read(task, _files(location, task.files) or _files(location, ""))
+    paths = [location.with_name(f"{location.name}{suffix}") for suffix in _SUFFIXES]
     existing = [path for path in paths if path.is_file()]
     if not existing:
-        names = ", ".join(f"{place.name}{suffix}" for suffix in _SUFFIXES)
-        message = f"--data {place.parent}: there is no folder {place.name}, nor {names}"
+        names = ", ".join(f"{location.name}{suffix}" for suffix in _SUFFIXES)
+        message = (
+            f"--data {location.parent}: there is no folder {location.name}, nor {names}"
+        )
         raise NoInput(message)
     return _read(task, existing[:1])
 

@@ -121,18 +121,18 @@ def _order(groups: _Groups) -> Table:
     pairs: list[PairedSides] = []
     for task in TASKS:
         names = [group_name(task, order) for order in MEMBERS]
-        first, second = (groups.get(name, {}) for name in names)
+        reference, second = (groups.get(name, {}) for name in names)
         sides = {
             f"{name}: {label}": [
                 replace(answer, record=answer.record.rpartition("/")[2])
                 for answer in answers
             ]
-            for name, side in zip(names, (first, second), strict=True)
+            for name, side in zip(names, (reference, second), strict=True)
             for label, answers in side.items()
         }
         labels = [
             (f"{names[0]}: {label}", f"{names[1]}: {label}")
-            for label in first
+            for label in reference
             if label in second
         ]
         pairs += pair_sides(sides, labels)

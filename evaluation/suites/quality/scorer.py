@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 #: Every class of failure, in the order of precedence.
 CLASSES: Final = {
-    "api_error": "There is no answer: the server or the model failed.",
+    "api_error": "The answer is missing: the server or the model failed.",
     "refusal": "The model or its provider refused to answer.",
     "truncated": "The tokens were used up before the answer was whole.",
-    "empty": "There is no text, or nothing but thinking.",
+    "empty": "The text is empty, or only thinking.",
     "syntax_error": "The text holds no JSON that can be read.",
     "form_error": "The JSON has no answer of the required form.",
     "wrong_answer": "The answer has the right form and is wrong.",
@@ -85,10 +85,13 @@ def _by_value(
     if answer.problem is not None:
         return _failure("truncated" if is_cut else "syntax_error", answer.detail)
     fields = record.fields
-    task, order = TASKS[str(fields["task"])], Orders(str(fields["order"]))
+    task = TASKS[str(fields["task"])]
+    order = Orders(str(fields["order"]))
     members = answer.value
     if not isinstance(members, dict):
-        return _failure("form_error", f"the JSON is no object but {_shown(members)}")
+        return _failure(
+            "form_error", f"the JSON is not an object but {_shown(members)}"
+        )
     is_valid = (
         not isinstance(schema, str)
         and not answer.duplicates
@@ -98,7 +101,7 @@ def _by_value(
     in_order = float(names == MEMBERS[order])
     scores = {"valid": float(is_valid), "in_order": in_order}
     if ANSWER not in members:
-        return _failure("form_error", 'there is no member "answer"', scores)
+        return _failure("form_error", 'the member "answer" is missing', scores)
     if ANSWER in answer.duplicates:
         return _failure("form_error", 'the member "answer" is repeated', scores)
     value = task.canonical(members[ANSWER])

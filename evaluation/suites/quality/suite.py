@@ -30,7 +30,7 @@ _FORMS: Final = {
 def quality_prompt(record: Record, settings: QualitySettings) -> Prompt:
     """Return the conversation that asks for a problem's answer.
 
-    The worked examples are turns of their own. Only the order of members differs
+    The worked examples are separate turns. Only the order of members differs
     between the orders.
     """
     task, order, problem = problem_of_record(record)

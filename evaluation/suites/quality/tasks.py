@@ -4,7 +4,7 @@ Last Letter (Wei et al. 2022, arXiv 2201.11903): concatenate the last letters of
 names. Shuffle Objects (Srivastava et al. 2022, arXiv 2206.04615, with five objects):
 follow exchanges among five people; the answer is a letter, which the paper puts in
 parentheses in section 6.1 and not in Table 14, so both are taken. GSM8K (Cobbe et al.
-2021, arXiv 2110.14168): a few steps of arithmetic. Prompts stand in `tasks.toml`,
+2021, arXiv 2110.14168): a few steps of arithmetic. Prompts are in `tasks.toml`,
 problems to try a run with in `sample.jsonl`.
 """
 
@@ -46,7 +46,7 @@ class QualityTask:
 
     #: Its group in records and tables.
     name: str
-    #: The system message; `{form}` stands for the form of the answer.
+    #: The system message; `{form}` represents the form of the answer.
     instruction: str
     #: Worked examples before the question, none of them a problem of the set.
     shots: Sequence[Problem]
@@ -54,11 +54,11 @@ class QualityTask:
     answer_schema: Mapping[str, Json]
     #: Most characters of the reasoning.
     reasoning_length: int
-    #: Tokens of an answer, the same free and constrained; those of published free runs.
+    #: Tokens of an answer, the same free and constrained; from published free runs.
     budget: int
     published_budget: int
     #: The published problems on the Hub: `owner/name`, the start of the paths of the
-    #: files that hold the test split, and rows at the start that are no problems.
+    #: files that hold the test split, and rows at the start that are not problems.
     repository: str
     files: str
     skip: int = 0
@@ -103,7 +103,7 @@ class QualityTask:
         return json.dumps({name: members[name] for name in order}, ensure_ascii=False)
 
     def sample(self) -> list[Problem]:
-        """Return the bundled problems; those of one story depend on each other."""
+        """Return the bundled problems; problems with one story are dependent."""
         rows = map(json.loads, _text("sample.jsonl").splitlines())
         return [Problem(**row) for row in rows if row.pop("task") == self.name]
 
@@ -152,10 +152,10 @@ def _read_sums(row: Mapping[str, Json]) -> Problem:
 
 
 def canonical_number(value: Json | Decimal) -> str | None:
-    """Return a number in its shortest decimal form; None for what is no number.
+    """Return a number in its shortest decimal form; None for other values.
 
     `18`, `18.0`, `1.8e1` and the texts "18" and "1,800" are numbers, as only the side
-    without a constraint can write a text; a Boolean is none.
+    without a constraint can write a text; a Boolean is not one.
     """
     if isinstance(value, str):
         if not re.fullmatch(r"-?[\d,]+(\.\d+)?", value):

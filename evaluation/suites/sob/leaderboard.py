@@ -109,16 +109,18 @@ def summarise(
         model: The model.
         source: The source.
         responses: Its answers, one at least.
-        weights: The weight of each record; one that is not in it weighs nothing.
+        weights: The weight of each record; missing ones weigh nothing.
     """
-    values = np.array([[figure(one, name) for name in Metric] for one in responses])
-    heavy = np.array([weights.get(one.record, 0.0) for one in responses])
-    names = [one.cluster for one in responses]
+    values = np.array(
+        [[figure(response, name) for name in Metric] for response in responses]
+    )
+    heavy = np.array([weights.get(response.record, 0.0) for response in responses])
+    names = [response.cluster for response in responses]
     clusters = np.unique(names, return_inverse=True)[1]
     return SourceSummary(
         model=model,
         source=source,
-        records=len({one.record for one in responses}),
+        records=len({response.record for response in responses}),
         plain=_means(values, np.ones(len(responses)), clusters, SEED),
         weighted=_means(values, heavy, clusters, SEED + 1) if heavy.sum() else None,
     )
@@ -146,7 +148,7 @@ class SourceTotal:
     weight: float
 
 
-#: Of the published data (the paper's sections 6.1 and Table 8).
+#: Figures on the published data (the paper's sections 6.1 and Table 8).
 PUBLISHED_TOTALS: Final[Mapping[str, SourceTotal]] = MappingProxyType(
     {
         "text": SourceTotal(5_000, 13_054.0),

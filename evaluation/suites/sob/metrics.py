@@ -1,7 +1,7 @@
 """The metrics of one answer against one truth.
 
 Leaves of both are compared path by path, and every figure is from 0 to 1. Where the
-paper and the authors' published code differ, a `ScoringRules` says which is followed.
+paper and the authors' published code differ, a `ScoringRules` selects one.
 """
 
 from __future__ import annotations
@@ -84,24 +84,24 @@ class ScoringRules:
 
     #: The name of the reading in results.
     name: str
-    #: Values are equal as JSON Schema says: 1 and 1.0 are, 1 and true are not. Else
-    #: as Python says: 1, 1.0 and true all are.
+    #: Values are equal as in JSON Schema: 1 and 1.0 are, 1 and true are not.
+    #: Otherwise as in Python: 1, 1.0 and true all are.
     json_equality: bool
-    #: 1 and 1.0 are one word, for the token F1. Else they are "1" and "1 0".
+    #: 1 and 1.0 are one word, for the token F1. Otherwise they are "1" and "1 0".
     canonical_numbers: bool
     #: A leaf that the answer lacks has a token F1 of 0 (the paper, below equation 10).
     #: Else it counts as null, so that leaving out a null of the truth is right.
     missing_is_zero: bool
     #: Type Safety looks each type up by name, follows no `$ref` and no union, and knows
-    #: no null. Else what a schema accepts has its types.
+    #: no null. Otherwise all values that a schema accepts have its types.
     looked_up_types: bool
-    #: Paths are sequences of steps. Else keys and indices are joined to one text, in
-    #: which a key may hold the dots and brackets of another path.
+    #: Paths are sequences of steps. Otherwise keys and indices are joined to one text,
+    #: in which a key may hold the dots and brackets of another path.
     exact_paths: bool
-    #: NaN, Infinity and -Infinity are no JSON (RFC 8259). Else they are numbers.
+    #: NaN, Infinity and -Infinity are not JSON (RFC 8259). Otherwise they are numbers.
     strict_numbers: bool
-    #: The dialect of all schemas; None for the one that `$schema` declares, by default
-    #: 2020-12 (as `jsonschema.validate` does).
+    #: The dialect of all schemas; None for the declared `$schema`, by default 2020-12
+    #: (as in `jsonschema.validate`).
     dialect: str | None
     #: An empty object or array is a leaf. Neither the paper nor the code counts it.
     empty_leaves: bool = False
@@ -111,7 +111,7 @@ class ScoringRules:
     soft_floor: float = 0.90
 
 
-#: As the paper says, or as its words are best understood.
+#: As in the paper, or the best reading of its words.
 RECOMMENDED: Final = ScoringRules(
     name="recommended",
     json_equality=True,
@@ -138,7 +138,7 @@ PUBLISHED: Final = ScoringRules(
 def all_leaves(value: Json) -> dict[Path, Json]:
     """Return every leaf by its path, empty objects and arrays among them.
 
-    They come in document order. A scalar root is no leaf, as the paper compares
+    They come in document order. A scalar root is not a leaf, as the paper compares
     structured answers only; an empty root is one, at the path of no steps.
 
     Example:
@@ -195,15 +195,17 @@ def _joined(path: Path) -> str:
     return text
 
 
-def same_leaf(one: Json, other: Json, rules: ScoringRules) -> bool:
+def same_leaf(value: Json, answered: Json, rules: ScoringRules) -> bool:
     """Return whether two leaves hold the same value.
 
     Under JSON's equality 1 and 1.0 are the same and 1 and true are not (JSON Schema
     2020-12 core, section 4.2.2); under Python's all three are. NaN equals nothing.
     """
-    if one != other:
+    if value != answered:
         return False
-    return not rules.json_equality or isinstance(one, bool) is isinstance(other, bool)
+    return not rules.json_equality or isinstance(value, bool) is isinstance(
+        answered, bool
+    )
 
 
 _PUNCTUATION: Final = re.compile(r"[^\w\s]")
@@ -252,10 +254,10 @@ def _token_f1(truth: Json, answer: Json, rules: ScoringRules) -> float:
     return 2 * common / (len(true_words) + len(answer_words))
 
 
-def f1(common: int, one: int, other: int) -> float:
-    """Return the F1 of two sets by their sizes and that of their intersection."""
+def f1(common: int, left_count: int, right_count: int) -> float:
+    """Return the F1 of two sets by their sizes and their intersection's size."""
     # 2 * P * R / (P + R) with P = common / one and R = common / other.
-    return 2 * common / (one + other) if common else 0.0
+    return 2 * common / (left_count + right_count) if common else 0.0
 
 
 def _coverage_gate(coverage: float, source: str, rules: ScoringRules) -> float:
@@ -312,9 +314,9 @@ class Expectation:
 class RecordScores:
     """The scores of one answer."""
 
-    #: Every metric, hardened and gated as its definition says.
+    #: Every metric, hardened and gated by its definition.
     values: Mapping[Metric, float]
-    #: 1 if the answer parses and its schema accepts it, else 0.
+    #: 1 if the answer parses and its schema accepts it, otherwise 0.
     hardening: float
     #: The coverage gate, from 0 to 1.
     gate: float
@@ -322,7 +324,7 @@ class RecordScores:
     refusal: str = ""
 
 
-#: The scores of an answer that is no JSON object or array.
+#: The scores of an answer that is not a JSON object or array.
 ZERO: Final = RecordScores(values=dict.fromkeys(Metric, 0.0), hardening=0.0, gate=0.0)
 
 
@@ -370,7 +372,10 @@ def score_answer(
 def _is_perfect(answer: Json, expected: Expectation, leaves: dict[Path, Json]) -> bool:
     """Return whether an answer is the truth; the published code compares texts."""
     if not expected.rules.json_equality:
-        texts = (json.dumps(each, sort_keys=True) for each in (answer, expected.truth))
+        texts = (
+            json.dumps(document, sort_keys=True)
+            for document in (answer, expected.truth)
+        )
         return next(texts) == next(texts)
     return expected.leaves.keys() == leaves.keys() and all(
         same_leaf(value, leaves[path], expected.rules)
@@ -386,12 +391,12 @@ def _met_values(expected: Expectation, answer: dict[Path, Json]) -> tuple[int, f
     same_words = rules.json_equality and rules.canonical_numbers
     for path, value in expected.compared.items():
         if path in answer:
-            other = answer[path]
-            is_same = same_leaf(value, other, rules)
+            answered = answer[path]
+            is_same = same_leaf(value, answered, rules)
             exact += is_same
             # Where equality is JSON's and numbers have one spelling, so have words.
             faithful += (
-                1.0 if is_same and same_words else _token_f1(value, other, rules)
+                1.0 if is_same and same_words else _token_f1(value, answered, rules)
             )
         elif not rules.missing_is_zero:
             faithful += _token_f1(value, None, rules)

@@ -68,12 +68,12 @@ class SobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     question_difficulty: str = ""
     #: The form of a record of the sample; empty for published ones.
     family: str = ""
-    #: Of the published data: `train`, `validation` or `test`; empty for others.
+    #: Split of the published data: `train`, `validation` or `test`; otherwise empty.
     split: str = ""
 
 
 def weight_of(complexity: str, difficulty: str = "") -> float:
-    """Return a record's weight: by its schema, else by its question; 0 if unknown."""
+    """Return a record's weight by its schema, or by its question; 0 if unknown."""
     for word in (complexity, difficulty):
         if word.lower() in COMPLEXITY_WEIGHTS:
             return COMPLEXITY_WEIGHTS[word.lower()]
@@ -92,7 +92,8 @@ def complexity_of(schema: Json) -> Complexity:
         inner, level = stack.pop()
         if not isinstance(inner, dict):
             continue
-        items, properties = inner.get("items"), inner.get("properties")
+        items = inner.get("items")
+        properties = inner.get("properties")
         if isinstance(items, dict):
             if isinstance(items.get("properties"), dict):
                 return "hard"
@@ -132,8 +133,8 @@ def sob_record(record: Record) -> SobRecord:
     try:
         return msgspec.convert(record.fields, SobRecord)
     except msgspec.ValidationError as error:
-        what = f"no record of suite sob: {error}"
-        raise BadData(what, record.key, _THEN) from error
+        message = f"no record of suite sob: {error}"
+        raise BadData(message, record.key, _THEN) from error
 
 
 def sample_records() -> list[SobRecord]:
@@ -146,14 +147,14 @@ def read_records(data: str, splits: Sequence[str] = ()) -> tuple[str, list[SobRe
     """Return the origin of the data, and its records of the splits.
 
     Args:
-        splits: Names of splits; empty for those that the authors score: of each source
-            the test split, otherwise all there is.
+        splits: Names of splits; empty for the authors' choice: the test split of each
+            source, otherwise all splits.
         data: A file, a folder or a dataset on the Hub; `interfaze-ai/sob[@revision]`
             are the published ones.
 
     Raises:
-        NoInput: there is no such file, folder, dataset or revision.
-        BadData: a row of it is no record.
+        NoInput: missing file, folder, dataset or revision.
+        BadData: a row of it is not a record.
         Unavailable: the Hub cannot be reached.
     """
     origin, files = published_files(data, (".parquet", ".jsonl"), _THEN)
@@ -195,7 +196,7 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
 
     Args:
         row: The row.
-        where: Its file and line, for messages, and to tell its source by.
+        where: Its file and line, for messages, and to infer its source.
 
     Raises:
         BadData: a column is missing, or holds no JSON.
@@ -222,14 +223,16 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
 
 
 def _source_of(row: Mapping[str, Json], where: str) -> Source:
-    """Return a row's source: by a column of its own, else by the name of its file."""
+    """Return a row's source by a column, or by the name of its file."""
     for column, source in _COLUMNS.items():
         if row.get(column) is not None:
             return source
     # `audio/train.jsonl` and `image-train.jsonl`, but nobody's /home/claudio/sob.jsonl.
     near = "/".join(Path(where).parts[-2:]).lower()
-    found = set(re.findall("[a-z]+", near))
-    return "image" if "image" in found else "audio" if "audio" in found else "text"
+    words = set(re.findall("[a-z]+", near))
+    if "image" in words:
+        return "image"
+    return "audio" if "audio" in words else "text"
 
 
 def _record_of_response(line: Mapping[str, Json], where: str) -> SobRecord:
@@ -268,15 +271,17 @@ def _value(row: Mapping[str, Json], column: str, where: str) -> Json:
 def response_of_line(line: Mapping[str, Json]) -> Response | None:
     """Return the response of a line of a published response file; None of another.
 
-    The authors store what they parsed. A text that they could not parse is a string
+    The authors store parsed answers. A text that they could not parse is a string
     there and is not parsed again, so it becomes the JSON text of that string.
     """
-    metadata, output = line.get("metadata"), line.get("output")
+    metadata = line.get("metadata")
+    output = line.get("output")
     if not isinstance(metadata, dict) or not isinstance(output, dict):
         return None
     if "record_id" not in metadata or "candidate_response" not in output:
         return None
-    candidate, info = output["candidate_response"], line.get("eval_info")
+    candidate = output["candidate_response"]
+    info = line.get("eval_info")
     tokens = info if isinstance(info, dict) else {}
     return Response(
         record=str(metadata["record_id"]),

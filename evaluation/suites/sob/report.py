@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evaluation.core.suite import ScoredResponse, ScoredRun
     from evaluation.reporting.statistics import Interval
 
-    #: The answers that count, of each model and condition.
+    #: The counted answers of each model and condition.
     _Answers = Mapping[str, Sequence[ScoredResponse]]
 
 #: Upper ends of the classes of breadth: how many leaves a truth has.
@@ -53,9 +53,9 @@ _SHORT: Final = {
 
 
 def tables(run: ScoredRun) -> Iterator[Table]:
-    """Yield the suite's own tables, of one model or of several."""
+    """Yield the suite's tables for one model or several."""
     counted = _counted(run)
-    responses = [one for side in run.by_label.values() for one in side]
+    responses = [response for side in run.by_label.values() for response in side]
     summaries = _summaries(run)
     yield _leaderboard_table(run, responses, summaries)
     yield _source_table(summaries)
@@ -69,7 +69,7 @@ def tables(run: ScoredRun) -> Iterator[Table]:
 
 def _counted(run: ScoredRun) -> _Answers:
     return {
-        label: [one for one in responses if one.verdict.counted]
+        label: [response for response in responses if response.verdict.counted]
         for label, responses in run.by_label.items()
     }
 
@@ -77,20 +77,20 @@ def _counted(run: ScoredRun) -> _Answers:
 def _weights(responses: Iterable[ScoredResponse]) -> dict[str, float]:
     """Return the weight of each record that has one."""
     return {
-        one.record: float(weight)
-        for one in responses
-        if is_number(weight := one.verdict.details.get("weight"))
+        response.record: float(weight)
+        for response in responses
+        if is_number(weight := response.verdict.details.get("weight"))
     }
 
 
 def _summaries(run: ScoredRun) -> list[SourceSummary]:
     """Return the figures of each model, by source."""
-    weights = _weights(one for side in run.by_label.values() for one in side)
+    weights = _weights(response for side in run.by_label.values() for response in side)
     return [
         summarise(label, source, answers, weights)
         for label, side in _counted(run).items()
         for source in SOURCES
-        if (answers := [one for one in side if one.group == source])
+        if (answers := [response for response in side if response.group == source])
     ]
 
 
@@ -102,17 +102,18 @@ def _leaderboard_table(
     """Return the board; the sample has none."""
     totals = PUBLISHED_TOTALS
     if not str(run.facts.get("data", "")).startswith(PUBLISHED):
-        groups, weights = {it.record: it.group for it in responses}, _weights(responses)
+        groups = {response.record: response.group for response in responses}
+        weights = _weights(responses)
         totals = totals_of((groups[name], weights.get(name, 0.0)) for name in groups)
     settings = run.facts.get("settings")
-    whole = isinstance(settings, dict) and settings.get("reading") == "paper"
-    weighted = [one for one in summaries if one.weighted is not None]
-    board = standings(weighted, totals, counted_coverage=not whole)
-    is_sample = any(one.verdict.details.get("cluster") for one in responses)
+    as_published = isinstance(settings, dict) and settings.get("reading") == "paper"
+    weighted = [summary for summary in summaries if summary.weighted is not None]
+    board = standings(weighted, totals, counted_coverage=not as_published)
+    is_sample = any(response.verdict.details.get("cluster") for response in responses)
     if run.facts.get("generated") or is_sample:
         board = []
     sizes = ", ".join(f"{source} {of.records:,}" for source, of in totals.items())
-    kind = "a source counts whole" if whole else "records answered"
+    kind = "a source counts whole" if as_published else "records answered"
     rows: list[dict[str, Cell]] = [
         {
             "model": line.model,
@@ -179,7 +180,7 @@ def _category_table(summaries: Iterable[SourceSummary]) -> Table:
         {
             "source": summary.source,
             "model": summary.model,
-            **{one.short: one.mean(summary.means) for one in CATEGORIES},
+            **{category.short: category.mean(summary.means) for category in CATEGORIES},
         }
         for summary in summaries
     ]
@@ -218,7 +219,7 @@ def plots(run: ScoredRun) -> Iterator[Plot]:
 def _paired_table(run: ScoredRun) -> Table:
     """Return the effect of each condition, record by record.
 
-    A constrained side is compared with the free one of its model; if there is none,
+    A constrained side is compared with the free one of its model; without a free one,
     every side with the first.
     """
     labels = [*run.by_label]
@@ -256,18 +257,22 @@ def _shift(
 
 
 def _mean(responses: Sequence[ScoredResponse], name: str) -> float | None:
-    return fmean(figure(one, name) for one in responses) if responses else None
+    return (
+        fmean(figure(response, name) for response in responses) if responses else None
+    )
 
 
 def _leaf_table(counted: _Answers) -> Table:
     rows: list[dict[str, Cell]] = []
     for label, responses in counted.items():
-        parsed = [one for one in responses if figure(one, Metric.JSON_PARSE)]
+        parsed = [answer for answer in responses if figure(answer, Metric.JSON_PARSE)]
         wrong = Counter[str]()
-        for one in parsed:
-            for mistake, entry in _members(one.verdict.details.get("wrong")).items():
+        for response in parsed:
+            for mistake, entry in _members(
+                response.verdict.details.get("wrong")
+            ).items():
                 wrong[mistake] += _whole(_members(entry).get("count"))
-        leaves = sum(_whole(one.verdict.details.get("leaves")) for one in parsed)
+        leaves = sum(_whole(answer.verdict.details.get("leaves")) for answer in parsed)
         rows.append(
             {
                 "model": label,
@@ -283,16 +288,18 @@ def _leaf_table(counted: _Answers) -> Table:
 
 def _breakdown_table(counted: _Answers) -> Table:
     slices: dict[str, Callable[[ScoredResponse], str]] = {
-        "complexity": lambda one: str(one.verdict.details.get("complexity") or "?"),
+        "complexity": lambda answer: str(
+            answer.verdict.details.get("complexity") or "?"
+        ),
         "leaves": _breadth,
-        "deepest leaf": lambda one: str(one.verdict.details.get("depth", "?")),
+        "deepest leaf": lambda answer: str(answer.verdict.details.get("depth", "?")),
     }
     rows: list[dict[str, Cell]] = []
     for kind, slice_of in slices.items():
         for label, responses in counted.items():
             parts: dict[str, list[ScoredResponse]] = defaultdict(list)
-            for one in responses:
-                parts[slice_of(one)].append(one)
+            for response in responses:
+                parts[slice_of(response)].append(response)
             rows += [
                 {
                     "of": kind,
@@ -309,8 +316,8 @@ def _breakdown_table(counted: _Answers) -> Table:
     return Table.of_records(title, rows, "Plain means.", "breakdown")
 
 
-def _breadth(one: ScoredResponse) -> str:
-    leaves = _whole(one.verdict.details.get("leaves"))
+def _breadth(response: ScoredResponse) -> str:
+    leaves = _whole(response.verdict.details.get("leaves"))
     low = 0
     for high in _BREADTHS:
         if leaves <= high:
@@ -327,9 +334,9 @@ def _in_order(part: str) -> tuple[int, str]:
 
 def _quality_table(responses: Iterable[ScoredResponse]) -> Table:
     records: dict[str, Json] = {}
-    for one in responses:
-        doubts = one.verdict.details.get("doubts")
-        records[one.record] = doubts or records.get(one.record)
+    for response in responses:
+        doubts = response.verdict.details.get("doubts")
+        records[response.record] = doubts or records.get(response.record)
     explained = {
         "unusable_schema": "no validator takes the schema",
         "invalid_truth": "the schema refuses the truth itself",
@@ -339,7 +346,7 @@ def _quality_table(responses: Iterable[ScoredResponse]) -> Table:
     rows: list[dict[str, Cell]] = []
     for doubt, why in explained.items():
         doubtful = sum(
-            doubt in each for each in records.values() if isinstance(each, list)
+            doubt in doubts for doubts in records.values() if isinstance(doubts, list)
         )
         rows.append(
             {"what": doubt, "records": Rate(doubtful, len(records)), "means": why}

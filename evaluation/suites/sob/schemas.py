@@ -130,8 +130,8 @@ _INDEX: Final = re.compile(r"\[(-?\d+)\]")
 class PublishedTypes:
     """The types as the published code looks them up: by name, and no further.
 
-    Paths are texts, read back into steps. Each object on the way says `type: object`
-    and nothing else, each array `type: array`. Of a list of types the one that is not
+    Paths are texts, read back into steps. Each object on the way has only
+    `type: object`, each array `type: array`. In a list of types the one that is not
     null is expected, so that null is wrong even if it is allowed; with a reference, a
     union, or two such types nothing is expected, and every value wrong. A float is
     never an integer, 1.0 included.
@@ -140,7 +140,7 @@ class PublishedTypes:
     schema: Json
 
     def accepts(self, path: tuple[str | int, ...], value: Json) -> bool:
-        """Return whether a leaf of the answer has the type that is expected there."""
+        """Return whether a leaf of the answer has the type expected there."""
         expected = self._type(str(path[0]))
         if isinstance(value, float):
             return expected == "number"
@@ -149,13 +149,13 @@ class PublishedTypes:
 
     def _type(self, path: str) -> str | None:
         schema: Json = self.schema
-        for place, part in enumerate(_INDEX.split(path)):
-            for step in filter(None, (part,) if place % 2 else part.split(".")):
-                holder = "array" if place % 2 else "object"
+        for index, part in enumerate(_INDEX.split(path)):
+            for step in filter(None, (part,) if index % 2 else part.split(".")):
+                holder = "array" if index % 2 else "object"
                 if not isinstance(schema, dict) or schema.get("type") != holder:
                     return None
-                schema = schema.get("items" if place % 2 else "properties")
-                if not place % 2:
+                schema = schema.get("items" if index % 2 else "properties")
+                if not index % 2:
                     schema = schema.get(step) if isinstance(schema, dict) else None
         kind = schema.get("type") if isinstance(schema, dict) else None
         if isinstance(kind, list):

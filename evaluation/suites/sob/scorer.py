@@ -49,7 +49,10 @@ class Mistake(Explained):
     """What is wrong with an answer, after the paper's section 6.7; gravest first."""
 
     NO_ANSWER = ("no_answer", "the model gave no answer at all")
-    PARSE = ("parse", "the answer is no JSON text with an object or array as its root")
+    PARSE = (
+        "parse",
+        "the answer is not a JSON text with an object or array as its root",
+    )
     UNUSABLE_SCHEMA = (
         "unusable_schema",
         "no validator takes the record's schema, so that no answer can pass",
@@ -133,7 +136,7 @@ def read_answer(text: str, rules: ScoringRules) -> JsonAnswer:
     """Return the candidate that the metrics are of: an object or an array.
 
     The published pipeline takes what Python's parser reads as a whole, otherwise what
-    stands between the first opening and the last closing brace (`extract_json` of its
+    is between the first opening and the last closing brace (`extract_json` of its
     providers). By the recommended reading no envelope counts (`find_json`).
     """
     return _with_root(find_json(text) if rules.strict_numbers else _extract_json(text))
@@ -163,7 +166,7 @@ def _extract_json(text: str) -> JsonAnswer:
 def leaf_mistakes(
     truth: dict[Path, Json], answer: dict[Path, Json], rules: ScoringRules
 ) -> dict[Path, Mistake]:
-    """Return every wrong leaf, those of the truth first; none if both are the same.
+    """Return every wrong leaf, the truth's first; none if both are equal.
 
     Empty objects and arrays always count as leaves here, so that an answer is perfect
     if and only if it has no mistake.
@@ -173,9 +176,9 @@ def leaf_mistakes(
         answer: All leaves of the answer.
         rules: Decides when two leaves are the same.
     """
-    found = {path: _mistake(path, truth[path], answer, rules) for path in truth}
-    found |= {path: Mistake.SPURIOUS_PATH for path in answer if path not in truth}
-    return {path: mistake for path, mistake in found.items() if mistake is not None}
+    mistakes = {path: _mistake(path, truth[path], answer, rules) for path in truth}
+    mistakes |= {path: Mistake.SPURIOUS_PATH for path in answer if path not in truth}
+    return {path: mistake for path, mistake in mistakes.items() if mistake is not None}
 
 
 def _mistake(
@@ -183,28 +186,30 @@ def _mistake(
 ) -> Mistake | None:
     if path not in answer:
         return Mistake.MISSING_PATH
-    other = answer[path]
-    if same_leaf(value, other, rules):
+    answered = answer[path]
+    if same_leaf(value, answered, rules):
         return None
-    if _same_but_for_type(value, other, rules):
+    if _same_but_for_type(value, answered, rules):
         return Mistake.TYPE
     return Mistake.VALUE
 
 
-def _same_but_for_type(value: Json, other: Json, rules: ScoringRules) -> bool:
+def _same_but_for_type(value: Json, answered: Json, rules: ScoringRules) -> bool:
     """Return whether two leaves of different types are written alike."""
-    if isinstance(value, dict | list) or isinstance(other, dict | list):
+    if isinstance(value, dict | list) or isinstance(answered, dict | list):
         return False
-    if type_of(value) == type_of(other) or (is_number(value) and is_number(other)):
+    if type_of(value) == type_of(answered) or (
+        is_number(value) and is_number(answered)
+    ):
         return False
-    texts = (text_of_leaf(value, rules), text_of_leaf(other, rules))
+    texts = (text_of_leaf(value, rules), text_of_leaf(answered, rules))
     return texts[0].strip().lower() == texts[1].strip().lower()
 
 
 def mistake_of(
     scores: RecordScores, wrong: dict[Path, Mistake], *, unusable: bool
 ) -> Mistake | None:
-    """Return the gravest mistake of an answer that was parsed; None if it is right.
+    """Return the gravest mistake of a parsed answer; None if it is right.
 
     Args:
         scores: The answer's scores.
@@ -243,12 +248,13 @@ def _verdict(
 
     Args:
         prepared: The record.
-        scores: Of the answer.
+        scores: The answer's scores.
         mistake: The class of the answer; None if it is right.
         reasons: In words.
         wrong: The wrong leaves of an answer that could be read.
     """
-    record, expected = prepared.record, prepared.expected
+    record = prepared.record
+    expected = prepared.expected
     places: dict[str, list[Json]] = {}
     for path, kind in wrong.items():
         places.setdefault(kind, []).append(_place(path))

@@ -72,15 +72,17 @@ class SobSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def suite_records(request: RecordRequest, settings: SobSettings) -> RecordSet:
-    """Return the records of a run: those of its data, otherwise the sample.
+    """Return the records of a run: its data's, otherwise the sample.
 
     Raises:
-        NoInput: there is no such file, folder, dataset or revision.
-        BadData: a row of it is no record.
+        NoInput: missing file, folder, dataset or revision.
+        BadData: a row of it is not a record.
         Unavailable: the Hub cannot be reached.
     """
     if request.data is None:
-        name, origin, read = "sob-sample", SAMPLE, sample_records()
+        name = "sob-sample"
+        origin = SAMPLE
+        read = sample_records()
     else:
         name = request.data
         origin, read = read_records(request.data, request.splits)
@@ -104,14 +106,14 @@ _SYSTEM: Final = (
 def prompt_of(record: Record, settings: SobSettings) -> Prompt:
     """Return two messages, as the paper's section 5.2 describes them.
 
-    They say in other words what the authors' messages say. Like these they ask for
+    They paraphrase the authors' messages. Like these they ask for
     null if the context has no answer, even if a schema does not allow null: then no
     answer can be right and valid.
     """
-    own = sob_record(record)
-    parts = [f"Context:\n{own.context}", f"Question:\n{own.question}"]
+    fields = sob_record(record)
+    parts = [f"Context:\n{fields.context}", f"Question:\n{fields.question}"]
     if settings.schema_in_prompt:
-        schema = json.dumps(own.json_schema, indent=2, ensure_ascii=False)
+        schema = json.dumps(fields.json_schema, indent=2, ensure_ascii=False)
         parts.append(f"Respond with JSON that matches this schema:\n{schema}")
         system = _SYSTEM.format(form=" that follows the schema", keys="of the schema")
     else:
@@ -126,8 +128,8 @@ def prompt_of(record: Record, settings: SobSettings) -> Prompt:
 
 def known_answers(record: Record, _settings: SobSettings) -> Iterator[KnownAnswer]:
     """Yield answers to a record; both readings agree on them."""
-    own = sob_record(record)
-    truth = own.ground_truth
+    fields = sob_record(record)
+    truth = fields.ground_truth
     text = json.dumps(truth, ensure_ascii=False)
     yield KnownAnswer(kind="reference", text=text)
     yield KnownAnswer(kind="indented", text=json.dumps(truth, indent=2))
@@ -136,8 +138,8 @@ def known_answers(record: Record, _settings: SobSettings) -> Iterator[KnownAnswe
     yield KnownAnswer(kind="no answer", text=None, expected=Mistake.NO_ANSWER)
     for kind, answer in {"truncated": text[:-1], "scalar root": "42"}.items():
         yield KnownAnswer(kind=kind, text=answer, expected=Mistake.PARSE)
-    target = compile_schema(own.json_schema, None)
-    for kind, value, mistake, because in _wrong_values(own):
+    target = compile_schema(fields.json_schema, None)
+    for kind, value, mistake, because in _wrong_values(fields):
         is_refused = target.refusal(plain(value)) is not None
         if is_refused is (mistake is Mistake.SCHEMA):
             answer = json.dumps(value, ensure_ascii=False)
@@ -166,8 +168,8 @@ def _wrong_values(record: SobRecord) -> Iterator[tuple[str, Json, Mistake, str]]
             repeated = [*items, items[-1]]
             changes["item missing"] = ((name,), items[:-1], Mistake.MISSING_PATH)
             changes["item repeated"] = ((name,), repeated, Mistake.SPURIOUS_PATH)
-    for kind, (path, other, mistake) in changes.items():
-        changed = replaced(truth, tuple(map(str, path)), other)
+    for kind, (path, replacement, mistake) in changes.items():
+        changed = replaced(truth, tuple(map(str, path)), replacement)
         yield kind, changed, mistake, pointer_of(path)
 
 

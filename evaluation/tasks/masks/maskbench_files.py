@@ -2,8 +2,8 @@
 
 A folder an engine: `{Split}---{file}.json` for each schema, `meta.txt` and `log.txt`
 (specification: guidance-ai/jsonschemabench, maskbench), which its script of results
-counts. Times are whole microseconds. A crash leaves `pending_file`; of several wrong
-instances the last is named. Unlike MaskBench, the end of a text is checked.
+counts. Times are whole microseconds. A crash leaves `pending_file`; the last of several
+wrong instances is named. Unlike MaskBench, the end of a text is checked.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
     names = maskbench_names(keys)
     exits: dict[str, list[int]] = {}
     for row in run.rows(NAME):
-        own = exits.setdefault(row.engine, [])
+        statuses = exits.setdefault(row.engine, [])
         if row.result in _EXITS:
-            own.append(_EXITS[row.result])
+            statuses.append(_EXITS[row.result])
         name = names[row.config, row.id]
         _write(folder / safe_name(row.engine) / name, result_of(row, name))
     folders = []
-    for engine, own in exits.items():
+    for engine, statuses in exits.items():
         folders.append(folder / safe_name(engine))
         _write(folders[-1] / "meta.txt", _meta(engine, run))
-        log = "".join(f"Exit code: {status}\n" for status in own)
+        log = "".join(f"Exit code: {status}\n" for status in statuses)
         atomic_write_bytes(folders[-1] / "log.txt", log.encode())
     return folders
 
@@ -76,8 +76,8 @@ def result_of(row: Row, name: str) -> dict[str, Json]:
     """Return the content of one schema's file, of this name; times in microseconds.
 
     Its runner writes `pending_file` before it begins; it stays where the process died.
-    `compile_error` says why the schema was refused, `validation_error` which instance
-    went wrong last, and how.
+    `compile_error` is the reason of a rejection, `validation_error` the last instance
+    that went wrong, and how.
     """
     if row.result in {*_EXITS, Result.TOO_MUCH_OUTPUT, Result.PROTOCOL_ERROR}:
         return {"pending_file": 1}
@@ -108,8 +108,8 @@ def _validation_error(row: Row) -> str:
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     for index, walk in enumerate(walks):
         if engine_is_right(walk) is False:
-            wanted = "accept" if walk.valid else "reject"
-            error = f"test #{index}: should {wanted} but didn't"
+            expected = "accept" if walk.valid else "reject"
+            error = f"test #{index}: should {expected} but didn't"
         elif engine_is_right(walk) is None:
             error = f"test #{index}: EXN {walk.verdict} {walk.detail}".strip()
         if walk.verdict is WalkVerdict.ENGINE_ERROR:

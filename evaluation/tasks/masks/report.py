@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from evaluation.core.task import RunRows
 
-#: Schemas that are named for each engine.
+#: Maximum number of schemas named for each engine.
 _MOST: Final = 5
 _MOST_KEYWORDS: Final = 30
-#: Places that are named in a line of the table of classes.
+#: Maximum number of places in a line of the table of classes.
 _PLACES: Final = 2
 _SCHEMA: Final = pl.concat_str("config", "id", separator="/")
 
@@ -34,13 +34,13 @@ def tables(run: RunRows) -> Iterator[Table]:
         return
     cases = firsts(attempts)
     texts = run.walks(NAME, times=False)
-    coverage, *others = overview.tables(attempts)
+    coverage, *details = overview.tables(attempts)
     yield coverage
     yield why_table(cases, texts.filter(~pl.col("apart")))
-    yield from others[:2]
+    yield from details[:2]
     yield keywords(texts.filter(~pl.col("apart") & ~pl.col("valid")))
     yield instances(cases, texts)
-    yield from others[2:]
+    yield from details[2:]
     yield slowest_schemas(cases)
 
 
@@ -75,9 +75,9 @@ def instances(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
     """Count the verdicts on texts, and the tokens that an engine offers as forced."""
     rows: list[dict[str, Cell]] = []
     for engine in cases["engine"].unique(maintain_order=True):
-        own = texts.filter(engine=engine)
-        verdicts = Counter(own.filter(~pl.col("apart"))["verdict"])
-        forced = own.filter(
+        texts_of_engine = texts.filter(engine=engine)
+        verdicts = Counter(texts_of_engine.filter(~pl.col("apart"))["verdict"])
+        forced = texts_of_engine.filter(
             "valid", pl.col("masks") > 0, pl.col("forced").is_not_null()
         )
         shares = [Rate(*pair) for pair in forced.select("forced", "masks").iter_rows()]
@@ -101,8 +101,8 @@ def instances(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
         "about: mask and commit disagree about a token. mask gaps: a valid text is "
         "blocked at a token that commit takes. contradicted: a token was "
         "blocked which after the same tokens was let through in another text of the "
-        "schema. engine errors: the engine raised, or said that it had failed, as at "
-        "a limit of its own; these are no blocks. tokens forced: the engine "
+        "schema. engine errors: the engine raised, or reported a failure, as at "
+        "one of its limits; these are not blocks. tokens forced: the engine "
         "offers the token as the only way on, of the tokens of each schema's first "
         "valid instance.",
     )
@@ -122,8 +122,10 @@ def keywords(invalid: pl.DataFrame) -> Table:
     for keyword in counts["keyword"]:
         rates = []
         for engine in engines:
-            own = schemas.filter(engine=engine, keyword=keyword).select("right", "all")
-            rates.append(Rate.total(Rate(*pair) for pair in own.iter_rows()))
+            cells = schemas.filter(engine=engine, keyword=keyword).select(
+                "right", "all"
+            )
+            rates.append(Rate.total(Rate(*pair) for pair in cells.iter_rows()))
         rows.append((keyword, *(rate if rate.of else None for rate in rates)))
     return Table(
         title="Near misses blocked, by the keyword that they violate",
@@ -138,7 +140,7 @@ def keywords(invalid: pl.DataFrame) -> Table:
 
 def why_table(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
     """Return every class of wrong texts, by engine, the most frequent first."""
-    asked = Counter(cases["engine"])
+    totals = Counter(cases["engine"])
     cause = ["engine", "valid", "stands", "governor", "setting"]
     wrong = texts.drop_nulls("stands").with_columns(
         schema=_SCHEMA,
@@ -147,8 +149,8 @@ def why_table(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
         of_engine=pl.len().over("engine"),
     )
     # A failure of an earlier text may be the reason of a later one of its schema.
-    shown = ~pl.col("fault") | pl.struct(*cause, "schema").is_first_distinct()
-    wrong = wrong.with_columns(shown=shown)
+    is_example = ~pl.col("fault") | pl.struct(*cause, "schema").is_first_distinct()
+    wrong = wrong.with_columns(shown=is_example)
     smallest = pl.col("size").filter("shown").arg_min()
     classes = wrong.group_by(cause, maintain_order=True).agg(
         pl.col("fault", "of_engine").first(),
@@ -158,7 +160,7 @@ def why_table(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
         smallest=pl.col("schema").filter("shown").get(smallest),
     )
     ordered = classes.sort(
-        pl.col("engine").replace_strict([*asked], range(len(asked)), default=None),
+        pl.col("engine").replace_strict([*totals], range(len(totals)), default=None),
         -pl.col("walks").cast(pl.Int64),
         "stands",
         "governor",
@@ -178,7 +180,7 @@ def why_table(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
                 "setting": line["setting"] or None,
                 "walks": line["walks"],
                 "% of wrong walks": 100 * line["walks"] / line["of_engine"],
-                "schemas": Rate(line["schemas"], asked[line["engine"]]),
+                "schemas": Rate(line["schemas"], totals[line["engine"]]),
                 "places": _places(line["contexts"]),
                 "smallest": line["smallest"],
             }
@@ -194,7 +196,7 @@ def why_table(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
 
 
 def _places(contexts: Iterable[str]) -> str:
-    """Return where the governing schemas stand, the most frequent first."""
+    """Return where the governing schemas are, the most frequent first."""
     counts = Counter(filter(None, contexts))
-    shown = [f"{name} {count:,}" for name, count in counts.most_common(_PLACES)]
-    return ", ".join([*shown, "..."] if len(counts) > _PLACES else shown)
+    parts = [f"{name} {count:,}" for name, count in counts.most_common(_PLACES)]
+    return ", ".join([*parts, "..."] if len(counts) > _PLACES else parts)

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]]:
-    """Yield up to so many different texts, each with its number, from 1.
+    """Yield different texts up to a limit, each with its number, from 1.
 
-    Nothing comes of a text that is no JSON, that is too deep for Python, or in which
+    Nothing comes of a text that is not JSON, that is too deep for Python, or in which
     nothing can be moved.
     """
     if count < 1:
@@ -41,10 +41,10 @@ def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]
         value = read_spelled(text)
         texts = {value.written()}
         for _ in range(8 * count):
-            other = value.mapped(lambda part: _shuffled(part, chance)).written()
-            if other not in texts:
-                yield len(texts), other
-                texts.add(other)
+            permuted = value.mapped(lambda part: _shuffled(part, chance)).written()
+            if permuted not in texts:
+                yield len(texts), permuted
+                texts.add(permuted)
             if len(texts) > count:
                 return
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.task import RunRows
 
-#: The columns of the table of cases; instances are those that were walked.
+#: The columns of the table of cases; only walked instances count.
 _CASES: Final[dict[str, Any]] = {
     "engine": pl.String,
     "config": pl.String,
@@ -60,9 +60,9 @@ def suite_cases(run: RunRows) -> pl.DataFrame:
     """Return the cases of a run, a line for each engine and case."""
     lines = []
     for row in run.rows(NAME):
-        walked = [it for it in row.walks if it.verdict is not WalkVerdict.NOT_RUN]
-        right = [it.valid for it in walked if engine_is_right(it)]
-        valid = sum(it.valid for it in walked)
+        walked = [walk for walk in row.walks if walk.verdict is not WalkVerdict.NOT_RUN]
+        right = [walk.valid for walk in walked if engine_is_right(walk)]
+        valid = sum(walk.valid for walk in walked)
         lines.append(
             {
                 "engine": row.engine,
@@ -120,12 +120,13 @@ def tables(run: RunRows) -> Iterator[Table]:
     cases = suite_cases(run)
     suites = ", ".join(cases["suite"].unique(maintain_order=True))
     for config in sorted({*cases["config"]}, reverse=True):
-        own = cases.filter(config=config)
-        engines = summary(own)
-        title, name = f"JSON Schema Test Suite, {config}", f"suite {config}"
+        cases_of_config = cases.filter(config=config)
+        engines = summary(cases_of_config)
+        title = f"JSON Schema Test Suite, {config}"
+        name = f"suite {config}"
         columns = ["engine", "categories", *(failure.value for failure in SuiteFailure)]
         levels = ["engine", "categories", *LEVELS, "highest", "single"]
-        yield _cases(own, title, name, suites)
+        yield _cases(cases_of_config, title, name, suites)
         yield Table(
             title=f"{title}: categories with failures (Table 5)",
             columns=tuple(column.replace("_", " ") for column in columns),
@@ -140,17 +141,21 @@ def tables(run: RunRows) -> Iterator[Table]:
             note=_LEVELS_NOTE,
             name=f"{name} coverage",
         )
-        yield _category_table(own, title, name)
+        yield _category_table(cases_of_config, title, name)
 
 
 def plots(run: RunRows) -> Iterator[Plot]:
     """Yield a map of the categories of each draft (the paper's Figure 6)."""
     cases = suite_cases(run)
     for config in sorted({*cases["config"]}, reverse=True):
-        own = cases.filter(config=config)
-        engines = sorted({*own["engine"]})
+        cases_of_config = cases.filter(config=config)
+        engines = sorted({*cases_of_config["engine"]})
         cells: dict[str, dict[str, float | None]] = {}
-        shares = categories(own).sort("category").select("category", "engine", _SHARE)
+        shares = (
+            categories(cases_of_config)
+            .sort("category")
+            .select("category", "engine", _SHARE)
+        )
         for category, engine, share in shares.iter_rows():
             cells.setdefault(category, dict.fromkeys(engines))[engine] = share
         title = f"JSON Schema Test Suite, {label(config)}: share of cases passed"
@@ -164,8 +169,8 @@ def published_suite() -> str:
 
 
 def _cases(cases: pl.DataFrame, title: str, name: str, suite: str) -> Table:
-    def texts(own: pl.DataFrame, *columns: str) -> Rate:
-        return Rate.total(Rate(*pair) for pair in own.select(columns).iter_rows())
+    def texts(cases: pl.DataFrame, *columns: str) -> Rate:
+        return Rate.total(Rate(*pair) for pair in cases.select(columns).iter_rows())
 
     published = published_suite()
     note = f"{_CASES_NOTE} Suite: {suite}."
@@ -179,14 +184,15 @@ def _cases(cases: pl.DataFrame, title: str, name: str, suite: str) -> Table:
             {
                 "engine": str(engine),
                 "cases passed": Rate(
-                    own.filter(pl.col("failures").list.len() == 0).height, own.height
+                    cases_of_engine.filter(pl.col("failures").list.len() == 0).height,
+                    cases_of_engine.height,
                 ),
-                "valid accepted": texts(own, "valid_accepted", "valid"),
-                "invalid blocked": texts(own, "invalid_blocked", "invalid"),
+                "valid accepted": texts(cases_of_engine, "valid_accepted", "valid"),
+                "invalid blocked": texts(cases_of_engine, "invalid_blocked", "invalid"),
             }
-            for (engine,), own in cases.sort("engine", maintain_order=True).group_by(
+            for (engine,), cases_of_engine in cases.sort(
                 "engine", maintain_order=True
-            )
+            ).group_by("engine", maintain_order=True)
         ),
         note=note,
         name=f"{name} cases",
@@ -200,9 +206,9 @@ def _category_table(cases: pl.DataFrame, title: str, name: str) -> Table:
         rate = Rate(line["passed"], line["of"])
         stars = "*" * (line["highest"] + line["single"])
         share = f"{100 * line['passed'] / line['of']:.0f} %"
-        told = f"{share} ({rate.count} of {rate.of}){stars}"
-        own = lines.setdefault(line["category"], {"category": line["category"]})
-        own[line["engine"]] = told if len(engines) > 1 else rate
+        text = f"{share} ({rate.count} of {rate.of}){stars}"
+        by_engine = lines.setdefault(line["category"], {"category": line["category"]})
+        by_engine[line["engine"]] = text if len(engines) > 1 else rate
     return Table(
         title=f"{title}: coverage by category (Figure 6)",
         columns=("category", *engines),

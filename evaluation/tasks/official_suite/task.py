@@ -82,14 +82,15 @@ def acquire_suite(
     Raises:
         Unavailable: none can; the message has each one's reason (exit code 69, or 75
             where the same command may succeed later).
-        WrongDigest: an archive is not what is pinned.
+        WrongDigest: an archive differs from the pinned digest.
     """
     pins = load_pins(raw_folder() / "test_suite.toml").values()
     for pin in pins:
         got = acquire(pin, replace(settings, offline=True), say)
         if isinstance(got, Acquired):
             return got
-    reasons, code = [], 0
+    reasons = []
+    code = 0
     for pin in pins:
         got = acquire(pin, settings, say)
         if isinstance(got, Acquired):
@@ -98,13 +99,13 @@ def acquire_suite(
         code = max(code, got.exit_code)
     fault = TemporarilyUnavailable if code == _TEMPORARY else Unavailable
     raise fault(
-        f"the JSON Schema Test Suite cannot be had ({'; '.join(reasons)})",
+        f"the JSON Schema Test Suite is unavailable ({'; '.join(reasons)})",
         then="put its archive into the folder that CSBDATA_MIRROR names",
     )
 
 
 def describe_suite(suite: Acquired) -> dict[str, Json]:
-    """Return what a run's header says of the suite's archive."""
+    """Return the header's facts on the suite's archive."""
     return {
         "archive": suite.archive,
         "commit": suite.commit,
@@ -122,7 +123,7 @@ def read_suite_cases(
     suite's own server; a category is the file's name, of optional ones `optional/...`.
 
     Raises:
-        BadData: a file is not what the suite's files are.
+        BadData: a file is not in the suite's format.
     """
     pack = open_pack(suite.pack)
     dialect = draft_named(draft)
@@ -134,20 +135,20 @@ def read_suite_cases(
         category = name.removesuffix(".json")
         try:
             cases = msgspec.convert(json.loads(pack.read(path)), list[SuiteCase])
-            found = [
+            cases_of_file = [
                 (f"{category}/{number}", case, needs_remote(case.schema, dialect))
                 for number, case in enumerate(cases)
             ]
         except (ValueError, LookupError, msgspec.ValidationError) as error:
             raise BadData("not a file of the test suite", path) from error
-        yield from found
+        yield from cases_of_file
 
 
 def needs_remote(schema: Json, dialect: Dialect) -> bool:
     """Return whether a schema refers to a document of the suite's server.
 
-    What it holds itself under such an identifier is no remote document; a
-    metaschema of its own in `$schema` is one.
+    A document embedded under such an identifier is not remote; a separate metaschema
+    in `$schema` is.
     """
     if isinstance(schema, dict) and str(schema.get("$schema")).startswith(_REMOTES):
         return True
@@ -162,7 +163,7 @@ def needs_remote(schema: Json, dialect: Dialect) -> bool:
     return False
 
 
-#: `format` asserts nothing by default, says the specification.
+#: By the specification, `format` asserts nothing by default.
 _LEFT_OUT: Final = frozenset({"format"})
 
 
@@ -176,16 +177,16 @@ def cases(
         settings: Has `drafts` and `optional` among its values.
 
     Raises:
-        BadUsage: a draft that the suite does not have, or `optional` is no truth value.
-        Unavailable: the suite cannot be had.
+        BadUsage: the suite lacks a draft, or `optional` is not a truth value.
+        Unavailable: the suite is unavailable.
     """
     drafts = drafts_of(settings) or [DRAFT_2020_12]
-    wanted = settings.values.get("optional", False)
-    if not isinstance(wanted, bool):
-        raise BadUsage(f"--set optional={wanted}: neither true nor false")
+    is_included = settings.values.get("optional", False)
+    if not isinstance(is_included, bool):
+        raise BadUsage(f"--set optional={is_included}: neither true nor false")
     suite = acquired()
     for draft in drafts:
-        for optional in (False, True) if wanted else (False,):
+        for optional in (False, True) if is_included else (False,):
             yield from draft_cases(suite, draft.name, optional=optional)
 
 
@@ -194,7 +195,7 @@ def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
 
     Args:
         fetch: Where to look for the suite.
-        say: Tells people of what takes time.
+        say: Progress of slow steps.
     """
 
     @cache
@@ -207,7 +208,7 @@ def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
 
 
 def draft_cases(suite: Acquired, draft: str, *, optional: bool) -> Iterator[Case]:
-    """Yield what is asked of engines for one draft, mandatory or optional."""
+    """Yield the cases of one draft, mandatory or optional."""
     name = draft_named(draft).name
     for id_, case, is_remote in read_suite_cases(suite, draft, optional=optional):
         if not is_remote and id_.rpartition("/")[0] not in _LEFT_OUT:
@@ -215,7 +216,7 @@ def draft_cases(suite: Acquired, draft: str, *, optional: bool) -> Iterator[Case
 
 
 def case_of(draft: str, id_: str, case: SuiteCase, suite: str) -> Case:
-    """Return what is asked of engines for one case of the suite.
+    """Return the case for engines from one case of the suite.
 
     Args:
         draft: The dialect's name.

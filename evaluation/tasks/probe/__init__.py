@@ -2,5 +2,5 @@
 
 from typing import Final
 
-#: What `--task` calls it, and rows say.
+#: Its name in `--task` and in rows.
 NAME: Final = "probe"

@@ -57,22 +57,22 @@ def ask_records(
     say: Callable[[str], None],
     max_requests: int | None = None,
 ) -> Iterator[Acceptance]:
-    """Yield what a served model's service does with each schema, asked one by one.
+    """Yield a service's acceptance of each schema, requested one by one.
 
     Args:
         address: `PROVIDER:NAME` or `URL#NAME`.
         records: The schemas.
-        max_cost: Nothing more is sent once the answers have cost so much.
-        say: Is told what the requests can cost before the first is sent.
-        max_requests: Nothing more is sent after so many.
+        max_cost: Stop sending once the answers have cost this much.
+        say: Reports the maximum cost before the first request.
+        max_requests: Maximum number of requests.
 
     Raises:
-        BadUsage: it is no served model, or no price is known.
+        BadUsage: not a served model, or no price is known.
         CsbdataError: the server does not answer, or knows neither key nor model.
     """
     if not is_served(address):
-        raise BadUsage("no served model", address, "say PROVIDER:NAME or URL#NAME")
-    ways = [way for way in split_provider(address)[0].ways if way != _LOOSE]
+        raise BadUsage("no served model", address, "type PROVIDER:NAME or URL#NAME")
+    ways = [mode for mode in split_provider(address)[0].ways if mode != _LOOSE]
     # The last way constrains most.
     server = replace(served_model(address, ways, _LIMITS)[-1], adapt=Adapt.NONE)
     prices = prices_of(None, server.connection, max_cost)
@@ -97,11 +97,11 @@ def ask_records(
     with closing(ServerWriter(server, client, say)) as writer:
         for request in requests:
             try:
-                (made,) = writer.write([request])
+                (generation,) = writer.write([request])
             except SpendingLimit as limit:
                 say(f"{limit}: the same command continues")
                 return
-            verdict, message = _verdict(made)
+            verdict, message = _verdict(generation)
             yield Acceptance(
                 record=request.record.key,
                 verdict=verdict,
@@ -111,12 +111,12 @@ def ask_records(
             )
 
 
-def _verdict(made: Generation) -> tuple[str, str]:
-    if made.result is Result.COMPILE_ERROR:
-        return REJECTED, made.detail
-    if made.result is Result.ERROR:
-        return UNKNOWN, made.detail or made.ending.value
-    return ACCEPTED, made.detail
+def _verdict(generation: Generation) -> tuple[str, str]:
+    if generation.result is Result.COMPILE_ERROR:
+        return REJECTED, generation.detail
+    if generation.result is Result.ERROR:
+        return UNKNOWN, generation.detail or generation.ending.value
+    return ACCEPTED, generation.detail
 
 
 def write_acceptance(
@@ -127,19 +127,19 @@ def write_acceptance(
     """Ask about the records that a table lacks; return the whole table.
 
     Args:
-        file: The table, JSON lines; what is in it is not asked again, but for what
-            had no answer.
+        file: The table, JSON lines; records in it are not sent again, except
+            those without an answer.
         records: The schemas.
-        ask: As `ask_records`, of a list of records.
+        ask: `ask_records`, for a list of records.
     """
-    done = {it.record: it for it in read_lines(file, Acceptance)}
-    left = [
+    done = {line.record: line for line in read_lines(file, Acceptance)}
+    remaining = [
         record
         for record in records
         if record.key not in done or done[record.key].verdict == UNKNOWN
     ]
     with closing(AppendedLines(file)) as lines:
-        for line in ask(left) if left else ():
+        for line in ask(remaining) if remaining else ():
             lines.write(msgspec.json.encode(line))
             done[line.record] = line
     return [done[record.key] for record in records if record.key in done]

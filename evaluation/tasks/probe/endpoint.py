@@ -1,7 +1,8 @@
-"""Conformance of a model behind a server, told by at most 20 requests.
+"""Conformance of a served model, measured by at most 20 requests.
 
-Each prompt asks for what the schema forbids. An answer that keeps the schema tells of a
-constraint only if the same prompt without the schema breaks it: else nothing is told.
+Each prompt asks for a value that the schema forbids. An answer that keeps the schema
+shows a constraint only if the same prompt without the schema breaks it; otherwise the
+result is unknown.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ MOST_REQUESTS: Final = 20
 _BUDGET, _PROMPT = 2048, 1024
 _LIMITS: Final = RequestLimits(seconds=60.0, patience=0.5, tries=2)
 _YES, _NO, _NOT_TOLD = "yes", "no", "not told"
-#: Properties in the schema's order, which is neither that of the alphabet nor that of
-#: the prompt; a set for each of the requests at one time.
+#: Properties in the schema's order, which is neither alphabetical nor the prompt's;
+#: a set for each of the requests at one time.
 _PROPERTIES: Final = (
     ("deck", "mast", "anchor"),
     ("keel", "sail", "bow"),
@@ -55,8 +56,8 @@ _PROPERTIES: Final = (
     ("stern", "oar", "cabin"),
 )
 _NOTE: Final = (
-    "Prompts ask for what the schema forbids. Not told: without a schema the answer "
-    "keeps it too, or there is no answer, or no request was left."
+    "Prompts ask for values that the schema forbids. Not told: without a schema the "
+    "answer keeps it too, or is missing, or no request was left."
 )
 _OBJECT: Final[Json] = {"type": "object"}
 _JSON_MODE: Final = "json"
@@ -77,12 +78,12 @@ _TROUBLE: Final = (TextEnding.MODEL, TextEnding.TIMEOUT)
 
 
 class Conformance(NamedTuple):
-    """What the answers of a server tell."""
+    """Findings from the answers of a server."""
 
     server: ModelServer
     #: Way to ask, feature, answer, and why.
     findings: Sequence[tuple[str, str, str, str]]
-    #: Outcomes by keyword; None is not told.
+    #: Outcomes by keyword; None if unknown.
     keywords: Mapping[str, ProbeOutcome | None]
     requests: int
     date: str
@@ -90,20 +91,23 @@ class Conformance(NamedTuple):
     def tables(self) -> list[Table]:
         """Return the tables of features and of keywords."""
         columns = ("way", "feature", "answer", "why")
-        told = tuple(
-            (name, it.value if it else _NOT_TOLD) for name, it in self.keywords.items()
+        keyword_rows = tuple(
+            (name, outcome.value if outcome else _NOT_TOLD)
+            for name, outcome in self.keywords.items()
         )
         ways = ("keyword", f"in {self.server.spec}")
         rows = tuple(self.findings)
         features = Table(title="conformance", columns=columns, rows=rows, note=_NOTE)
-        keywords = Table(title="keywords", columns=ways, rows=told, note=_NOTE)
-        return [features, keywords] if told else [features]
+        keywords = Table(title="keywords", columns=ways, rows=keyword_rows, note=_NOTE)
+        return [features, keywords] if keyword_rows else [features]
 
     def profile(self, name: str) -> str:
         """Return the TOML of a profile; see `profile_text`."""
-        told = {key: {key: [it]} for key, it in self.keywords.items() if it}
+        outcomes = {
+            key: {key: [outcome]} for key, outcome in self.keywords.items() if outcome
+        }
         title = f"{self.server.label} at {self.server.connection.base}"
-        return profile_text(name, title, self.date, told)
+        return profile_text(name, title, self.date, outcomes)
 
 
 @dataclass(slots=True)
@@ -116,46 +120,46 @@ class _Asker:
     #: Why no more was sent.
     limit: str = ""
     answered: bool = False
-    #: Of the first request without an answer.
+    #: Reason of the first request without an answer.
     trouble: str = ""
 
     def ask(
-        self, server: ModelServer, *asked: tuple[str, Json]
+        self, server: ModelServer, *questions: tuple[str, Json]
     ) -> list[Generation | None]:
         """Return the answers to prompts with schemas; None where none was sent."""
         if server.spec not in self.writers:
             self.writers[server.spec] = ServerWriter(server, self.client, self.say)
-        made: list[Generation | None] = [None] * len(asked)
+        generations: list[Generation | None] = [None] * len(questions)
         requests = [
             GenerationRequest(
                 record=Record(id="probe", schema=json.dumps(schema)),
                 messages=(Message(role="user", content=prompt),),
                 budget=_BUDGET,
             )
-            for prompt, schema in asked
+            for prompt, schema in questions
         ]
         try:
-            self.writers[server.spec].write(requests, made.__setitem__)
+            self.writers[server.spec].write(requests, generations.__setitem__)
         except SpendingLimit as limit:
             self.limit = str(limit)
         except ConditionUnavailable as lacking:
             self.trouble = self.trouble or str(lacking)
-        for one in filter(None, made):
-            self.answered |= one.generated
-            self.trouble = self.trouble or one.detail or one.ending.value
-        return made
+        for generation in filter(None, generations):
+            self.answered |= generation.generated
+            self.trouble = self.trouble or generation.detail or generation.ending.value
+        return generations
 
-    def judged(self, made: Generation | None, schema: Json) -> tuple[str, str]:
+    def judged(self, generation: Generation | None, schema: Json) -> tuple[str, str]:
         """Return whether an answer keeps a schema, and why."""
-        if made is None:
+        if generation is None:
             return _NOT_TOLD, self.limit
-        if made.ending in _REFUSALS:
-            return _NO, made.detail
-        if not made.generated or made.ending is not TextEnding.END:
-            return _NOT_TOLD, made.detail or made.ending.value
-        if judge(made.text, schema):
+        if generation.ending in _REFUSALS:
+            return _NO, generation.detail
+        if not generation.generated or generation.ending is not TextEnding.END:
+            return _NOT_TOLD, generation.detail or generation.ending.value
+        if judge(generation.text, schema):
             return _YES, ""
-        return _NO, f"wrote {shortened(made.text, 40)!r}"
+        return _NO, f"wrote {shortened(generation.text, 40)!r}"
 
 
 def probe_endpoint(
@@ -164,39 +168,39 @@ def probe_endpoint(
     max_requests: int | None,
     say: Callable[[str], None],
 ) -> Conformance:
-    """Return what a server tells in at most `MOST_REQUESTS` requests.
+    """Return the findings from at most `MOST_REQUESTS` requests to a server.
 
     Args:
         address: `PROVIDER:NAME` or `URL#NAME`.
-        max_cost: Nothing more is sent once the answers have cost so much.
-        max_requests: Nothing more is sent after so many.
-        say: Is told what is about to be sent.
+        max_cost: Stop sending once the answers have cost this much.
+        max_requests: Maximum number of requests.
+        say: Reports the requests to come.
 
     Raises:
-        BadUsage: it is no served model, or no price is known.
+        BadUsage: not a served model, or no price is known.
         BadConfiguration: the server has several models.
         Unavailable: the server does not answer, or answers nothing (exit 69).
         NotPermitted: the key is missing or wrong (exit 77).
         NoInput: the server has no such model (exit 66).
     """
     if not is_served(address):
-        then = "say PROVIDER:NAME or URL#NAME"
+        then = "type PROVIDER:NAME or URL#NAME"
         raise BadUsage("no model behind a server", address, then)
     ways = split_provider(address)[0].ways
-    told = served_model(address, [PROMPT_ALONE, *ways], _LIMITS)
-    free, *servers = (replace(one, adapt=Adapt.NONE) for one in told)
+    models = served_model(address, [PROMPT_ALONE, *ways], _LIMITS)
+    free, *servers = (replace(model, adapt=Adapt.NONE) for model in models)
     connection = free.connection
     prices = prices_of(None, connection, max_cost)
-    most = min(max_requests or MOST_REQUESTS, MOST_REQUESTS)
-    cost = "what they cost is not told"
+    limit = min(max_requests or MOST_REQUESTS, MOST_REQUESTS)
+    cost = "the cost is unknown"
     if prices is not None:
-        at_most = most * (prices.cost(_PROMPT, _BUDGET) or 0.0)
+        at_most = limit * (prices.cost(_PROMPT, _BUDGET) or 0.0)
         cost = f"together at most {at_most:.2f} ({prices.source})"
     say(
-        f"{connection.base}: at most {counted(most, 'request')}, answers of at most "
+        f"{connection.base}: at most {counted(limit, 'request')}, answers of at most "
         f"{counted(_BUDGET, 'token')}, {cost}"
     )
-    spending = Spending(max_cost, most)
+    spending = Spending(max_cost, limit)
     account = Account(spending, prices)
     with closing(ServerClient(connection, account=account)) as client:
         asker = _Asker(client, say)
@@ -205,8 +209,8 @@ def probe_endpoint(
         if strongest is not None:
             keywords = _keywords(asker, free, strongest)
     if not asker.answered:
-        what = f"no answer: {asker.trouble or asker.limit}"
-        raise Unavailable(what, connection.base)
+        message = f"no answer: {asker.trouble or asker.limit}"
+        raise Unavailable(message, connection.base)
     return Conformance(
         server=strongest or free,
         findings=findings,
@@ -229,8 +233,8 @@ def _schema(names: Sequence[str], **properties: Json) -> Json:
 
 def _forbidden(names: Sequence[str]) -> str:
     """Return a prompt for what `_schema` forbids: no JSON, other names and types."""
-    asked = f"{names[1]}=three, {names[2]}=two, flag=four"
-    return f"Do not answer in JSON. Write only this and nothing else: {asked}"
+    assignments = f"{names[1]}=three, {names[2]}=two, flag=four"
+    return f"Do not answer in JSON. Write only this and nothing else: {assignments}"
 
 
 def _features(
@@ -238,27 +242,32 @@ def _features(
 ) -> tuple[list[tuple[str, str, str, str]], ModelServer | None]:
     """Return the findings, and the way that constrains most, if any does."""
     names = _PROPERTIES[0]
-    prompt, whole = _forbidden(names), _schema(names)
-    (control,) = asker.ask(free, (prompt, whole))
+    prompt = _forbidden(names)
+    full_schema = _schema(names)
+    (control,) = asker.ask(free, (prompt, full_schema))
     if control is not None and control.ending in _TROUBLE and not control.text:
         return [], None
     findings = [(free.way, "streams", *_streams(control))]
     constraining: list[ModelServer] = []
     for server in servers:
-        schema = _OBJECT if server.way == _JSON_MODE else whole
-        (made,) = asker.ask(server, (prompt, schema))
-        answer, why = asker.judged(made, schema)
+        schema = _OBJECT if server.way == _JSON_MODE else full_schema
+        (generation,) = asker.ask(server, (prompt, schema))
+        answer, why = asker.judged(generation, schema)
         order = (_NOT_TOLD, "no valid answer")
-        if made is not None and answer == _YES:
-            own = [*json.loads(made.text)]
-            order = (_YES if own == [*names] else _NO), f"wrote {', '.join(own)}"
+        if generation is not None and answer == _YES:
+            names_written = [*json.loads(generation.text)]
+            order = (
+                (_YES if names_written == [*names] else _NO),
+                f"wrote {', '.join(names_written)}",
+            )
             without, text = asker.judged(control, schema)
             if without != _NO:
-                answer, why = _NOT_TOLD, f"without a schema: {text or 'valid too'}"
-        feature = "constrains" if schema is whole else "an object at all"
+                answer = _NOT_TOLD
+                why = f"without a schema: {text or 'valid too'}"
+        feature = "constrains" if schema is full_schema else "an object at all"
         findings.append((server.way, feature, answer, why))
-        findings.append((server.way, "streams", *_streams(made)))
-        if schema is whole:
+        findings.append((server.way, "streams", *_streams(generation)))
+        if schema is full_schema:
             findings.append((server.way, "property order", *order))
             findings.append((server.way, "while reasoning", *_reasons(asker, server)))
             if answer == _YES:
@@ -270,8 +279,8 @@ def _features(
     return findings, strongest
 
 
-def _streams(made: Generation | None) -> tuple[str, str]:
-    pieces = made.pieces or 0 if made is not None else 0
+def _streams(generation: Generation | None) -> tuple[str, str]:
+    pieces = generation.pieces or 0 if generation is not None else 0
     if not pieces:
         return _NOT_TOLD, "no answer"
     return (_NO, "in one piece") if pieces == 1 else (_YES, f"{pieces} pieces")
@@ -279,40 +288,44 @@ def _streams(made: Generation | None) -> tuple[str, str]:
 
 def _reasons(asker: _Asker, server: ModelServer) -> tuple[str, str]:
     """Return whether an answer after a thought keeps the schema."""
-    provider, names = server.connection.provider, _PROPERTIES[0]
+    provider = server.connection.provider
+    names = _PROPERTIES[0]
     if not provider.effort or server.way in provider.unthinking.ways:
         return _NOT_TOLD, "no levels of reasoning"
     thinking = replace(server, effort=_LEAST_EFFORT)
     schema = _schema(names)
-    (made,) = asker.ask(thinking, (_forbidden(names), schema))
-    thought = made is not None and (made.reasoning or made.reasoning_tokens)
-    if made is not None and made.generated and not thought:
+    (generation,) = asker.ask(thinking, (_forbidden(names), schema))
+    thought = generation is not None and (
+        generation.reasoning or generation.reasoning_tokens
+    )
+    if generation is not None and generation.generated and not thought:
         return _NOT_TOLD, "it did not reason"
-    return asker.judged(made, schema)
+    return asker.judged(generation, schema)
 
 
 def _at_once(asker: _Asker, server: ModelServer) -> tuple[str, str]:
     """Return whether answers under way together keep each its own schema."""
-    asked = [(_forbidden(names), _schema(names)) for names in _PROPERTIES]
-    made = asker.ask(server, *asked)
+    questions = [(_forbidden(names), _schema(names)) for names in _PROPERTIES]
+    generations = asker.ask(server, *questions)
     judged = [
-        asker.judged(one, schema) for one, (_, schema) in zip(made, asked, strict=True)
+        asker.judged(generation, schema)
+        for generation, (_, schema) in zip(generations, questions, strict=True)
     ]
     for answer in (_NO, _NOT_TOLD):
-        if own := [why for it, why in judged if it == answer]:
-            return answer, f"{len(own)} of {len(judged)}: {own[0]}"
+        if reasons := [why for verdict, why in judged if verdict == answer]:
+            return answer, f"{len(reasons)} of {len(judged)}: {reasons[0]}"
     return _YES, f"{len(judged)} at once"
 
 
 def _keywords(
     asker: _Asker, free: ModelServer, server: ModelServer
 ) -> dict[str, ProbeOutcome | None]:
-    """Return the outcome of each keyword; what has no answer together is split."""
+    """Return the outcome of each keyword; a group without an answer is split."""
     by_name = {probe.name: probe for probe in KEYWORD_PROBES}
-    probes = {f"p{place}": by_name[name] for place, name in enumerate(PROBED)}
+    probes = {f"p{index}": by_name[name] for index, name in enumerate(PROBED)}
     (control,) = asker.ask(free, (_broken(probes), True))
     copied = _values(control)
-    # What the model does not break without a schema tells nothing under one.
+    # Rules kept without a schema show nothing under one.
     groups = [
         {
             name: probe
@@ -326,19 +339,22 @@ def _keywords(
         schema = _schema(
             [*group], **{name: _typed(probe) for name, probe in group.items()}
         )
-        (made,) = asker.ask(server, (_broken(group), schema))
-        if made is not None and made.ending is not TextEnding.END:
+        (generation,) = asker.ask(server, (_broken(group), schema))
+        if generation is not None and generation.ending is not TextEnding.END:
             # One keyword is refused, or is written for ever; the others may not be.
-            if len(group) == 1 and made.ending in _REFUSALS:
-                outcomes |= {it.keyword: ProbeOutcome.REFUSED for it in group.values()}
-            items, size = [*group.items()], _FOUR if len(group) > _FOUR else 1
+            if len(group) == 1 and generation.ending in _REFUSALS:
+                outcomes |= {
+                    probe.keyword: ProbeOutcome.REFUSED for probe in group.values()
+                }
+            items = [*group.items()]
+            size = _FOUR if len(group) > _FOUR else 1
             starts = range(0, len(items), size) if len(items) > 1 else ()
             groups += [dict(items[start : start + size]) for start in starts]
-        values = _values(made)
+        values = _values(generation)
         for name in values.keys() & group.keys():
-            kept = _keeps(values[name], group[name])
-            shown = _ENFORCED if kept else ProbeOutcome.IGNORED
-            outcomes[group[name].keyword] = shown
+            is_respected = _keeps(values[name], group[name])
+            outcome = _ENFORCED if is_respected else ProbeOutcome.IGNORED
+            outcomes[group[name].keyword] = outcome
     return outcomes
 
 
@@ -346,21 +362,21 @@ _ENFORCED: Final = ProbeOutcome.ENFORCED
 
 
 def _typed(probe: Probe) -> Json:
-    """Return a probe's schema with a type, which some servers want beside `enum`."""
+    """Return a probe's schema with a type, which some servers require with `enum`."""
     named = probe.keyword in {"enum", "const"}
     return {"type": "string", **probe.schema} if named else probe.schema
 
 
 def _broken(probes: Mapping[str, Probe]) -> str:
     values = {name: probe.violating[probe.keyword] for name, probe in probes.items()}
-    asked = json.dumps(values)
-    return f"Write only this JSON, each value as it stands, nothing else: {asked}"
+    document = json.dumps(values)
+    return f"Write only this JSON, each value as it stands, nothing else: {document}"
 
 
-def _values(made: Generation | None) -> dict[str, Json]:
-    """Return the members of an answer that is whole; none if it is no object."""
-    whole = made is not None and made.ending is TextEnding.END
-    text = made.text if made is not None and whole else ""
+def _values(generation: Generation | None) -> dict[str, Json]:
+    """Return the members of an answer that is whole; none for other values."""
+    is_complete = generation is not None and generation.ending is TextEnding.END
+    text = generation.text if generation is not None and is_complete else ""
     return json.loads(text) if judge(text, _OBJECT) else {}
 
 

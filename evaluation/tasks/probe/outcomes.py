@@ -1,4 +1,4 @@
-"""Outcomes of probes, beside what engines document."""
+"""Outcomes of probes, and the engines' documented support."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from evaluation.results.outcomes import Outcome, number_in, outcome_of
 from evaluation.results.refusal_messages import warns_of
 
 _TABLE: Final = Path(__file__).with_name("support.toml")
-#: What stands for a version that no document says.
+#: The version of a document that names none.
 _NOWHERE: Final = "unknown"
-#: What a value of `format` begins with where values are told apart.
+#: Prefix of a feature that is one value of `format`.
 FORMAT: Final = "format:"
 #: Features that Figure 4 has under another's name.
 _SAME: Final = {"then": "if", "else": "if", "additionalItems:object": "additionalItems"}
@@ -36,15 +36,15 @@ class Support(StrEnum):
 
 
 class Declaration(msgspec.Struct, frozen=True, kw_only=True):
-    """What one document says of one version of an engine: a `[[support]]`."""
+    """One document's statements on one version of an engine: a `[[support]]`."""
 
     engines: tuple[str, ...]
-    #: As the document has it; `unknown` where it says none.
+    #: As in the document; `unknown` if it names none.
     version: str
     #: ISO 8601; `unknown` where the document has none.
     date: str
     document: str
-    #: Whether the paper says so in its Figure 4.
+    #: Whether the source is the paper's Figure 4.
     paper: bool = False
     yes: tuple[str, ...] = ()
     partly: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
         return self.features
 
     def of(self, feature: str) -> Support:
-        """Return what is declared of a feature, under any of its names."""
+        """Return the declared support of a feature, under any of its names."""
         return self.features.get(_SAME.get(feature, feature), Support.UNKNOWN)
 
     @property
@@ -155,35 +155,35 @@ class ProbeResult(NamedTuple):
     outcome: ProbeOutcome
 
 
-def judge_probe(row: Row, own: Sequence[RefusalPattern] = ()) -> ProbeResult:
+def judge_probe(row: Row, declared: Sequence[RefusalPattern] = ()) -> ProbeResult:
     """Judge one row of the task `probe`.
 
     Args:
         row: The row.
-        own: What the engine's own file says of its messages.
+        declared: Message patterns from the engine's file.
     """
     return ProbeResult(
         name=str(row.label.get("probe")),
         feature=str(row.label.get("feature")),
         context=str(row.label.get("context")),
         dialect=row.config,
-        outcome=outcome(row, own),
+        outcome=outcome(row, declared),
     )
 
 
-def outcome(row: Row, own: Sequence[RefusalPattern] = ()) -> ProbeOutcome:
+def outcome(row: Row, declared: Sequence[RefusalPattern] = ()) -> ProbeOutcome:
     """Return what became of a probe; a walk that is missing is a death.
 
     Args:
         row: The row.
-        own: What the engine's own file says of its messages.
+        declared: Message patterns from the engine's file.
     """
     texts = number_in(row, "texts", len(row.walks))
     if row.result is Result.OK and len(row.walks) < texts:
         return ProbeOutcome.CRASH
     standing = of_outcome(outcome_of(row), texts)
     if standing is ProbeOutcome.IGNORED and warns_of(
-        row, str(row.label.get("keyword")), own
+        row, str(row.label.get("keyword")), declared
     ):
         return ProbeOutcome.WARNED
     return standing
@@ -193,7 +193,7 @@ def of_outcome(outcome: Outcome, texts: int) -> ProbeOutcome:
     """Return what became of a probe by the outcome of its case, warnings aside.
 
     Args:
-        outcome: Of all its walks.
+        outcome: The outcome of all its walks.
         texts: How many there are; one alone leaves nothing to enforce.
     """
     standing = _OF_STANDING.get(outcome, ProbeOutcome.CRASH)
@@ -205,7 +205,7 @@ def of_outcome(outcome: Outcome, texts: int) -> ProbeOutcome:
 def proven(outcomes: Iterable[ProbeResult]) -> Mapping[str, tuple[Support, int, int]]:
     """Return the support of each feature by its probes, and the number of good ones.
 
-    Yes if all ways and contexts are as specified, partly if some are, else no.
+    Yes if all ways and contexts are as specified, partly if some are, otherwise no.
     """
     counts: dict[str, Counter[bool]] = defaultdict(Counter)
     for result in outcomes:

@@ -1,7 +1,7 @@
 """Probes, and the places in a schema where they are put.
 
 A probe is the smallest usual schema around one keyword, a value that it accepts and one
-that only this keyword refuses. Members stand in the order of the schema, for engines
+that only this keyword refuses. Members are in the order of the schema, for engines
 that require an order.
 """
 
@@ -30,27 +30,28 @@ _TYPES: Final = ("null", "boolean", "integer", "string", "array", "object")
 class Probe:
     """One keyword, or one way to use it."""
 
-    #: Unique; the keyword, and in brackets what is special.
+    #: Unique; the keyword, and in brackets the variant.
     name: str
     keyword: str
     schema: dict[str, Json]
     valid: Json
-    #: Keyword to a value that it alone refuses; a pair of keywords may have two, and of
-    #: a keyword that asserts nothing there is none.
+    #: Keyword to a value that it alone rejects; a pair of keywords may have two, and a
+    #: keyword that asserts nothing has none.
     violating: Mapping[str, Json]
     #: Its name among the features of the paper's Figure 4; the keyword by default.
     feature: str = ""
     #: The oldest and the newest dialect that have it.
     since: str = DIALECTS[0].name
     until: str = DIALECTS[-1].name
-    #: Schemas that `#/$defs/NAME` leads to; they stand at the root.
+    #: Schemas for `#/$defs/NAME`, which belong at the root.
     definitions: Mapping[str, Json] = field(default_factory=dict)
     contexts: tuple[str, ...] = CONTEXTS
 
     @property
     def dialects(self) -> tuple[Dialect, ...]:
         """The dialects that have it, oldest first."""
-        low, high = BY_NAME[self.since].order, BY_NAME[self.until].order
+        low = BY_NAME[self.since].order
+        high = BY_NAME[self.until].order
         return tuple(dialect for dialect in DIALECTS if low <= dialect.order <= high)
 
     @property
@@ -82,14 +83,14 @@ def place_probe(probe: Probe, context: str, dialect: Dialect) -> PlacedProbe:
     definitions = dict(probe.definitions)
     if context == "$ref":
         definitions["probe"] = probe.schema
-    whole: dict[str, Json] = {"$schema": dialect.uri, **schema}
+    document: dict[str, Json] = {"$schema": dialect.uri, **schema}
     if definitions:
-        whole["$defs"] = definitions
+        document["$defs"] = definitions
     return PlacedProbe(
         probe=probe,
         context=context,
         dialect=dialect.name,
-        schema=_in_words_of(dialect, whole),
+        schema=_in_words_of(dialect, document),
         valid=_value(probe.valid, context),
         violating={
             keyword: _value(value, context)
@@ -120,7 +121,7 @@ def _value(value: Json, context: str) -> Json:
 
 
 def _beside(probe: Probe) -> dict[str, Json]:
-    """Return a schema that adds nothing: the same type, else a mere title."""
+    """Return a schema that adds nothing: the same type, or a mere title."""
     type_ = probe.schema.get("type")
     if isinstance(type_, str) and type_ in _kinds(probe):
         return {"type": type_}
@@ -176,7 +177,7 @@ def _read() -> Iterator[Probe]:
 
 
 KEYWORD_PROBES: Final = tuple(_read())
-#: The value of `format` by the name of its probe; `UNKNOWN` for the one that is none.
+#: The value of `format` by the name of its probe; `UNKNOWN` for an undefined one.
 FORMAT_OF_PROBE: Final[dict[str, str]] = {
     probe.name: str(probe.schema["format"]) if probe.violating else UNKNOWN
     for probe in KEYWORD_PROBES
@@ -185,7 +186,7 @@ FORMAT_OF_PROBE: Final[dict[str, str]] = {
 
 
 class KeywordPair(msgspec.Struct, frozen=True, kw_only=True):
-    """Two keywords that stand together: how often, where, and their probe."""
+    """Two keywords used together: how often, where, and their probe."""
 
     keywords: tuple[str, str]
     #: Schemas that have them in one place, and their share of all.

@@ -1,7 +1,7 @@
 """A profile for `csbdata fit`, made of the probes of a server.
 
-A keyword whose probes all came out alike has a rule, or is accepted; one that depends
-on its use or place is unknown, and the profile's note names it.
+A keyword whose probes all came out alike has a rule, or is accepted; a keyword that
+depends on its use or place is unknown, and the profile's note names it.
 """
 
 from __future__ import annotations
@@ -42,15 +42,17 @@ def profile_text(
     effects: dict[str, set[Effect | bool]] = {}
     for keyword, probes in outcomes.items():
         if keyword in KNOWN_KEYWORDS and keyword != "format":
-            every = [one for results in probes.values() for one in results]
-            effects[keyword] = {_effect(one) for one in every}
+            every = [outcome for results in probes.values() for outcome in results]
+            effects[keyword] = {_effect(outcome) for outcome in every}
     formats = {
-        FORMAT_OF_PROBE[probe]: {_effect(one) for one in results}
+        FORMAT_OF_PROBE[probe]: {_effect(outcome) for outcome in results}
         for probe, results in outcomes.get("format", {}).items()
         if probe in FORMAT_OF_PROBE
     }
-    partly = sorted(keyword for keyword, own in effects.items() if len(own) > 1)
-    partly += sorted(it for it, own in effects.items() if own == {False})
+    partly = sorted(keyword for keyword, results in effects.items() if len(results) > 1)
+    partly += sorted(
+        keyword for keyword, results in effects.items() if results == {False}
+    )
     note = f"untested or inconsistent: {', '.join(partly)}"
     tables = [
         "# Made by `csbdata probe`.\n",
@@ -70,26 +72,28 @@ def profile_text(
         names = _with(effects, {effect})
         if names:
             tables.append(_rule(check="keyword", names=names, effect=effect))
-    # What is said of a format that no draft defines is said of all that are not listed.
+    # The rule of an undefined format applies to all formats that are not listed.
     unknown = formats.pop(UNKNOWN, {False})
     effect = Effect.REFUSED if unknown == {Effect.REFUSED} else Effect.IGNORED
     if unknown != {False}:
-        others = sorted(name for name, own in formats.items() if own != {effect})
-        check = "format" if others else "keyword"
-        names = others or ["format"]
+        differing = sorted(
+            name for name, results in formats.items() if results != {effect}
+        )
+        check = "format" if differing else "keyword"
+        names = differing or ["format"]
         tables.append(_rule(check=check, names=names, effect=effect))
     return "".join(tables)
 
 
-def _effect(one: ProbeOutcome) -> Effect | bool:
-    """Return what a target does; True if it is as specified, False if wrong."""
-    return _EFFECTS.get(one, one in GOOD)
+def _effect(outcome: ProbeOutcome) -> Effect | bool:
+    """Return a target's behaviour; True if as specified, False if wrong."""
+    return _EFFECTS.get(outcome, outcome in GOOD)
 
 
 def _with(
-    effects: Mapping[str, set[Effect | bool]], own: set[Effect | bool]
+    effects: Mapping[str, set[Effect | bool]], effect: set[Effect | bool]
 ) -> list[str]:
-    return sorted(keyword for keyword, each in effects.items() if each == own)
+    return sorted(keyword for keyword, results in effects.items() if results == effect)
 
 
 def _rule(**values: str | Iterable[str]) -> str:

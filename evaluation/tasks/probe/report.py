@@ -1,6 +1,6 @@
 """Reports of the task `probe`: declared, proven and theoretical coverage.
 
-The matrix is the paper's Figure 4, beside each engine's documented support. If the run
+The matrix is the paper's Figure 4, with each engine's documented support. If the run
 has schemas too, their features give the theoretical coverage of Table 11: a schema is
 covered if all its features are supported (definition C.1), by documents or by probes.
 """
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.core.task import RunRows
 
-#: From the contexts that a schema has to what is supported there.
+#: From the contexts of a schema to the features supported there.
 _SupportIn: TypeAlias = Callable[[frozenset[str]], Mapping[str, Support]]
 _ALL: Final = "all"
 _NOTE: Final = (
     "Fully: every feature of the schema is supported; at least in part: none is "
     "unsupported or unknown. Probes count a feature as fully supported only if it is "
     "as specified in all ways that were probed, and in all contexts that the schema "
-    "has (root and property always: rows do not say otherwise); of `format` the values "
-    "that the schema has. Compiled: what the engine took in this run."
+    "has (root and property always, as rows do not record these); of `format` the "
+    "values that the schema has. Compiled: what the engine took in this run."
 )
 #: Context of a probe to the features that show that a schema has it; `properties` is
 #: in nearly every schema, and no feature.
@@ -72,17 +72,21 @@ def theoretical_coverage(
     compiled: dict[tuple[str, str, str], bool] = {}
     cases = run.frame().select("engine", "config", "id", "label", "compiled")
     for *name, text, is_compiled in cases.iter_rows():
-        label, (engine, config, id_) = msgspec.json.decode(text), name
+        label = msgspec.json.decode(text)
+        engine, config, id_ = name
         if "features" in label:
             used.setdefault((config, id_), [*_used(label)])
             compiled.setdefault((engine, config, id_), is_compiled)
     rows: list[dict[str, Cell]] = []
-    bases = {it: [*_bases(names.get(it, ""), own)] for it, own in by_engine.items()}
+    bases = {
+        engine: [*_bases(names.get(engine, ""), findings)]
+        for engine, findings in by_engine.items()
+    }
     for config in (*sorted({config for config, _ in used}), _ALL) if used else ():
         keys = [key for key in used if config in {key[0], _ALL}]
         for engine in by_engine:
-            asked = [(engine, *key) for key in keys if (engine, *key) in compiled]
-            took = Rate(sum(compiled[key] for key in asked), len(asked))
+            tested = [(engine, *key) for key in keys if (engine, *key) in compiled]
+            took = Rate(sum(compiled[key] for key in tested), len(tested))
             for basis, support_in in bases[engine]:
                 levels = [
                     coverage(used[key], support_in(contexts_of(used[key])))
@@ -97,7 +101,7 @@ def theoretical_coverage(
                         "at least partly": Rate(
                             len(levels) - levels.count(Support.NO), len(levels)
                         ),
-                        "compiled": took if asked else None,
+                        "compiled": took if tested else None,
                     }
                 )
     title = "Theoretical coverage (Table 11)"
@@ -115,8 +119,8 @@ def _used(label: Mapping[str, UntypedJson]) -> Iterator[str]:
             yield feature
         else:
             for name in formats:
-                known = name in FORMAT_OF_PROBE.values()
-                yield FORMAT + (name if known else UNKNOWN)
+                is_probed = name in FORMAT_OF_PROBE.values()
+                yield FORMAT + (name if is_probed else UNKNOWN)
 
 
 def contexts_of(features: Iterable[str]) -> frozenset[str]:
@@ -149,8 +153,12 @@ def _bases(
 
     @cache
     def proven_in(contexts: frozenset[str]) -> Mapping[str, Support]:
-        here = (it for it in (*results, *told_apart) if it.context in contexts)
-        return {feature: level for feature, (level, _, _) in proven(here).items()}
+        in_contexts = (
+            result for result in (*results, *told_apart) if result.context in contexts
+        )
+        return {
+            feature: level for feature, (level, _, _) in proven(in_contexts).items()
+        }
 
     yield "probes", proven_in
 
@@ -165,7 +173,7 @@ _FIGURE_NOTE: Final = (
 
 
 def tables(run: RunRows) -> Iterator[Table]:
-    """Yield outcomes, what is declared and what is proven, and every matrix."""
+    """Yield outcomes, declared and proven support, and every matrix."""
     by_engine: dict[str, list[ProbeResult]] = defaultdict(list)
     of_pairs: dict[str, list[ProbeOutcome]] = defaultdict(list)
     for row in run.rows(NAME):
@@ -186,20 +194,24 @@ def tables(run: RunRows) -> Iterator[Table]:
 
 def _outcomes(by_engine: Mapping[str, Sequence[ProbeResult]]) -> Table:
     counts = {
-        name: Counter(each.outcome for each in results)
+        name: Counter(result.outcome for result in results)
         for name, results in by_engine.items()
     }
-    occurring = [it for it in ProbeOutcome if any(own[it] for own in counts.values())]
+    occurring = [
+        outcome
+        for outcome in ProbeOutcome
+        if any(by_outcome[outcome] for by_outcome in counts.values())
+    ]
     return Table(
         title="Probes: outcomes",
         columns=("engine", "as specified", *occurring),
         rows=tuple(
             (
                 name,
-                Rate(sum(own[good] for good in GOOD), own.total()),
-                *(own[outcome] for outcome in occurring),
+                Rate(sum(by_outcome[good] for good in GOOD), by_outcome.total()),
+                *(by_outcome[outcome] for outcome in occurring),
             )
-            for name, own in counts.items()
+            for name, by_outcome in counts.items()
         ),
         note=_OUTCOME_NOTE,
     )
@@ -218,7 +230,9 @@ def _features(
             feature: f"{level} ({good} of {total})"
             for feature, (level, good, total) in proven(results).items()
         }
-    probed = sorted({it.feature for own in by_engine.values() for it in own})
+    probed = sorted(
+        {finding.feature for findings in by_engine.values() for finding in findings}
+    )
     return Table(
         title="Features declared by documents and proven by probes",
         columns=("feature", *columns),
@@ -251,20 +265,24 @@ def _figure() -> Table:
 
 
 def _declarations_of(name: str) -> list[Declaration]:
-    return [it for it in declarations() if name in it.engines]
+    return [
+        declaration for declaration in declarations() if name in declaration.engines
+    ]
 
 
 def _matrix(engine: str, results: Sequence[ProbeResult]) -> Table:
     lines: dict[tuple[str, str], dict[str, Cell]] = {}
-    for each in results:
-        own = lines.setdefault(
-            (each.name, each.dialect), dict.fromkeys(CONTEXTS, NOT_RUN)
+    for result in results:
+        by_context = lines.setdefault(
+            (result.name, result.dialect), dict.fromkeys(CONTEXTS, NOT_RUN)
         )
-        own[each.context] = each.outcome.value
+        by_context[result.context] = result.outcome.value
     return Table(
         title=f"Probes of {engine}: keyword by context",
         columns=("probe", "dialect", *CONTEXTS),
-        rows=tuple((*line, *map(own.get, CONTEXTS)) for line, own in lines.items()),
+        rows=tuple(
+            (*line, *map(contexts.get, CONTEXTS)) for line, contexts in lines.items()
+        ),
         note=_OUTCOME_NOTE,
         name=f"probe {engine}",
     )
@@ -294,7 +312,9 @@ _OUTCOMES: Final = {
 def _pairs(by_engine: Mapping[str, Sequence[ProbeOutcome]]) -> Table:
     """Return the outcomes of pairs by engine."""
     counts = {
-        engine: Counter(_OUTCOMES.get(it, PairOutcome.FAILED) for it in outcomes)
+        engine: Counter(
+            _OUTCOMES.get(outcome, PairOutcome.FAILED) for outcome in outcomes
+        )
         for engine, outcomes in by_engine.items()
     }
     return Table(
@@ -304,10 +324,10 @@ def _pairs(by_engine: Mapping[str, Sequence[ProbeOutcome]]) -> Table:
             (
                 engine,
                 Rate(counted[PairOutcome.ENFORCED], counted.total()),
-                *(counted[each] for each in list(PairOutcome)[1:]),
+                *(counted[outcome] for outcome in list(PairOutcome)[1:]),
             )
             for engine, counted in counts.items()
         ),
-        note="; ".join(f"{each}: {each.explanation}" for each in PairOutcome),
+        note="; ".join(f"{outcome}: {outcome.explanation}" for outcome in PairOutcome),
         name="pairs outcomes",
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
     from evaluation.core.records import Record
 
-#: Of one keyword, in the order of the reports.
+#: Probes of one keyword, in the order of the reports.
 PROBES: Final = (*KEYWORD_PROBES, *(pair.probe for pair in pairs()))
 
 
@@ -31,7 +31,9 @@ def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[PlacedProbe]:
     for probe in PROBES:
         every = probe.dialects
         for dialect in (
-            [it for it in every if it in dialects] if dialects else every[-1:]
+            [dialect for dialect in every if dialect in dialects]
+            if dialects
+            else every[-1:]
         ):
             for context in probe.contexts:
                 yield place_probe(probe, context, dialect)
@@ -41,7 +43,7 @@ def cases(_records: Iterable[Record], settings: TaskSettings) -> Iterator[Case]:
     """Yield a case for every probe in every context.
 
     In the dialects of the setting `drafts`; without it, each probe in the newest
-    dialect that has it. Raises `BadUsage` for a draft that is none.
+    dialect that has it. Raises `BadUsage` for an unknown draft.
     """
     for placed_probe in all_placed(drafts_of(settings)):
         yield case_of(placed_probe)
