@@ -291,8 +291,8 @@ def misspelt_types(schema: dict[str, Json], _refused: Refused) -> dict[str, Json
         return without(schema, "type")
     if isinstance(value, str) and "|" in value:
         value = [name.strip() for name in value.split("|")]
-    names = value if isinstance(value, list) else [value]
-    names = ["null" if name is None else name for name in names]
+    entries = value if isinstance(value, list) else [value]
+    names = ["null" if name is None else name for name in entries]
     meanings = [type_meant(name) if isinstance(name, str) else None for name in names]
     if None in meanings:
         return schema
