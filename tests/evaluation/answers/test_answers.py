@@ -361,7 +361,7 @@ def test_a_policy_takes_the_json_out_of_its_envelope() -> None:
     assert csbdata.judge(f"So: {text}", schema, policy="first_fence")
     assert csbdata.judge('Here: {"a": 1}!', schema, policy="outer_braces")
     assert csbdata.judge("nothing", schema, policy="outer_braces").score == 0
-    with pytest.raises(csbdata.CsbdataError, match="no policy 'fence'"):
+    with pytest.raises(csbdata.CsbdataError, match="unknown policy 'fence'"):
         csbdata.judge(text, schema, policy="fence")
 
 
