@@ -54,8 +54,8 @@ def verify(
       1   everything was read, and a check failed
       65  something cannot be read at all: a table, the manifest
       66  no such folder or repository, or no build in it
-      69  the Hub cannot be reached, or a program is missing that a check needs (the
-          others are reported)
+      69  the Hub cannot be reached, or a program is missing that a check needs
+          (the others are reported)
       75  the Hub says to try later   77  the Hub does not let you in
 
     \b

@@ -135,7 +135,7 @@ def test_a_revision_follows_an_at_sign(tmp_path: Path) -> None:
 
 def test_a_provider_that_there_is_not_is_told_the_others() -> None:
     """Not the want of an engine, or of a folder, which nobody meant."""
-    with pytest.raises(BadUsage, match="no provider 'nosuch'") as caught:
+    with pytest.raises(BadUsage, match="unknown provider 'nosuch'") as caught:
         split_revision("nosuch:large")
     assert "URL#MODEL, or one of anthropic, " in caught.value.then
 

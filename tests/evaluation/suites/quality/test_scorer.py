@@ -89,10 +89,10 @@ def _wrong_forms(members: dict[str, Json]) -> Iterator[KnownAnswer]:
         broken = {**members, ANSWER: value}
         yield _known(kind, broken, "form_error", "another form")
     missing = {REASONING: members[REASONING]}
-    yield _known("no answer", missing, "form_error", "no member")
+    yield _known("no answer", missing, "form_error", "is missing")
     misspelt = {REASONING: members[REASONING], "anwser": answer}
-    yield _known("misspelt answer", misspelt, "form_error", "no member")
-    yield _known("one level too deep", {"result": members}, "form_error", "no member")
+    yield _known("misspelt answer", misspelt, "form_error", "is missing")
+    yield _known("one level too deep", {"result": members}, "form_error", "is missing")
     yield _known("in an array", [members], "form_error", "no object")
     yield _known("the bare answer", answer, "form_error", "no object")
     twice = f'{{"answer": {json.dumps(answer)}, "answer": {json.dumps(answer)}}}'
