@@ -62,7 +62,7 @@ def known_answers(record: Record, _settings: QualitySettings) -> Iterator[KnownA
         ("wrong answer", {**members, ANSWER: wrong}, "wrong_answer", "not"),
         ("answer is null", {**members, ANSWER: None}, "form_error", "another form"),
         ("one level too deep", {"result": members}, "form_error", "is missing"),
-        ("in an array", [members], "form_error", "no object"),
+        ("in an array", [members], "form_error", "not an object"),
     )
     for kind, value, expected, because in changed:
         yield KnownAnswer(

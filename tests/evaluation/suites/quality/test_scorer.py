@@ -93,8 +93,8 @@ def _wrong_forms(members: dict[str, Json]) -> Iterator[KnownAnswer]:
     misspelt = {REASONING: members[REASONING], "anwser": answer}
     yield _known("misspelt answer", misspelt, "form_error", "is missing")
     yield _known("one level too deep", {"result": members}, "form_error", "is missing")
-    yield _known("in an array", [members], "form_error", "no object")
-    yield _known("the bare answer", answer, "form_error", "no object")
+    yield _known("in an array", [members], "form_error", "not an object")
+    yield _known("the bare answer", answer, "form_error", "not an object")
     twice = f'{{"answer": {json.dumps(answer)}, "answer": {json.dumps(answer)}}}'
     yield KnownAnswer(
         kind="answer given twice", text=twice, expected="form_error", because="repeated"
