@@ -130,9 +130,11 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
     for part in parts:
         report = _check_schema(replace(document, schema=part.schema), library)
         problems += [
-            msgspec.structs.replace(it, pointer=part.pointer_in_file(it.pointer))
-            for it in report.problems
-            if not (part.holder and it.code == UNUSED)
+            msgspec.structs.replace(
+                problem, pointer=part.pointer_in_file(problem.pointer)
+            )
+            for problem in report.problems
+            if not (part.holder and problem.code == UNUSED)
         ]
     if len(parts) != 1 or parts[0].holder:
         return SchemaReport(problems=tuple(problems))
@@ -155,14 +157,14 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
     # To bundle a reference, or to spell it otherwise, is no fault of the author's.
     # Whoever takes `required` out of a property knows where it goes.
     edits = [
-        it
-        for it in document.changes
-        if it.rule != references.name
-        and not (it.before == ABSENT and it.pointer.endswith("/required"))
+        change
+        for change in document.changes
+        if change.rule != references.name
+        and not (change.before == ABSENT and change.pointer.endswith("/required"))
     ]
     problems = [
         *map(_rejection, rejected_by),
-        *(_edit(it, summaries) for it in edits),
+        *(_edit(edit, summaries) for edit in edits),
         *_to_mend(document, meanings, {it.pointer for it in rejected_by} - {""}),
     ]
     # What was brought in from other files has a report there.
@@ -171,15 +173,21 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
         for change in document.changes
         if change.rule == references.name and change.before == ABSENT
     )
-    problems = [it for it in problems if not f"{it.pointer}/".startswith(brought_in)]
+    problems = [
+        problem
+        for problem in problems
+        if not f"{problem.pointer}/".startswith(brought_in)
+    ]
     is_old = document.dialect_found == "upgraded"
     dialect = DRAFT_03 if is_old else BY_NAME.get(document.dialect or "", ANY_DIALECT)
     as_read = schema_of(given, dialect)
-    problems += [_lint(*it) for it in enum_faults(as_read)]
-    problems += [_lint(*it) for it in unknown_words(as_read)]
+    problems += [_lint(*fault) for fault in enum_faults(as_read)]
+    problems += [_lint(*word) for word in unknown_words(as_read)]
     if document.dialect in valid:
-        problems += [_lint(*it) for it in refused_values(as_read)]
-        problems += [_lint(*it, level=NOTE) for it in unused_definitions(as_read)]
+        problems += [_lint(*value) for value in refused_values(as_read)]
+        problems += [
+            _lint(*definition, level=NOTE) for definition in unused_definitions(as_read)
+        ]
     return SchemaReport(
         dialect=document.dialect,
         dialect_found=document.dialect_found,
@@ -200,11 +208,11 @@ def _why_instance(value: Json) -> str:
     if not words or any(map(slip_of, words)):
         return ""
     keywords = value.keys() & (KNOWN_KEYWORDS - ANNOTATIONS - {"id"})
-    if any(valid_under({it: value[it]}) for it in keywords):
+    if any(valid_under({keyword: value[keyword]}) for keyword in keywords):
         return ""
-    if all(isinstance(value[it], dict) and constrains(value[it]) for it in words):
+    if all(isinstance(value[word], dict) and constrains(value[word]) for word in words):
         return f"no schema, but its properties: put `{words[0]}` below `properties`"
-    named = ", ".join(f"`{cut(it, 30)}`" for it in words[:3])
+    named = ", ".join(f"`{cut(word, 30)}`" for word in words[:3])
     follows = f"; it follows {cut(uri, 200)}" if isinstance(uri, str) else ""
     return f"an instance, not a schema: no keyword among {named}{follows}"
 
@@ -298,8 +306,10 @@ def _all_such(
     found: list[Rejected] = []
     if rejected.rule == references.name:
         found = [
-            replace(it, detail=it.detail + _near_target(it, schema))
-            for it in lost_references(read_as, context.library)
+            replace(
+                reference, detail=reference.detail + _near_target(reference, schema)
+            )
+            for reference in lost_references(read_as, context.library)
         ]
         if not found:
             plain = rejected.detail.partition(": ")[2]

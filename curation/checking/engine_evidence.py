@@ -109,7 +109,7 @@ def features_of_schema(schema: Json) -> frozenset[str]:
             value = place.keywords[name]
             if name == "type":
                 types = value if isinstance(value, list) else [value]
-                found.update(f"type {it} in {held}" for it in types)
+                found.update(f"type {type_} in {held}" for type_ in types)
             elif name == "format":
                 found.add(f"format {value}")
             elif name == "additionalProperties":
@@ -127,7 +127,7 @@ def _table() -> tuple[Head, list[tuple[int, Likes]]] | None:
         return None
     first, *lines = gzip.decompress(files[-1].read_bytes()).splitlines()
     likes = [msgspec.json.decode(line, type=Likes) for line in lines]
-    masks = [(sum(1 << it for it in own.features), own) for own in likes]
+    masks = [(sum(1 << feature for feature in like.features), like) for like in likes]
     return msgspec.json.decode(first, type=Head), masks
 
 
@@ -353,7 +353,7 @@ class Engines:
             hint = (f"to try it here: {install}",) if install else ()
             return Judgement(measured.findings, (*measured.measured, *hint))
         labels = map(measured_label, profile.engines)
-        found = [evidence_of(schema, it).measured for it in labels if it]
+        found = [evidence_of(schema, label).measured for label in labels if label]
         return Judgement((), tuple(it for each in found for it in each))
 
 
@@ -365,5 +365,9 @@ def measured_label(name: str) -> str:
     """
     table = _table()
     words = name.replace("==", " ") + " "
-    labels = [it for it in table[0].engines if it.startswith(words)] if table else []
+    labels = (
+        [engine for engine in table[0].engines if engine.startswith(words)]
+        if table
+        else []
+    )
     return labels[-1] if labels else ""

@@ -115,7 +115,7 @@ def read_schema_files(
     # One byte more than the limit is enough to know that it is exceeded.
     most = DOCUMENT_BYTES + 1
     files: dict[str, SchemaFile] = {}
-    for name in dict.fromkeys(STDIN if it == "-" else it for it in names):
+    for name in dict.fromkeys(STDIN if name == "-" else name for name in names):
         path, content, held = existing_path(name), b"", None
         is_text = path is not None and path.suffix not in (PYTHON, *TABLES)
         if name == STDIN:

@@ -191,8 +191,8 @@ class SchemaFit:
 def findings_as_json(findings: Sequence[FitFinding]) -> list[Json]:
     """Return findings as objects of texts."""
     return [
-        {name: str(getattr(it, name)) for name in it.__struct_fields__}
-        for it in findings
+        {name: str(getattr(finding, name)) for name in finding.__struct_fields__}
+        for finding in findings
     ]
 
 
@@ -215,7 +215,9 @@ def judge_files(
         progress: Shows how many are judged.
         engines: Those among the targets.
     """
-    sent = [it for it in files if it.held is None or it.held.role is not Role.RESULT]
+    sent = [
+        file for file in files if file.held is None or file.held.role is not Role.RESULT
+    ]
     fits = []
     with progress.bar("Judging", total=len(sent)) as advance:
         for file in sent:
@@ -273,7 +275,7 @@ def judge_schema(
     names = [Tool(held.name, value, strict)] if held is not None and tool else []
     fit.findings = {
         profile.name: (
-            *(finding for own in names for finding in judge_name(own, profile)),
+            *(finding for name in names for finding in judge_name(name, profile)),
             *(leads_out(Scan(value)) if broken is not None else []),
             *(
                 judge_fit(value, profile, tool=tool, strict=strict)
@@ -283,7 +285,11 @@ def judge_schema(
         )
         for profile in profiles
     }
-    with_engines = [it for it in profiles if it.engines or it.kind is TargetKind.ENGINE]
+    with_engines = [
+        profile
+        for profile in profiles
+        if profile.engines or profile.kind is TargetKind.ENGINE
+    ]
     for profile in with_engines if broken is None else ():
         judgement = engines.judge(value, profile)
         fit.findings[profile.name] += judgement.findings
@@ -339,7 +345,7 @@ def requests_of(
             for fit in own
             if fit.file.held is not None
         ]
-        findings = {it.name: judge_request(tools, it) for it in profiles}
+        findings = {profile.name: judge_request(tools, profile) for profile in profiles}
         requests.append(RequestFit(name=name, tools=own, findings=findings))
     return requests
 
@@ -364,7 +370,7 @@ class _Search:
         from curation.fit.relation import Comparer  # noqa: PLC0415 - see above
 
         findings = fit.findings[profile.name]
-        if any(it.rule == "tool-name" for it in findings):
+        if any(finding.rule == "tool-name" for finding in findings):
             return Fix(sentence="not fixable: give the tool another name")
         if isinstance(fit.schema, Rejected) or fit.schema.fault:
             sentence = "bring into the schema what its references lead to"

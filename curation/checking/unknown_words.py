@@ -116,7 +116,7 @@ def _judged(
     if _NAMESPACED.search(word):
         return None
     holds = value if isinstance(value, list) else [value]
-    if any(isinstance(it, dict) and constrains(it) for it in holds):
+    if any(isinstance(held, dict) and constrains(held) for held in holds):
         advice = "a property belongs below `properties`"
         return f"{start}: the schema in it applies to nothing; {advice}", True
     return f"{start}: validators ignore it; extensions begin with `x-`", False

@@ -88,7 +88,10 @@ def _check(
         except NoInput as error:
             lost.append(error)
         else:
-            found |= {it.name if it.held else it.path or it.name: it for it in files}
+            found |= {
+                file.name if file.held else file.path or file.name: file
+                for file in files
+            }
     files = list(found.values())
     for fault in lost[1:] if files else ():
         say(str(fault))

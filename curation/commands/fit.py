@@ -157,7 +157,9 @@ def fit(
     from curation.system.progress import progress_of
 
     files = read_schema_files(sources, say)
-    has_tools = any(it.held is not None and it.held.role is Role.TOOL for it in files)
+    has_tools = any(
+        file.held is not None and file.held.role is Role.TOOL for file in files
+    )
     with Engines(ask or "") as engines:
         names = targets or (_FOR_TOOLS if has_tools else _USUAL)
         profiles = engines.targets(names)
@@ -175,7 +177,7 @@ def fit(
         print_json(
             {
                 "schemas": [each.as_json() for each in fits],
-                "requests": [each.as_json() for each in requests],
+                "requests": [request.as_json() for request in requests],
             }
         )
     else:
@@ -201,7 +203,10 @@ def _exit_code(
     codes = [0]
     for profile in profiles:
         codes += [each.exit_code(profile.name) for each in fits]
-        codes += [EXIT_CODES[verdict_of(it.findings[profile.name])] for it in requests]
+        codes += [
+            EXIT_CODES[verdict_of(request.findings[profile.name])]
+            for request in requests
+        ]
     return max(codes)
 
 
@@ -222,7 +227,9 @@ def _rewrite(
     from curation.sources.readers import Role
     from curation.system.atomic_files import atomic_write_bytes
 
-    sent = [it for it in files if it.held is None or it.held.role is not Role.RESULT]
+    sent = [
+        file for file in files if file.held is None or file.held.role is not Role.RESULT
+    ]
     if len(sent) != 1 or len(targets) != 1:
         what = f"{counted(len(sent), 'schema')} and {counted(len(targets), 'target')}"
         then = "a rewrite is of one schema for one target: name --for one"
@@ -288,7 +295,7 @@ def _print_rewrite(result: Fit) -> None:
         whole = f"not decided within {REWRITE_SECONDS:g} s; {steps} so far"
     show(f"{result.target}: {whole}", style="bold")
     for step in result.steps:
-        place = ", ".join(it or "(root)" for it in step.pointers[:3])
+        place = ", ".join(pointer or "(root)" for pointer in step.pointers[:3])
         value = f": {step.value}" if step.value is not None else ""
         line = f"{step.rewrite}: {step.claim} ({step.evidence}{value}): {place}"
         show(shortened(f"{line}: {step.sentence}", 400))
@@ -391,8 +398,10 @@ def _print_request(request: RequestFit, names: Sequence[str]) -> None:
             for it in tool.findings.get(target, ())
             if it.effect in FAILING
         ]
-        reasons += [f"{it.name}: {it.fault}" for it in request.tools if it.fault]
-        bad = sum(it.verdict(target) is Verdict.REJECTED for it in request.tools)
+        reasons += [
+            f"{tool.name}: {tool.fault}" for tool in request.tools if tool.fault
+        ]
+        bad = sum(tool.verdict(target) is Verdict.REJECTED for tool in request.tools)
         line = f"{target}: rejects the whole request of {count}"
         line += f", for {bad:,} of them" if bad else ""
         show(f"{line}: {shortened('; '.join(reasons[:3]), 600)}")

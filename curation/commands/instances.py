@@ -57,7 +57,9 @@ def instances(
     schemas, neighbours = _schemas_of(target, build)
     printed: list[Json] = []
     complete = bool(schemas)
-    requests = [it for it in schemas.values() if isinstance(it, InstanceRequest)]
+    requests = [
+        schema for schema in schemas.values() if isinstance(schema, InstanceRequest)
+    ]
     results = witnesses_of_each(requests, seed, neighbours)
     for name, schema in schemas.items():
         result = next(results) if isinstance(schema, InstanceRequest) else schema

@@ -39,7 +39,11 @@ _ASSERTING = (
 _FIRST_DRAFT = {
     keyword: min(orders)
     for keyword in KNOWN_KEYWORDS - ANNOTATIONS - CONTAINERS - {"$vocabulary"}
-    if (orders := [it.order for it in BY_NAME.values() if keyword in it.effective])
+    if (
+        orders := [
+            value.order for value in BY_NAME.values() if keyword in value.effective
+        ]
+    )
 }
 #: The keywords that do nothing in a dialect, by its name: those of later drafts, and
 #: those of earlier ones.

@@ -238,7 +238,7 @@ def _named(document: Schema) -> Proof | None:
             if part.schema is False:
                 return _proof("false-schema", part.tokens, "the schema is `false`")
             names = named_types(part.keywords) or ()
-            types = {"number" if it == "integer" else it for it in names}
+            types = {"number" if name == "integer" else name for name in names}
             about = {None, *types}
             for check in _CONTRADICTIONS if len(types) == 1 else ():
                 for tokens in check.find(part.keywords, document.dialect):

@@ -153,8 +153,12 @@ def card_columns() -> Mapping[str, Sequence[tuple[str, str, str]]]:
     for title, row_type, columns in tables:
         notes = {**_SHARED, **_notes(BenchmarkRecord), **_notes(row_type)}
         listed[title] = [
-            (each.name, re.sub(r"\w+: ", "", str(each.type)), notes.get(each.name, ""))
-            for each in columns
+            (
+                column.name,
+                re.sub(r"\w+: ", "", str(column.type)),
+                notes.get(column.name, ""),
+            )
+            for column in columns
         ]
     return listed
 

@@ -108,7 +108,9 @@ def read_held(expression: str, say: Callable[[str], None]) -> Held | None:
         except LookupError as error:
             raise BadData("nothing at this pointer", expression) from error
         held = [
-            it for it in held_schemas(value, str(path), say) or () if it.place == name
+            schema
+            for schema in held_schemas(value, str(path), say) or ()
+            if schema.place == name
         ]
         held = held or [NamedSchema(name=name, schema=schema, place=name)]
         return Held(held, f"{file}#", path)

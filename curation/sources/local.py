@@ -257,7 +257,7 @@ def _of_schemas(
     expression: str, name: str, schemas: list[NamedSchema], place: str
 ) -> OwnSchemas:
     name = name.rpartition("/")[2]
-    places = tuple(f"{place}#{own.place or own.name}" for own in schemas)
+    places = tuple(f"{place}#{schema.place or schema.name}" for schema in schemas)
     read_rows = partial(MadeFile, f"{name}.jsonl", as_rows(schemas), places)
     return OwnSchemas(expression=expression, name=name, read=read_rows)
 
@@ -308,7 +308,7 @@ def read_hub_column(
     where = f"{name}@{revision}#{column}"
     tables = sorted(hub_snapshot(name, revision).rglob("*.parquet"))
     # A benchmark's other tables hold instances, the ledger, or the same rows again.
-    tables = [it for it in tables if it.parent.name in CONFIGS] or tables
+    tables = [table for table in tables if table.parent.name in CONFIGS] or tables
     if not tables:
         raise NoInput("has no parquet files at this revision", where)
     schemas, rows = [], 0

@@ -64,7 +64,7 @@ def schemas_in(value: Json, path: str, say: Callable[[str], None]) -> list[Named
         raise BadData("no schema in the OpenAPI description", path, lost)
     if lost:
         say(f"{path}: {lost}")
-    operations = {own.name.rpartition(".")[0] for own in bodies}
+    operations = {body.name.rpartition(".")[0] for body in bodies}
     without = description.operations - len(operations)
     if without:
         say(f"{path}: {counted(without, 'operation')} without a body in JSON")
@@ -135,7 +135,11 @@ class Description:
 
     def others(self) -> Iterator[NamedSchema]:
         """Yield the components that no body yielded before needs, by their names."""
-        for name in [it for it in self._components if it not in self._converted]:
+        for name in [
+            component
+            for component in self._components
+            if component not in self._converted
+        ]:
             if name not in self._converted:
                 yield self._of_file(name, ("components", "schemas", name))
 

@@ -65,8 +65,10 @@ def as_rows(schemas: Iterable[NamedSchema]) -> bytes:
         b'{"unique_id": "get_weather", "json_schema": true}\n'
     """
     lines = [
-        jsontext.write({"unique_id": plain_id(own.name), "json_schema": own.schema})
-        for own in schemas
+        jsontext.write(
+            {"unique_id": plain_id(schema.name), "json_schema": schema.schema}
+        )
+        for schema in schemas
     ]
     return "".join(f"{line}\n" for line in lines).encode()
 

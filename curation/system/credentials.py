@@ -150,7 +150,7 @@ def split_url(url: str) -> SplitUrl:
 
 def hide_secrets(text: str, secrets: Iterable[str]) -> str:
     """Return a text of the same length with asterisks for these secrets."""
-    forms = {form for each in secrets for form in (each, quote(each, safe=""))}
+    forms = {form for secret in secrets for form in (secret, quote(secret, safe=""))}
     for form in sorted(forms, key=len, reverse=True):
         if len(form) >= _SHORTEST_SECRET:
             text = text.replace(form, "*" * len(form))

@@ -61,7 +61,7 @@ def columns(
     features = set(chain(*map(_features, subschemas)))
     if features.intersection(REFERENCE_KEYWORDS) and is_recursive(schema, dialect):
         features.add("@recursiveSchemas")
-    formats = [each.get("format") for each in subschemas]
+    formats = [subschema.get("format") for subschema in subschemas]
     alive = liveness(schema, dialect)
     digest = sha256(jsontext.canonical(bare)).hexdigest()
     return {

@@ -197,7 +197,7 @@ def _make_again(
     """Return the number of records made again, and each fault with its record."""
     records: _Rows = group_rows(folder / item.where, item.group, _OF_RECORDS)
     if not item.whole:
-        short = [each for each in records if len(each["json_schema"]) <= _LENGTH]
+        short = [record for record in records if len(record["json_schema"]) <= _LENGTH]
         short.sort(key=lambda record: _rank(item, record["unique_id"]))
         records = short[:_MADE_AGAIN]
     inside = instances_folder(config)

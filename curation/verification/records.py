@@ -203,7 +203,7 @@ def judge_splits(contents: FolderContents, result: CheckResult) -> CheckResult:
     findings = []
     rows = msgspec.convert(result.values, list[_SplitRow])
     tables = [contents.tables[row.path] for row in rows]
-    names = clusters([it.sha256 for it in rows], lambda place: rows[place].shingles)
+    names = clusters([row.sha256 for row in rows], lambda place: rows[place].shingles)
     weights = cluster_weights([table.folder for table in tables], names)
     splits: defaultdict[str, list[str]] = defaultdict(list)
     firsts: dict[str, tuple[_SplitRow, str]] = {}

@@ -74,7 +74,10 @@ def participants_of(
         )
     sides = engines_of(request)
     _check_usable(
-        [it for side in sides for it in side.constraints], request, tasks, choice
+        [constraint for side in sides for constraint in side.constraints],
+        request,
+        tasks,
+        choice,
     )
     return sides
 

@@ -67,7 +67,7 @@ def open_records(
 
 
 def _given(records: Sequence[Record], choice: RecordSelection) -> Dataset:
-    selected = _drawn([it for it in records if choice.allows(it)], choice)
+    selected = _drawn([record for record in records if choice.allows(record)], choice)
     return Dataset(
         name=GIVEN,
         origin=GIVEN,

@@ -98,7 +98,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     choice = request.suite or _suite_of(request, tasks)
     sides = participants_of(request, tasks, choice)
     engines = [engine for side in sides for engine in side.engines]
-    participants = [it for side in sides for it in side.constraints]
+    participants = [constraint for side in sides for constraint in side.constraints]
     tasks = [task.prepared(request.fetch, progress.say) for task in tasks]
     data = None
     if any(task.needs_data for task in tasks):
@@ -336,7 +336,9 @@ def _measure(
     if plan is None or not tasks:
         return RunTotals()
     with (
-        closing(ResultsFolder(folder, {it.name: it.passes for it in tasks})) as out,
+        closing(
+            ResultsFolder(folder, {task.name: task.passes for task in tasks})
+        ) as out,
         progress.bar("Measuring", cases, found=len(out.finished)) as advance,
     ):
         return run_engines(
@@ -394,7 +396,7 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
             if served:
                 progress.say(str(spending))
             record_parameters(
-                folder, {it.label: it.writer.discovered for it in writers}
+                folder, {writer.label: writer.writer.discovered for writer in writers}
             )
         unanswered = store.by_fingerprint and not store.answered
         if unanswered and all(writer.options.over_http for writer in writers):

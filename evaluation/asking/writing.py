@@ -70,7 +70,7 @@ class ResponseStore:
     @property
     def first_answers(self) -> int:
         """The number of answers that are no repair of another."""
-        return sum(not each.attempt for each in self.by_fingerprint.values())
+        return sum(not value.attempt for value in self.by_fingerprint.values())
 
     def write(self, response: Response) -> None:
         """Add a response.

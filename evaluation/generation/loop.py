@@ -339,7 +339,7 @@ class _Batch:
             if other is not text and other.outcome is None
         ]
         # Alone it may as well stand still; else it looks, longer if all are waiting.
-        idle = not any(other.ahead or not other.is_compiling() for other in other_texts)
+        idle = not any(text.ahead or not text.is_compiling() for text in other_texts)
         return bool(other_texts) and text.session.is_waiting(_LOOK if idle else 0.0)
 
     def _look_for_mask(

@@ -62,8 +62,10 @@ class TokenChooser:
             questions: From what each is chosen; the logits of all are of one length.
         """
         transfer = apply = None
-        logits = _together([one.logits for one in questions])
-        masks = [one.allowed for one in questions if one.allowed is not None]
+        logits = _together([question.logits for question in questions])
+        masks = [
+            question.allowed for question in questions if question.allowed is not None
+        ]
         if masks:
             begun = self.clock.moment()
             packed = self._on_device(masks, mask_bytes(logits.shape[1]))
@@ -72,10 +74,10 @@ class TokenChooser:
             apply = self.clock.since(begun)
         begun = self.clock.moment()
         best, tokens = _best(logits)
-        if any(one.temperature for one in questions):
+        if any(question.temperature for question in questions):
             tokens = self._draw(questions, logits, best, tokens)
         columns = [tokens.double(), best.double()]
-        if any(one.look_for_ties for one in questions):
+        if any(question.look_for_ties for question in questions):
             columns.append(self._count_near(logits, best).double())
         table = torch.stack(columns)
         took = self.clock.since(begun)
@@ -126,7 +128,7 @@ class TokenChooser:
 
         They go there from where their engine has written them.
         """
-        of, rows = masks[0].of, [one.row for one in masks]
+        of, rows = masks[0].of, [mask.row for mask in masks]
         if self._written is None or self._written[0] is not of:
             self._written = of, shared_tensor(of, self._device)
         first = min(rows)
@@ -149,10 +151,11 @@ class TokenChooser:
         likeliest: torch.Tensor,
     ) -> torch.Tensor:
         """Return the tokens, drawn where a temperature is above 0."""
-        draws = [[one.temperature or 1.0, one.draw] for one in questions]
+        draws = [[question.temperature or 1.0, question.draw] for question in questions]
         settings = to_device(torch.tensor(draws, dtype=torch.float64), self._device)
         is_drawn = to_device(
-            torch.tensor([one.temperature > 0 for one in questions]), self._device
+            torch.tensor([question.temperature > 0 for question in questions]),
+            self._device,
         )
         weights = ((logits.double() - best[:, None]) / settings[:, :1]).exp()
         bounds = weights.cumsum(dim=1)

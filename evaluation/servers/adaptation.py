@@ -202,7 +202,7 @@ class SchemaAdapter:
             text=json.dumps(fit.schema),
             marked=fit.shaped.marked,
             dialect=fit.shaped.dialect.name,
-            edits=tuple(f"{it.rewrite}: {it.claim}" for it in fit.steps),
+            edits=tuple(f"{step.rewrite}: {step.claim}" for step in fit.steps),
         )
 
 

@@ -188,9 +188,13 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
 
         A server that does not tell its release is taken for a newer one.
         """
-        told = [it.get("version") for it in answers.values() if isinstance(it, dict)]
+        told = [
+            answer.get("version")
+            for answer in answers.values()
+            if isinstance(answer, dict)
+        ]
         versions = [_numbers(it) for it in told if isinstance(it, str)]
-        is_older = any(it < _numbers(self.cold.since) for it in versions)
+        is_older = any(version < _numbers(self.cold.since) for version in versions)
         return bool(self.cold.members) and not is_older
 
     def request(  # noqa: PLR0913 (what decides a request)

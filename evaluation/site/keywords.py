@@ -152,7 +152,7 @@ def newest_versions(engines: Sequence[str]) -> list[str]:
 
 def _summary(outcomes: Sequence[ProbeOutcome | None]) -> dict[str, Any]:
     """Return how many probes are as specified, and what most of the others are."""
-    run = [each for each in outcomes if each is not None]
+    run = [outcome for outcome in outcomes if outcome is not None]
     good = sum(each in GOOD for each in run)
     bad = Counter(each for each in run if each not in GOOD).most_common(1)
     worst = bad[0][0] if bad else ProbeOutcome.ENFORCED

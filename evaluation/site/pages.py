@@ -78,7 +78,9 @@ def rates_of(line: Line) -> dict[Class, Rate]:
 def front(site: Site) -> Iterator[Page]:
     """Yield the first page: which engine to take, which provider."""
     rates = {engine: rates_of(line) for engine, line in site.headline.items()}
-    classes = [each for each in Class if any(own[each].count for own in rates.values())]
+    classes = [
+        each for each in Class if any(rate[each].count for rate in rates.values())
+    ]
     providers = [
         (profile, site.fits[profile.name])
         for profile in load_profiles("all")
@@ -97,7 +99,9 @@ def front(site: Site) -> Iterator[Page]:
             "outcomes": "wide",
             **dict.fromkeys([*classes, *_TIMES], "figure"),
         },
-        timed=max((it["schemas"] or 0 for it in site.headline.values()), default=0),
+        timed=max(
+            (value["schemas"] or 0 for value in site.headline.values()), default=0
+        ),
         table=all_asked_table(site.index, site.rows),
         providers=sorted(providers, key=lambda each: -each[1].accepted),
     )
@@ -120,11 +124,11 @@ def engines(site: Site) -> Iterator[Page]:
             tasks=TASKS,
             masks=lines.height,
             versions={
-                it.engine: rates_of(site.headline[it.engine])
-                if it.engine in site.headline
+                engine.engine: rates_of(site.headline[engine.engine])
+                if engine.engine in site.headline
                 else {}
-                for it in site.index.engines
-                if it.name == entry.name
+                for engine in site.index.engines
+                if engine.name == entry.name
             },
             refusals=_ranked(refused.filter(outcome="compile_error")),
             causes=_ranked(causes.explode("name").filter(pl.col("name") != "")),

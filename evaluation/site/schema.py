@@ -127,9 +127,9 @@ def fault_of(scan: Scan) -> str:
     """
     schema, dialect = scan.document.value, scan.document.dialect
     drafts = [it for it in DIALECTS if dialect.name in (it.name, "any")]
-    uris = [it.uri.partition("#")[0] for it in drafts]
+    uris = [draft.uri.partition("#")[0] for draft in drafts]
     if not any(follows(METASCHEMAS[uri], schema, uri, uri) for uri in uris):
-        return f"not valid under {', '.join(it.name for it in drafts)}"
+        return f"not valid under {', '.join(draft.name for draft in drafts)}"
     for reference in () if leads_out(scan) else scan.references:
         if scan.targets[reference.tokens] is None and reference.text.startswith("#"):
             return f"the reference {reference.text} leads nowhere"

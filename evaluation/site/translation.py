@@ -54,7 +54,7 @@ def _node_of(function: FunctionType) -> ast.FunctionDef:
 def _fields(kind: type) -> tuple[str, ...]:
     """Return the names of a struct's fields; none for another class."""
     if dataclasses.is_dataclass(kind):
-        return tuple(it.name for it in dataclasses.fields(kind))
+        return tuple(field.name for field in dataclasses.fields(kind))
     names = getattr(kind, "__struct_fields__", getattr(kind, "_fields", ()))
     return tuple(names)
 
@@ -90,7 +90,7 @@ class Translation:
             for kind, member in todo:
                 done.add((kind, member))
                 self._method(kind, member)
-        classes = ["\n".join((*it, "}")) for it in self._classes.values()]
+        classes = ["\n".join((*class_, "}")) for class_ in self._classes.values()]
         self._lines.sort(key=lambda it: not it.startswith("function"))
         self._lines[:0] = ['"use strict";\n(() => {\nconst { py } = csbdata;', *classes]
         listed = ", ".join(parts)
@@ -136,7 +136,7 @@ class Translation:
             pairs = (f"[{each(key)}, {each(part)}]" for key, part in value.items())
             text = f"new Map([{', '.join(pairs)}])"
         elif fields := _fields(type(value)):
-            parts = (f"{it}: {each(getattr(value, it))}" for it in fields)
+            parts = (f"{field}: {each(getattr(value, field))}" for field in fields)
             made = f"Object.create({each(type(value))}.prototype)"
             text = f"Object.assign({made}, {{ {', '.join(parts)} }})"
         else:
@@ -151,7 +151,7 @@ class Translation:
     def _class(self, kind: type) -> str:
         name, fields = self._name(kind, kind.__name__), _fields(kind)
         known = inspect.signature(kind).parameters
-        given = [known[it].default if it in known else None for it in fields]
+        given = [known[field].default if field in known else None for field in fields]
         plain = [it if isinstance(it, str | int) else None for it in given]
         listed = f"{json.dumps(fields)}, {', '.join(map(self._global, plain))}"
         self._classes[kind] = [f"class {name} extends py.struct({listed}) {{"]
@@ -240,17 +240,19 @@ class Translation:
             case ast.Assign([ast.Subscript(value, index)], new):
                 return f"py.put({write(value)}, {write(index)}, {write(new)});"
             case ast.Assign(targets, value):
-                return "".join(f"{write(it)} = {write(value)};" for it in targets)
+                return "".join(
+                    f"{write(target)} = {write(value)};" for target in targets
+                )
             case ast.AugAssign(target, operator, value):
                 load = ast.parse(ast.unparse(target), mode="eval").body
                 return write(ast.Assign([target], ast.BinOp(load, operator, value)))
             case ast.BoolOp(operator, values):
                 kind = str(isinstance(operator, ast.Or)).lower()
-                parts = ", ".join(f"() => {write(it)}" for it in values)
+                parts = ", ".join(f"() => {write(value)}" for value in values)
                 return f"py.first({kind}, {parts})"
             case ast.Compare(left, operators, others):
                 sides = [*map(write, (left, *others))]
-                forms = (_FORMS[type(it).__name__] for it in operators)
+                forms = (_FORMS[type(operator).__name__] for operator in operators)
                 texts = [it.format(*sides[at:]) for at, it in enumerate(forms)]
                 return f"({' && '.join(texts)})"
             case ast.Dict(keys, values):
@@ -314,7 +316,7 @@ class Translation:
     def _call(self, node: ast.Call) -> str:
         write, function = self._write, node.func
         arguments = [*map(write, node.args)]
-        named = {str(it.arg): write(it.value) for it in node.keywords}
+        named = {str(keyword.arg): write(keyword.value) for keyword in node.keywords}
         if isinstance(function, ast.Attribute):
             self._members.add(function.attr)
             # Keywords of a method are in the order of its parameters.

@@ -100,7 +100,11 @@ def run(
     work = _Work(plan, out, advance, say)
     usable = [engine for engine in participants if not engine.unavailable]
     unavailable = work.totals.unavailable
-    unavailable |= {it.label: it.unavailable for it in participants if it.unavailable}
+    unavailable |= {
+        participant.label: participant.unavailable
+        for participant in participants
+        if participant.unavailable
+    }
     # Engines take turns where their times are compared.
     compared = len(usable) * plan.repeats > 1
     in_turn = [task for task in plan.tasks if task.takes_turns and compared]

@@ -216,7 +216,7 @@ def _member(before: Sequence[Member], name: str, places: Sequence[_Place]) -> st
     for ranks in declared:
         if name in ranks and any(ranks.get(it, -1) > ranks[name] for it in written):
             return "member out of order"
-    every = {each for ranks in declared for each in ranks}
+    every = {rank for ranks in declared for rank in ranks}
     if name in every:
         if any(each not in every for each in written):
             return "declared member after an undeclared one"
