@@ -320,8 +320,7 @@ def calibration_ns() -> int:
 
     It shows how fast the machine is. Done once, not repeated: with its data in the
     core's caches it would take as long on a busy machine as on a quiet one, unlike
-    engines. Work that mostly moves memory slows down twice as much as engines do
-    (docs/engines.md, Noise).
+    engines. Work that mostly moves memory slows down twice as much as engines do.
     """
     start = thread_time_ns()
     table: dict[int, int] = {}
