@@ -187,6 +187,16 @@ def _may_match(pattern: str, name: str) -> bool:
         return True
 
 
+def crossed(schema: Mapping[str, Json]) -> Iterator[str]:
+    """Yield each lower bound above its upper bound."""
+    for low, high in _BOUNDS:
+        lower, upper = schema.get(low), schema.get(high)
+        if is_number(lower) and is_number(upper):
+            strict = low.startswith("excl") or high.startswith("excl")
+            if lower > upper or (strict and lower == upper):
+                yield low
+
+
 @lint_check(
     CHECKS,
     "crossed-bounds",
@@ -194,12 +204,7 @@ def _may_match(pattern: str, name: str) -> bool:
     lambda names, _: any({*bounds} <= names for bounds in _BOUNDS),
 )
 def _crossed_bounds(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    for low, high in () if _hidden(schema, dialect) else _BOUNDS:
-        least, most = schema.get(low), schema.get(high)
-        if is_number(least) and is_number(most):
-            strict = low.startswith("excl") or high.startswith("excl")
-            if least > most or (strict and least == most):
-                yield (low,)
+    return [] if _hidden(schema, dialect) else [(low,) for low in crossed(schema)]
 
 
 def _known_format(schema: Mapping[str, Json]) -> bool | None:

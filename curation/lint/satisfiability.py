@@ -20,16 +20,17 @@ from curation.json.pointer import (
     fragment_of,
     pointer,
     replaced,
+    tokens_of_fragment,
 )
 from curation.json.text import plain
 from curation.json.values import searchable
-from curation.lint.contradictions import CHECKS, named_types
-from curation.references.reachable import directly_applied
+from curation.lint.contradictions import CHECKS, crossed, named_types, types_of
+from curation.references.reachable import directly_applied, leaves_the_subschemas
 from curation.references.schema import Schema, schema_of
 from curation.references.verdicts import rust_validator
-from curation.schema.keywords import TYPE_OF_KEYWORD
+from curation.schema.keywords import TYPE_OF_KEYWORD, KeywordKind, names_of_kind
 from curation.schema.subschemas import subschemas, walk
-from curation.validation.metaschemas import RUST_DRAFTS
+from curation.validation.metaschemas import RUST_DRAFTS, is_valid
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
@@ -44,16 +45,38 @@ def _prover() -> str:
     return f"proven by jsonschema-rs {version('jsonschema-rs')}"
 
 
+#: Without one of these keywords a schema accepts something.
+_RESTRICTING: Final = frozenset(
+    {
+        *("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not"),
+        *("if", "enum", "const", "required", "contains", "minItems", "minLength"),
+        *("minimum", "exclusiveMinimum", "minProperties"),
+    }
+)
 _BRANCHES: Final = ("anyOf", "oneOf")
 #: Branches in a schema, and combinations of branches at one place of it: with more,
 #: jsonschema-rs may need gigabytes or minutes, so that it is not asked.
 _MOST_BRANCHES, _MOST_COMBINATIONS = 100, 256
+#: Keywords that may refuse something.
+_RESTRICTIONS: Final = names_of_kind(
+    KeywordKind.ASSERTION, KeywordKind.APPLICATOR, KeywordKind.REFERENCE
+)
+#: Keywords of an object that is valid with the required members alone.
+_OF_OBJECTS: Final = frozenset(
+    {"type", "properties", "required", "additionalProperties"}
+)
+#: Keywords of an array that is valid with one valid item.
+_OF_ARRAYS: Final = frozenset({"type", "items", "minItems", "uniqueItems"})
+#: Keywords of a schema that accepts something unless its bounds cross.
+_BOUNDS: Final = ("minLength maxLength", "minimum", "minItems", "minProperties")
 #: Contradictions within one schema object of one type.
 _CONTRADICTIONS: Final = tuple(
     check
     for check in CHECKS
     if check.code in ("enum-type-conflict", "required-forbidden", "crossed-bounds")
 )
+#: Levels of an instance that are looked at without asking jsonschema-rs.
+_DEEPEST: Final = 8
 
 
 class Satisfiability(StrEnum):
@@ -94,7 +117,7 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
         proof = refute(without, dialect)
         why = "no text matches it"
         return proof and _proof("empty-pattern", emptied[0], why)
-    if not _is_small(schema, dialect):
+    if _surely_accepts(schema, schema, dialect) or not _is_small(schema, dialect):
         return None
     # A proof takes up to a second where branches meet; many a schema with some accepts
     # the empty object.
@@ -149,7 +172,11 @@ def refute_inside(document: Json, tokens: Tokens, dialect: Dialect) -> Proof | N
         schema = at(document, tokens)
     except LookupError:
         return None
-    if not isinstance(document, dict) or not _is_small(schema, dialect):
+    if (
+        not isinstance(document, dict)
+        or _surely_accepts(schema, document, dialect)
+        or not _is_small(schema, dialect)
+    ):
         return None
     alone: Json = {
         "$schema": dialect.uri,
@@ -180,6 +207,65 @@ def _is_refuted(schema: Json, dialect: Dialect) -> bool:
         )
     except (ValueError, jsonschema_rs.ReferencingError):
         return False
+
+
+def _surely_accepts(
+    schema: UntypedJson,
+    root: Json,
+    dialect: Dialect,
+    depth: int = 0,
+    known: dict[tuple[str, int], bool] | None = None,
+) -> bool:
+    """Return whether a schema plainly accepts something; most schemas do."""
+    known = {} if known is None else known
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return schema is True
+    if _RESTRICTING.isdisjoint(schema):
+        return True
+    keywords, types = _RESTRICTIONS & schema.keys(), named_types(schema) or frozenset()
+    if "$ref" in keywords and (dialect.ref_hides_siblings or len(keywords) == 1):
+        key = str(schema["$ref"]), depth
+        if key not in known:
+            target = _local_target(schema["$ref"], root, dialect)
+            known[key] = _surely_accepts(target, root, dialect, depth + 1, known)
+        return known[key]
+    if "anyOf" in keywords:
+        # A branch that only requires names says what the schema itself could say.
+        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        return any(
+            _surely_accepts({**rest, **it}, root, dialect, depth + 1, known)
+            for it in schema["anyOf"]
+            if isinstance(it, dict)
+            and (keywords == {"anyOf"} or it.keys() == {"required"} - rest.keys())
+        )
+    if keywords <= {"type", "enum"} or keywords <= {"type", "const"}:
+        values, every = schema.get("enum", [schema.get("const")]), "type" not in schema
+        return any(every or types & types_of(it, dialect) for it in values)
+    if "required" in keywords and keywords <= _OF_OBJECTS:
+        members = schema.get("properties", {})
+        return all(
+            _surely_accepts(members[name], root, dialect, depth + 1, known)
+            if name in members
+            else schema.get("additionalProperties", True) is True
+            for name in schema["required"]
+        )
+    if keywords <= _OF_ARRAYS and schema.get("minItems", 0) <= 1:
+        items = schema.get("items", True)
+        return _surely_accepts(items, root, dialect, depth + 1, known)
+    bounded = any(keywords <= {"type", *bounds.split()} for bounds in _BOUNDS)
+    return bounded and not any(crossed(schema))
+
+
+def _local_target(reference: Json, root: Json, dialect: Dialect) -> UntypedJson:
+    if not isinstance(reference, str) or not f"{reference}/".startswith("#/"):
+        return None
+    try:
+        target = at(root, tokens_of_fragment(reference))
+    except LookupError:
+        return None
+    # Where no keyword leads the metaschema has not looked.
+    unread = leaves_the_subschemas(reference, dialect)
+    return None if unread and not is_valid(target, dialect) else target
 
 
 def _is_small(schema: Json, dialect: Dialect) -> bool:
