@@ -94,11 +94,10 @@ def size_of(value: Json) -> float:
 
 @_check("keyword")
 def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    names = [name for name in rule.names if name in scan.keywords]
     accepted = {identity(value) for value in rule.values}
-    for location in scan.places if names else ():
+    for location in scan.having(rule.names):
         schema = location.keywords
-        for name in names:
+        for name in rule.names:
             if name not in schema or identity(schema[name]) in accepted:
                 continue
             beside = [keyword for keyword in rule.beside if keyword in schema]
@@ -121,10 +120,10 @@ def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 @_check("other-keyword")
 def _other_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    quiet = frozenset(rule.names) | QUIET
-    for location in scan.places:
+    names = KNOWN_KEYWORDS - QUIET - frozenset(rule.names)
+    for location in scan.having(names):
         for name in location.keywords:
-            if name in KNOWN_KEYWORDS and name not in quiet:
+            if name in names:
                 yield _at(rule, location.tokens, name, f"`{shortened(name, _SHOWN)}`")
 
 
@@ -170,7 +169,7 @@ def _untyped(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 @_check("object-without-properties")
 def _object_without_properties(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.places:
+    for location in scan.having(["type"]):
         lacks = "object" in types_of(location.keywords) and (
             "properties" not in location.keywords
         )
@@ -181,7 +180,7 @@ def _object_without_properties(scan: Scan, rule: ProfileRule) -> Iterator[Found]
 
 @_check("property-key")
 def _property_key(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.places:
+    for location in scan.having(["properties"]):
         for name in properties_of(location.keywords):
             if _holds(scan, rule, location) and not is_name(name, rule):
                 sentence = f"the key {quoted(name)} is {DONE[rule.effect]}"
@@ -202,7 +201,7 @@ def _of_requests(_scan: Scan, _rule: ProfileRule) -> Iterator[Found]:
 
 @_check("type-list")
 def _type_list(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.places:
+    for location in scan.having(["type"]):
         if isinstance(location.keywords.get("type"), list):
             yield _at(rule, location.tokens, "type", "a list of types")
 
@@ -210,7 +209,7 @@ def _type_list(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 @_check("open-object")
 def _open_object(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     keyword = "additionalProperties"
-    for location in scan.places:
+    for location in scan.having(["type", "properties", keyword]):
         schema, tokens, actual = location.keywords, location.tokens, "missing"
         if not is_object_schema(schema) or schema.get(keyword) is False:
             continue
@@ -222,7 +221,7 @@ def _open_object(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 @_check("optional-property")
 def _optional_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.places:
+    for location in scan.having(["properties"]):
         required = {
             entry for entry in required_of(location.keywords) if isinstance(entry, str)
         }
@@ -235,7 +234,7 @@ def _optional_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 @_check("undeclared-property")
 def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.places:
+    for location in scan.having(["required"]):
         types = types_of(location.keywords)
         about_objects = not types or "object" in types
         for name in required_of(location.keywords) if about_objects else ():
@@ -246,14 +245,14 @@ def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 @_check("tuple")
 def _tuple(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.places:
+    for location in scan.having(["items"]):
         if isinstance(location.keywords.get("items"), list):
             yield _at(rule, location.tokens, "items", "a list of schemas in `items`")
 
 
 @_check("array-without-items")
 def _array_without_items(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.places:
+    for location in scan.having(["type"]):
         if "array" in types_of(location.keywords) and "items" not in location.keywords:
             sentence = f"an array without `items` is {DONE[rule.effect]}"
             yield Found(location.tokens, "items", sentence)
@@ -261,7 +260,7 @@ def _array_without_items(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 @_check("format")
 def _format(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.places:
+    for location in scan.having(["format"]):
         value = location.keywords.get("format")
         accepted = not isinstance(value, str) or value in rule.names
         if not accepted and is_of_types(location.keywords, rule.types):
@@ -272,7 +271,7 @@ def _format(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 def _enum_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     # A rule speaks of numbers, whole or not.
     accepted = {*rule.names} | ({"integer"} if "number" in rule.names else set())
-    for location in scan.places:
+    for location in scan.having(["enum", "const"]):
         for keyword, values in enumerated(location.keywords):
             types = {type_of(value) for value in values} - accepted
             if types:
@@ -317,7 +316,7 @@ def features_of(text: str) -> tuple[str, ...]:
 
 @_check("pattern")
 def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.places:
+    for location in scan.having(["pattern"]):
         text = location.keywords.get("pattern")
         if isinstance(text, str):
             used = [name for name in features_of(text) if name in rule.names]
@@ -386,7 +385,7 @@ def _beside_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 @_check("long-enum")
 def _long_enum(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.places:
+    for location in scan.having(["enum", "const"]):
         for keyword, values in enumerated(location.keywords):
             texts = [value for value in values if isinstance(value, str)]
             number, limit = sum(map(len, texts)), rule.most or 0
@@ -411,9 +410,11 @@ def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
         yield Found((), "", sentence)
 
 
-def _total(count: Callable[[Mapping[str, Json]], int]) -> Callable[[Scan], int]:
-    """Return a function that sums a count over all schema objects."""
-    return lambda scan: sum(count(location.keywords) for location in scan.places)
+def _total(
+    names: Sequence[str], count: Callable[[Mapping[str, Json]], int]
+) -> Callable[[Scan], int]:
+    """Return a function that sums a count over the schemas with some keywords."""
+    return lambda scan: sum(count(location.keywords) for location in scan.having(names))
 
 
 def _characters(schema: Mapping[str, Json]) -> int:
@@ -426,29 +427,37 @@ def _characters(schema: Mapping[str, Json]) -> int:
     return count
 
 
+def _optional(schema: Mapping[str, Json]) -> int:
+    required = required_of(schema)
+    return sum(name not in required for name in properties_of(schema))
+
+
 #: What is counted: the noun, and the number in one schema.
 COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
     "depth": ("levels of objects and arrays", lambda scan: scan.depth),
-    "properties": ("properties", _total(lambda schema: len(properties_of(schema)))),
+    "properties": (
+        "properties",
+        _total(["properties"], lambda schema: len(properties_of(schema))),
+    ),
     "optional-properties": (
         "optional properties",
-        _total(
-            lambda schema: sum(
-                name not in required_of(schema) for name in properties_of(schema)
-            )
-        ),
+        _total(["properties"], _optional),
     ),
     "unions": (
         "unions (`anyOf` or a list of types)",
         _total(
-            lambda schema: "anyOf" in schema or isinstance(schema.get("type"), list)
+            ["anyOf", "type"],
+            lambda schema: "anyOf" in schema or isinstance(schema.get("type"), list),
         ),
     ),
     "enum-values": (
         "values in `enum`",
-        _total(lambda schema: len(array_of(schema, "enum"))),
+        _total(["enum"], lambda schema: len(array_of(schema, "enum"))),
     ),
-    "characters": ("characters in names and values", _total(_characters)),
+    "characters": (
+        "characters in names and values",
+        _total(["properties", "$defs", "definitions", "enum", "const"], _characters),
+    ),
     "tools": ("tools", lambda _scan: 1),
 }
 

@@ -7,7 +7,7 @@ would enter them: a target reads the whole text.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -71,9 +71,18 @@ class Scan:
         self.counts: dict[str, int] = {}
 
     @cached_property
-    def keywords(self) -> frozenset[str]:
-        """The names of all members of all places."""
-        return frozenset(name for location in self.places for name in location.keywords)
+    def keywords(self) -> Mapping[str, list[int]]:
+        """The names of all members of places, and the numbers of those places."""
+        numbers: dict[str, list[int]] = {}
+        for number, location in enumerate(self.places):
+            for name in location.keywords:
+                numbers.setdefault(name, []).append(number)
+        return numbers
+
+    def having(self, names: Iterable[str]) -> list[SchemaLocation]:
+        """Return the places with any of some keywords, in the order of `places`."""
+        numbers = {number for name in names for number in self.keywords.get(name, ())}
+        return [self.places[number] for number in sorted(numbers)]
 
     @cached_property
     def recursive(self) -> frozenset[Tokens]:

@@ -138,13 +138,13 @@ def _judged(
         if rule.effect is not Effect.ACCEPTED
         for match in _found_by(scan, rule)
     ]
-    untold = (scan.keywords & KNOWN_KEYWORDS) - told_keywords(profile, rules)
+    untold = KNOWN_KEYWORDS & scan.keywords.keys() - told_keywords(profile, rules)
     if not untold:
         return tuple(findings)
     pointers = {finding.pointer for finding in findings}
     findings += [
         replace(_UNDOCUMENTED, pointer=where, keyword=name, sentence=sentence)
-        for location in scan.places
+        for location in scan.having(untold)
         for name in location.keywords
         if name in untold
         for where in [pointer((*location.tokens, name))]
