@@ -141,6 +141,8 @@ class _Search:
 
     def __init__(self, schema: Json, dialect: Dialect) -> None:
         self._dialect = dialect
+        #: The keywords that are judged in this dialect.
+        self._judged = _JUDGED & (dialect.effective | {"format"})
         self._document = schema_of(schema, dialect)
         #: The live keywords of every schema that validation can enter, by where it
         #: stands.
@@ -170,8 +172,7 @@ class _Search:
         if tokens in self.live or not isinstance(location.schema, dict):
             return []
         dead = dead_names(own).union(lonely_keywords(own))
-        effective = dialect.effective | {"format"}
-        judged = (_JUDGED & effective & own.keys()) - dead
+        judged = (self._judged & own.keys()) - dead
         hidden = dialect.ref_hides_siblings and "$ref" in own
         if hidden:
             judged &= {"$ref"}
