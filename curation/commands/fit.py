@@ -290,7 +290,7 @@ def _print_rewrite(result: Fit) -> None:
 
     steps = counted(len(result.steps), "rewrite")
     verdict = verdict_of((*result.failing, *result.remarks))
-    whole = f"{verdict} after {steps}; the whole is {result.claim}"
+    whole = f"{verdict} after {steps}, together: {result.claim}"
     if result.is_late:
         whole = f"not decided within {REWRITE_SECONDS:g} s; {steps} so far"
     show(f"{result.target}: {whole}", style="bold")

@@ -223,6 +223,35 @@ def _enumerated(names: UntypedJson) -> list[str] | None:
     return [value for value in values if isinstance(value, str)]
 
 
+def in_order(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
+    """Return a schema with its properties in the order that they have in another.
+
+    A model writes an object's members in the order of the schema: what it is to think
+    of first must stand first. An object has the order of the one with the same names,
+    then of the one at the same location, and otherwise names stand as first met.
+    """
+    orders: dict[Tokens | frozenset[str], list[str]] = {}
+    ranks: dict[str, int] = {}
+    for location in walk(like, DIALECT):
+        names = [*properties_of(location.keywords)]
+        orders[location.tokens] = names
+        orders.setdefault(frozenset(names), names)
+        for name in names:
+            ranks.setdefault(name, len(ranks))
+
+    def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
+        properties = properties_of(part) if isinstance(part, dict) else {}
+        if len(properties) <= 1:
+            return part
+        others = sorted(properties, key=lambda name: ranks.get(name, len(ranks)))
+        first = orders.get(frozenset(properties)) or orders.get(tokens, [])
+        names = dict.fromkeys([*first, *others])
+        ordered = {name: properties[name] for name in names if name in properties}
+        return {**part, "properties": ordered}
+
+    return edited(schema, DIALECT, change)
+
+
 def annotated(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
     """Return a schema with the titles and descriptions of one of the same shape."""
     if not isinstance(schema, dict) or not isinstance(like, dict):

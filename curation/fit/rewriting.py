@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from curation.fit.decoding import Codec
 from curation.fit.edits import Claim, Sites
-from curation.fit.equal_edits import annotated, tidied
+from curation.fit.equal_edits import annotated, in_order, tidied
 from curation.fit.positions import Position, positions
 from curation.fit.profile import Effect
 from curation.fit.questions import AlgebraAnswer
@@ -339,7 +339,7 @@ class _Rewriting:
         form = self.comparer.form(text_of(marked, _DIALECT), seconds)
         if not form or len(form) > _GROWTH * len(text) + 10_000:
             return marked
-        return annotated(tidied(json.loads(form)), marked)
+        return in_order(annotated(tidied(json.loads(form)), marked), marked)
 
     def _keeps_one(self, marked: Json) -> bool:
         """Return whether a known value that was valid still is, where one was."""

@@ -212,6 +212,21 @@ def test_what_stands_beside_a_reference_is_merged(comparer: Comparer) -> None:
     _assert_true(fit)
 
 
+def test_properties_keep_their_order(comparer: Comparer) -> None:
+    """A model reasons before it answers only where the schema has that order."""
+    reasoned = _object(reasoning=_STRING, answer=_STRING)
+    verdict: dict[str, Json] = {"properties": {"sure": _STRING, "date": _STRING}}
+    schema = _object(result={"$ref": "#/$defs/r"}, checks={"allOf": [verdict]})
+    fit = fit_schema(schema | {"$defs": {"r": reasoned}}, OPENAI, comparer=comparer)
+    assert fit.fits
+    assert "normalised" in [step.rewrite for step in fit.steps]
+    sent = fit.schema
+    assert [*sent["properties"]] == ["result", "checks"]
+    assert [*sent["$defs"]["r"]["properties"]] == ["reasoning", "answer"]
+    text = json.dumps(sent)
+    assert text.index('"sure"') < text.index('"date"')
+
+
 def test_a_reshaped_root_keeps_its_definitions(comparer: Comparer) -> None:
     """What references lead to stands in the schema that is sent."""
     inner: Json = {"anyOf": [{"$ref": "#/$defs/name"}, {"type": "null"}]}
