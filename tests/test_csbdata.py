@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 import csbdata
 
@@ -170,3 +171,34 @@ def test_two_schemas_are_compared_in_one_call() -> None:
     assert (relation.kind, relation.only_first) == ("narrower", "1")
     with pytest.raises(csbdata.CsbdataError, match="invalid_schema"):
         csbdata.diff(first, {"type": "banana"})
+
+
+class _Invoice(BaseModel):
+    total: int
+
+
+def test_a_model_is_a_schema_in_every_call() -> None:
+    """Whoever has a model of pydantic has no need to ask it for its schema."""
+    schema = _Invoice.model_json_schema()
+    answer = '{"total": 7}'
+    assert csbdata.check(_Invoice) == csbdata.check(schema)
+    assert csbdata.fit(_Invoice, "openai-strict").fits
+    assert csbdata.diff(_Invoice, schema).kind.value == "equal"
+    assert csbdata.witnesses(_Invoice) == csbdata.witnesses(schema)
+    assert csbdata.judge(answer, _Invoice).valid
+    assert csbdata.reward(answer, _Invoice) == csbdata.reward(answer, schema) > 0
+    gold = {"a": {"total": 7}}
+    assert not csbdata.score(_Invoice, gold, {"a": answer}).mistakes
+
+
+def test_a_fit_is_shown_in_a_line() -> None:
+    """It holds compiled schemas, which nobody wants to see in a session."""
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    shown = repr(csbdata.fit(schema, "openai-strict"))
+    assert shown == "<Fit for openai-strict: accepted; closed, nullable: narrower>"
+
+
+def test_a_run_is_opened_by_the_text_of_its_path(tmp_path: Path) -> None:
+    """The error is that of any missing folder."""
+    with pytest.raises(csbdata.CsbdataError, match="No such file"):
+        csbdata.open_run(str(tmp_path))

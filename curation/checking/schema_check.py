@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Self
 
 import msgspec
@@ -11,8 +10,9 @@ from msgspec.structs import replace
 
 from curation.checking.report import CheckQuestion, SchemaProblem, SchemaReport
 from curation.core.documents import Reason
-from curation.core.json_types import Json
+from curation.core.json_types import GivenSchema, Json
 from curation.json.positions import TextPositions
+from curation.json.text import text_of_schema
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending
@@ -33,14 +33,15 @@ _REASONS = {
 _CRASHED = Reason.CRASHED, Reason.CRASHED.explanation
 
 
-def check(schema: Mapping[str, Json] | bool | str | bytes) -> SchemaReport:  # noqa: FBT001 (a boolean is a schema)
+def check(schema: GivenSchema | bytes) -> SchemaReport:
     """Check a schema by the rules, which ask two validators.
 
     It is read in a child process, with 10 seconds for each question. Nothing is
     fetched. To check many schemas, keep one `SchemaChecker`.
 
     Args:
-        schema: The schema, or its JSON text; bytes are read as a file's would be.
+        schema: The schema, its JSON text, or a model of pydantic; bytes are read as a
+            file's would be.
 
     Raises:
         WorkerDidNotStart: the child process cannot be run.
@@ -57,7 +58,7 @@ def check(schema: Mapping[str, Json] | bool | str | bytes) -> SchemaReport:  # n
     elif isinstance(schema, str):
         content = schema.encode("utf-8", "surrogatepass")
     else:
-        content = json.dumps(schema, default=dict).encode()
+        content = text_of_schema(schema).encode()
     with SchemaChecker() as checker:
         return checker.check(content)
 

@@ -11,3 +11,6 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 ReadOnlyJson: TypeAlias = "Json | Mapping[str, ReadOnlyJson] | Sequence[ReadOnlyJson]"
 #: A JSON value that the type checker does not look into.
 UntypedJson = Any
+#: A schema as a caller of the library has it: an object or a boolean, its JSON text, or
+#: a class with `model_json_schema`, as pydantic's models are.
+GivenSchema: TypeAlias = "Mapping[str, object] | bool | str | type"

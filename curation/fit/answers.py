@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Literal
 
@@ -13,18 +11,19 @@ from curation.fit.relation import Comparer, Relation
 from curation.fit.rewriting import REWRITE_SECONDS, rewrite
 from curation.fit.verdict import BROKEN
 from curation.instances.constraints.interpretations import as_schema, parsed_text
+from curation.json.text import text_of_schema
 from curation.sources.tools import schema_place
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
+    from curation.core.json_types import GivenSchema, Json
     from curation.fit.profile import Profile
     from curation.fit.rewriting import Fit
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
 
 def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
-    schema: Mapping[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
+    schema: GivenSchema,
     target: str | Profile,
     *,
     dialect: str = "",
@@ -38,7 +37,7 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
     """Return a schema rewritten for a target, as far as that is possible.
 
     Args:
-        schema: The schema, or its JSON text.
+        schema: The schema, its JSON text, or a model of pydantic.
         target: The name of a profile, the path of one, or a profile.
         dialect: Its name, such as `draft-07`; empty to decide by `$schema`.
         allow: `safe` makes only rewrites after which decoded answers are valid by the
@@ -79,7 +78,7 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
 
 
 def read_schema(
-    schema: Mapping[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
+    schema: GivenSchema,
     dialect: str,
 ) -> CompiledSchema:
     """Return a schema that a validator can use.
@@ -91,8 +90,7 @@ def read_schema(
     Raises:
         BadData: no validator can use it, or it is a request around one.
     """
-    text = schema if isinstance(schema, str) else json.dumps(schema, default=dict)
-    value = parsed_text(text)
+    value = parsed_text(text_of_schema(schema))
     if path := schema_place(value):
         raise BadData(f"a request is no schema; what is at {path} may be one")
     compiled = as_schema(value, dialect)
@@ -104,8 +102,8 @@ def read_schema(
 
 
 def compare_schemas(
-    first: Mapping[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
-    second: Mapping[str, object] | bool | str,  # noqa: FBT001 (as above)
+    first: GivenSchema,
+    second: GivenSchema,
     *,
     dialect: str = "",
 ) -> Relation:

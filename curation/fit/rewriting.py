@@ -24,7 +24,7 @@ from curation.fit.questions import AlgebraAnswer
 from curation.fit.relation import PROOF_SECONDS, VALUE_SECONDS, Comparer, text_of
 from curation.fit.rewrites import COUPLED, EXACT, NORMALISED, SAFE, UNSAFE, Rewrite
 from curation.fit.shapes import SHAPE, Shaped
-from curation.fit.verdict import FAILING, FitFinding, judge_fit
+from curation.fit.verdict import FAILING, FitFinding, judge_fit, verdict_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
 from curation.json.pointer import Tokens, pointer
@@ -64,7 +64,7 @@ class Step:
     value: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Fit:
     """A schema rewritten for a target."""
 
@@ -79,6 +79,12 @@ class Fit:
     remarks: tuple[FitFinding, ...]
     #: Whether the deadline ended it before the schema fitted.
     is_late: bool = False
+
+    def __repr__(self) -> str:
+        """Return the answer: the rest is in the attributes."""
+        verdict = verdict_of((*self.failing, *self.remarks))
+        rewrites = ", ".join(step.rewrite for step in self.steps) or "no rewrite"
+        return f"<Fit for {self.target}: {verdict}; {rewrites}: {self.claim}>"
 
     @property
     def schema(self) -> UntypedJson:

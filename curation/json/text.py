@@ -25,7 +25,8 @@ import msgspec
 import orjson
 
 from curation.core.documents import Reason, Rejected
-from curation.core.json_types import Json
+from curation.core.json_types import GivenSchema, Json, UntypedJson
+from curation.system.errors import BadData
 
 #: Objects that had equal members, each with their number.
 Merged = list[tuple["dict[str, Json]", "dict[str, int]"]]
@@ -369,6 +370,27 @@ def canonical(value: Json) -> bytes:
         ensure_ascii=False,
         allow_nan=False,
     ).encode()
+
+
+def text_of_schema(schema: GivenSchema) -> str:
+    """Return the JSON text of a schema that a caller of the library gives.
+
+    Raises:
+        BadData: it is no JSON value.
+    """
+    if isinstance(schema, str):
+        return schema
+    try:
+        return json.dumps(schema, default=_described)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadData(f"this schema is not a JSON value: {error}") from error
+
+
+def _described(value: UntypedJson) -> UntypedJson:
+    """Return a model's schema, or a mapping of another kind, as `json` writes it."""
+    if hasattr(value, "model_json_schema"):
+        return value.model_json_schema()
+    return dict(value)
 
 
 def digest(value: Json) -> str:

@@ -32,6 +32,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from curation.json.pointer import at, pointer, tokens_of_fragment
+from curation.json.text import text_of_schema
 from curation.json.values import identity, is_number
 from curation.system.errors import BadData
 from evaluation.answers.envelopes import envelope_of, find_json
@@ -40,7 +41,7 @@ from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import Cell, Estimate, Rate, Table
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
+    from curation.core.json_types import GivenSchema, Json, UntypedJson
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: A path of names, with `*` for every index.
@@ -241,7 +242,7 @@ def _intervals(
 
 
 def score(
-    schema: UntypedJson,
+    schema: GivenSchema,
     gold: Mapping[str, UntypedJson] | Iterable[tuple[str, UntypedJson]],
     answers: Mapping[str, UntypedJson] | Iterable[tuple[str, UntypedJson]],
     *,
@@ -250,7 +251,8 @@ def score(
     """Score answers against gold documents by the rules of a schema.
 
     Args:
-        schema: A JSON Schema; `x-eval` in it names rules.
+        schema: A JSON Schema, its text, or a model of pydantic; `x-eval` in it names
+            rules.
         gold: The right document of each id.
         answers: The answer of each id; a text is read as models write, fences and
             words around it included.
@@ -265,10 +267,7 @@ def score(
         >>> result.documents["a"]["/total"]["omitted"]
         1
     """
-    try:
-        compiled = compiled_schema(json.dumps(schema), "")
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadData(f"this schema is not a JSON value: {error}") from error
+    compiled = compiled_schema(text_of_schema(schema), "")
     if isinstance(compiled, str):
         raise BadData(f"this schema cannot be used: {compiled}")
     comparison = _Comparison(compiled.value)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import read_schema
+from curation.json.text import text_of_schema
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.schema.subschemas import subschemas
 from curation.system.errors import BadData, BadUsage
@@ -19,7 +20,7 @@ from evaluation.answers.schema_faults import SchemaFault, answer_faults
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import Json
+    from curation.core.json_types import GivenSchema, Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: The policy of rewards.
@@ -53,7 +54,7 @@ class TextJudgement:
 
 
 def judge(
-    text: str, schema: Json, *, formats: bool = True, policy: str = ""
+    text: str, schema: GivenSchema, *, formats: bool = True, policy: str = ""
 ) -> TextJudgement:
     """Return whether a text is JSON that a schema accepts, and if not, why.
 
@@ -63,7 +64,7 @@ def judge(
 
     Args:
         text: An answer, for example from a model.
-        schema: A JSON Schema: a dict, a bool, or its JSON text.
+        schema: A JSON Schema: a dict, a bool, its JSON text, or a model of pydantic.
         formats: Whether `format` is asserted.
         policy: What takes the JSON out of the text, once thinking and end tokens are
             off: `outer_fence`, `first_fence`, `outer_braces`, `raw`, ...
@@ -87,7 +88,7 @@ def judge(
         0.5
     """
     _refuse_no_text(text)
-    compiled, assertions = _compiled(_text_of(schema))
+    compiled, assertions = _compiled(text_of_schema(schema))
     answer = read_json_answer(_answer_in(text, policy) if policy else text)
     if answer.problem is not None:
         reasons = (f"not JSON: {answer.detail}",)
@@ -116,7 +117,7 @@ def _refuse_no_text(text: object) -> None:
         )
 
 
-def reward(text: str, schema: Json) -> float:
+def reward(text: str, schema: GivenSchema) -> float:
     """Return the reward of an answer in training, from 0 to 1.
 
     That is the score of `judge` for the text without thinking and fence; at most a
@@ -140,7 +141,7 @@ def reward(text: str, schema: Json) -> float:
     if not score:
         return 0.0
     value = read_json_answer(_answer_in(text, _TRAINED)).value
-    return min(score, 1 / 3) if is_trivial(value, _text_of(schema)) else score
+    return min(score, 1 / 3) if is_trivial(value, text_of_schema(schema)) else score
 
 
 def is_trivial(value: Json, schema: str) -> bool:
@@ -189,13 +190,6 @@ def _answer_in(text: str, policy: str) -> str:
         then = f"choose one of {', '.join(POLICIES)}"
         raise BadUsage(f"unknown policy {policy!r}", then=then)
     return POLICIES[policy](split_thinking(text).answer).text or ""
-
-
-def _text_of(schema: Json) -> str:
-    try:
-        return schema if isinstance(schema, str) else json.dumps(schema)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadData(f"this schema is not a JSON value: {error}") from error
 
 
 @lru_cache(maxsize=_KEPT)

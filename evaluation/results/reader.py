@@ -12,6 +12,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -26,7 +27,6 @@ from evaluation.results.attempts import ATTEMPTS, Attempt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     import polars as pl
 
@@ -172,7 +172,7 @@ def _differs_from(names: Sequence[str], step: int) -> pl.Expr:
     )
 
 
-def open_run(folder: Path) -> RecordedRun:
+def open_run(folder: str | Path) -> RecordedRun:
     """Open a run's folder; every line is looked at once.
 
     Raises:
@@ -181,6 +181,7 @@ def open_run(folder: Path) -> RecordedRun:
     """
     import polars as pl  # noqa: PLC0415 - loads polars
 
+    folder = Path(folder)
     header, raw_header = read_header(folder / HEADER)
     problems: list[str] = []
     read_attempts = _read_attempts(folder / ATTEMPTS, problems)

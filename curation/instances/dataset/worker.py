@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable
 
 import msgspec
 
-from curation.core.json_types import Json
+from curation.core.json_types import GivenSchema, Json
 from curation.instances.dataset.make_instances import (
     DEFAULT_COUNT,
     HUGE,
@@ -15,6 +14,7 @@ from curation.instances.dataset.make_instances import (
     SchemaInstances,
     make_instances,
 )
+from curation.json.text import text_of_schema
 from curation.lint.satisfiability import Satisfiability
 from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
@@ -106,7 +106,7 @@ def cost_too_much(reason: str, detail: str) -> bool:
 
 
 def witnesses(
-    schema: Mapping[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
+    schema: GivenSchema,
     *,
     dialect: str | None = None,
     count: int = DEFAULT_COUNT,
@@ -119,7 +119,7 @@ def witnesses(
     fetched. Equal arguments give equal instances.
 
     Args:
-        schema: The schema, or its JSON text.
+        schema: The schema, its JSON text, or a model of pydantic.
         dialect: `draft-04`, `draft-06`, `draft-07`, `2019-09` or `2020-12`; None to
             decide by `$schema`, as the rule set `clean` does.
         count: Maximum of witnesses: the smallest, the fullest, then random ones.
@@ -144,7 +144,7 @@ def witnesses(
         raise ValueError(f"no dialect {dialect!r}; there are {', '.join(BY_NAME)}")
     if count < 1:
         raise ValueError(f"count is {count}, and must be 1 or more")
-    text = schema if isinstance(schema, str) else json.dumps(schema, default=dict)
+    text = text_of_schema(schema)
     request = InstanceRequest(schema=text, dialect=dialect or "", count=count)
     return next(witnesses_of_each([request], seed))
 
