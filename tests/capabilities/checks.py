@@ -476,7 +476,7 @@ def records_of_three_sources(output: Output) -> None:
     text = (output.folder / "records.jsonl").read_text("utf-8")
     records = [json.loads(line)["fields"] for line in text.splitlines()]
     sources = Counter(record["source"] for record in records)
-    assert sources == {"text": 9, "image": 9, "audio": 9}
+    assert sources == {"text": 13, "image": 14, "audio": 13}
     for record in records:
         truth = record["ground_truth"]
         jsonschema.validate(truth, record["json_schema"])
