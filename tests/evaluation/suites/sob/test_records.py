@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -109,6 +110,15 @@ def test_the_sample_is_balanced(source: str) -> None:
     assert levels == [complexity_of(record.json_schema) for record in records]
     absent = [None in all_leaves(record.ground_truth).values() for record in records]
     assert (sum(absent), len(absent) - sum(absent)) == _ABSENT[source]
+
+
+def test_a_second_reader_gave_the_same_answers() -> None:
+    """Whoever wrote them saw context, question and schema, and no truth."""
+    path = Path(__file__).with_name("second_reading.jsonl")
+    read = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    answers = {answer["id"]: answer["answer"] for answer in read}
+    truths = {record.record_id: record.ground_truth for record in sample_records()}
+    assert answers == truths
 
 
 def test_no_answer_of_the_sample_is_copied_from_behind_a_label() -> None:
