@@ -36,8 +36,6 @@ from evaluation.suites.sob.records import (
 from evaluation.suites.sob.suite import SobSettings, prompt_of, suite_records
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evaluation.core.records import RecordSet
     from evaluation.suites.sob.records import SobRecord
 
