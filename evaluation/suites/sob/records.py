@@ -66,7 +66,7 @@ class SobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ground_truth: UntypedJson
     schema_complexity: str = ""
     question_difficulty: str = ""
-    #: The form of a record of the sample; empty for published ones.
+    #: The kind of a record of the sample; empty for published ones.
     family: str = ""
     #: Split of the published data: `train`, `validation` or `test`; otherwise empty.
     split: str = ""
@@ -138,7 +138,7 @@ def sob_record(record: Record) -> SobRecord:
 
 
 def sample_records() -> list[SobRecord]:
-    """Return 27 records of nine forms, nine of each source, sources in turn."""
+    """Return the forty records of the sample, their sources in turn."""
     lines = _SAMPLE_FILE.read_bytes().splitlines()
     return [msgspec.json.decode(line, type=SobRecord) for line in lines]
 

@@ -162,7 +162,7 @@ def _interval_table(summaries: Iterable[SourceSummary]) -> Table:
         for summary in summaries
     ]
     note = (
-        "Percentile bootstrap over clusters (records of the sample that share a form "
+        "Percentile bootstrap over clusters (records of the sample that share a kind "
         "are one, published records one each), 1,000 resamples."
     )
     title = "Value Accuracy with its 95 % intervals"
