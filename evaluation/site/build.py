@@ -49,10 +49,10 @@ def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
 
 
 def files_of(site: Site) -> Iterator[Page]:
-    """Yield every file of the site: the edition's own, scripts and pages."""
+    """Yield every file of the site: the edition, scripts, the style and pages."""
     for name in (INDEX, ROWS):
         yield Page(path=f"results/{name}", content=(site.folder / name).read_bytes())
-    for script in sorted(STATIC.glob("*.js")):
-        yield Page(path=script.name, content=script.read_bytes())
+    for file in sorted(STATIC.iterdir()):
+        yield Page(path=file.name, content=file.read_bytes())
     for pages_of in _PAGES:
         yield from pages_of(site)
