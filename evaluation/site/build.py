@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
 from evaluation.results.edition import INDEX, ROWS
-from evaluation.site import keywords, pages, records, schema
+from evaluation.site import keywords, pages, records
 from evaluation.site.rendering import STATIC
 from evaluation.site.site import Page, Site, open_site
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: What yields pages.
 _PAGES: Final = (
     *(pages.front, keywords.pages, pages.engines),
-    *(records.pages, schema.pages, pages.about),
+    *(records.pages, pages.about),
 )
 #: Where all that lies is of the site.
 _FOLDERS: Final = ("can", "engine", "records", "results")

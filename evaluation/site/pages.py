@@ -14,13 +14,15 @@ from evaluation.results.headline import ALL
 from evaluation.results.outcomes import Outcome
 from evaluation.site.keywords import keywords_of_messages
 from evaluation.site.rendering import engine_path, render
+from evaluation.site.schema import PROFILES, script
+from evaluation.site.site import Page
 from evaluation.tasks.probe.outcomes import ProbeOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evaluation.results.edition import Line
-    from evaluation.site.site import Page, Site
+    from evaluation.site.site import Site
 
 #: Examples of a cause.
 _EXAMPLES: Final = 3
@@ -69,12 +71,14 @@ def rates_of(line: Line) -> dict[Class, Rate]:
 
 
 def front(site: Site) -> Iterator[Page]:
-    """Yield the first page: which engine to take, which provider."""
+    """Yield the first page, which judges a pasted schema, and its script."""
     yield render(
         site,
         "index.html",
         "front",
-        "Which engine, which provider?",
+        "What happens to my schema?",
+        needs=("python", "judge", "schema-page"),
+        profiles=PROFILES,
         classes=Class,
         times=_TIMES,
         rates={engine: rates_of(line) for engine, line in site.headline.items()},
@@ -84,6 +88,7 @@ def front(site: Site) -> Iterator[Page]:
         by_config=_by_config(site),
         providers=fits_table(read_fits(site.folder)),
     )
+    yield Page(path="judge.js", content=script().encode())
 
 
 def _by_config(site: Site) -> Table:
