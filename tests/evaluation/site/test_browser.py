@@ -173,7 +173,7 @@ _QUESTIONS: Final[tuple[tuple[str, list[str], str, str], ...]] = (
     ("Which on Kubernetes schemas?",
      [], _MAIN, "by config of the dataset[^]+Kubernetes[^]+\nllguidance 1.9.1"),
     ("Which is fastest with its cache on?",
-     [], _MAIN, "first mask\tmask\n[^]+xgrammar 0.2.8[^]+ µs"),
+     [], _MAIN, "first mask\tmask\n[^]+xgrammar 0.2.8[^]+.µs"),
     ("Is minItems below anyOf enforced by XGrammar 0.2.8?",
      ["Keywords", "minItems"], _CELL, "^enforced$"),
     ("What changed from version V to W?",
