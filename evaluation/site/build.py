@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
 from evaluation.results.edition import INDEX, ROWS
-from evaluation.site import keywords, pages, records, schema
+from evaluation.site import keywords, pages, records
 from evaluation.site.rendering import STATIC
 from evaluation.site.site import Page, Site, open_site
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: What yields pages.
 _PAGES: Final = (
     *(pages.front, keywords.pages, pages.engines),
-    *(records.pages, schema.pages, pages.about),
+    *(records.pages, pages.about),
 )
 #: Where all that lies is of the site.
 _FOLDERS: Final = ("can", "engine", "records", "results")
@@ -49,10 +49,10 @@ def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
 
 
 def files_of(site: Site) -> Iterator[Page]:
-    """Yield every file of the site: the edition's own, scripts and pages."""
+    """Yield every file of the site: the edition, scripts, the style and pages."""
     for name in (INDEX, ROWS):
         yield Page(path=f"results/{name}", content=(site.folder / name).read_bytes())
-    for script in sorted(STATIC.glob("*.js")):
-        yield Page(path=script.name, content=script.read_bytes())
+    for file in sorted(STATIC.iterdir()):
+        yield Page(path=file.name, content=file.read_bytes())
     for pages_of in _PAGES:
         yield from pages_of(site)

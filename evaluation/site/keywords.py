@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from curation.fit.profile import load_profiles
 from curation.system.file_names import safe_name
 from evaluation.results.outcomes import Outcome
 from evaluation.site.rendering import engine_path, keyword_path, link, render
@@ -19,7 +17,6 @@ from evaluation.tasks.probe.task import all_placed, case_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.fit.profile import Profile, ProfileRule, ProfileSource
     from evaluation.core.cases import Case
     from evaluation.site.site import Page, Site
     from evaluation.tasks.probe.probe import PlacedProbe
@@ -74,24 +71,14 @@ def pages(site: Site) -> Iterator[Page]:
         )
         for line in site.rows.filter(task=NAME).iter_rows(named=True)
     }
-    asked = {engine for engine, _, _ in outcomes}
-    profiles = load_profiles("all")
-    newest = newest_versions(site.engines)
-    listed = []
+    asked = sorted({engine for engine, _, _ in outcomes})
+    listed = {}
     for keyword, probes in _placed().items():
-        feature = probes[0][0].probe.group
         singles = [case for _, case in probes if "pair" not in case.label]
-        listed.append(
-            {
-                "keyword": keyword,
-                "cells": [
-                    _summary([outcomes.get((it, c.config, c.id)) for c in singles])
-                    for it in newest
-                ],
-                "feature": feature,
-                "schemas": site.features.get(feature),
-            }
-        )
+        listed[keyword] = [
+            _summary([outcomes.get((it, c.config, c.id)) for c in singles])
+            for it in asked
+        ]
         places: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
         for placed, case in probes:
             group = places[placed.probe.name, placed.dialect]
@@ -113,12 +100,11 @@ def pages(site: Site) -> Iterator[Page]:
             keyword_path(keyword),
             "keyword",
             f"Who enforces {keyword}, and where?",
-            entry=listed[-1],
+            keyword=keyword,
             probes=places,
             asked=asked,
-            profiles=[(profile, *_told(profile, keyword)) for profile in profiles],
             tone=tone,
-            outcomes=list(ProbeOutcome),
+            outcomes=ProbeOutcome,
         )
     yield render(
         site,
@@ -128,26 +114,9 @@ def pages(site: Site) -> Iterator[Page]:
         listed=listed,
         heads=[
             "keyword",
-            *(link(f"../{engine_path(engine)}", engine) for engine in newest),
-            *(["real schemas with it"] if site.data else ()),
+            *(link(f"../{engine_path(engine)}", engine) for engine in asked),
         ],
     )
-
-
-def newest_versions(engines: Sequence[str]) -> list[str]:
-    """Return those of `NAME VERSION PRESET` of which there is no newer version.
-
-    >>> newest_versions(["a 0.9 faithful", "a 0.10 faithful", "a 0.9 vendor", "none"])
-    ['a 0.10 faithful', 'a 0.9 vendor', 'none']
-    """
-    newest: dict[tuple[str, ...], str] = {}
-    for engine in sorted(
-        engines,
-        key=lambda it: [int(n) for n in re.findall(r"\d+", "".join(it.split()[1:2]))],
-    ):
-        name, *rest = engine.split(" ")
-        newest[name, *rest[1:]] = engine
-    return [engine for engine in engines if engine in newest.values()]
 
 
 def _summary(outcomes: Sequence[ProbeOutcome | None]) -> dict[str, Any]:
@@ -162,33 +131,3 @@ def _summary(outcomes: Sequence[ProbeOutcome | None]) -> dict[str, Any]:
         "tone": tone(worst if run else None),
         "most": worst.value,
     }
-
-
-def _told(profile: Profile, keyword: str) -> tuple[str, list[str]]:
-    """Return what a profile does with a keyword, and where each rule is from."""
-    rules = [
-        rule
-        for rule in profile.rules
-        if keyword in rule.names and rule.check in {"keyword", "root-keyword"}
-    ]
-    told = "accepted" if keyword in profile.accepted else "unknown"
-    always = [r for r in rules if r.check == "keyword" and not (r.beside or r.types)]
-    if always:
-        told, rules = always[0].effect.value, always
-    return told, [_sentence(rule, profile.sources[rule.source]) for rule in rules]
-
-
-def _sentence(rule: ProfileRule, source: ProfileSource) -> str:
-    words: list[str] = [rule.effect]
-    if rule.check == "root-keyword":
-        words.append("at the root")
-    for word, names in (
-        ("beside", rule.beside),
-        ("of type", rule.types),
-        ("but for", rule.values),
-    ):
-        if names:
-            words.append(f"{word} {', '.join(map(str, names))}")
-    if rule.note:
-        words.append(f"({rule.note})")
-    return f"{' '.join(words)}: {source.title}, {source.date} ({source.evidence})"

@@ -7,31 +7,26 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from curation.core.documents import Explained
-from curation.fit.profile import load_profiles
-from evaluation.reporting.tables import Rate
-from evaluation.results.edition import (
-    COLUMNS,
-    INDEX,
-    ROWS,
-    TASKS,
-    all_asked_table,
-    scorecards_table,
-)
+from evaluation.reporting.tables import Rate, Table
+from evaluation.results.edition import COLUMNS, INDEX, ROWS, TASKS, scorecards_table
+from evaluation.results.fits import fits_table, read_fits
+from evaluation.results.headline import ALL
 from evaluation.results.outcomes import Outcome
 from evaluation.site.keywords import keywords_of_messages
 from evaluation.site.rendering import engine_path, render
+from evaluation.site.schema import PROFILES, script
+from evaluation.site.site import Page
 from evaluation.tasks.probe.outcomes import ProbeOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evaluation.results.edition import Line
-    from evaluation.site.site import Page, Site
+    from evaluation.site.site import Site
 
-#: Lines of a list, and examples of one of them.
-_MOST: Final = 10
+#: Examples of a cause.
 _EXAMPLES: Final = 3
-#: Times of the first page, by columns of the headline.
+#: Times of an engine, by columns of the headline.
 _TIMES: Final = {
     "compile": "compile_median",
     "first mask": "first_median",
@@ -76,39 +71,46 @@ def rates_of(line: Line) -> dict[Class, Rate]:
 
 
 def front(site: Site) -> Iterator[Page]:
-    """Yield the first page: which engine to take, which provider."""
-    rates = {engine: rates_of(line) for engine, line in site.headline.items()}
-    classes = [
-        each for each in Class if any(rate[each].count for rate in rates.values())
-    ]
-    providers = [
-        (profile, site.fits[profile.name])
-        for profile in load_profiles("all")
-        if profile.name in site.fits
-    ]
+    """Yield the first page, which judges a pasted schema, and its script."""
     yield render(
         site,
         "index.html",
         "front",
-        "Which engine, which provider?",
-        rates=rates,
-        classes=classes,
+        "What happens to my schema?",
+        needs=("python", "judge", "schema-page"),
+        profiles=PROFILES,
+        classes=Class,
         times=_TIMES,
-        heads={
-            "engine": "",
-            "outcomes": "wide",
-            **dict.fromkeys([*classes, *_TIMES], "figure"),
-        },
+        rates={engine: rates_of(line) for engine, line in site.headline.items()},
         timed=max(
             (value["schemas"] or 0 for value in site.headline.values()), default=0
         ),
-        table=all_asked_table(site.index, site.rows),
-        providers=sorted(providers, key=lambda each: -each[1].accepted),
+        by_config=_by_config(site),
+        providers=fits_table(read_fits(site.folder)),
+    )
+    yield Page(path="judge.js", content=script().encode())
+
+
+def _by_config(site: Site) -> Table:
+    """Return the share of each config that engines take and get right."""
+    rates = {
+        (line["engine"], line["config"]): Rate(line["passed"], line["asked"])
+        for line in site.figures
+    }
+    configs = dict.fromkeys(line["config"] for line in site.figures)
+    configs.pop(ALL, None)
+    return Table(
+        title="Taken and right, by config of the dataset",
+        columns=("engine", *configs),
+        rows=tuple(
+            (engine, *(rates.get((engine, config)) for config in configs))
+            for engine in site.headline
+        ),
     )
 
 
 def engines(site: Site) -> Iterator[Page]:
-    """Yield the page of each engine: what stops it, causes, slowest schemas."""
+    """Yield the page of each engine: its versions, what stops it, causes."""
     keywords = keywords_of_messages(site)
     for entry in site.index.engines:
         lines = site.masks.filter(engine=entry.engine).sort("config", "id")
@@ -123,22 +125,15 @@ def engines(site: Site) -> Iterator[Page]:
             entry=entry,
             tasks=TASKS,
             masks=lines.height,
-            versions={
+            classes=Class,
+            times=_TIMES,
+            rates={
                 engine.engine: rates_of(site.headline[engine.engine])
-                if engine.engine in site.headline
-                else {}
                 for engine in site.index.engines
-                if engine.name == entry.name
+                if engine.name == entry.name and engine.engine in site.headline
             },
             refusals=_ranked(refused.filter(outcome="compile_error")),
             causes=_ranked(causes.explode("name").filter(pl.col("name") != "")),
-            slowest={
-                column: lines.drop_nulls(column)
-                .sort(column, descending=True, maintain_order=True)
-                .head(_MOST)
-                .to_dicts()
-                for column in ("compile_ns", "between_ns")
-            },
         )
 
 

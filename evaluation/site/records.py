@@ -25,12 +25,8 @@ if TYPE_CHECKING:
 #: Scripts that hold the records; fewer where there are few.
 _MOST: Final = 128
 _PER_SCRIPT: Final = 32
-#: Columns of a record that are its story.
-_STORY: Final = (
-    *("split", "source", "path", "commit", "licence", "original_repository", "origin"),
-    *("dialect", "dialect_found", "valid_under", "size", "field_count", "depth"),
-    *("features", "formats", "lints", "vacuous", "weight", "cluster", "sha256"),
-)
+#: Columns of a record that are not its story.
+_SHOWN: Final = {"json_schema", "instances"}
 #: Characters of a schema or text.
 _LONGEST: Final = 20_000
 
@@ -40,23 +36,19 @@ def pages(site: Site) -> Iterator[Page]:
     rows: dict[str, dict[str, Line]] = defaultdict(dict)
     for line in site.masks.iter_rows(named=True):
         rows[line["key"]][line["engine"]] = line
-    scripts = min(_MOST, -(-max(site.dataset.height, len(rows)) // _PER_SCRIPT)) or 1
-    bundles: list[dict[str, str]] = [{} for _ in range(scripts)]
+    contents: dict[str, str] = {}
     for record in site.records():
         key = f"{record['config']}/{record['unique_id']}"
-        content = _content(site, key, rows.pop(key, {}), record)
+        contents[key] = _content(site, key, rows.pop(key, {}), record)
+    contents |= {key: _content(site, key, lines, {}) for key, lines in rows.items()}
+    scripts = min(_MOST, -(-len(contents) // _PER_SCRIPT)) or 1
+    bundles: list[dict[str, str]] = [{} for _ in range(scripts)]
+    for key, content in contents.items():
         bundles[bundle_of(key, scripts)][key] = content
-    for key, lines in rows.items():
-        bundles[bundle_of(key, scripts)][key] = _content(site, key, lines, {})
     for number, bundle in enumerate(bundles):
-        yield data_script(f"records/{number}.js", f"records-{number}", bundle)
+        yield data_script(f"records/{number}.js", bundle)
     yield render(
-        site,
-        "record.html",
-        "record",
-        "A record",
-        needs=("data", "record"),
-        scripts=scripts,
+        site, "record.html", "record", "A record", needs=("record",), scripts=scripts
     )
 
 
@@ -64,7 +56,6 @@ def _content(
     site: Site, name: str, rows: Mapping[str, Line], record: Mapping[str, Any]
 ) -> str:
     """Return the part of the page about one record, empty if the dataset lacks it."""
-    story = {name: record.get(name) for name in _STORY}
     schema = record.get("json_schema", "")
     with suppress(ValueError, RecursionError):
         schema = json.dumps(json.loads(schema), indent=2, ensure_ascii=False)
@@ -81,8 +72,8 @@ def _content(
         texts=[(text, _cut(text["text"])) for text in record.get("instances", ())],
         story={
             name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            for name, value in story.items()
-            if value not in (None, "")
+            for name, value in record.items()
+            if name not in _SHOWN and value not in (None, "", [])
         },
     )
 

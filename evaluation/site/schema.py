@@ -1,12 +1,12 @@
-"""The page that judges a reader's own schemas in the browser, by profiles.
+"""The script of the first page that judges a reader's schemas in the browser.
 
-Its script is `judge`, with all that it calls, translated from Python.
+It is `judge`, with all that it calls, translated from Python.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import regress
 
@@ -31,14 +31,7 @@ from curation.sources.openapi_bodies import is_description
 from curation.sources.readers import NamedSchema, Role
 from curation.system.escaping import safe
 from curation.validation.metaschemas import standard_documents
-from evaluation.site.rendering import render
-from evaluation.site.site import Page
 from evaluation.site.translation import Translation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evaluation.site.site import Site
 
 PROFILES: Final = load_profiles("all")
 METASCHEMAS: Final = standard_documents()
@@ -52,19 +45,6 @@ class Judged(NamedTuple):
     fault: str
     #: Target, verdict and findings.
     targets: list[tuple[Profile, str, list[FitFinding]]]
-
-
-def pages(site: Site) -> Iterator[Page]:
-    """Yield the page and its script."""
-    yield Page(path="judge.js", content=script().encode())
-    yield render(
-        site,
-        "schema.html",
-        "schema",
-        "What happens to my schema?",
-        needs=("python", "judge", "schema-page"),
-        profiles=PROFILES,
-    )
 
 
 def script() -> str:

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from curation.dataset.content_digest import SHARE, unchanged_records
 from curation.dataset.editions import config_names, instance_tables, split_of_file
-from curation.fit.records import RecordFit, TargetCount, target_counts
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.user_files import reading_parquet
 from evaluation.results.edition import Index, Line, read_index, read_rows
-from evaluation.results.fits import reached, read_fits
 from evaluation.results.headline import ALL, headline, with_keys
 from evaluation.tasks.masks import NAME as MASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from evaluation.reporting.tables import Rate
-
-#: Columns of an edit in the dataset's ledger, and their characters that are shown.
-_EDIT: Final = ("rule", "pointer", "before", "after")
-_LONGEST: Final = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,54 +55,27 @@ class Site:
         return with_keys(self.rows.filter(task=MASKS))
 
     @cached_property
+    def figures(self) -> list[Line]:
+        """The headline, by config and engine: outcomes and times on common records."""
+        return headline(self.masks).to_dicts()
+
+    @cached_property
     def headline(self) -> dict[str, Line]:
-        """Engines to outcomes and times on the common records, the best first."""
-        lines = headline(self.masks).filter(config=ALL)
-        return {line["engine"]: line for line in lines.iter_rows(named=True)}
+        """Engines to their lines for all configs, the best first."""
+        return {line["engine"]: line for line in self.figures if line["config"] == ALL}
 
     @property
     def common(self) -> int:
         """Number of records of task masks that every engine was asked."""
         return max((line["asked"] for line in self.headline.values()), default=0)
 
-    @cached_property
-    def dataset(self) -> pl.DataFrame:
-        """Features and targets of each record of the dataset; no rows without it."""
-        names = ("features", *RecordFit._fields)
-        if self.data is None:
-            return pl.DataFrame(schema=dict.fromkeys(names, pl.List(pl.String)))
-        files = [
-            path
-            for config in config_names(self.data)
-            for path in sorted((self.data / config).glob("*.parquet"))
-        ]
-        return pl.scan_parquet(files, glob=False).select(names).collect()
-
-    @cached_property
-    def features(self) -> Counter[str]:
-        """Features to the records of the dataset that have them; none without it."""
-        return Counter(self.dataset["features"].explode().drop_nulls())
-
-    @cached_property
-    def fits(self) -> dict[str, TargetCount]:
-        """Targets to the records that they take as they are; none without data."""
-        rows = self.dataset.select(RecordFit._fields).iter_rows()
-        return target_counts(starmap(RecordFit, rows))
-
-    @cached_property
-    def reached(self) -> dict[str, list[Rate]]:
-        """What targets take of the sample, by `WAYS`; none without `fits.parquet`."""
-        return reached(read_fits(self.folder))
-
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield every record of the dataset: its columns, `config`, `split`.
 
-        Under `instances` are its texts, each with the columns of their table, and under
-        `edits` those of the ledger, where the dataset has one.
+        Under `instances` are its texts, each with the columns of their table.
         """
         if self.data is None:
             return
-        edits = _edits(self.data / "ledger")
         for config in config_names(self.data):
             texts: dict[str, list[dict[str, Any]]] = defaultdict(list)
             for path in instance_tables(self.data, config):
@@ -124,7 +88,6 @@ class Site:
                         "config": config,
                         "split": split_of_file(path) or "",
                         "instances": texts[row["unique_id"]],
-                        "edits": edits[config, row["unique_id"]],
                     }
 
 
@@ -160,21 +123,3 @@ def open_site(results: Path, data: Path | None) -> Site:
 def _read(path: Path) -> pl.DataFrame:
     with reading_parquet(path):
         return pl.read_parquet(path, glob=False)
-
-
-def _edits(ledger: Path) -> defaultdict[tuple[str, str], list[dict[str, str]]]:
-    """Return the edits of each record, by its config and id."""
-    edits: defaultdict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
-    if (ledger / "changes.parquet").is_file():
-        kept = _read(ledger / "documents.parquet").filter(outcome="kept")
-        changes = _read(ledger / "changes.parquet").join(
-            kept.select("document", "config", "unique_id"), on="document"
-        )
-        shown = pl.col(_EDIT).fill_null("").str.head(_LONGEST)
-        for row in (
-            changes.sort("document", maintain_order=True)
-            .with_columns(shown)
-            .iter_rows(named=True)
-        ):
-            edits[row["config"], row["unique_id"]].append(row)
-    return edits

@@ -90,15 +90,13 @@ csbdata.py = (() => {
     const hex = sign.codePointAt(0).toString(16);
     return hex.length > 4 ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
   };
-    const KINDS = {
+  const KINDS = {
     str, bool, int: (value) => Number(value), float: (value) => Number(value), dict: (all) => new Map(all), list: (all = []) => [...iter(all)], tuple: (all) => of(...iter(all)),
     set: (all = []) => new Set(iter(all)), frozenset: (all = []) => new Set(iter(all)),
   };
   for (const [name, kind] of Object.entries(KINDS)) kind.kind ??= name;
-  KINDS.dict.$fromkeys = (all, value = null) => new Map([...iter(all)].map((key) => [key, value]));
   return {
-    ...KINDS, Raised, of, iter, len, plain, canonical, eq, has, le, lt, sub, add, union, common, sorted, get, defaultdict, remembered, is_regex, _visible,
-    max,
+    ...KINDS, Raised, of, iter, len, canonical, eq, has, le, lt, sub, add, union, common, sorted, max, get, defaultdict, remembered, is_regex, _visible,
     isinstance: isa, keep: (self, name, value) => { Object.defineProperty(self, name, { value }); return value; },
     put: (all, key, value) => { if (all instanceof Map) all.set(key, value); else all[key] = value; },
     first: (isTrue, ...values) => { let value; for (const each of values) { value = each(); if (bool(value) === isTrue) break; } return value; },
@@ -106,7 +104,6 @@ csbdata.py = (() => {
     map: (does, all) => [...iter(all)].map((part) => does(part)),
     range: (first, end, step = 1) => { const found = []; for (let at = end === undefined ? 0 : first; step > 0 ? at < (end ?? first) : at > end; at += step) found.push(at); return found; },
     enumerate: (all) => [...iter(all)].map((part, at) => [at, part]), reversed: (all) => [...iter(all)].reverse(),
-   
     next: (all, other) => { for (const part of all) return part; return other; }, replace: (value, changes) => Object.assign(Object.create(value), changes),
     Counter: (all) => { const found = new Map(); for (const part of all) found.set(part, (found.get(part) ?? 0) + 1); return found; },
     caught: (error, kinds) => { if (!(error instanceof Raised) || ![kinds].flat().includes(error.name)) throw error; },

@@ -7,16 +7,17 @@ const [place, input, state] = ["record", "name", "state"].map((id) => document.g
 const bundle = (name) => [...new TextEncoder().encode(name)]
   .reduce((value, byte) => (31 * value + byte) % place.dataset.scripts, 0);
 
-// The records of one script, which is fetched once.
-const load = (number) => csbdata.packed[`records-${number}`] !== undefined
-  ? csbdata.read(`records-${number}`)
-  : new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = `records/${number}.js`;
-    script.onload = () => resolve(csbdata.read(`records-${number}`));
-    script.onerror = () => reject(new Error(`no ${script.src}`));
-    document.head.append(script);
-  });
+// The records of one script, which sets `packed`: base64 of gzip of JSON. On `file://` there is no `fetch`.
+const load = (number) => new Promise((resolve, reject) => {
+  const script = document.createElement("script");
+  script.src = `records/${number}.js`;
+  script.onload = () => {
+    const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+    resolve(new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json());
+  };
+  script.onerror = () => reject(new Error(`no ${script.src}`));
+  document.head.append(script);
+});
 
 const wanted = () => decodeURIComponent(location.hash.slice(1));
 
@@ -26,23 +27,23 @@ async function show() {
   place.replaceChildren();
   state.textContent = name ? "reading" : "";
   if (!name) return;
-  let message = "";
+  let [content, message] = ["", ""];
   try {
     const records = await load(bundle(name));
-    // While a script is read the address may change, and change back.
-    if (name !== wanted()) return;
-    if (Object.hasOwn(records, name)) place.innerHTML = records[name];
+    if (Object.hasOwn(records, name)) content = records[name];
     else message = "no such record in this edition";
   } catch (error) {
-    if (name !== wanted()) return;
     message = `cannot be read: ${error.message}`;
   }
+  // While a script is read the address may change, and change back.
+  if (name !== wanted()) return;
+  place.innerHTML = content;
   state.textContent = message;
   const title = place.querySelector("section")?.dataset.name ?? "A record";
   document.querySelector("h1").textContent = title;
   document.title = `${title} · csbdata`;
 }
 
-input.addEventListener("change", () => { location.hash = `#${encodeURIComponent(input.value.trim()).replaceAll("%2F", "/")}`; });
+input.addEventListener("change", () => { location.hash = encodeURIComponent(input.value.trim()).replaceAll("%2F", "/"); });
 addEventListener("hashchange", show);
 show();

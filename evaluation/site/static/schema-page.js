@@ -16,20 +16,15 @@
   const escaped = (text) => safe(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
   const words = (text) => escaped(text).replace(/`([^`]*)`/g, "<code>$1</code>");
   const code = (text) => `<code>${escaped(text)}</code>`;
-  const badge = (verdict) => `<span class="verdict ${SIGNS[verdict][0]}">${SIGNS[verdict][1]} ${verdict}</span>`;
-  const finding = ({ pointer, sentence, source, evidence }) => `<li>${code(pointer || "(root)")}: ${words(sentence)} <small>(${escaped(source)}, ${evidence})</small></li>`;
 
   function section({ name, fault, targets }) {
     const heading = name ? `<h2>${escaped(name)}</h2>` : "";
     if (fault) return `${heading}<p>Not a schema that anyone can use: ${escaped(fault)}. ${code("csbdata check FILE")} says where.</p>`;
-    const rows = targets.map(([{ name: target, title, note }, verdict, findings]) => {
-      const hint = verdict === "rejected" ? `<p class="note">To look for a rewrite: ${code(`csbdata fit FILE --for ${target}`)}</p>` : "";
-      const why = findings.length ? `<details><summary>${findings.length} ${findings.length > 1 ? "findings" : "finding"}</summary><ul>${findings.slice(0, 100).map(finding).join("")}</ul>${hint}</details>` : "";
-      return `<tr><th scope="row">${escaped(title)}</th><td class="text" data-label="verdict">${badge(verdict)}</td>
-        <td class="text" data-label="why">${why}${note ? `<small>${words(note)}</small>` : ""}</td></tr>`;
-    });
-    return `${heading}<div class="cards"><table><caption>What happens to it</caption><thead><tr><th scope="col">target</th>
-      <th scope="col">verdict</th><th scope="col">why</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+    return heading + targets.map(([{ title, note }, verdict, findings]) => {
+      const [tone, sign] = SIGNS[verdict];
+      const why = findings.slice(0, 100).map(({ pointer, sentence, source, evidence }) => `<li>${code(pointer || "(root)")}: ${words(sentence)} <small>(${escaped(source)}, ${evidence})</small></li>`);
+      return `<details class="${tone}"><summary>${escaped(title)}: <b>${sign} ${verdict}</b></summary><ul>${why.join("")}</ul><p class="note">${words(note)}</p></details>`;
+    }).join("");
   }
 
   // Shows what happens to a text; returns the line above it.

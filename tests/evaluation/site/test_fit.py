@@ -146,7 +146,7 @@ def _in_browser(texts: Sequence[str], folder: Path) -> list[Any]:
     site = folder / "site"
     build_site(Path("results/2026.11"), None, site)
     read = f"({json.dumps(list(texts))}).map({_JUDGED})"
-    (visit,) = visited([{"url": f"{site.as_uri()}/schema.html", "read": read}])
+    (visit,) = visited([{"url": f"{site.as_uri()}/index.html", "read": read}])
     assert visit["said"] == []
     return list(visit["value"])
 
