@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evaluation.asking.participants import Side
     from evaluation.asking.request import ModelOptions, RunRequest
     from evaluation.generation.text_generation import TextWriter, TokenPrices
-    from evaluation.models.base import LanguageModel
+    from evaluation.models.transformers import TransformersModel
 
 #: Batches of texts that a local model is given at a time: it is filled up as texts end.
 _ROUNDS: Final = 4
@@ -160,7 +160,7 @@ def _served_parts(
 
 
 def _vocabulary(
-    model: LanguageModel, fetch: FetchSettings, say: Callable[[str], None]
+    model: TransformersModel, fetch: FetchSettings, say: Callable[[str], None]
 ) -> TokenizerFiles:
     """Return the model's tokenizer for engines, as wide as the model's logits."""
     tokenizer = get_tokenizer(str(model.tokenizer_folder), fetch, say)

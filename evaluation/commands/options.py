@@ -145,8 +145,8 @@ class ModelGroup(SpendingOptions):
         typer.Option(
             metavar="MODEL",
             help="The writer: smollm2, a folder, owner/name[@revision] on the Hub, "
-            "shape:NAME with random weights, PROVIDER:NAME (anthropic, ...) or the URL "
-            "of a server; of a suite repeatable [default: smollm2].",
+            "PROVIDER:NAME (anthropic, ...) or the URL of a server; of a suite "
+            "repeatable [default: smollm2].",
         ),
     ] = None
     device: Annotated[
@@ -448,13 +448,11 @@ def split_revision(model: str) -> tuple[str, str | None]:
         return model, None
     provider, colon, _ = model.partition(":")
     if colon:
-        from evaluation.models.shapes import PREFIX
         from evaluation.servers.provider import is_served, providers
 
         if is_served(model):
             return model, None
-        if not model.startswith(PREFIX):
-            then = f"type URL#MODEL, or one of {', '.join(filter(None, providers()))}"
-            raise BadUsage(f"unknown provider {provider!r}", model, then)
+        then = f"type URL#MODEL, or one of {', '.join(filter(None, providers()))}"
+        raise BadUsage(f"unknown provider {provider!r}", model, then)
     name, _, revision = model.partition("@")
     return name, revision or None

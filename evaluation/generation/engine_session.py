@@ -242,16 +242,6 @@ def _engine_ended(outcome: ProcessResult) -> EngineEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenMask:
-    """What may come next in a text."""
-
-    #: The memory is the engine's: it holds until the next token is taken.
-    allowed: RowMask
-    #: The engine's own time, in nanoseconds.
-    ns: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledGrammar:
     """A grammar that the engine has compiled."""
 
@@ -287,7 +277,8 @@ class EngineSession:
         self._pipe = pipe
         self._beside_others = beside_others
         self._place = place
-        self._mask = RowMask(of=masks, row=place)
+        #: What may come next in its text, as the engine's process has written it last.
+        self.allowed = RowMask(of=masks, row=place)
         #: Counts its texts, so that no answer is taken for that of another one.
         self._text = 0
         self._questions: deque[EngineQuestion] = deque()
@@ -403,15 +394,19 @@ class EngineSession:
         self._ask({"take": unsure.token, "forced": unsure.forced}, unsure.seconds)
         self._ask({"mask": True}, unsure.seconds)
 
-    def mask(self) -> TokenMask:
-        """Wait for the mask asked for.
+    def mask(self) -> int:
+        """Wait until `allowed` is the mask that was asked for.
+
+        It holds until the next token is taken.
+
+        Returns:
+            The engine's own time for it, in nanoseconds.
 
         Raises:
             EngineEnded: the engine failed, or refused the last token.
         """
         self.forced_after()
-        answer = self._next()
-        return TokenMask(allowed=self._mask, ns=answer.mask_ns)
+        return self._next().mask_ns
 
     def send(self) -> None:
         """Send what was asked, so that the engine is at work meanwhile."""
@@ -555,8 +550,8 @@ class EngineProcess:
         ...     (session,) = engine.sessions
         ...     session.compile('{"type": "null"}', seconds=40.0)
         ...     session.compiled()
-        ...     mask = session.mask().allowed
-        ...     np.unpackbits(mask.of[mask.row]).sum()
+        ...     session.mask()
+        ...     np.unpackbits(session.allowed.of[session.allowed.row]).sum()
     """
 
     def __init__(  # noqa: PLR0913 - the engine, and what its masks are for

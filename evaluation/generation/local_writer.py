@@ -26,7 +26,7 @@ from evaluation.walking.engine_worker import tokenizer_setup
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evaluation.models.base import LanguageModel
+    from evaluation.models.transformers import TransformersModel
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
@@ -47,7 +47,7 @@ class LocalWriter(TextWriter):
 
     def __init__(  # noqa: PLR0913 - the model, the engine, and how both work
         self,
-        model: LanguageModel,
+        model: TransformersModel,
         engine: EngineUnderTest,
         tokenizer: TokenizerFiles,
         options: LoopOptions,

@@ -168,7 +168,7 @@ class SeparateRows:
         self._rows.append(row)
 
     def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Give each text a pass; see `evaluation.models.base.Decoding`."""
+        """Give each text a pass of its new tokens; return the logits of each row."""
         fed = [
             row.feed(tokens) if tokens else None
             for row, tokens in zip(self._rows, rows, strict=True)
@@ -206,7 +206,7 @@ class SharedRows:
                 setattr(layer, name, torch.cat(padded).transpose(2, 3))
 
     def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Run one forward pass; see `evaluation.models.base.Decoding`."""
+        """Run one pass over the new tokens of each row; return the logits of each."""
         if self._cache is None:
             raise ValueError(rows)
         width = max(map(len, rows))

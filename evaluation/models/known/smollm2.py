@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curation.download.acquire import FetchSettings
-    from evaluation.models.base import LanguageModel
     from evaluation.models.loading import LoadOptions
+    from evaluation.models.transformers import TransformersModel
 
 #: What results call it.
 NAME = "SmolLM2-135M-Instruct (Q4_1 dequantised)"
@@ -68,7 +68,7 @@ _VERSION: Final = "2"
 
 def _load(
     loading: LoadOptions, settings: FetchSettings, say: Callable[[str], None]
-) -> LanguageModel:
+) -> TransformersModel:
     from evaluation.models.loading import load_model  # noqa: PLC0415 - heavy
 
     return load_model(_embedded_folder(settings, say), loading, name=NAME)

@@ -65,7 +65,7 @@ def test_the_embedded_model_writes_what_makes_sense() -> None:
     assert model.vocab_size == 49152
     question = Message(role="user", content="What is the capital of France?")
     decoding = model.open()
-    logits = decoding.admit(model.prompt([question])).logits.tensor()
+    logits = decoding.admit(model.prompt([question])).logits[0]
     written: list[int] = []
     while len(written) < 12 and (token := int(logits.argmax())):
         if token in model.end_tokens:
@@ -80,7 +80,7 @@ def test_logits_may_be_wider_than_the_vocabulary(tmp_path: Path) -> None:
     model = load_model(
         small_model(tmp_path, padding=29), LoadOptions(device="cpu", dtype="fp32")
     )
-    logits = model.open().admit((1, 2, 3)).logits.tensor()
+    logits = model.open().admit((1, 2, 3)).logits[0]
     assert logits.shape == (model.vocab_size,)
     assert logits.dtype == torch.float32
 
