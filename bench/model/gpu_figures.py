@@ -269,7 +269,9 @@ def engine_writers(
             if engine.unavailable:
                 found[name] = {"not_run": engine.unavailable}
                 continue
-            writers[name] = LocalWriter(model, engine, files, _OPTIONS, batch=batch)
+            writers[name] = LocalWriter(
+                model, engine, lambda: files, _OPTIONS, batch=batch
+            )
         with endless(model):
             yield writers
     finally:

@@ -17,7 +17,7 @@ from msgspec import Meta
 from curation.commands.options import local_path
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.words import counted
-from evaluation.generation.text_generation import Adapt, LoopOptions
+from evaluation.generation.text_generation import Adapt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -378,8 +378,6 @@ def model_options(models: ModelGroup, settings: RunSettings) -> list[ModelOption
                 model=name,
                 revision=revision,
                 device=models.device,
-                options=LoopOptions(**_named(LoopOptions, settings)),
-                memory_mb=settings.memory,
                 prices=price,
                 **_named(ModelOptions, settings),
             )

@@ -9,21 +9,18 @@ from __future__ import annotations
 from collections import deque
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Self
 
 import msgspec
 import numpy as np
 
-from curation.workers import protocol
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.shared_memory import SharedMemory
 from curation.workers.worker import Worker
 from evaluation.core.cases import Result
 from evaluation.models.base import RowMask, mask_bytes
-from evaluation.walking import engine_process
-from evaluation.walking.engine_worker import RESULTS, printed_lines
+from evaluation.walking.engine_worker import RESULTS, printed_lines, with_session
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -536,9 +533,6 @@ class EngineSession:
         return answer
 
 
-_ENGINES: Final = Path(engine_process.__file__)
-
-
 class EngineProcess:
     """One engine process that constrains as many texts at a time as it has sessions.
 
@@ -567,9 +561,7 @@ class EngineProcess:
         """Prepare; the process is started when first needed.
 
         Args:
-            program: The engine's interpreter, and as its setup what
-                `evaluation.walking.engine_process` is given: engine, options and
-                tokenizer.
+            program: The engine's (`engine_program`).
             texts: How many texts may be under way.
             vocab_size: The number of ids that a mask covers.
             limits: What the process may use.
@@ -590,7 +582,9 @@ class EngineProcess:
         }
         if end_tokens is not None:
             setup["ends"] = [*map(int, sorted(end_tokens))]
-        self._pipe = EnginePipe(_session_program(program, setup, printed), limits)
+        self._pipe = EnginePipe(
+            with_session(program, "generation_session.py", printed.path, setup), limits
+        )
         rows = np.frombuffer(masks.bytes, np.uint8).reshape(texts, -1)
         self._open.callback(self._pipe.close)
         self.sessions = tuple(
@@ -618,20 +612,3 @@ class EngineProcess:
             WorkerDidNotStart: the engine cannot be loaded.
         """
         self._pipe.start()
-
-
-def _session_program(
-    program: Program, own: dict[str, Json], printed: SharedMemory
-) -> Program:
-    setup = program.setup
-    if not isinstance(setup, dict):
-        raise TypeError
-    return program._replace(
-        file=_ENGINES,
-        setup={**setup, **own},
-        arguments=(
-            str(Path(protocol.__file__)),
-            printed.path,
-            str(_ENGINES.with_name("generation_session.py")),
-        ),
-    )

@@ -13,6 +13,7 @@ import msgspec
 
 from curation.core.json_types import Json, UntypedJson
 from evaluation.core.cases import Result
+from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,16 +42,11 @@ class TokenizedRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoopOptions:
+class LoopOptions(Bounds):
     """Options of the generation loop; recorded in a run's header."""
 
     #: Take the tokens that an engine offers as the only way on.
     forced: bool = False
-    #: Seconds for a compile, and for everything after it.
-    compile_seconds: float = 40.0
-    run_seconds: float = 40.0
-    #: Seconds by the wall clock for loading an engine.
-    load_seconds: float = 180.0
 
 
 class TextEnding(StrEnum):
@@ -329,7 +325,7 @@ class TextWriter(ABC):
     """A writer of texts: a model here under an engine, or one behind a server.
 
     Example:
-        >>> writer = LocalWriter(model, engine, tokenizer, LoopOptions())
+        >>> writer = LocalWriter(model, engine, lambda: tokenizer, LoopOptions())
         >>> (generation,) = writer.write([request])
         >>> generation.text
         '{"depth": 3}'

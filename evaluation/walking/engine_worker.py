@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 import msgspec
 
-import curation.workers.protocol
 from curation.core.json_types import Json
+from curation.workers import protocol
 from curation.workers.limits import Limits
 from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
 from curation.workers.process import Child, Program
@@ -209,23 +209,15 @@ class EngineWorker:
         #: The process's output; a run that is killed leaves no file of it.
         self._printed = Path(self._open.enter_context(SharedMemory(0)).path)
         setup: dict[str, Json] = {
-            "engine": str(participant.file.path),
-            "options": dict(participant.options),
-            "tokenizer": tokenizer_setup(tokenizer),
             "checks_commit": participant.file.about.checks_commit,
             "byte_ids": [*tokenizer.byte_ids()],
             "cores": list(cores),
         }
-        program = Program(
-            file=_HERE / "engine_process.py",
-            setup=setup,
-            interpreter=participant.interpreter,
-            arguments=(
-                curation.workers.protocol.__file__,
-                str(self._printed),
-                str(_HERE / "walk_session.py"),
-            ),
-            environment=participant.environment(),
+        program = with_session(
+            engine_program(participant, tokenizer),
+            "walk_session.py",
+            str(self._printed),
+            setup,
         )
         limits = Limits(
             seconds=max(bounds.compile_seconds, bounds.run_seconds),
@@ -355,6 +347,42 @@ class EngineWorker:
         if ending is Ending.CRASH and any(word in printed for word in MEMORY_WORDS):
             ending = Ending.OUT_OF_MEMORY
         return outcome._replace(ending=ending, stderr=printed + outcome.stderr)
+
+
+def engine_program(engine: EngineUnderTest, tokenizer: TokenizerFiles) -> Program:
+    """Return the program of an engine's process, without a session."""
+    return Program(
+        setup={
+            "engine": str(engine.file.path),
+            "options": dict(engine.options),
+            "tokenizer": tokenizer_setup(tokenizer),
+        },
+        interpreter=engine.interpreter,
+        environment=engine.environment(),
+    )
+
+
+def with_session(
+    program: Program, session: str, printed: str, setup: Mapping[str, Json]
+) -> Program:
+    """Return the program of an engine's process that answers a session's questions.
+
+    Args:
+        program: The engine's: engine, options and tokenizer as its setup.
+        session: The file of the session.
+        printed: The path of the file for what is printed.
+        setup: What the session needs besides.
+
+    Raises:
+        TypeError: the program has no setup.
+    """
+    if not isinstance(program.setup, dict):
+        raise TypeError
+    return program._replace(
+        file=_HERE / "engine_process.py",
+        setup={**program.setup, **setup},
+        arguments=(protocol.__file__, printed, str(_HERE / session)),
+    )
 
 
 def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:

@@ -54,7 +54,9 @@ def writer(
         (chosen,) = select_engines(cache, [engine], "faithful", [])
         files = replace(tokenizer, vocab_size=model.vocab_size)
         options = LoopOptions()
-        made.append(LocalWriter(model, chosen, files, options, batch=batch, say=say))
+        made.append(
+            LocalWriter(model, chosen, lambda: files, options, batch=batch, say=say)
+        )
         return made[-1]
 
     yield make

@@ -27,7 +27,6 @@ from curation.system.errors import (
 from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.commands.options import split_revision
 from evaluation.core.records import Message
-from evaluation.generation.text_generation import LoopOptions
 from evaluation.models import hardware as memory
 from evaluation.models.chat import TEMPLATE_DATE, ChatPrompts
 from evaluation.models.hardware import device_facts, gpu_settings, shared_tensor
@@ -149,27 +148,19 @@ def test_as_the_paper_means_everything_it_says() -> None:
     assert chosen.settings == CoverageSettings(
         prompt="sections", shots=2, dialect="2020-12"
     )
-    assert paper.options.compile_seconds == paper.options.run_seconds == 40.0
     assert paper.forced_as_paper
 
 
 def test_what_was_said_beside_the_paper_holds() -> None:
     """Options of the command line win, the model among them, even the default's."""
-    asked = ModelOptions(
-        model="smollm2",
-        budget=32,
-        options=LoopOptions(compile_seconds=7.0, forced=True),
-    )
-    given = {"model", "budget", "compile_seconds", "forced"}
-    paper = asked.as_paper(given)
+    asked = ModelOptions(model="smollm2", budget=32, forced=True)
+    paper = asked.as_paper({"model", "budget", "forced"})
     assert (paper.model, paper.budget) == ("smollm2", 32)
     chosen = choose_suite("coverage", {"prompt": "chat"}, "paper")
     assert chosen.settings == CoverageSettings(
         prompt="chat", shots=2, dialect="2020-12"
     )
-    assert paper.options.compile_seconds == 7.0
-    assert paper.options.run_seconds == 40.0
-    assert paper.options.forced
+    assert paper.forced
     assert not paper.forced_as_paper
 
 
