@@ -168,7 +168,7 @@ def usable_functions(
 
     @torch.inference_mode()
     def by_loop(logits: torch.Tensor) -> torch.Tensor:
-        return chooser.masked(masks, logits)
+        return chooser.masked(masks, logits)[0]
 
     def by_engine(module: str, logits: torch.Tensor) -> torch.Tensor:
         engine = import_module(module)

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import torch
-from transformers import DynamicCache
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.models.abilities import CacheAbilities, find_abilities
+from evaluation.models.abilities import find_abilities
 from evaluation.models.base import (
     ChosenTokens,
     FedPass,
@@ -22,11 +21,10 @@ from evaluation.models.base import (
 )
 from evaluation.models.chat import ChatPrompts
 from evaluation.models.forward import (
-    CachedRow,
+    CacheAbilities,
     ForwardPass,
     SeparateRows,
     SharedRows,
-    WholeRow,
 )
 from evaluation.models.hardware import DeviceClock, device_facts
 from evaluation.models.token_choice import TokenChooser
@@ -74,16 +72,11 @@ class TransformersDecoding:
         chooser: TokenChooser,
     ) -> None:
         """Begin with no text."""
-        self._forward = forward
         self._chooser = chooser
         self._clock = chooser.clock
-        self._abilities = abilities
-        self._batch = SharedRows(forward)
-        self._separate = SeparateRows()
-
-    @property
-    def _rows(self) -> SharedRows | SeparateRows:
-        return self._batch if self._abilities.batch else self._separate
+        self._rows: SharedRows | SeparateRows = (
+            SharedRows(forward) if abilities.batch else SeparateRows(forward, abilities)
+        )
 
     def admit(self, prompt: Sequence[int]) -> FedPass:
         """Read a prompt, and take the text in as the last row.
@@ -95,18 +88,7 @@ class TransformersDecoding:
             The pass, with one row.
         """
         begun = self._clock.moment()
-        able, forward = self._abilities, self._forward
-        if able.keeps:
-            cache = DynamicCache(config=forward.module.config)
-            logits = forward.over(prompt, cache)
-            if able.batch:
-                self._batch.admit(cache)
-            else:
-                self._separate.admit(CachedRow(forward, cache, several=able.several))
-        else:
-            row = WholeRow(forward)
-            self._separate.admit(row)
-            logits = row.feed(prompt)
+        logits = self._rows.admit(prompt)
         return FedPass(logits=logits[None], work=self._clock.since(begun))
 
     def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
