@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         vocab_size: int
         eos_id: int
         special_ids: list[int]
-        kind: str
         tokenizer_json: str
 
     class EngineSetup(TypedDict, total=False):
@@ -94,7 +93,6 @@ class Vocabulary:
         self.vocab_size = setup["vocab_size"]
         self.eos_id = setup["eos_id"]
         self.special_ids = setup["special_ids"]
-        self.kind = setup["kind"]
         self.tokenizer_json = setup["tokenizer_json"]
 
     @cached_property

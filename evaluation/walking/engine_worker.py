@@ -392,7 +392,6 @@ def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:
         "vocab_size": tokenizer.vocab_size,
         "eos_id": tokenizer.eos_id,
         "special_ids": list(tokenizer.special_ids),
-        "kind": tokenizer.kind,
         "tokenizer_json": str(tokenizer.tokenizer_json),
     }
 

@@ -279,7 +279,7 @@ from evaluation.generation.engine_session import EngineProcess
 
 engine = sys.argv[1]
 given = {"tokens": sys.argv[2], "vocab_size": 64, "eos_id": 0, "special_ids": [],
-         "kind": "byte_level", "tokenizer_json": ""}
+         "tokenizer_json": ""}
 setup = {"engine": engine, "options": {}, "tokenizer": given}
 with EngineProcess(
     Program(file=Path(engine), setup=setup), 2, vocab_size=64, limits=Limits()

@@ -86,7 +86,6 @@ def sessions(  # noqa: PLR0913 - what a process is given
         "vocab_size": tokenizer.vocab_size,
         "eos_id": tokenizer.eos_id,
         "special_ids": list(tokenizer.special_ids),
-        "kind": tokenizer.kind,
         "tokenizer_json": str(tokenizer.tokenizer_json),
     }
     program = Program(
