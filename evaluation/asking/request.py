@@ -68,8 +68,8 @@ class ModelOptions:
     forced: bool = False
     #: Minutes for which a server may be in trouble without any answer.
     patience: float = 10.0
-    #: Prices of a server's tokens, or a list of prices; None: that of csbdata.
-    prices: TokenPrices | Path | None = None
+    #: Prices of a server's tokens; None: those of csbdata's list.
+    prices: TokenPrices | None = None
     #: Empty, or `paper`.
     compat: str = ""
     #: Whether an engine has its forced tokens taken where the paper took them.

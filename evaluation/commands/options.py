@@ -198,9 +198,8 @@ class RunSettings(
     price: Annotated[
         str,
         Meta(
-            description="of a server's tokens, PROMPT/OUTPUT a million each, or a "
-            "list of prices, FILE.toml; of several models separated by commas; empty: "
-            "the list of csbdata"
+            description="of a server's tokens, PROMPT/OUTPUT a million each; of "
+            "several models separated by commas; empty: the list of csbdata"
         ),
     ] = ""
     patience: Annotated[
@@ -358,11 +357,13 @@ def model_options(models: ModelGroup, settings: RunSettings) -> list[ModelOption
     from evaluation.asking.request import ModelOptions
 
     names = models.model or ["smollm2"]
-    prices: list[TokenPrices | Path | None] = [None]
+    prices: list[TokenPrices | None] = [None]
     if settings.price:
         from evaluation.servers.prices import parse_prices
 
-        prices = [parse_prices(text) for text in settings.price.split(",")]
+        prices = [
+            parse_prices(text) if text else None for text in settings.price.split(",")
+        ]
     if len(prices) == 1:
         prices *= len(names)
     if len(prices) != len(names):

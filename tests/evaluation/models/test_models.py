@@ -464,8 +464,9 @@ def _tool(folder: Path, script: str) -> str:
 
 def test_clocks_and_power_cap_are_read_off_the_tool(tmp_path: Path) -> None:
     """A figure that the tool does not support is not known."""
-    program = _tool(tmp_path, 'echo "1980, 1980, [N/A], 700.00"')
+    program = _tool(tmp_path, 'echo "535.104.05, 1980, 1980, [N/A], 700.00"')
     assert gpu_settings("0", program) == {
+        "driver": "535.104.05",
         "sm_clock_mhz": "1980",
         "highest_sm_clock_mhz": "1980",
         "memory_clock_mhz": "not known",
