@@ -339,7 +339,8 @@ class EngineSession:
         Raises:
             EngineEnded: there is none.
         """
-        self.wait_for_answers()
+        while self.is_waiting(_LOOK):
+            pass
         answer = self._next()
         if answer.refusal is not None:
             raise EngineEnded(Result.COMPILE_ERROR, answer.refusal)
@@ -418,11 +419,6 @@ class EngineSession:
         elif self._questions:
             self._pipe.serve(seconds)
         return self._lost or self._since is not None or bool(self._questions)
-
-    def wait_for_answers(self) -> None:
-        """Wait until every question has been answered."""
-        while self.is_waiting(_LOOK):
-            pass
 
     def _look_for_grammar(self, since: tuple[float, float], seconds: float) -> None:
         """Begin the text if its grammar is compiled; give up past its deadline."""

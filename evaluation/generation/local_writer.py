@@ -189,7 +189,7 @@ class LocalWriter(TextWriter):
         if alone.tokens == first.tokens and alone.ending is first.ending:
             return first
         # Its times are those of a text alone: of the batch there are none.
-        return replace(alone, prefill_ns=None, ttft_ns=None, total_ns=None, steps=())
+        return replace(alone, ttft_ns=None, total_ns=None, steps=())
 
     def _tokenize(self, request: GenerationRequest) -> TokenizedRequest:
         prompt = self._model.prompt(request.messages)

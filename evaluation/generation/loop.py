@@ -103,8 +103,6 @@ class TextUnderWay:
     fed: int = 0
     #: What the loop itself has taken since the last step.
     loop_ns: int = 0
-    #: Reading its prompt.
-    prefill: TimedWork | None = None
     compile_ns: int | None = None
     compile_wait_ns: int | None = None
     warnings: tuple[str, ...] = ()
@@ -163,7 +161,6 @@ class TextUnderWay:
             prompt_tokens=len(self.request.prompt),
             compile_ns=self.compile_ns,
             compile_wait_ns=self.compile_wait_ns,
-            prefill_ns=None if self.prefill is None else self.prefill.ns(),
             ttft_ns=self.first_ns,
             total_ns=self.last_ns or None,
             steps=tuple(self.steps),
@@ -231,7 +228,7 @@ class _Batch:
             self._end_by_model(text, error)
             self._report(text)
             return
-        text.prefill = text.work = prefill.work
+        text.work = prefill.work
         text.logits = RowLogits(of=prefill.logits)
         text.fed = len(text.request.prompt)
         self._active.append(text)

@@ -137,7 +137,6 @@ class Generation:
     compile_ns: int | None = None
     #: How long the loop stood waiting for grammar and first mask.
     compile_wait_ns: int | None = None
-    prefill_ns: int | None = None
     #: From the request to its first token, the compile included.
     ttft_ns: int | None = None
     #: From the request to its last token.

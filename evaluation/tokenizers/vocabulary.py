@@ -307,14 +307,11 @@ def _bytes_by_id(
     length: int,
 ) -> list[bytes | None]:
     contents: list[bytes | None] = [None] * length
+    of_pieces = kind is VocabularyKind.SENTENCEPIECE
+    spelled = piece_bytes if of_pieces else to_bytes
     for text, number in ids.items():
-        if kind is VocabularyKind.SENTENCEPIECE:
-            contents[number] = piece_bytes(text)
-        else:
-            contents[number] = to_bytes(text)
+        contents[number] = spelled(text)
+    added_text = piece_bytes if of_pieces else str.encode
     for number, token in added.items():
-        text = token.content
-        sentencepiece = kind is VocabularyKind.SENTENCEPIECE
-        ordinary = piece_bytes(text) if sentencepiece else text.encode()
-        contents[number] = None if token.special else ordinary
+        contents[number] = None if token.special else added_text(token.content)
     return contents

@@ -144,7 +144,7 @@ class PrintedOutput:
 def compile_schema(
     engine: Engine, schema: str, waits: CoreWaits | None = None
 ) -> tuple[object, Answer]:
-    """Return a grammar and what its compilation took; or None, and the refusal.
+    """Return a grammar, what its compilation took, and warnings; or the refusal.
 
     Args:
         engine: The engine.
@@ -164,6 +164,7 @@ def compile_schema(
     answer: Answer = {"compile_ns": perf_counter_ns() - start}
     if waits is not None:
         answer["waited_ns"] = waits.since_last()
+    answer["warnings"] = engine_warnings(engine, grammar)
     return grammar, answer
 
 

