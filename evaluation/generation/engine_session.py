@@ -250,17 +250,6 @@ class CompiledGrammar:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _UnsureToken:
-    """A token that was asked to be taken."""
-
-    token: int
-    #: How many may be forced after it.
-    forced: int
-    #: Deadline of the answer.
-    seconds: float
-
-
 class EngineSession:
     """One text at a time under an engine's constraint, asked ahead.
 
@@ -291,8 +280,9 @@ class EngineSession:
         #: Since when a grammar is compiled beside other texts, by the pipe's clocks;
         #: None while none is.
         self._since: tuple[float, float] | None = None
-        #: A token of which it is not yet known whether it was taken.
-        self._unsure: _UnsureToken | None = None
+        #: A token of which it is not yet known whether it was taken, how many may be
+        #: forced after it, and the deadline of the answer.
+        self._unsure: tuple[int, int, float] | None = None
 
     @property
     def is_compiling_beside(self) -> bool:
@@ -367,8 +357,8 @@ class EngineSession:
         """
         if self._lost:
             self._redo()
-        self._unsure = _UnsureToken(token, forced, seconds)
-        self._ask_to_take(self._unsure)
+        self._unsure = token, forced, seconds
+        self._ask_to_take(*self._unsure)
 
     def forced_after(self) -> tuple[int, ...]:
         """Wait until the last token is taken; return what was forced after it.
@@ -380,7 +370,7 @@ class EngineSession:
         """
         if self._unsure is None:
             return ()
-        token, answer = self._unsure.token, self._next()
+        token, answer = self._unsure[0], self._next()
         self._unsure = None
         if not answer.accepted:
             detail = f"token {token} was in the mask, and commit refuses it"
@@ -388,9 +378,9 @@ class EngineSession:
         self._tokens += [token, *answer.forced]
         return answer.forced
 
-    def _ask_to_take(self, unsure: _UnsureToken) -> None:
-        self._ask({"take": unsure.token, "forced": unsure.forced}, unsure.seconds)
-        self._ask({"mask": True}, unsure.seconds)
+    def _ask_to_take(self, token: int, forced: int, seconds: float) -> None:
+        self._ask({"take": token, "forced": forced}, seconds)
+        self._ask({"mask": True}, seconds)
 
     def mask(self) -> int:
         """Wait until `allowed` is the mask that was asked for.
@@ -477,30 +467,18 @@ class EngineSession:
             self._pipe.serve(None)
         if self._lost:
             return
-        self._check_redone()
-        if self._unsure is not None:
-            self._ask_to_take(self._unsure)
-        elif wanted:
-            self._ask({"mask": True}, self._compile_seconds)
-
-    def _check_redone(self) -> None:
-        """Check that a new process has compiled, begun and taken what was written.
-
-        Raises:
-            EngineEnded: it has not; the first thing that went wrong.
-        """
-        answers, self._answers = self._answers, deque()
-        accepted = False
-        for answer in answers:
-            if isinstance(answer, EngineEnded):
-                raise answer
-            if answer.refusal is not None:
-                detail = f"its process ended; the next one refuses it: {answer.refusal}"
-                raise EngineEnded(Result.ENGINE_ERROR, detail)
-            accepted = answer.accepted
-        if not accepted:
+        refusal = self._next().refusal
+        if refusal is not None:
+            detail = f"its process ended; the next one refuses it: {refusal}"
+            raise EngineEnded(Result.ENGINE_ERROR, detail)
+        self._next()
+        if not self._next().accepted:
             detail = "its process ended, and the next one refuses what was written"
             raise EngineEnded(Result.ENGINE_ERROR, detail)
+        if self._unsure is not None:
+            self._ask_to_take(*self._unsure)
+        elif wanted:
+            self._ask({"mask": True}, self._compile_seconds)
 
     def _ask(self, message: dict[str, Json], seconds: float) -> None:
         question = EngineQuestion(
