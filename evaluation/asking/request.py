@@ -13,11 +13,11 @@ from curation.system.credentials import split_url
 from curation.system.errors import BadData, BadUsage
 from curation.system.registry import closest_names
 from curation.system.words import command
+from evaluation.core.cases import Bounds
 from evaluation.core.records import OpenedData, RecordRequest
 from evaluation.core.run_header import TaskSettings
 from evaluation.generation.text_generation import Adapt, TokenPrices
 from evaluation.results.reader import RecordedRun, open_run
-from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

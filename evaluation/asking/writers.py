@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
     from evaluation.asking.participants import Side
     from evaluation.asking.request import ModelOptions, RunRequest
+    from evaluation.core.cases import Bounds
     from evaluation.generation.text_generation import TextWriter
     from evaluation.models.transformers import TransformersModel
-    from evaluation.walking.engine_worker import Bounds
 
 #: Batches of texts that a local model is given at a time: it is filled up as texts end.
 _ROUNDS: Final = 4

@@ -404,8 +404,8 @@ def run_request(  # noqa: PLR0913 - groups of options
         BadConfiguration: an option makes no sense.
     """
     from evaluation.asking.request import RunRequest
+    from evaluation.core.cases import Bounds
     from evaluation.core.run_header import TaskSettings
-    from evaluation.walking.engine_worker import Bounds
 
     run_seconds = settings.run_seconds or (40.0 if suite is None else 120.0)
     settings = msgspec.structs.replace(settings, run_seconds=run_seconds)

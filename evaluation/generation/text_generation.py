@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
-from evaluation.core.cases import Result
-from evaluation.walking.engine_worker import Bounds
+from evaluation.core.cases import Bounds, Result
 
 if TYPE_CHECKING:
     from pathlib import Path

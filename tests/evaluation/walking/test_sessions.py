@@ -17,11 +17,11 @@ import csbdata
 from curation.system.errors import BadUsage
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Child
-from evaluation.core.cases import Case, InstanceWalk, Result, WalkVerdict
+from evaluation.core.cases import Bounds, Case, InstanceWalk, Result, WalkVerdict
 from evaluation.results.reader import gaps_of
 from evaluation.walking import engine_process
 from evaluation.walking.engine_process import CoreWaits, Deadline, engine_warnings
-from evaluation.walking.engine_worker import Bounds, PendingCase, build_row
+from evaluation.walking.engine_worker import PendingCase, build_row
 from evaluation.walking.generation_session import _TextUnderWay
 from evaluation.walking.run import _Work
 from evaluation.walking.walk_session import refusal_reason
