@@ -347,7 +347,7 @@ def test_a_cached_model_is_loaded_whatever_its_tokenizer_is_called(
     contents = files.token_bytes()
     spelled = b"".join(contents[token] or b"" for token in model.prompt(asked))
     assert b'{"name": "a person"}' in spelled
-    assert model.open().admit(model.prompt(asked)).logits.of.shape == (
+    assert model.open().admit(model.prompt(asked)).logits.shape == (
         1,
         model.vocab_size,
     )
