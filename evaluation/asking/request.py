@@ -278,13 +278,14 @@ class RunRequest:
             explicit: Names of options of the command line that stay as they are here:
                 `model`, `split`, `preset`, ...
         """
-        seconds = {"compile_seconds", "run_seconds"}.difference(explicit)
+        names = {"compile_seconds", "run_seconds"}.difference(explicit)
+        seconds: dict[str, Any] = dict.fromkeys(names, _PAPER_SECONDS)
         return replace(
             self,
             preset=self.preset if "preset" in explicit else PAPER,
             splits=self.splits if "split" in explicit else ["test"],
             vacuous=self.vacuous if "vacuous" in explicit else True,
-            bounds=replace(self.bounds, **dict.fromkeys(seconds, _PAPER_SECONDS)),
+            bounds=replace(self.bounds, **seconds),
             models=[model.as_paper(explicit) for model in self.models],
         )
 

@@ -140,7 +140,10 @@ def from_tiktoken(content: bytes, pinned: PinnedTokenizer) -> ParsedTokenizer:
         split=pinned.split,
         whole_first=True,
     )
-    config = {"eos_token": pinned.eos, "vocab_size": pinned.vocab_size}
+    config: dict[str, Json] = {
+        "eos_token": pinned.eos,
+        "vocab_size": pinned.vocab_size,
+    }
     return from_tokenizer_json(written, [config], pinned.where)
 
 
