@@ -47,7 +47,6 @@ _POLICIES = (
     Policy(last_key_counts=True, large_integers_are_floats=True),
     Policy(merge_equal_members=True),
 )
-_END = "<|endoftext|>"
 _SCHEMAS = b'{"type": "object", "properties": {"a": {"pattern": "^a+$"}}}\n' * 2
 _OPENAPI = b"""openapi: 3.1.0
 info: {title: made, version: "1"}
