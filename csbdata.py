@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from evaluation.answers.judge import TextJudgement, judge, reward
     from evaluation.asking.request import ModelOptions, RunRequest, RunResult
     from evaluation.asking.run import run
+    from evaluation.core.cases import Bounds
     from evaluation.core.records import Instance, Record
     from evaluation.core.run_header import TaskSettings
     from evaluation.results.reader import RecordedRun, open_run
-    from evaluation.walking.engine_worker import Bounds
 
 __all__ = [
     "Bounds",
@@ -95,7 +95,7 @@ __all__ = [
 
 #: Where a public name is defined, with a colon and its name there if that is another.
 _MODULES: Final = {
-    "Bounds": "evaluation.walking.engine_worker",
+    "Bounds": "evaluation.core.cases",
     "BuildRequest": "curation.pipeline.build",
     "BuildResult": "curation.pipeline.build",
     "CsbdataError": "curation.system.errors",

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 from curation.download.acquire import FetchSettings
 from evaluation.asking.request import RunRequest
 from evaluation.asking.run import run
+from evaluation.core.cases import Bounds
 from evaluation.core.run_header import TaskSettings
 from evaluation.setup.engine_files import VENDOR, find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
@@ -31,7 +32,7 @@ from evaluation.tasks.official_suite.outcomes import failures_of
 from evaluation.tasks.official_suite.task import with_suite
 from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.engine_process import Vocabulary
-from evaluation.walking.engine_worker import Bounds, tokenizer_setup
+from evaluation.walking.engine_worker import tokenizer_setup
 
 if TYPE_CHECKING:
     import argparse

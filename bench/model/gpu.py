@@ -85,7 +85,7 @@ SECONDS: Final = {
 #: Seconds that a figure needs at least, and that are kept for writing the last one.
 _MINIMUM: Final = 4
 RESERVE: Final = 10
-_SHAPES: Final = {"8b": "shape:llama-3.1-8b", "1b": "shape:llama-3.2-1b"}
+_SHAPES: Final = {"8b": "llama-3.1-8b", "1b": "llama-3.2-1b"}
 _ENGINES: Final = ("llguidance", "xgrammar")
 _TINY: Final = Sizes(
     copied=2**20,

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import torch
 
     from evaluation.generation.text_generation import Generation
-    from evaluation.models.base import LanguageModel
     from evaluation.models.transformers import TransformersModel
 
     _Apply: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
@@ -42,7 +41,7 @@ def not_run(error: BaseException) -> dict[str, str]:
 
 
 def write(
-    model: LanguageModel, prompts: Sequence[Sequence[int]], tokens: int
+    model: TransformersModel, prompts: Sequence[Sequence[int]], tokens: int
 ) -> list[Generation]:
     """Return texts that our loop writes in one batch, without an engine."""
     requests = [
@@ -53,7 +52,7 @@ def write(
     return generate(model, requests, [None] * len(requests), options)
 
 
-def drawn_prompt(model: LanguageModel, length: int, seed: int) -> list[int]:
+def drawn_prompt(model: TransformersModel, length: int, seed: int) -> list[int]:
     """Return a prompt of random tokens."""
     draw = np.random.default_rng(seed)
     return [*map(int, draw.integers(0, model.vocab_size, length))]
@@ -169,7 +168,7 @@ def usable_functions(
 
     @torch.inference_mode()
     def by_loop(logits: torch.Tensor) -> torch.Tensor:
-        return chooser.masked(masks, logits)
+        return chooser.masked(masks, logits)[0]
 
     def by_engine(module: str, logits: torch.Tensor) -> torch.Tensor:
         engine = import_module(module)

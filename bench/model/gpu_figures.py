@@ -28,6 +28,7 @@ from bench.model.gpu_correct import (
     usable_functions,
     write,
 )
+from bench.model.shapes import load_shape, shapes
 from bench.model.timing import endless, interleaved, library_texts, ratio
 from curation.download.acquire import FetchSettings
 from evaluation.core.records import Message, Record
@@ -80,7 +81,13 @@ class Sizes:
 
 
 def load(name: str, device: str = "cpu", dtype: str = "auto") -> TransformersModel:
-    """Return a model, loaded; checks that its weights fit before it asks for memory."""
+    """Return a model, loaded; checks that its weights fit before it asks for memory.
+
+    Args:
+        name: A shape, whose weights are drawn; or a model as `--model` names it.
+        device: Where it computes.
+        dtype: The numbers in which it does.
+    """
     from transformers.utils import logging as library  # noqa: PLC0415 - heavy
 
     from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
@@ -88,7 +95,10 @@ def load(name: str, device: str = "cpu", dtype: str = "auto") -> TransformersMod
 
     loading = LoadOptions(device=device, dtype=dtype)
     settings = FetchSettings.from_environment()
-    model: TransformersModel = get_model(name, loading, settings)  # type: ignore[assignment]  # all such names are
+    if shape := shapes().get(name):
+        model = load_shape(shape, loading, settings)
+    else:
+        model = get_model(name, loading, settings)
     # Loading silences what a figure is to carry.
     library.set_verbosity_warning()
     return model
@@ -259,7 +269,9 @@ def engine_writers(
             if engine.unavailable:
                 found[name] = {"not_run": engine.unavailable}
                 continue
-            writers[name] = LocalWriter(model, engine, files, _OPTIONS, batch=batch)
+            writers[name] = LocalWriter(
+                model, engine, lambda: files, _OPTIONS, batch=batch
+            )
         with endless(model):
             yield writers
     finally:

@@ -22,7 +22,7 @@ from evaluation.analysis.recorded_cases import (
     open_engine,
 )
 from evaluation.analysis.shrink_failure import shrink_failure
-from evaluation.core.cases import InstanceResult, Row, WalkVerdict
+from evaluation.core.cases import Bounds, InstanceResult, Row, WalkVerdict
 from evaluation.results.outcomes import (
     FAULTS,
     Outcome,
@@ -32,7 +32,6 @@ from evaluation.results.outcomes import (
 )
 from evaluation.tasks.registry import task_named
 from evaluation.tokenizers import get_tokenizer
-from evaluation.walking.engine_worker import Bounds
 from evaluation.walking.why import ACCEPTED, VARYING
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from curation.instances.dataset.worker import InstanceRequest, witnesses_of_each
 from curation.system.errors import BadConfiguration, TemporarilyUnavailable
 from curation.system.terminal import say
 from evaluation.analysis.recorded_cases import open_engine
-from evaluation.core.cases import Case, InstanceWalk, Result, Row
+from evaluation.core.cases import Bounds, Case, InstanceWalk, Result, Row
 from evaluation.core.records import Record
 from evaluation.data.instance_store import recorded_instances
 from evaluation.results.outcomes import FAULTS, engine_is_right
@@ -28,7 +28,6 @@ from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from evaluation.tasks.masks import NAME
 from evaluation.tasks.probe.acceptance import REJECTED, UNKNOWN, ask_records
 from evaluation.tokenizers import BYTES, get_tokenizer
-from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -282,8 +282,6 @@ def _sides(runs: Sequence[RecordedRun], number: int) -> dict[str, _Side]:
     sides: dict[str, _Side] = {}
     folders = run_names(runs)
     for run in runs:
-        if number == _COVERAGE and run.header.models.random_weights:
-            continue
         for label, texts in texts_by_engine(scored_run(run, "coverage")).items():
             framework = _framework_of(run.header.participant(label))
             if framework == "LM only" and framework not in table.frameworks:

@@ -13,10 +13,10 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.workers.process import exchange
-from evaluation.core.cases import Case, Result, Row
+from evaluation.core.cases import Bounds, Case, Result, Row
 from evaluation.setup.engine_files import FAITHFUL
 from evaluation.setup.environments import install_line
-from evaluation.walking.engine_worker import Bounds, EngineWorker, PendingCase
+from evaluation.walking.engine_worker import EngineWorker, PendingCase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

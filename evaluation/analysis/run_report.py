@@ -81,9 +81,6 @@ def _tasks(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Task | None
         known_tasks = tasks()
     reading = {task.name for task in known_tasks.values() if task.reads in run.tasks}
     available = sorted({*run.tasks, *reading})
-    if run.header.models.random_weights:
-        judging = {task.name for task in known_tasks.values() if task.judges_texts}
-        available = [name for name in available if name not in judging]
     for name in names:
         if name not in available:
             listing = ", ".join(available) or "no task at all"

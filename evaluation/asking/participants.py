@@ -51,10 +51,8 @@ def participants_of(
         choice: The suite that models are asked; None if none is.
 
     Raises:
-        BadUsage: a setting that no task reads, or texts of a model without weights
-            of its own were to be judged.
-        BadUsage: there is no such engine, way to ask or option, or a task wants
-            masks of a server.
+        BadUsage: a setting that no task reads, an unknown engine, way to ask or
+            option, or a task wants masks of a server.
         Unavailable: a library is missing, no engine can be used here, or a server does
             not answer (exit 69).
     """
@@ -189,7 +187,6 @@ def _check_usable(
 
     Raises:
         Unavailable: a library is missing, or no engine can be used here.
-        BadUsage: texts of a model without weights of its own were to be judged.
     """
     local = [options for options in request.models if not options.over_http]
     if (tasks or local) and find_spec("tokenizers") is None:
@@ -204,16 +201,7 @@ def _check_usable(
             f"no engine of this run can be used here ({'; '.join(reasons)})",
             then=" or ".join(filter(None, installs)),
         )
-    judging = [task.name for task in tasks if task.judges_texts]
-    if request.suite is not None:
-        judging.append(f"suite {request.suite.suite.name}")
-    if not judging and choice is None:
-        return
-    from evaluation.models.shapes import check_learnt  # noqa: PLC0415 - of models alone
-    from evaluation.models.store import check_installed  # noqa: PLC0415 - as above
-
-    for options in local:
-        for name in judging:
-            check_learnt(options.model, name)
     if local and choice is not None:
+        from evaluation.models.store import check_installed  # noqa: PLC0415 - of models alone
+
         check_installed()

@@ -201,13 +201,7 @@ def _select(records: Sequence[Record], request: RecordRequest) -> Sequence[Recor
             f"no record of --split {' or '.join(request.splits)}",
             then=present or "leave --split out: these data have no splits",
         )
-    selected = [
-        record
-        for record in records
-        if (not request.splits or record.split in request.splits)
-        and (not request.ids or {record.id, record.key} & request.ids)
-        and (not request.configs or record.group in request.configs)
-    ]
+    selected = [record for record in records if request.allows(record)]
     if not selected:
         raise NoInput("none of the records is selected", then="look at --id, --config")
     return selected[: request.limit] if request.first else _drawn(selected, request)

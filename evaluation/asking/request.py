@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
@@ -13,11 +13,11 @@ from curation.system.credentials import split_url
 from curation.system.errors import BadData, BadUsage
 from curation.system.registry import closest_names
 from curation.system.words import command
+from evaluation.core.cases import Bounds
 from evaluation.core.records import OpenedData, RecordRequest
 from evaluation.core.run_header import TaskSettings
-from evaluation.generation.text_generation import Adapt, LoopOptions, TokenPrices
+from evaluation.generation.text_generation import Adapt, TokenPrices
 from evaluation.results.reader import RecordedRun, open_run
-from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -37,7 +37,6 @@ PAPER: Final = "paper"
 PAPER_MODEL: Final = "meta-llama/Llama-3.2-1B-Instruct"
 _PAPER_BUDGET: Final = 2048
 _PAPER_SECONDS: Final = 40.0
-_Limits = TypeVar("_Limits", LoopOptions, Bounds)
 
 #: A build, a folder of JSON Schemas or of MaskBench's files, one such file, or
 #: `owner/name[@revision]` on the Hub; or the records themselves. None: the local
@@ -65,12 +64,12 @@ class ModelOptions:
     #: Tokens of every text; None: by the prompt.
     budget: int | None = None
     seed: int = 0
-    options: LoopOptions = field(default_factory=LoopOptions)
-    memory_mb: int = 4096
+    #: Whether the tokens that an engine offers as the only way on are taken.
+    forced: bool = False
     #: Minutes for which a server may be in trouble without any answer.
     patience: float = 10.0
-    #: Prices of a server's tokens, or a list of prices; None: that of csbdata.
-    prices: TokenPrices | Path | None = None
+    #: Prices of a server's tokens; None: those of csbdata's list.
+    prices: TokenPrices | None = None
     #: Empty, or `paper`.
     compat: str = ""
     #: Whether an engine has its forced tokens taken where the paper took them.
@@ -96,10 +95,10 @@ class ModelOptions:
         return is_served(self.model)
 
     def as_paper(self, explicit: Collection[str] = ()) -> ModelOptions:
-        """Return the options of the paper's experiment: model, limits, loop.
+        """Return the options of the paper's experiment: model, budget, loop.
 
-        Greedy, one text a schema, 40 s for a compile and 40 s for the rest, forced
-        tokens as in its Tables 12 and 13; else the defaults of its code.
+        Greedy, one text a schema, forced tokens as in its Tables 12 and 13; otherwise
+        the defaults of its code.
 
         Args:
             explicit: Names of options of the command line that stay as they are.
@@ -112,16 +111,8 @@ class ModelOptions:
             "budget": _PAPER_BUDGET,
             "forced_as_paper": "forced" not in explicit,
         }
-        loop = with_paper_seconds(self.options, explicit)
         changes = {name: value for name, value in paper.items() if name not in explicit}
-        return replace(self, **changes, options=loop, compat=PAPER)
-
-
-def with_paper_seconds(limits: _Limits, explicit: Collection[str]) -> _Limits:
-    """Return limits with the paper's deadlines, but for those of the command line."""
-    names = {"compile_seconds", "run_seconds"}.difference(explicit)
-    changes: dict[str, Any] = dict.fromkeys(names, _PAPER_SECONDS)
-    return replace(limits, **changes)
+        return replace(self, **changes, compat=PAPER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +269,8 @@ class RunRequest:
     def as_paper(self, explicit: Collection[str] = ()) -> RunRequest:
         """Return the same as the paper did it: limits, preset, split, model, prompt.
 
-        Vacuous records count, as they did there.
+        Vacuous records count, as they did there; 40 s for a compile and 40 s for the
+        rest.
 
         Source: section 5.1 of arXiv 2501.10868.
 
@@ -286,12 +278,14 @@ class RunRequest:
             explicit: Names of options of the command line that stay as they are here:
                 `model`, `split`, `preset`, ...
         """
+        names = {"compile_seconds", "run_seconds"}.difference(explicit)
+        seconds: dict[str, Any] = dict.fromkeys(names, _PAPER_SECONDS)
         return replace(
             self,
             preset=self.preset if "preset" in explicit else PAPER,
             splits=self.splits if "split" in explicit else ["test"],
             vacuous=self.vacuous if "vacuous" in explicit else True,
-            bounds=with_paper_seconds(self.bounds, explicit),
+            bounds=replace(self.bounds, **seconds),
             models=[model.as_paper(explicit) for model in self.models],
         )
 

@@ -259,7 +259,7 @@ def _plan(
         return None
     timed = any(task.timed for task in tasks)
     if writers and all(task.needs_model for task in tasks):
-        tokenizer = writers[0].loaded.tokenizer()
+        tokenizer = writers[0].tokenizer()
     else:
         tokenizer = get_tokenizer(request.tokenizer, request.fetch, say=progress.say)
     return RunPlan(
@@ -280,7 +280,7 @@ def _models(choice: SuiteChoice | None, writers: Sequence[Writer]) -> dict[str, 
         return {}
     facts = choice.suite.facts
     about = {} if facts is None else facts(choice.settings)
-    return {**writers[0].loaded.header, **about}
+    return {**writers[0].facts, **about}
 
 
 def _facts(request: RunRequest) -> dict[str, Json]:
@@ -386,7 +386,7 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
             score=score,
             repairs=request.repairs,
             seed=request.settings.seed,
-            batch=max(writer.loaded.texts_at_a_time for writer in writers),
+            batch=max(writer.texts_at_a_time for writer in writers),
             advance=advance,
             totals=totals,
         )

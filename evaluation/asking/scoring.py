@@ -37,7 +37,7 @@ from evaluation.results.attempts import ATTEMPTS, line_of
 from evaluation.results.reader import NotAnAttempt, parse_line
 from evaluation.results.suite_rows import row_from_scored
 from evaluation.suites.registry import is_path
-from evaluation.walking.run_folder import whole_lines
+from evaluation.walking.run_folder import AttemptMark, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,12 +49,6 @@ _Number = TypeVar("_Number", int, float)
 _MOST: Final = 64
 _HEAVIEST: Final = 2**20
 _FOREVER: Final = 1 << 40
-
-
-class _Asked(msgspec.Struct, frozen=True):
-    """What of a line tells whether it is of a suite."""
-
-    task: str
 
 
 def score_into(  # noqa: PLR0913 (one parameter an independent choice)
@@ -86,7 +80,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     with atomic_file(path) as temporary, temporary.open("wb") as file:
         for line in whole_lines(path):
             with suppress(NotAnAttempt):
-                if parse_line(line, _Asked).task == choice.suite.name:
+                if parse_line(line, AttemptMark).task == choice.suite.name:
                     continue
             file.write(line)
         for scored, marks in _scored(pairs, verdicts):

@@ -13,11 +13,11 @@ from curation.system.errors import BadData, Unavailable
 from evaluation.analysis.publish_edition import KEY, content_of, line_of, line_table
 from evaluation.asking.request import RunRequest
 from evaluation.asking.run import run
+from evaluation.core.cases import Bounds
 from evaluation.reporting.tables import Rate, Ratio, Table
 from evaluation.results.edition import read_index, read_rows
 from evaluation.results.outcomes import Outcome
 from evaluation.tasks.registry import task_named
-from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.run_header import Constraint
+from evaluation.generation.text_generation import LoopOptions
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.client import ServerClient
 from evaluation.servers.pacing import Account, Spending
@@ -27,170 +28,34 @@ if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
     from evaluation.asking.participants import Side
     from evaluation.asking.request import ModelOptions, RunRequest
-    from evaluation.generation.text_generation import TextWriter, TokenPrices
-    from evaluation.models.base import LanguageModel
+    from evaluation.core.cases import Bounds
+    from evaluation.generation.text_generation import TextWriter
+    from evaluation.models.transformers import TransformersModel
 
 #: Batches of texts that a local model is given at a time: it is filled up as texts end.
 _ROUNDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WritingModel:
-    """A model of a run, loaded here or behind a server."""
-
-    options: ModelOptions
-    #: Its name in rows and tables.
-    name: str
-    #: Its entry in the run's header.
-    header: Mapping[str, Json]
-    #: Its facts in a participant's entry of the run's header.
-    entry: Json
-    #: What its tokens cost; None if that is not known.
-    prices: TokenPrices | None = None
-    #: Returns the tokenizer that counts budgets; of a local model its own.
-    tokenizer: Callable[[], TokenizerFiles]
-    #: Counts the tokens of a text.
-    count: Callable[[str], int]
-    #: How many texts a writer is given before the next one has its turn.
-    texts_at_a_time: int
-
-
-def _settings(options: ModelOptions, prices: TokenPrices | None) -> dict[str, Json]:
-    """Return how a model writes, for the run's header."""
-    return {
-        "samples": options.samples,
-        "temperature": options.temperature,
-        "seed": options.seed,
-        "budget": options.budget,
-        "compat": options.compat,
-        "forced_as_paper": options.forced_as_paper,
-        "batch": options.batch,
-        "options": asdict(options.options),
-        "prices": asdict(prices) if prices else None,
-    }
-
-
-#: A model, a constraint, and what writes under it.
-_Parts: TypeAlias = "tuple[WritingModel, Constraint, TextWriter]"
-
-
-def _local_parts(
-    side: Side, fetch: FetchSettings, say: Callable[[str], None]
-) -> Iterator[_Parts]:
-    """Load a model of transformers; yield it with each of its engines.
-
-    Raises:
-        CsbdataError: there is no such model, or it cannot be loaded.
-    """
-    check_installed()
-    from evaluation.generation.local_writer import LocalWriter  # noqa: PLC0415 - heavy
-    from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
-
-    options = side.options
-    loading = LoadOptions(
-        revision=options.revision,
-        device=options.device,
-        dtype=options.dtype,
-        threads=options.threads,
-        attention=options.attention,
-    )
-    model = get_model(options.model, loading, fetch, say)
-    tokenizer = _vocabulary(model, fetch, say)
-    facts: dict[str, Json] = {
-        "model": model.name,
-        **model.facts(),
-        **_settings(options, None),
-    }
-    path = Path(options.model)
-    rounds = 1 if options.batch == 1 else _ROUNDS
-    loaded = WritingModel(
-        options=options,
-        name=path.name if path.exists() else options.model,
-        header=facts,
-        entry=facts,
-        tokenizer=lambda: tokenizer,
-        count=token_counter(lambda: tokenizer),
-        texts_at_a_time=options.batch * rounds,
-    )
-    for engine in side.engines:
-        loop = options.options
-        if options.forced_as_paper:
-            loop = replace(loop, forced=engine.file.about.forced_in_paper)
-        yield (
-            loaded,
-            engine,
-            LocalWriter(
-                model,
-                engine,
-                tokenizer,
-                loop,
-                batch=options.batch,
-                memory_mb=options.memory_mb,
-                say=say,
-            ),
-        )
-
-
-def _served_parts(
-    side: Side, request: RunRequest, say: Callable[[str], None], spending: Spending
-) -> Iterator[_Parts]:
-    """Yield a model behind a server with each way to ask it.
-
-    Nothing is sent, and no tokenizer is fetched unless one is named.
-    """
-    options, prices = side.options, side.prices
-    connection = side.servers[0].connection
-    is_bound = request.tokenizer == DEFAULT
-    name = BYTES if is_bound else request.tokenizer
-    tokenizer = cache(partial(get_tokenizer, name, request.fetch, say))
-    settings = _settings(options, prices)
-    loaded = WritingModel(
-        options=options,
-        name=connection.model,
-        header={"model": options.recorded_model, **settings},
-        entry=connection.model,
-        prices=prices,
-        tokenizer=tokenizer,
-        count=tokens_at_most if is_bound else token_counter(tokenizer),
-        texts_at_a_time=options.batch,
-    )
-    client = ServerClient(connection, account=Account(spending, prices))
-    for server in side.servers:
-        yield loaded, server, ServerWriter(server, client, say)
-
-
-def _vocabulary(
-    model: LanguageModel, fetch: FetchSettings, say: Callable[[str], None]
-) -> TokenizerFiles:
-    """Return the model's tokenizer for engines, as wide as the model's logits."""
-    tokenizer = get_tokenizer(str(model.tokenizer_folder), fetch, say)
-    size = max(tokenizer.vocab_size, model.vocab_size)
-    end = tokenizer.eos_id
-    if end not in model.end_tokens:
-        end = min(model.end_tokens)
-    return replace(tokenizer, name=model.name, vocab_size=size, eos_id=end)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
     """One model under one constraint, as it takes part in a run."""
 
-    loaded: WritingModel
+    options: ModelOptions
+    #: The model's name in rows and tables.
+    model: str
+    #: The model, and how it writes; for a run's header.
+    facts: Mapping[str, Json]
     engine: Constraint
     #: Writes the texts; never asked if the engine is unavailable.
     writer: TextWriter
     #: Whether rows name it by its model and condition, and not by its engine alone.
     named_by_model: bool
-
-    @property
-    def options(self) -> ModelOptions:
-        """How it writes."""
-        return self.loaded.options
-
-    @property
-    def model(self) -> str:
-        """The model's name."""
-        return self.loaded.name
+    #: Returns the tokenizer that counts budgets; of a local model its own.
+    tokenizer: Callable[[], TokenizerFiles]
+    #: Counts the tokens of a text.
+    count: Callable[[str], int]
+    #: How many texts it is given before the next one has its turn.
+    texts_at_a_time: int
 
     @property
     def condition(self) -> str:
@@ -217,14 +82,113 @@ class Writer:
         header = self.engine.header()
         if not self.named_by_model:
             return header
-        prices = self.loaded.prices
         return {
+            # A server's entry names its model.
+            "model": dict(self.facts),
             **header,
             "engine": self.label,
             "name": f"{self.model} {header['name']}",
-            "model": self.loaded.entry,
-            "prices": asdict(prices) if prices else None,
+            "prices": self.facts["prices"],
         }
+
+
+def _settings(side: Side, bounds: Bounds) -> dict[str, Json]:
+    """Return how a model writes, for the run's header."""
+    options = side.options
+    return {
+        "samples": options.samples,
+        "temperature": options.temperature,
+        "seed": options.seed,
+        "budget": options.budget,
+        "compat": options.compat,
+        "forced_as_paper": options.forced_as_paper,
+        "batch": options.batch,
+        "options": {"forced": options.forced, **asdict(bounds)},
+        "prices": asdict(side.prices) if side.prices else None,
+    }
+
+
+def _local_writers(
+    side: Side, request: RunRequest, say: Callable[[str], None]
+) -> Iterator[Writer]:
+    """Load a model of transformers; yield it with each of its engines.
+
+    Raises:
+        CsbdataError: there is no such model, or it cannot be loaded.
+    """
+    check_installed()
+    from evaluation.generation.local_writer import LocalWriter  # noqa: PLC0415 - heavy
+    from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
+
+    options, bounds = side.options, request.bounds
+    loading = LoadOptions(
+        revision=options.revision,
+        device=options.device,
+        dtype=options.dtype,
+        threads=options.threads,
+        attention=options.attention,
+    )
+    model = get_model(options.model, loading, request.fetch, say)
+    tokenizer = cache(partial(_vocabulary, model, request.fetch, say))
+    path = Path(options.model)
+    for engine in side.engines:
+        forced = options.forced
+        if options.forced_as_paper:
+            forced = engine.file.about.forced_in_paper
+        loop = LoopOptions(forced=forced, **asdict(bounds))
+        yield Writer(
+            options=options,
+            model=path.name if path.exists() else options.model,
+            facts={"model": model.name, **model.facts(), **_settings(side, bounds)},
+            engine=engine,
+            writer=LocalWriter(
+                model, engine, tokenizer, loop, batch=options.batch, say=say
+            ),
+            named_by_model=request.suite is not None,
+            tokenizer=tokenizer,
+            count=token_counter(tokenizer),
+            texts_at_a_time=options.batch * (1 if options.batch == 1 else _ROUNDS),
+        )
+
+
+def _served_writers(
+    side: Side, request: RunRequest, say: Callable[[str], None], spending: Spending
+) -> Iterator[Writer]:
+    """Yield a model behind a server with each way to ask it.
+
+    Nothing is sent, and no tokenizer is fetched unless one is named.
+    """
+    options = side.options
+    connection = side.servers[0].connection
+    is_bound = request.tokenizer == DEFAULT
+    name = BYTES if is_bound else request.tokenizer
+    tokenizer = cache(partial(get_tokenizer, name, request.fetch, say))
+    client = ServerClient(connection, account=Account(spending, side.prices))
+    settings = _settings(side, request.bounds)
+    for server in side.servers:
+        yield Writer(
+            options=options,
+            model=connection.model,
+            facts={"model": options.recorded_model, **settings},
+            engine=server,
+            writer=ServerWriter(server, client, say),
+            named_by_model=request.suite is not None,
+            tokenizer=tokenizer,
+            count=tokens_at_most if is_bound else token_counter(tokenizer),
+            texts_at_a_time=options.batch,
+        )
+
+
+def _vocabulary(
+    model: TransformersModel, fetch: FetchSettings, say: Callable[[str], None]
+) -> TokenizerFiles:
+    """Return the model's tokenizer for engines, as wide as the model's logits."""
+    tokenizer = get_tokenizer(str(model.tokenizer_folder), fetch, say)
+    size = max(tokenizer.vocab_size, model.vocab_size)
+    end = tokenizer.eos_id
+    if end not in model.end_tokens:
+        end = min(model.end_tokens)
+    return replace(tokenizer, name=model.name, vocab_size=size, eos_id=end)
 
 
 def open_writers(
@@ -247,20 +211,10 @@ def open_writers(
                 "samples: greedy decoding writes the same text every time",
                 then="add --set temperature=0.7",
             )
-        parts = (
-            _served_parts(side, request, say, spending)
-            if side.servers
-            else _local_parts(side, request.fetch, say)
-        )
-        writers += [
-            Writer(
-                loaded=model,
-                engine=constraint,
-                writer=writer,
-                named_by_model=request.suite is not None,
-            )
-            for model, constraint, writer in parts
-        ]
+        if side.servers:
+            writers += _served_writers(side, request, say, spending)
+        else:
+            writers += _local_writers(side, request, say)
     labels = [writer.label for writer in writers]
     repeated = {label for label in labels if labels.count(label) > 1}
     if repeated:

@@ -135,7 +135,7 @@ class Questioner:
         for record in records:
             if record.is_asked(writer.condition):
                 prompt = self.choice.prompt(record)
-                budget = options.budget or prompt.tokens(writer.loaded.count)
+                budget = options.budget or prompt.tokens(writer.count)
                 requests += [
                     GenerationRequest(
                         record=record,

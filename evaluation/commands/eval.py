@@ -151,7 +151,6 @@ def _request(  # noqa: PLR0913, PLR0917 (groups of options)
 
 def _default_tasks(model: str) -> list[str]:
     """Return the tasks of a command line without any, by the installed libraries."""
-    from evaluation.models.shapes import is_shape
     from evaluation.models.store import INSTALL, missing_libraries
     from evaluation.servers.provider import is_served
     from evaluation.tasks.registry import tasks
@@ -160,11 +159,7 @@ def _default_tasks(model: str) -> list[str]:
         task for task in tasks().values() if task.needs_data and task.by_default
     ]
     without = [task.name for task in measuring if not task.needs_model]
-    writing = [
-        task.name
-        for task in measuring
-        if task.needs_model and not (task.judges_texts and is_shape(model))
-    ]
+    writing = [task.name for task in measuring if task.needs_model]
     if is_served(model):
         return writing
     if not missing_libraries():

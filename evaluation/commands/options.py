@@ -17,7 +17,7 @@ from msgspec import Meta
 from curation.commands.options import local_path
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.words import counted
-from evaluation.generation.text_generation import Adapt, LoopOptions
+from evaluation.generation.text_generation import Adapt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -145,8 +145,8 @@ class ModelGroup(SpendingOptions):
         typer.Option(
             metavar="MODEL",
             help="The writer: smollm2, a folder, owner/name[@revision] on the Hub, "
-            "shape:NAME with random weights, PROVIDER:NAME (anthropic, ...) or the URL "
-            "of a server; of a suite repeatable [default: smollm2].",
+            "PROVIDER:NAME (anthropic, ...) or the URL of a server; of a suite "
+            "repeatable [default: smollm2].",
         ),
     ] = None
     device: Annotated[
@@ -198,9 +198,8 @@ class RunSettings(
     price: Annotated[
         str,
         Meta(
-            description="of a server's tokens, PROMPT/OUTPUT a million each, or a "
-            "list of prices, FILE.toml; of several models separated by commas; empty: "
-            "the list of csbdata"
+            description="of a server's tokens, PROMPT/OUTPUT a million each; of "
+            "several models separated by commas; empty: the list of csbdata"
         ),
     ] = ""
     patience: Annotated[
@@ -358,11 +357,13 @@ def model_options(models: ModelGroup, settings: RunSettings) -> list[ModelOption
     from evaluation.asking.request import ModelOptions
 
     names = models.model or ["smollm2"]
-    prices: list[TokenPrices | Path | None] = [None]
+    prices: list[TokenPrices | None] = [None]
     if settings.price:
         from evaluation.servers.prices import parse_prices
 
-        prices = [parse_prices(text) for text in settings.price.split(",")]
+        prices = [
+            parse_prices(text) if text else None for text in settings.price.split(",")
+        ]
     if len(prices) == 1:
         prices *= len(names)
     if len(prices) != len(names):
@@ -378,8 +379,6 @@ def model_options(models: ModelGroup, settings: RunSettings) -> list[ModelOption
                 model=name,
                 revision=revision,
                 device=models.device,
-                options=LoopOptions(**_named(LoopOptions, settings)),
-                memory_mb=settings.memory,
                 prices=price,
                 **_named(ModelOptions, settings),
             )
@@ -405,8 +404,8 @@ def run_request(  # noqa: PLR0913 - groups of options
         BadConfiguration: an option makes no sense.
     """
     from evaluation.asking.request import RunRequest
+    from evaluation.core.cases import Bounds
     from evaluation.core.run_header import TaskSettings
-    from evaluation.walking.engine_worker import Bounds
 
     run_seconds = settings.run_seconds or (40.0 if suite is None else 120.0)
     settings = msgspec.structs.replace(settings, run_seconds=run_seconds)
@@ -448,13 +447,11 @@ def split_revision(model: str) -> tuple[str, str | None]:
         return model, None
     provider, colon, _ = model.partition(":")
     if colon:
-        from evaluation.models.shapes import PREFIX
         from evaluation.servers.provider import is_served, providers
 
         if is_served(model):
             return model, None
-        if not model.startswith(PREFIX):
-            then = f"type URL#MODEL, or one of {', '.join(filter(None, providers()))}"
-            raise BadUsage(f"unknown provider {provider!r}", model, then)
+        then = f"type URL#MODEL, or one of {', '.join(filter(None, providers()))}"
+        raise BadUsage(f"unknown provider {provider!r}", model, then)
     name, _, revision = model.partition("@")
     return name, revision or None

@@ -341,8 +341,8 @@ def shrink(
         open_engine,
     )
     from evaluation.analysis.shrink_failure import shrink_failure
+    from evaluation.core.cases import Bounds
     from evaluation.tokenizers import get_tokenizer
-    from evaluation.walking.engine_worker import Bounds
 
     opened_run = open_and_report_problems(run)
     fetch = FetchSettings.from_environment()

@@ -22,8 +22,6 @@ class Tokenizer(Protocol):
     vocab_size: int
     eos_id: int
     special_ids: Sequence[int]
-    #: `byte_level`, `sentencepiece` or `tiktoken`.
-    kind: str
     #: Path of a `tokenizer.json`.
     tokenizer_json: str
 

@@ -192,8 +192,6 @@ class ModelHeader(msgspec.Struct, frozen=True, kw_only=True):
     #: Clocks and power cap of a GPU when the model was loaded, by name and unit.
     gpu_settings: dict[str, str] = {}
     dtype: str = ""
-    #: Whether its weights are random: times are meaningful, texts are not.
-    random_weights: bool = False
     threads: int | None = None
     #: Masks of a batch computed at a time, by engines that allow it.
     mask_threads: int | None = None

@@ -130,8 +130,6 @@ class Task:
     reads: str = ""
     #: Whether `eval` runs it where no task is named, if it can.
     by_default: bool = True
-    #: Whether its results depend on a model's weights, not on times alone.
-    judges_texts: bool = False
 
     def prepared(self, fetch: FetchSettings, say: Callable[[str], None]) -> Task:
         """Return the task, ready to be asked for its cases.

@@ -9,21 +9,18 @@ from __future__ import annotations
 from collections import deque
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Self
 
 import msgspec
 import numpy as np
 
-from curation.workers import protocol
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.shared_memory import SharedMemory
 from curation.workers.worker import Worker
 from evaluation.core.cases import Result
 from evaluation.models.base import RowMask, mask_bytes
-from evaluation.walking import engine_process
-from evaluation.walking.engine_worker import RESULTS, printed_lines
+from evaluation.walking.engine_worker import RESULTS, printed_lines, with_session
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -242,16 +239,6 @@ def _engine_ended(outcome: ProcessResult) -> EngineEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenMask:
-    """What may come next in a text."""
-
-    #: The memory is the engine's: it holds until the next token is taken.
-    allowed: RowMask
-    #: The engine's own time, in nanoseconds.
-    ns: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledGrammar:
     """A grammar that the engine has compiled."""
 
@@ -261,17 +248,6 @@ class CompiledGrammar:
     forced: tuple[int, ...]
     #: What the engine warned of, and what it printed.
     warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _UnsureToken:
-    """A token that was asked to be taken."""
-
-    token: int
-    #: How many may be forced after it.
-    forced: int
-    #: Deadline of the answer.
-    seconds: float
 
 
 class EngineSession:
@@ -287,7 +263,8 @@ class EngineSession:
         self._pipe = pipe
         self._beside_others = beside_others
         self._place = place
-        self._mask = RowMask(of=masks, row=place)
+        #: What may come next in its text, as the engine's process has written it last.
+        self.allowed = RowMask(of=masks, row=place)
         #: Counts its texts, so that no answer is taken for that of another one.
         self._text = 0
         self._questions: deque[EngineQuestion] = deque()
@@ -303,8 +280,9 @@ class EngineSession:
         #: Since when a grammar is compiled beside other texts, by the pipe's clocks;
         #: None while none is.
         self._since: tuple[float, float] | None = None
-        #: A token of which it is not yet known whether it was taken.
-        self._unsure: _UnsureToken | None = None
+        #: A token of which it is not yet known whether it was taken, how many may be
+        #: forced after it, and the deadline of the answer.
+        self._unsure: tuple[int, int, float] | None = None
 
     @property
     def is_compiling_beside(self) -> bool:
@@ -351,7 +329,8 @@ class EngineSession:
         Raises:
             EngineEnded: there is none.
         """
-        self.wait_for_answers()
+        while self.is_waiting(_LOOK):
+            pass
         answer = self._next()
         if answer.refusal is not None:
             raise EngineEnded(Result.COMPILE_ERROR, answer.refusal)
@@ -378,8 +357,8 @@ class EngineSession:
         """
         if self._lost:
             self._redo()
-        self._unsure = _UnsureToken(token, forced, seconds)
-        self._ask_to_take(self._unsure)
+        self._unsure = token, forced, seconds
+        self._ask_to_take(*self._unsure)
 
     def forced_after(self) -> tuple[int, ...]:
         """Wait until the last token is taken; return what was forced after it.
@@ -391,7 +370,7 @@ class EngineSession:
         """
         if self._unsure is None:
             return ()
-        token, answer = self._unsure.token, self._next()
+        token, answer = self._unsure[0], self._next()
         self._unsure = None
         if not answer.accepted:
             detail = f"token {token} was in the mask, and commit refuses it"
@@ -399,19 +378,23 @@ class EngineSession:
         self._tokens += [token, *answer.forced]
         return answer.forced
 
-    def _ask_to_take(self, unsure: _UnsureToken) -> None:
-        self._ask({"take": unsure.token, "forced": unsure.forced}, unsure.seconds)
-        self._ask({"mask": True}, unsure.seconds)
+    def _ask_to_take(self, token: int, forced: int, seconds: float) -> None:
+        self._ask({"take": token, "forced": forced}, seconds)
+        self._ask({"mask": True}, seconds)
 
-    def mask(self) -> TokenMask:
-        """Wait for the mask asked for.
+    def mask(self) -> int:
+        """Wait until `allowed` is the mask that was asked for.
+
+        It holds until the next token is taken.
+
+        Returns:
+            The engine's own time for it, in nanoseconds.
 
         Raises:
             EngineEnded: the engine failed, or refused the last token.
         """
         self.forced_after()
-        answer = self._next()
-        return TokenMask(allowed=self._mask, ns=answer.mask_ns)
+        return self._next().mask_ns
 
     def send(self) -> None:
         """Send what was asked, so that the engine is at work meanwhile."""
@@ -426,11 +409,6 @@ class EngineSession:
         elif self._questions:
             self._pipe.serve(seconds)
         return self._lost or self._since is not None or bool(self._questions)
-
-    def wait_for_answers(self) -> None:
-        """Wait until every question has been answered."""
-        while self.is_waiting(_LOOK):
-            pass
 
     def _look_for_grammar(self, since: tuple[float, float], seconds: float) -> None:
         """Begin the text if its grammar is compiled; give up past its deadline."""
@@ -489,30 +467,18 @@ class EngineSession:
             self._pipe.serve(None)
         if self._lost:
             return
-        self._check_redone()
-        if self._unsure is not None:
-            self._ask_to_take(self._unsure)
-        elif wanted:
-            self._ask({"mask": True}, self._compile_seconds)
-
-    def _check_redone(self) -> None:
-        """Check that a new process has compiled, begun and taken what was written.
-
-        Raises:
-            EngineEnded: it has not; the first thing that went wrong.
-        """
-        answers, self._answers = self._answers, deque()
-        accepted = False
-        for answer in answers:
-            if isinstance(answer, EngineEnded):
-                raise answer
-            if answer.refusal is not None:
-                detail = f"its process ended; the next one refuses it: {answer.refusal}"
-                raise EngineEnded(Result.ENGINE_ERROR, detail)
-            accepted = answer.accepted
-        if not accepted:
+        refusal = self._next().refusal
+        if refusal is not None:
+            detail = f"its process ended; the next one refuses it: {refusal}"
+            raise EngineEnded(Result.ENGINE_ERROR, detail)
+        self._next()
+        if not self._next().accepted:
             detail = "its process ended, and the next one refuses what was written"
             raise EngineEnded(Result.ENGINE_ERROR, detail)
+        if self._unsure is not None:
+            self._ask_to_take(*self._unsure)
+        elif wanted:
+            self._ask({"mask": True}, self._compile_seconds)
 
     def _ask(self, message: dict[str, Json], seconds: float) -> None:
         question = EngineQuestion(
@@ -541,9 +507,6 @@ class EngineSession:
         return answer
 
 
-_ENGINES: Final = Path(engine_process.__file__)
-
-
 class EngineProcess:
     """One engine process that constrains as many texts at a time as it has sessions.
 
@@ -555,8 +518,8 @@ class EngineProcess:
         ...     (session,) = engine.sessions
         ...     session.compile('{"type": "null"}', seconds=40.0)
         ...     session.compiled()
-        ...     mask = session.mask().allowed
-        ...     np.unpackbits(mask.of[mask.row]).sum()
+        ...     session.mask()
+        ...     np.unpackbits(session.allowed.of[session.allowed.row]).sum()
     """
 
     def __init__(  # noqa: PLR0913 - the engine, and what its masks are for
@@ -572,9 +535,7 @@ class EngineProcess:
         """Prepare; the process is started when first needed.
 
         Args:
-            program: The engine's interpreter, and as its setup what
-                `evaluation.walking.engine_process` is given: engine, options and
-                tokenizer.
+            program: The engine's (`engine_program`).
             texts: How many texts may be under way.
             vocab_size: The number of ids that a mask covers.
             limits: What the process may use.
@@ -595,7 +556,9 @@ class EngineProcess:
         }
         if end_tokens is not None:
             setup["ends"] = [*map(int, sorted(end_tokens))]
-        self._pipe = EnginePipe(_session_program(program, setup, printed), limits)
+        self._pipe = EnginePipe(
+            with_session(program, "generation_session.py", printed.path, setup), limits
+        )
         rows = np.frombuffer(masks.bytes, np.uint8).reshape(texts, -1)
         self._open.callback(self._pipe.close)
         self.sessions = tuple(
@@ -623,20 +586,3 @@ class EngineProcess:
             WorkerDidNotStart: the engine cannot be loaded.
         """
         self._pipe.start()
-
-
-def _session_program(
-    program: Program, own: dict[str, Json], printed: SharedMemory
-) -> Program:
-    setup = program.setup
-    if not isinstance(setup, dict):
-        raise TypeError
-    return program._replace(
-        file=_ENGINES,
-        setup={**setup, **own},
-        arguments=(
-            str(Path(protocol.__file__)),
-            printed.path,
-            str(_ENGINES.with_name("generation_session.py")),
-        ),
-    )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from curation.workers.fingerprint import fingerprint
 from curation.workers.limits import Limits
-from curation.workers.process import Program
 from evaluation.core.cases import Result
 from evaluation.core.run_header import MOVING_FACTS
 from evaluation.generation.engine_session import EngineProcess, EngineSession
@@ -21,12 +20,12 @@ from evaluation.generation.text_generation import (
     TokenizedRequest,
 )
 from evaluation.setup.engine_files import UNCONSTRAINED
-from evaluation.walking.engine_worker import tokenizer_setup
+from evaluation.walking.engine_worker import engine_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evaluation.models.base import LanguageModel
+    from evaluation.models.transformers import TransformersModel
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
@@ -41,19 +40,18 @@ class LocalWriter(TextWriter):
     """One engine over one model.
 
     Example:
-        >>> writer = LocalWriter(model, engine, tokenizer, LoopOptions())
+        >>> writer = LocalWriter(model, engine, lambda: tokenizer, LoopOptions())
         >>> (generation,) = writer.write([request])
     """
 
     def __init__(  # noqa: PLR0913 - the model, the engine, and how both work
         self,
-        model: LanguageModel,
+        model: TransformersModel,
         engine: EngineUnderTest,
-        tokenizer: TokenizerFiles,
+        tokenizer: Callable[[], TokenizerFiles],
         options: LoopOptions,
         *,
         batch: int = 1,
-        memory_mb: int = 4096,
         say: Callable[[str], None] = lambda _line: None,
     ) -> None:
         """Prepare; the engine's process is started when first needed.
@@ -61,10 +59,10 @@ class LocalWriter(TextWriter):
         Args:
             model: The model, loaded.
             engine: The engine that constrains it; `none` constrains nothing.
-            tokenizer: The model's tokenizer, as wide as its logits.
+            tokenizer: Returns the model's tokenizer, as wide as its logits, which
+                engines alone need.
             options: How the generation loop works.
             batch: How many texts are under way at a time.
-            memory_mb: What the engine's process may take once it is ready, in MiB.
             say: Tells people that fewer texts fit into memory than were asked for.
         """
         self._model = model
@@ -72,7 +70,6 @@ class LocalWriter(TextWriter):
         self._tokenizer = tokenizer
         self._options = options
         self._asked_batch = self._batch = batch
-        self._memory_mb = memory_mb
         self._say = say
         self._process: EngineProcess | None = None
         self.label = engine.label
@@ -84,7 +81,6 @@ class LocalWriter(TextWriter):
                 for name, fact in model.facts().items()
                 if name not in MOVING_FACTS
             },
-            tokenizer=tokenizer.digest,
             forced=options.forced,
             batch=batch,
             seconds=[options.compile_seconds, options.run_seconds],
@@ -193,7 +189,7 @@ class LocalWriter(TextWriter):
         if alone.tokens == first.tokens and alone.ending is first.ending:
             return first
         # Its times are those of a text alone: of the batch there are none.
-        return replace(alone, prefill_ns=None, ttft_ns=None, total_ns=None, steps=())
+        return replace(alone, ttft_ns=None, total_ns=None, steps=())
 
     def _tokenize(self, request: GenerationRequest) -> TokenizedRequest:
         prompt = self._model.prompt(request.messages)
@@ -225,13 +221,14 @@ class LocalWriter(TextWriter):
         if self._engine.file.name == UNCONSTRAINED:
             return [None] * count
         if self._process is None:
+            tokenizer = self._tokenizer()
             self._process = EngineProcess(
-                self._program(),
+                engine_program(self._engine, tokenizer),
                 self._asked_batch,
-                vocab_size=self._tokenizer.vocab_size,
+                vocab_size=tokenizer.vocab_size,
                 limits=Limits(
                     start_seconds=self._options.load_seconds,
-                    memory_mb=self._memory_mb,
+                    memory_mb=self._options.memory_mb,
                     recycle_after=_NEVER,
                 ),
                 mask_threads=self._model.mask_threads,
@@ -239,19 +236,6 @@ class LocalWriter(TextWriter):
             )
             self._process.start()
         return list(self._process.sessions[:count])
-
-    def _program(self) -> Program:
-        engine = self._engine
-        return Program(
-            file=engine.file.path,
-            setup={
-                "engine": str(engine.file.path),
-                "options": dict(engine.options),
-                "tokenizer": tokenizer_setup(self._tokenizer),
-            },
-            interpreter=engine.interpreter,
-            environment=engine.environment(),
-        )
 
     def close(self) -> None:
         """End the engine's process."""

@@ -32,7 +32,6 @@ from evaluation.models.base import (
     NO_WORK,
     ChosenToken,
     ChosenTokens,
-    LanguageModel,
     RowLogits,
     TimedWork,
     TokenQuestion,
@@ -43,7 +42,8 @@ from evaluation.walking.engine_process import CoreWaits
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evaluation.generation.engine_session import EngineSession, TokenMask
+    from evaluation.generation.engine_session import EngineSession
+    from evaluation.models.transformers import TransformersModel
 
 #: Seconds for which one of several texts that all wait for a grammar looks for it.
 _LOOK = 0.002
@@ -89,6 +89,11 @@ class TextUnderWay:
     handed_over: int = 0
     #: Logits for the next token; None while there are none to choose from.
     logits: RowLogits | None = None
+    #: When the loop began to look for the mask, and when it had it.
+    wait_begun: int = 0
+    wait_over: int = 0
+    #: The engine's own time for it; None without an engine.
+    mask_ns: int | None = None
     tokens: list[int] = field(default_factory=list)
     forced: int = 0
     #: What the next pass is to be fed.
@@ -98,8 +103,6 @@ class TextUnderWay:
     fed: int = 0
     #: What the loop itself has taken since the last step.
     loop_ns: int = 0
-    #: Reading its prompt.
-    prefill: TimedWork | None = None
     compile_ns: int | None = None
     compile_wait_ns: int | None = None
     warnings: tuple[str, ...] = ()
@@ -115,28 +118,25 @@ class TextUnderWay:
         """Return for how long it has been under way."""
         return perf_counter_ns() - self.start
 
-    def waited_ns(self, begun: int, ready_ns: int) -> int:
-        """Return how long the loop stood waiting when the logits were there.
-
-        Args:
-            begun: When it began to look for what it waited for.
-            ready_ns: When it had that.
-        """
+    def waited_ns(self) -> int:
+        """Return how long the loop stood waiting when the logits were there."""
         logits_there = self.handed_over + self.work.ns()
-        return max(0, ready_ns - max(begun, logits_there))
+        return max(0, self.wait_over - max(self.wait_begun, logits_there))
 
-    def note_step(
-        self, wait_ns: int | None, mask_ns: int | None, chosen: ChosenTokens | None
-    ) -> None:
+    def note_step(self, chosen: ChosenTokens | None) -> None:
         """Keep the figures of a pass after which a token was chosen, or forced."""
+        wait = None if self.session is None else self.waited_ns()
+        # The first wait is that for the grammar.
+        if self.compile_wait_ns is None:
+            self.compile_wait_ns = wait
         transfer = None if chosen is None else chosen.transfer
         apply = None if chosen is None else chosen.apply
         self.steps.append(
             DecodingStep(
                 fed=self.fed,
                 forward_ns=self.work.ns(),
-                mask_ns=mask_ns,
-                wait_ns=wait_ns,
+                mask_ns=self.mask_ns,
+                wait_ns=wait,
                 transfer_ns=None if transfer is None else transfer.ns(),
                 apply_ns=None if apply is None else apply.ns(),
                 sampling_ns=None if chosen is None else chosen.sampling.ns(),
@@ -161,42 +161,10 @@ class TextUnderWay:
             prompt_tokens=len(self.request.prompt),
             compile_ns=self.compile_ns,
             compile_wait_ns=self.compile_wait_ns,
-            prefill_ns=None if self.prefill is None else self.prefill.ns(),
             ttft_ns=self.first_ns,
             total_ns=self.last_ns or None,
             steps=tuple(self.steps),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class TextChoice:
-    """A text whose next token can be chosen: nothing is waited for any more."""
-
-    text: TextUnderWay
-    logits: RowLogits
-    #: None without an engine.
-    mask: TokenMask | None
-    #: When the loop began to look for the mask, and when it had it.
-    begun: int
-    ready_ns: int
-
-    def question(self, *, look_for_ties: bool) -> TokenQuestion:
-        """Return what the model is asked: a token of these, whether one is near it."""
-        text, mask = self.text, self.mask
-        return TokenQuestion(
-            logits=self.logits,
-            allowed=None if mask is None else mask.allowed,
-            temperature=text.request.temperature,
-            draw=0.0 if text.random is None else text.random.random(),
-            look_for_ties=look_for_ties and text.random is None,
-        )
-
-    def note_step(self, chosen: ChosenTokens) -> int | None:
-        """Keep the figures of the pass; return how long the mask was waited for."""
-        text, mask = self.text, self.mask
-        wait = None if mask is None else text.waited_ns(self.begun, self.ready_ns)
-        text.note_step(wait, None if mask is None else mask.ns, chosen)
-        return wait
 
 
 class _Batch:
@@ -204,7 +172,7 @@ class _Batch:
 
     def __init__(
         self,
-        model: LanguageModel,
+        model: TransformersModel,
         sessions: Sequence[EngineSession | None],
         options: LoopOptions,
         on_end: Callable[[int, Generation], None],
@@ -260,8 +228,9 @@ class _Batch:
             self._end_by_model(text, error)
             self._report(text)
             return
-        text.prefill = text.work = prefill.work
-        text.logits, text.fed = prefill.logits, len(text.request.prompt)
+        text.work = prefill.work
+        text.logits = RowLogits(of=prefill.logits)
+        text.fed = len(text.request.prompt)
         self._active.append(text)
 
     def _drop_ended(self) -> None:
@@ -319,13 +288,13 @@ class _Batch:
             try:
                 if self._wait_later(text):
                     continue
-                choice = self._look_for_mask(text, text.logits)
+                question = self._look_for_mask(text, text.logits)
             except EngineEnded as ended:
                 self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
                 continue
             text.logits = None
-            if choice is not None:
-                ready.append(choice)
+            if question is not None:
+                ready.append((text, question))
         if ready:
             self._choose(ready)
 
@@ -344,56 +313,57 @@ class _Batch:
 
     def _look_for_mask(
         self, text: TextUnderWay, logits: RowLogits
-    ) -> TextChoice | None:
+    ) -> TokenQuestion | None:
         """Wait for the mask; None where the grammar itself says how texts begin."""
-        begun = perf_counter_ns()
-        if text.session is None:
-            return TextChoice(text, logits, None, begun, begun)
-        if text.compile_ns is None and self._begin_grammar(text, text.session):
-            wait = text.waited_ns(begun, perf_counter_ns())
-            self._note_compile_wait(text, wait)
-            text.note_step(wait, None, None)
-            text.loop_ns = 0
-            return None
-        mask = text.session.mask()
-        ready = perf_counter_ns()
-        return TextChoice(text, logits, mask, begun, ready)
+        text.wait_begun = text.wait_over = perf_counter_ns()
+        allowed = None
+        if text.session is not None:
+            if text.compile_ns is None and self._begin_grammar(text, text.session):
+                text.wait_over = perf_counter_ns()
+                text.note_step(None)
+                text.loop_ns = 0
+                return None
+            text.mask_ns = text.session.mask()
+            text.wait_over = perf_counter_ns()
+            allowed = text.session.allowed
+        return TokenQuestion(
+            logits=logits,
+            allowed=allowed,
+            temperature=text.request.temperature,
+            draw=0.0 if text.random is None else text.random.random(),
+            look_for_ties=text.random is None and not self._is_alone,
+        )
 
-    def _choose(self, ready: Sequence[TextChoice]) -> None:
+    def _choose(self, ready: Sequence[tuple[TextUnderWay, TokenQuestion]]) -> None:
         """Choose the next token of each text, and hand it to its engine."""
-        questions = [
-            choice.question(look_for_ties=not self._is_alone) for choice in ready
-        ]
         try:
-            choices = self._decoding.choose(questions)
+            choices = self._decoding.choose([question for _, question in ready])
             choices.sampling.ns()  # Waits for the device, where it may fail.
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
-        for choice, token in zip(ready, choices.tokens, strict=True):
+        for (text, _), token in zip(ready, choices.tokens, strict=True):
             try:
-                self._take_choice(choice, token, choices)
+                self._take_choice(text, token, choices)
             except EngineEnded as ended:
-                text = choice.text
                 self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
             except LogitsError as error:
-                self._end_by_model(choice.text, error)
-        for choice in ready:
-            text = choice.text
+                self._end_by_model(text, error)
+        for text, _ in ready if self._options.forced else ():
             if text.session is None or text.outcome is not None:
                 continue
+            # The engine has the tokens of all by now.
             try:
-                self._go_on(text, text.session)
+                self._add_forced(text, text.session.forced_after())
             except EngineEnded as ended:
                 self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
 
     def _take_choice(
-        self, choice: TextChoice, token: ChosenToken, choices: ChosenTokens
+        self, text: TextUnderWay, token: ChosenToken, choices: ChosenTokens
     ) -> None:
         """Book the token chosen for a text."""
-        text = choice.text
         may_come = is_choice(token.best)
-        self._note_compile_wait(text, choice.note_step(choices))
+        text.note_step(choices)
         start = perf_counter_ns()
         if may_come:
             text.tied = text.tied or token.tied
@@ -401,11 +371,6 @@ class _Batch:
         else:
             self._end(text, TextEnding.DEAD_END, "the mask allows no token and no end")
         text.loop_ns = perf_counter_ns() - start
-
-    def _note_compile_wait(self, text: TextUnderWay, wait: int | None) -> None:
-        """Keep what was waited for the grammar: the first wait of a text."""
-        if wait is not None and text.compile_wait_ns is None:
-            text.compile_wait_ns = wait
 
     def _begin_grammar(self, text: TextUnderWay, session: EngineSession) -> bool:
         """Wait for the grammar; return whether it says how every text begins."""
@@ -434,15 +399,6 @@ class _Batch:
             forced=remaining if self._options.forced else 0,
             seconds=self._options.run_seconds,
         )
-
-    def _go_on(self, text: TextUnderWay, session: EngineSession) -> None:
-        """Wait for what the next pass waits for, once the engine has all tokens.
-
-        Raises:
-            EngineEnded: the engine failed, or refused the token.
-        """
-        if self._options.forced:
-            self._add_forced(text, session.forced_after())
 
     def _is_late(self, text: TextUnderWay) -> bool:
         """End a text that has taken too long; return whether it has.
@@ -499,7 +455,7 @@ class _Batch:
 
 
 def generate(
-    model: LanguageModel,
+    model: TransformersModel,
     requests: Sequence[TokenizedRequest],
     sessions: Sequence[EngineSession | None],
     options: LoopOptions,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
-from evaluation.core.cases import Result
+from evaluation.core.cases import Bounds, Result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,16 +41,11 @@ class TokenizedRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoopOptions:
+class LoopOptions(Bounds):
     """Options of the generation loop; recorded in a run's header."""
 
     #: Take the tokens that an engine offers as the only way on.
     forced: bool = False
-    #: Seconds for a compile, and for everything after it.
-    compile_seconds: float = 40.0
-    run_seconds: float = 40.0
-    #: Seconds by the wall clock for loading an engine.
-    load_seconds: float = 180.0
 
 
 class TextEnding(StrEnum):
@@ -141,7 +136,6 @@ class Generation:
     compile_ns: int | None = None
     #: How long the loop stood waiting for grammar and first mask.
     compile_wait_ns: int | None = None
-    prefill_ns: int | None = None
     #: From the request to its first token, the compile included.
     ttft_ns: int | None = None
     #: From the request to its last token.
@@ -329,7 +323,7 @@ class TextWriter(ABC):
     """A writer of texts: a model here under an engine, or one behind a server.
 
     Example:
-        >>> writer = LocalWriter(model, engine, tokenizer, LoopOptions())
+        >>> writer = LocalWriter(model, engine, lambda: tokenizer, LoopOptions())
         >>> (generation,) = writer.write([request])
         >>> generation.text
         '{"depth": 3}'

@@ -9,14 +9,13 @@ reads the whole text for every token.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import torch
 from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
 
-from evaluation.models.forward import CachedRow, ForwardPass, SharedRows
+from evaluation.models.forward import CacheAbilities, ForwardPass, SharedRows, TextRow
 
 #: Share of the range of the logits by which two ways to them may differ.
 _TOLERANCE: Final = {torch.float32: 1e-3, torch.float64: 1e-3}
@@ -29,20 +28,6 @@ _ATTENTION: Final = ("sdpa", "eager")
 #: longest text of a pass.
 _ROPES: Final = ("rope_parameters", "rope_scaling")
 _LENGTH_DEPENDENT: Final = ("'dynamic'", "'longrope'")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheAbilities:
-    """What may be done with the cache of one model."""
-
-    #: Whether what was read can be kept at all.
-    keeps: bool = True
-    #: Whether several tokens can be fed at once to a cache that holds some.
-    several: bool = True
-    #: Whether texts of different lengths can share a pass.
-    batch: bool = True
-    #: Why something cannot; empty where everything can.
-    why: str = ""
 
 
 def find_abilities(module: PreTrainedModel, tokens: Sequence[int]) -> CacheAbilities:
@@ -100,7 +85,7 @@ def _tried(
     half = len(tokens) // 2
 
     def read(*, several: bool) -> bool:
-        row = CachedRow(forward, several=several)
+        row = TextRow(forward, CacheAbilities(several=several))
         first, last = row.feed(tokens[:half]), row.feed(tokens[half:])
         logits, right = torch.stack([first, last]), expected[[half - 1, -1]]
         return distance(logits, right) <= limit
@@ -108,7 +93,7 @@ def _tried(
     if not read(several=False):
         return _nothing_kept("with its cache a text comes out differently")
     # Some keep their state in the module, where another text would write over it.
-    both = [CachedRow(forward, several=False) for _ in range(2)]
+    both = [TextRow(forward, CacheAbilities(several=False)) for _ in range(2)]
     turns = [row.feed(tokens[at : at + half]) for at in (0, half) for row in both]
     if distance(torch.stack(turns[1:]), expected[[half - 1, -1, -1]]) > limit:
         return _nothing_kept("beside another text it comes out differently")
@@ -119,8 +104,13 @@ def _tried(
         return CacheAbilities(several=False, batch=False, why=why)
     if not abilities.batch:
         return abilities
+    # Two passes over two texts of different lengths.
+    rows = SharedRows(forward)
+    passes = [tokens[2:4], tokens[4:5]], [tokens[4:5], tokens[5:6]]
     try:
-        logits = _beside_each_other(forward, tokens)
+        for length in (2, 4):
+            rows.admit(tokens[:length])
+        logits = torch.cat([rows.feed(fed) for fed in passes])
     except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
         why = f"{type(error).__name__} in a batch"
         return CacheAbilities(batch=False, why=why)
@@ -128,17 +118,6 @@ def _tried(
         why = "in a batch a text comes out differently"
         return CacheAbilities(batch=False, why=why)
     return abilities
-
-
-def _beside_each_other(forward: ForwardPass, tokens: Sequence[int]) -> torch.Tensor:
-    """Return the logits after two passes over two texts of different lengths."""
-    rows = SharedRows(forward)
-    for length in (2, 4):
-        cache = DynamicCache(config=forward.module.config)
-        forward.over(tokens[:length], cache)
-        rows.admit(cache)
-    passes = [tokens[2:4], tokens[4:5]], [tokens[4:5], tokens[5:6]]
-    return torch.cat([rows.feed(fed) for fed in passes])
 
 
 def tolerated(expected: torch.Tensor, dtype: torch.dtype) -> float:

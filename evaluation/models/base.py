@@ -1,19 +1,15 @@
-"""The interface of a model that runs in this process."""
+"""Questions to a model that runs in this process, and its answers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     import torch
-
-    from curation.core.json_types import Json
-    from evaluation.core.records import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +36,6 @@ class RowLogits:
     #: Which of them is meant.
     row: int = 0
 
-    def tensor(self) -> torch.Tensor:
-        """Return the text's own, shape (vocabulary,)."""
-        return self.of[self.row]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowMask:
@@ -59,15 +51,6 @@ class RowMask:
 def mask_bytes(size: int) -> int:
     """Return the bytes of a packed mask over so many tokens: whole 32-bit words."""
     return -(-size // 32) * 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prefill:
-    """What reading a prompt gives; the device may still be at work on it."""
-
-    #: For the text's first token.
-    logits: RowLogits
-    work: TimedWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,88 +98,3 @@ class ChosenTokens:
     apply: TimedWork | None
     #: Choosing, or drawing.
     sampling: TimedWork
-
-
-class Decoding(Protocol):
-    """A batch of texts under way, one row a text.
-
-    Example:
-        >>> decoding = model.open()
-        >>> first = TokenQuestion(logits=decoding.admit(model.prompt(messages)).logits)
-        >>> (chosen,) = decoding.choose([first]).tokens
-        >>> logits = decoding.feed([[chosen.token]]).logits
-    """
-
-    def admit(self, prompt: Sequence[int]) -> Prefill:
-        """Read a prompt, and take the text in as the last row.
-
-        Args:
-            prompt: Its tokens; at least one.
-        """
-
-    def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
-        """Have one forward pass run; without waiting for the device to finish it.
-
-        Args:
-            rows: The new tokens of every row. A row may be empty where another is
-                not; what is returned for it has no meaning.
-        """
-
-    def choose(self, questions: Sequence[TokenQuestion]) -> ChosenTokens:
-        """Choose tokens where the logits are, and wait for them.
-
-        Args:
-            questions: At least one; of any rows, in any order.
-        """
-
-    def keep(self, rows: Sequence[int]) -> None:
-        """Go on with these rows only, in this order."""
-
-
-class LanguageModel(Protocol):
-    """A model in this process, with its tokenizer and chat template.
-
-    `evaluation.models.transformers.TransformersModel` is one.
-
-    Example:
-        >>> model = get_model("smollm2", LoadOptions(device="cpu"), settings)
-        >>> model.text(model.prompt([Message(role="user", content="Hello")]))
-    """
-
-    #: Its name in results: what was loaded, and how exact its weights are.
-    name: str
-    #: The tokens of which any ends a text.
-    end_tokens: frozenset[int]
-    #: Columns of the logits; at least the tokenizer's vocabulary.
-    vocab_size: int
-    #: Most tokens of a text that it was made for, those of the prompt included; None
-    #: where there is no such bound.
-    context_length: int | None
-    #: Share of the best logit within which another one may turn out better where sums
-    #: are added up in another order, as in a batch.
-    tie: float
-    #: Folder with `tokenizer.json`, from which engines make their vocabulary.
-    tokenizer_folder: Path
-
-    @property
-    def mask_threads(self) -> int:
-        """How many masks of a batch may be computed at a time: on the free cores."""
-
-    @property
-    def limits(self) -> str:
-        """What cannot be done with its cache, and why; empty where everything can."""
-
-    def facts(self) -> Mapping[str, Json]:
-        """Return what a run's header records: revision, device, libraries, dtype."""
-
-    def prompt(self, messages: Sequence[Message]) -> tuple[int, ...]:
-        """Return the tokens of a conversation that asks for the next turn."""
-
-    def text(self, tokens: Sequence[int]) -> str:
-        """Return the text of tokens, special ones left out."""
-
-    def open(self) -> Decoding:
-        """Return a batch without any text yet."""
-
-    def forget(self) -> None:
-        """Free what memory can be freed."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Final
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - as torch's own documents name it
@@ -106,69 +107,59 @@ class ForwardPass:
         return self.module.device
 
 
-class TextRow(Protocol):
-    """One text under way."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheAbilities:
+    """What may be done with the cache of one model."""
 
-    def feed(self, tokens: Sequence[int]) -> torch.Tensor:
-        """Read the next tokens of the text; return the logits after the last."""
+    #: Whether what was read can be kept at all.
+    keeps: bool = True
+    #: Whether several tokens can be fed at once to a cache that holds some.
+    several: bool = True
+    #: Whether texts of different lengths can share a pass.
+    batch: bool = True
+    #: Why something cannot; empty where everything can.
+    why: str = ""
 
 
-class CachedRow:
-    """A text over a cache of its own."""
+class TextRow:
+    """One text under way with passes of its own."""
 
-    def __init__(
-        self, forward: ForwardPass, cache: DynamicCache | None = None, *, several: bool
-    ) -> None:
-        """Go on from a cache.
-
-        Args:
-            forward: The model's forward pass.
-            cache: What has been read of the text; None for nothing.
-            several: Whether the model can be fed several tokens at once where its
-                cache holds some.
-        """
+    def __init__(self, forward: ForwardPass, able: CacheAbilities) -> None:
+        """Begin with no token; `able` is what the model's cache can do."""
         self._forward = forward
-        self._several = several
-        self._begun = cache is not None
-        self._cache = cache or DynamicCache(config=forward.module.config)
+        self._able = able
+        config = forward.module.config
+        self._cache = DynamicCache(config=config) if able.keeps else None
+        self._tokens: list[int] = []
 
     def feed(self, tokens: Sequence[int]) -> torch.Tensor:
         """Read the next tokens of the text; return the logits after the last."""
-        if self._several or not self._begun:
-            self._begun = True
+        has_begun = bool(self._tokens)
+        self._tokens.extend(tokens)
+        if not self._able.keeps:
+            return self._forward.over(self._tokens, None)
+        if self._able.several or not has_begun:
             return self._forward.over(tokens, self._cache)
         for token in tokens:
             logits = self._forward.over([token], self._cache)
         return logits
 
 
-class WholeRow:
-    """A text that is read again, whole, for each of its tokens."""
-
-    def __init__(self, forward: ForwardPass) -> None:
-        """Begin with no token."""
-        self._forward = forward
-        self._tokens: list[int] = []
-
-    def feed(self, tokens: Sequence[int]) -> torch.Tensor:
-        """Read the text with its next tokens; return the logits after the last."""
-        self._tokens.extend(tokens)
-        return self._forward.over(self._tokens, None)
-
-
 class SeparateRows:
     """Texts of a batch that each have a pass of their own."""
 
-    def __init__(self) -> None:
+    def __init__(self, forward: ForwardPass, able: CacheAbilities) -> None:
         """Begin with no text."""
+        self._forward, self._able = forward, able
         self._rows: list[TextRow] = []
 
-    def admit(self, row: TextRow) -> None:
-        """Take in a text whose prompt has been read."""
-        self._rows.append(row)
+    def admit(self, prompt: Sequence[int]) -> torch.Tensor:
+        """Read a prompt as the last row; return the logits after it."""
+        self._rows.append(TextRow(self._forward, self._able))
+        return self._rows[-1].feed(prompt)
 
     def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Give each text a pass; see `evaluation.models.base.Decoding`."""
+        """Give each text a pass of its new tokens; return the logits of each row."""
         fed = [
             row.feed(tokens) if tokens else None
             for row, tokens in zip(self._rows, rows, strict=True)
@@ -191,12 +182,14 @@ class SharedRows:
         #: Which tokens of the cache are a text's own, shape (texts, tokens).
         self._held = torch.zeros((0, 0), dtype=torch.bool)
 
-    def admit(self, cache: DynamicCache) -> None:
-        """Take in a text by the cache that holds its prompt."""
+    def admit(self, prompt: Sequence[int]) -> torch.Tensor:
+        """Read a prompt as the last row; return the logits after it."""
+        cache = DynamicCache(config=self._forward.module.config)
+        logits = self._forward.over(prompt, cache)
         held = torch.ones((1, cache.get_seq_length()), dtype=torch.bool)
         if self._cache is None:
             self._cache, self._held = cache, held
-            return
+            return logits
         size = max(held.shape[1], self._held.shape[1])
         self._held = torch.cat([_padded(self._held, size), _padded(held, size)])
         for layer, new in zip(self._cache.layers, cache.layers, strict=True):
@@ -204,9 +197,10 @@ class SharedRows:
                 both = [getattr(layer, name), getattr(new, name)]
                 padded = [_padded(part.transpose(2, 3), size) for part in both]
                 setattr(layer, name, torch.cat(padded).transpose(2, 3))
+        return logits
 
     def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Run one forward pass; see `evaluation.models.base.Decoding`."""
+        """Run one pass over the new tokens of each row; return the logits of each."""
         if self._cache is None:
             raise ValueError(rows)
         width = max(map(len, rows))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import weakref
@@ -10,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
@@ -195,10 +193,10 @@ def _first_line(error: Exception) -> str:
 
 
 #: Whose versions decide, beside torch's, what a model writes, and how fast.
-_OTHER_FAILURES: Final = ("transformers", "tokenizers", "accelerate", "numpy")
-_DRIVER: Final = Path("/proc/driver/nvidia/version")
+_LIBRARIES: Final = ("transformers", "tokenizers", "accelerate", "numpy")
 #: What `nvidia-smi` is asked for, by the name that headers give it.
 _SETTINGS: Final = {
+    "driver": "driver_version",
     "sm_clock_mhz": "clocks.sm",
     "highest_sm_clock_mhz": "clocks.max.sm",
     "memory_clock_mhz": "clocks.mem",
@@ -207,7 +205,6 @@ _SETTINGS: Final = {
 _NOT_KNOWN: Final = "not known"
 #: Seconds for which `nvidia-smi` may think.
 _PATIENCE: Final = 10.0
-_VERSION: Final = re.compile(r"\b\d+\.\d+(\.\d+)?\b")
 
 
 def device_facts(device: torch.device) -> Mapping[str, Json]:
@@ -221,16 +218,17 @@ def device_facts(device: torch.device) -> Mapping[str, Json]:
         # torch's own version names what it was built for, its metadata may not.
         "libraries": {
             "torch": str(torch.__version__),
-            **{name: version(name) for name in _OTHER_FAILURES},
+            **{name: version(name) for name in _LIBRARIES},
         },
     }
     if device.type == "cuda":
         facts["device_name"] = torch.cuda.get_device_name(device)
-        facts["driver"] = nvidia_driver(_DRIVER)
         facts["cuda"] = torch.version.cuda or ""
         facts["attention_kernels"] = "flash, memory-efficient or math, not cuDNN"
         unique = getattr(torch.cuda.get_device_properties(device), "uuid", "")
-        facts["gpu_settings"] = {**gpu_settings(f"GPU-{unique}" if unique else "0")}
+        settings = gpu_settings(f"GPU-{unique}" if unique else "0")
+        facts["driver"] = settings.pop("driver")
+        facts["gpu_settings"] = {**settings}
     return facts
 
 
@@ -245,18 +243,8 @@ def make_current(device: torch.device) -> None:
         torch.backends.cuda.enable_cudnn_sdp(enabled=False)
 
 
-def nvidia_driver(file: Path) -> str:
-    """Return the version of the GPU's driver; empty where the system does not say."""
-    try:
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
-    match = _VERSION.search(lines[0]) if lines else None
-    return match.group() if match else ""
-
-
-def gpu_settings(gpu: str, program: str = "nvidia-smi") -> Mapping[str, str]:
-    """Return clocks and power cap of a GPU as its own tool tells them now.
+def gpu_settings(gpu: str, program: str = "nvidia-smi") -> dict[str, str]:
+    """Return driver, clocks and power cap of a GPU as its own tool tells them now.
 
     Args:
         gpu: Its unique id or its number, as the tool takes it.
@@ -279,6 +267,6 @@ def gpu_settings(gpu: str, program: str = "nvidia-smi") -> Mapping[str, str]:
     if ended.code or len(values) != len(_SETTINGS):
         return unknown
     return {
-        name: figure if figure.replace(".", "", 1).isdecimal() else _NOT_KNOWN
+        name: figure if figure.replace(".", "").isdecimal() else _NOT_KNOWN
         for name, figure in zip(_SETTINGS, values, strict=True)
     }

@@ -1,4 +1,4 @@
-"""Load a transformers model: from a folder, from the Hub, or with drawn weights."""
+"""Load a transformers model from a folder or from the Hub."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import msgspec
 import torch
 from tokenizers import Tokenizer
 from tokenizers.decoders import ByteLevel
@@ -31,16 +30,10 @@ from curation.download.huggingface import hub_snapshot
 from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, NoInput
 from evaluation.models.hardware import check_fits, failures_of_loading, make_current
-from evaluation.models.shapes import seed_of, shape_named
 from evaluation.models.transformers import TransformersModel
-from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
-
-    from curation.download.acquire import FetchSettings
 
 #: What of a folder decides a model's texts: weights, settings, vocabulary, templates.
 _DECISIVE: Final = ("*.safetensors", "*.bin", "*.json", "*.model", "*.jinja", "*.gguf")
@@ -169,7 +162,7 @@ def load_model(
         BadConfiguration: the device or number type is not there, or the model cannot
             be talked with.
     """
-    device, dtype = _prepared(loading)
+    device, dtype = prepared(loading)
     folder = Path(where)
     local = folder.is_dir()
     if not local:
@@ -196,8 +189,8 @@ def load_model(
         )
 
 
-def _prepared(loading: LoadOptions) -> tuple[torch.device, torch.dtype]:
-    """Set torch's threads; return where and in which numbers a model computes."""
+def prepared(loading: LoadOptions) -> tuple[torch.device, torch.dtype]:
+    """Prepare torch; return where and in which numbers a model computes."""
     device = choose_device(loading.device)
     dtype = choose_dtype(loading.dtype, device)
     torch.set_num_threads(loading.threads)
@@ -232,7 +225,7 @@ def _loaded(
         warnings.simplefilter("ignore")
         config = AutoConfig.from_pretrained(where)
         kind = _kind_of(model, config)
-        _check_memory(model, kind, config, dtype, device)
+        check_memory(model, kind, config, dtype, device)
         module = kind.from_pretrained(
             where,
             dtype=dtype,
@@ -289,76 +282,18 @@ def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     return tokenizer
 
 
-#: Raised when the same shape and seed give other weights.
-_VERSION: Final = "1"
-
-
-def load_shape(
-    model: str,
-    loading: LoadOptions,
-    settings: FetchSettings,
-    say: Callable[[str], None],
-) -> TransformersModel:
-    """Return a model of a known shape with drawn weights.
-
-    Args:
-        model: `shape:NAME`.
-        loading: Device, dtype and threads; its revision is the seed.
-        settings: How the tokenizer is fetched, and where it is kept.
-        say: Tells people of what takes time.
-
-    Raises:
-        NoInput: there is no such shape.
-        BadUsage: the seed is no number.
-        BadConfiguration: the device or number type is not there, or the weights do
-            not fit into its memory.
-        CsbdataError: the tokenizer cannot be fetched.
-    """
-    shape, seed = shape_named(model), seed_of(loading.revision)
-    device, dtype = _prepared(loading)
-    tokenizer = get_tokenizer(shape.tokenizer, settings, say)
-    config = AutoConfig.for_model(
-        shape.model_type, **shape.config, eos_token_id=tokenizer.eos_id
-    )
-    with failures_of_loading(model):
-        make_current(device)
-        _check_memory(model, AutoModelForCausalLM, config, dtype, device)
-        module = _draw_weights(config, dtype, device, seed, loading.attention)
-    digest = sha256(msgspec.json.encode([_VERSION, shape, seed], order="sorted"))
-    with failures_of_loading(model):
-        return TransformersModel(
-            module,
-            PreTrainedTokenizerFast(tokenizer_file=str(tokenizer.tokenizer_json)),
-            name=f"{shape.title} shape (random weights, seed {seed})",
-            revision=digest.hexdigest()[:16],
-            folder=tokenizer.folder,
-            random_weights=True,
-        )
-
-
-def _draw_weights(
-    config: PretrainedConfig,
-    dtype: torch.dtype,
-    device: torch.device,
-    seed: int,
-    attention: str,
-) -> PreTrainedModel:
-    """Return a model whose weights are drawn where they will be used."""
-    with torch.random.fork_rng([device] if device.type == "cuda" else []), device:
-        torch.manual_seed(seed)
-        module: PreTrainedModel = AutoModelForCausalLM.from_config(
-            config, dtype=dtype, attn_implementation=attention or None
-        )
-    return module
-
-
-def _check_memory(
+def check_memory(
     model: str,
     kind: type[AutoModelForCausalLM | AutoModelForImageTextToText],
     config: PretrainedConfig,
     dtype: torch.dtype,
     device: torch.device,
 ) -> None:
+    """Check that a model's weights fit into a device, before they are read.
+
+    Raises:
+        BadConfiguration: they do not.
+    """
     with torch.device("meta"):
         hollow = kind.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]  # the library's own lack
     check_fits(model, sum(part.nbytes for part in hollow.parameters()), device)

@@ -1,4 +1,4 @@
-"""Find a model by its name: a known one, a folder, one of the Hub, or a shape.
+"""Find a model by its name: a known one, a folder, or one of the Hub.
 
 Known models are the files of `known` with a `MODEL`. Listing them loads nothing heavy.
 """
@@ -10,37 +10,18 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import Unavailable
 from curation.system.extras import install_extra
 from curation.system.registry import Registry
-from evaluation.models.shapes import is_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from curation.download.acquire import FetchSettings
-    from evaluation.models.base import LanguageModel
     from evaluation.models.loading import LoadOptions
-
-
-class LoadModel(Protocol):
-    """Loads one model; what is heavy is imported when it is called."""
-
-    def __call__(
-        self, loading: LoadOptions, settings: FetchSettings, say: Callable[[str], None]
-    ) -> LanguageModel:
-        """Return the model, loaded.
-
-        Args:
-            loading: Device, dtype and threads.
-            settings: How what is missing is fetched, and where it is kept.
-            say: Tells people of what takes time.
-
-        Raises:
-            CsbdataError: it cannot be fetched, or the cache cannot be written.
-        """
+    from evaluation.models.transformers import TransformersModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +40,12 @@ class NamedModel:
     name: str
     #: One line for a list of all of them.
     summary: str
-    load: LoadModel
+    #: Returns the model, loaded; what is heavy is imported when it is called. Its
+    #: arguments: device, dtype and threads; how what is missing is fetched, and where
+    #: it is kept; and a function that tells people of what takes time.
+    load: Callable[
+        [LoadOptions, FetchSettings, Callable[[str], None]], TransformersModel
+    ]
 
 
 #: The model that writes by default.
@@ -91,17 +77,13 @@ def get_model(
     loading: LoadOptions,
     settings: FetchSettings,
     say: Callable[[str], None] = lambda _message: None,
-) -> LanguageModel:
-    """Return a model, loaded: a known one, a folder, `owner/name` on the Hub, a shape.
+) -> TransformersModel:
+    """Return a model, loaded: a known one, a folder, or `owner/name` on the Hub.
 
     Raises:
         NoInput: there is no such model.
         CsbdataError: it cannot be fetched, or the cache cannot be written.
     """
-    if is_shape(name):
-        from evaluation.models.loading import load_shape  # noqa: PLC0415 - heavy
-
-        return load_shape(name, loading, settings, say)
     named = None if Path(name).exists() else named_models().get(name)
     if named is not None:
         return named.load(loading, settings, say)

@@ -12,6 +12,7 @@ from evaluation.models.base import (
     ChosenTokens,
     RowLogits,
     RowMask,
+    TimedWork,
     TokenQuestion,
     mask_bytes,
 )
@@ -67,11 +68,7 @@ class TokenChooser:
             question.allowed for question in questions if question.allowed is not None
         ]
         if masks:
-            begun = self.clock.moment()
-            packed = self._on_device(masks, mask_bytes(logits.shape[1]))
-            transfer, begun = self.clock.since(begun), self.clock.moment()
-            logits = self._apply(packed, logits)
-            apply = self.clock.since(begun)
+            logits, transfer, apply = self.masked(masks, logits)
         begun = self.clock.moment()
         best, tokens = _best(logits)
         if any(question.temperature for question in questions):
@@ -87,31 +84,26 @@ class TokenChooser:
             tokens=tokens_read, transfer=transfer, apply=apply, sampling=took
         )
 
-    def masked(self, masks: Sequence[RowMask], logits: torch.Tensor) -> torch.Tensor:
+    def masked(
+        self, masks: Sequence[RowMask], logits: torch.Tensor
+    ) -> tuple[torch.Tensor, TimedWork, TimedWork]:
         """Return the logits, minus infinity where a token may not come next.
 
         All masks lie in one memory, and are as wide as the logits or wider.
         A sum keeps what is no number where it is, whether it is allowed or not. The
         result is overwritten by the next call.
-        """
-        packed = self._on_device(masks, mask_bytes(logits.shape[1]))
-        return self._apply(packed, logits)
 
-    def _apply(self, packed: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
-        """Return the logits with masks that are on their device applied."""
+        Returns:
+            The masked logits, the transfer of the masks, and applying them.
+        """
+        begun = self.clock.moment()
         texts, size = logits.shape
+        packed = self._on_device(masks, mask_bytes(size))
+        transfer, begun = self.clock.since(begun), self.clock.moment()
         if self._scratch.shape[0] != packed.numel():
             self._scratch = self._penalties.new_empty(packed.numel(), 8)
-        room = self._scratch.view(texts, -1)[:, :size]
-        self._unpack(packed)
-        return room.add_(logits)
-
-    def _unpack(self, packed: torch.Tensor) -> None:
-        """Write a mask's additive bias into the scratch memory.
-
-        On a CPU by numpy: torch takes twice as long.
-        """
         if self._device.type == "cpu":
+            # By numpy: torch takes twice as long.
             np.take(
                 self._penalties.numpy(),
                 packed.numpy().reshape(-1),
@@ -119,9 +111,11 @@ class TokenChooser:
                 out=self._scratch.numpy(),
                 mode="clip",  # or it is first put elsewhere
             )
-            return
-        index = packed.reshape(-1).int()
-        torch.index_select(self._penalties, 0, index, out=self._scratch)
+        else:
+            index = packed.reshape(-1).int()
+            torch.index_select(self._penalties, 0, index, out=self._scratch)
+        allowed = self._scratch.view(texts, -1)[:, :size].add_(logits)
+        return allowed, transfer, self.clock.since(begun)
 
     def _on_device(self, masks: Sequence[RowMask], width: int) -> torch.Tensor:
         """Return so many bytes of each mask, where the logits are.

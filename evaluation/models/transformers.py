@@ -10,25 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import torch
-from transformers import DynamicCache
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.models.abilities import CacheAbilities, find_abilities
+from evaluation.models.abilities import find_abilities
 from evaluation.models.base import (
     ChosenTokens,
     FedPass,
-    Prefill,
-    RowLogits,
     TokenQuestion,
 )
 from evaluation.models.chat import ChatPrompts
 from evaluation.models.forward import (
-    CachedRow,
+    CacheAbilities,
     ForwardPass,
     SeparateRows,
     SharedRows,
-    WholeRow,
 )
 from evaluation.models.hardware import DeviceClock, device_facts
 from evaluation.models.token_choice import TokenChooser
@@ -57,7 +53,17 @@ _TRIAL_TEXT: Final = "The ferry leaves the upper deck at seven, and returns at n
 
 
 class TransformersDecoding:
-    """Texts under way; each has a pass of its own where they cannot share one."""
+    """A batch of texts under way, one row a text.
+
+    Each has a pass of its own where they cannot share one.
+
+    Example:
+        >>> decoding = model.open()
+        >>> prefill = decoding.admit(model.prompt(messages))
+        >>> first = TokenQuestion(logits=RowLogits(of=prefill.logits))
+        >>> (chosen,) = decoding.choose([first]).tokens
+        >>> logits = decoding.feed([[chosen.token]]).logits
+    """
 
     def __init__(
         self,
@@ -66,54 +72,58 @@ class TransformersDecoding:
         chooser: TokenChooser,
     ) -> None:
         """Begin with no text."""
-        self._forward = forward
         self._chooser = chooser
         self._clock = chooser.clock
-        self._abilities = abilities
-        self._batch = SharedRows(forward)
-        self._separate = SeparateRows()
+        self._rows: SharedRows | SeparateRows = (
+            SharedRows(forward) if abilities.batch else SeparateRows(forward, abilities)
+        )
 
-    @property
-    def _rows(self) -> SharedRows | SeparateRows:
-        return self._batch if self._abilities.batch else self._separate
+    def admit(self, prompt: Sequence[int]) -> FedPass:
+        """Read a prompt, and take the text in as the last row.
 
-    def admit(self, prompt: Sequence[int]) -> Prefill:
-        """Read a prompt; see `evaluation.models.base.Decoding`."""
+        Args:
+            prompt: Its tokens; at least one.
+
+        Returns:
+            The pass, with one row.
+        """
         begun = self._clock.moment()
-        able, forward = self._abilities, self._forward
-        if able.keeps:
-            cache = DynamicCache(config=forward.module.config)
-            logits = forward.over(prompt, cache)
-            if able.batch:
-                self._batch.admit(cache)
-            else:
-                self._separate.admit(CachedRow(forward, cache, several=able.several))
-        else:
-            row = WholeRow(forward)
-            self._separate.admit(row)
-            logits = row.feed(prompt)
-        work = self._clock.since(begun)
-        return Prefill(logits=RowLogits(of=logits[None]), work=work)
+        logits = self._rows.admit(prompt)
+        return FedPass(logits=logits[None], work=self._clock.since(begun))
 
     def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
-        """Have one forward pass run; see `evaluation.models.base.Decoding`."""
+        """Have one forward pass run; without waiting for the device to finish it.
+
+        Args:
+            rows: The new tokens of every row. A row may be empty where another is
+                not; its logits have no meaning.
+        """
         begun = self._clock.moment()
         logits = self._rows.feed(rows)
         return FedPass(logits=logits, work=self._clock.since(begun))
 
     def choose(self, questions: Sequence[TokenQuestion]) -> ChosenTokens:
-        """Choose tokens; see `evaluation.models.base.Decoding`."""
+        """Choose tokens where the logits are, and wait for them.
+
+        Args:
+            questions: At least one; of any rows, in any order.
+        """
         return self._chooser.choose(questions)
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Go on with these rows only."""
+        """Go on with these rows only, in this order."""
         self._rows.keep(rows)
 
 
 class TransformersModel:
-    """A causal language model of the transformers library."""
+    """A causal language model of transformers, with its tokenizer and chat template.
 
-    def __init__(  # noqa: PLR0913 (the model, and what it is called)
+    Example:
+        >>> model = get_model("smollm2", LoadOptions(device="cpu"), settings)
+        >>> model.text(model.prompt([Message(role="user", content="Hello")]))
+    """
+
+    def __init__(
         self,
         module: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
@@ -121,7 +131,6 @@ class TransformersModel:
         name: str,
         revision: str,
         folder: Path,
-        random_weights: bool = False,
     ) -> None:
         """Drive a model that is loaded; `load_model` makes one from a name.
 
@@ -131,22 +140,28 @@ class TransformersModel:
         """
         #: The model itself, for other uses.
         self.module = module.eval()
+        #: Its name in results: what was loaded, and how exact its weights are.
         self.name = name
         self._tokenizer = tokenizer
         self._revision = revision
-        self._random_weights = random_weights
         self._prompts = ChatPrompts(tokenizer, name)
         self._forward = ForwardPass(self.module)
         self._clock = DeviceClock(self.module.device)
         trial = tokenizer.encode(_TRIAL_TEXT, add_special_tokens=False)
         self._abilities = find_abilities(self.module, trial)
+        #: The tokens of which any ends a text.
         self.end_tokens = _end_tokens(module, tokenizer)
         if not self.end_tokens:
             message = f"--model {name}: neither model nor tokenizer names an end token"
             raise BadConfiguration(message)
+        #: Columns of the logits; at least the tokenizer's vocabulary.
         self.vocab_size = self._forward.over(trial[:1], None).shape[-1]
+        #: Most tokens of a text, those of the prompt included; None without a bound.
         self.context_length = _context_length(module)
+        #: Share of the best logit within which sums in another order, as in a batch,
+        #: may make another one the best.
         self.tie = _TIES.get(module.dtype, _TIE_OF_FLOATS)
+        #: Folder with `tokenizer.json`, from which engines make their vocabulary.
         self.tokenizer_folder = self._folder_with_tokenizer(folder)
 
     def facts(self) -> Mapping[str, Json]:
@@ -156,7 +171,6 @@ class TransformersModel:
             "revision": self._revision,
             **device_facts(self.module.device),
             "dtype": str(self.module.dtype).removeprefix("torch."),
-            **({"random_weights": True} if self._random_weights else {}),
             "threads": torch.get_num_threads(),
             "mask_threads": self.mask_threads,
             "warm_up": "passes over a trial text when the model is loaded",

@@ -24,7 +24,7 @@ from requests.auth import HTTPBasicAuth
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from curation.core.json_types import Json
-from curation.system.credentials import SplitUrl, hide_secrets, redacted, split_url
+from curation.system.credentials import SplitUrl, hide_secrets, redacted
 from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unavailable
 from curation.system.escaping import shortened
 from curation.system.retry import retry_after
@@ -105,17 +105,6 @@ class ServerConnection:
         """Return the key; empty where there is none: a local server needs none."""
         keys = self.provider.keys
         return next((os.environ[name] for name in keys if os.getenv(name)), "")
-
-
-def split_address(address: str) -> tuple[str, str]:
-    """Return a server's base, without secrets, and the model's name behind a `#`.
-
-    Example:
-        >>> split_address("http://localhost:8000/v1#Qwen/Qwen3-0.6B")
-        ('http://localhost:8000/v1', 'Qwen/Qwen3-0.6B')
-    """
-    base, _, model = split_url(address).clean.partition("#")
-    return base.rstrip("/"), model
 
 
 class ServerClient:

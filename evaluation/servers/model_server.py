@@ -18,7 +18,6 @@ from evaluation.servers.client import (
     RequestLimits,
     ServerClient,
     ServerConnection,
-    split_address,
 )
 from evaluation.servers.models import ModelFacts, model_table
 from evaluation.servers.provider import PROMPT_ALONE, split_provider
@@ -217,12 +216,14 @@ def served_model(
         Unavailable: the server does not answer (exit 69).
     """
     provider, address = split_provider(address)
-    base, model = split_address(address)
+    url = split_url(address)
+    base, _, model = url.clean.partition("#")
+    base = base.rstrip("/")
     if not urlsplit(base).hostname:
         then = "say --model http://HOST:PORT/v1#MODEL"
         raise BadUsage("this address names no server", address, then)
     connection = ServerConnection(
-        base=base, model=model, provider=provider, address=split_url(address)
+        base=base, model=model, provider=provider, address=url, limits=limits
     )
     server_participants(connection, ways)
     client = ServerClient(connection)
@@ -235,7 +236,7 @@ def served_model(
             "this server has several models, or does not name them",
             then=f"say {base}#NAME ({', '.join(served[:5]) or 'any'})",
         )
-    connection = replace(connection, model=model or served[0], limits=limits)
+    connection = replace(connection, model=model or served[0])
     about: dict[str, Json] = {"models": [*served], **answers}
     servers = server_participants(connection, ways)
     return [replace(server, about=about) for server in servers]

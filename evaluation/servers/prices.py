@@ -1,90 +1,71 @@
-"""Prices of models behind servers, from a dated list that a user can replace."""
+"""Prices of models behind servers, from a dated list or as the user gives them."""
 
 from __future__ import annotations
 
-import tomllib
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
 
-from curation.system.errors import BadData, BadUsage, NoInput
-from curation.system.user_files import refuse_large
+from curation.system.errors import BadUsage
 from evaluation.generation.text_generation import TokenPrices
 from evaluation.servers.models import DATED
 
 if TYPE_CHECKING:
     from evaluation.servers.client import ServerConnection
 
-#: The list that comes with csbdata.
-_LIST: Final = Path(__file__).with_name("prices.toml")
-
-
-class _HostPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    #: Of a million tokens of a prompt and of an answer, by model.
-    models: dict[str, tuple[float, float]]
-
 
 class _PriceList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     date: str
     source: str
     currency: str
-    #: By the name of the host that is asked.
-    hosts: dict[str, _HostPrices]
+    #: Of a million tokens of a prompt and of an answer, by host and model.
+    hosts: dict[str, dict[str, tuple[float, float]]]
+
+
+@cache
+def _price_list() -> _PriceList:
+    content = Path(__file__).with_suffix(".toml").read_bytes()
+    return msgspec.toml.decode(content, type=_PriceList)
 
 
 def prices_of(
-    prices: TokenPrices | Path | None,
+    prices: TokenPrices | None,
     connection: ServerConnection,
     max_cost: float | None = None,
 ) -> TokenPrices | None:
-    """Return the prices of a model behind a server; None if they are not told.
+    """Return the prices of a model behind a server; None if they are not known.
 
     Args:
-        prices: The prices themselves, or a list; None for our own list.
+        prices: The prices that the user gives; None for those of the list.
         connection: The server and its model.
-        max_cost: What may be spent, which no prices cannot tell.
+        max_cost: What may be spent, which needs prices.
 
     Raises:
         BadUsage: a cost is limited, and no price is known.
-        NoInput: there is no such file.
-        BadData: it is no list of prices.
     """
-    if isinstance(prices, TokenPrices):
+    if prices is not None:
         return prices
-    path = prices or _LIST
-    try:
-        tables = tomllib.loads(refuse_large(path).read_text("utf-8"))
-        own = msgspec.convert(tables, _PriceList)
-        host = own.hosts.get(urlsplit(connection.base).hostname or "")
-        models = host.models if host else {}
-        name = connection.model
-        found = models.get(name) or models.get(DATED.sub("", name))
-        if host is None or found is None:
-            if max_cost is not None:
-                then = "use --max-requests, or --set price=PROMPT/OUTPUT if it has it"
-                raise BadUsage("--max-cost needs a price", connection.model, then)
-            return None
-        return TokenPrices(
-            prompt=found[0],
-            output=found[1],
-            source=f"{own.currency}, {own.date}, {own.source}",
-        )
-    except OSError as error:
-        raise NoInput(error.strerror or type(error).__name__, str(path)) from error
-    except (ValueError, RecursionError) as error:
-        raise BadData(f"no list of prices: {error}", str(path)) from error
+    known, name = _price_list(), connection.model
+    models = known.hosts.get(urlsplit(connection.base).hostname or "", {})
+    pair = models.get(name) or models.get(DATED.sub("", name))
+    if pair is not None:
+        source = f"{known.currency}, {known.date}, {known.source}"
+        return TokenPrices(prompt=pair[0], output=pair[1], source=source)
+    if max_cost is not None:
+        then = "use --max-requests, or --set price=PROMPT/OUTPUT if it has it"
+        raise BadUsage("--max-cost needs a price", name, then)
+    return None
 
 
-def parse_prices(text: str) -> TokenPrices | Path | None:
-    """Return prices given as `PROMPT/OUTPUT`, for a million tokens each, or their file.
+def parse_prices(text: str) -> TokenPrices:
+    """Return prices given as `PROMPT/OUTPUT`, for a million tokens each.
 
     Raises:
         BadUsage: the text is no such pair of numbers.
     """
-    if not text or text.endswith(".toml"):
-        return Path(text) if text else None
     first, _, second = text.partition("/")
     try:
         return TokenPrices(prompt=float(first), output=float(second))

@@ -43,22 +43,25 @@ _NUMBER: Final = re.compile(r"\d+")
 class Format(NamedTuple):
     """A wire format."""
 
-    #: The request for a text of a model, without a schema.
-    body: Callable[[str, GenerationRequest], dict[str, Json]]
     #: Adds an event of the stream to the answer, or a whole answer.
     read: Callable[[bytes, ServerAnswer], None]
     #: Why a prompt was not read whole; empty if nothing says so.
     cut: Callable[[Mapping[str, Json], ServerAnswer], str] = lambda _sent, _answer: ""
     #: What each event's line begins with.
     prefix: bytes = b"data:"
+    #: Returns a turn of a conversation, of its role and text.
+    turn: Callable[[str, str], Json] = lambda role, text: {
+        "role": role,
+        "content": text,
+    }
 
 
 _FORMATS: Final = {
-    "chat": Format(openai.chat_body, openai.read_chat),
-    "responses": Format(openai.responses_body, openai.read_responses),
-    "anthropic": Format(anthropic.body, anthropic.read),
-    "gemini": Format(gemini.body, gemini.read),
-    "ollama": Format(ollama.body, ollama.read, ollama.cut, prefix=b""),
+    "chat": Format(openai.read_chat),
+    "responses": Format(openai.read_responses),
+    "anthropic": Format(anthropic.read),
+    "gemini": Format(gemini.read, turn=gemini.turn),
+    "ollama": Format(ollama.read, ollama.cut, prefix=b""),
 }
 
 
@@ -135,10 +138,10 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
     #: Members that ask for a level of reasoning; empty if there is no such choice.
     effort: dict[str, Any] = {}
     unthinking: UnthinkingRule = UnthinkingRule(ways=(), source="")
-    #: Members of every request.
-    members: dict[str, Any] = {}
-    #: Another name for the budget of tokens.
-    budget: str = ""
+    #: Members of every request: `{NAME}` is replaced (`request`).
+    members: dict[str, Any]
+    #: Members for the instruction, where it is not a turn of the conversation.
+    system: dict[str, Any] = {}
     #: The profile of schemas that tools and strict outputs take
     #: (`curation.fit.profile`); empty: the server tells itself.
     profile: str = ""
@@ -217,11 +220,27 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
             effort: The level of reasoning; empty for the server's own.
             cold: Whether the server heeds the members that keep its cache apart.
         """
-        body = self.wire.body(model, request)
-        if self.budget:
-            body[self.budget] = body.pop("max_tokens")
-        values = {"effort": effort, "salt": f"{_SALT} {way}"}
+        apart = [turn for turn in request.messages if turn.role == "system"]
+        apart = apart if self.system else []
+        values: dict[str, Json] = {
+            "model": model,
+            "messages": [
+                self.wire.turn(turn.role, turn.content)
+                for turn in request.messages
+                if turn not in apart
+            ],
+            "system": "\n\n".join(turn.content for turn in apart),
+            "budget": request.budget,
+            "context": ollama.context_size(request),
+            "temperature": request.temperature,
+            "seed": request.seed % 2**31,
+            "effort": effort,
+            "salt": f"{_SALT} {way}",
+        }
+        body: dict[str, Json] = {}
         templates = [self.members]
+        if apart:
+            templates.append(self.system)
         if cold:
             templates.append(self.cold.members)
         if effort:
@@ -264,10 +283,10 @@ def _merged(tables: Mapping[str, dict[str, Any]], name: str) -> dict[str, Any]:
         parent = _SHARED
     inherited = _merged(tables, parent)
     merged = {**inherited, "name": name, **table}
-    for member in ("ways", "parameters", "finishes"):
+    for member in ("members", "ways", "parameters", "finishes"):
         lines = {**inherited.get(member, {}), **table.get(member, {})}
         # An empty one takes its parent's away.
-        merged[member] = {key: line for key, line in lines.items() if line}
+        merged[member] = {name: it for name, it in lines.items() if it not in ("", {})}
     # The way that constrains most is the last.
     order = {way: number for number, way in enumerate(("json", "tool", "strict"))}
     ways = sorted(merged["ways"].items(), key=lambda it: order.get(it[0], len(order)))

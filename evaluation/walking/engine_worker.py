@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 import msgspec
 
-import curation.workers.protocol
 from curation.core.json_types import Json
+from curation.workers import protocol
 from curation.workers.limits import Limits
 from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
 from curation.workers.process import Child, Program
@@ -26,6 +26,7 @@ from curation.workers.shared_memory import SharedMemory
 from curation.workers.worker import Worker, WorkerDidNotStart
 from evaluation.core.cases import (
     LONG_TEXT,
+    Bounds,
     Case,
     InstanceResult,
     Result,
@@ -120,21 +121,6 @@ RESULTS: Final = {
 _TOO_MUCH: Final = f"it printed over {MAX_PRINTED_BYTES >> 20} MiB"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """Limits of one case; part of every fingerprint."""
-
-    #: Of processor time, as are those of the walks: another's work is not the engine's.
-    compile_seconds: float = 40.0
-    run_seconds: float = 40.0
-    #: Seconds by the wall clock until an engine is loaded; it decides no row.
-    load_seconds: float = 180.0
-    #: How many times as long either may take by the wall clock.
-    wall_times: float = 4.0
-    #: MiB above what the worker holds when it is ready.
-    memory_mb: int = 4096
-
-
 @dataclass(slots=True)
 class PendingCase:
     """A case, with its worker's answers so far."""
@@ -209,23 +195,15 @@ class EngineWorker:
         #: The process's output; a run that is killed leaves no file of it.
         self._printed = Path(self._open.enter_context(SharedMemory(0)).path)
         setup: dict[str, Json] = {
-            "engine": str(participant.file.path),
-            "options": dict(participant.options),
-            "tokenizer": tokenizer_setup(tokenizer),
             "checks_commit": participant.file.about.checks_commit,
             "byte_ids": [*tokenizer.byte_ids()],
             "cores": list(cores),
         }
-        program = Program(
-            file=_HERE / "engine_process.py",
-            setup=setup,
-            interpreter=participant.interpreter,
-            arguments=(
-                curation.workers.protocol.__file__,
-                str(self._printed),
-                str(_HERE / "walk_session.py"),
-            ),
-            environment=participant.environment(),
+        program = with_session(
+            engine_program(participant, tokenizer),
+            "walk_session.py",
+            str(self._printed),
+            setup,
         )
         limits = Limits(
             seconds=max(bounds.compile_seconds, bounds.run_seconds),
@@ -357,6 +335,42 @@ class EngineWorker:
         return outcome._replace(ending=ending, stderr=printed + outcome.stderr)
 
 
+def engine_program(engine: EngineUnderTest, tokenizer: TokenizerFiles) -> Program:
+    """Return the program of an engine's process, without a session."""
+    return Program(
+        setup={
+            "engine": str(engine.file.path),
+            "options": dict(engine.options),
+            "tokenizer": tokenizer_setup(tokenizer),
+        },
+        interpreter=engine.interpreter,
+        environment=engine.environment(),
+    )
+
+
+def with_session(
+    program: Program, session: str, printed: str, setup: Mapping[str, Json]
+) -> Program:
+    """Return the program of an engine's process that answers a session's questions.
+
+    Args:
+        program: The engine's: engine, options and tokenizer as its setup.
+        session: The file of the session.
+        printed: The path of the file for what is printed.
+        setup: What the session needs besides.
+
+    Raises:
+        TypeError: the program has no setup.
+    """
+    if not isinstance(program.setup, dict):
+        raise TypeError
+    return program._replace(
+        file=_HERE / "engine_process.py",
+        setup={**program.setup, **setup},
+        arguments=(protocol.__file__, printed, str(_HERE / session)),
+    )
+
+
 def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:
     """Return what a worker is given of a tokenizer: files and numbers."""
     return {
@@ -364,7 +378,6 @@ def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:
         "vocab_size": tokenizer.vocab_size,
         "eos_id": tokenizer.eos_id,
         "special_ids": list(tokenizer.special_ids),
-        "kind": tokenizer.kind,
         "tokenizer_json": str(tokenizer.tokenizer_json),
     }
 

@@ -34,7 +34,6 @@ from typing import TYPE_CHECKING
 
 from evaluation.walking.engine_process import (
     compile_schema,
-    engine_warnings,
     freeze,
     raise_failure,
     take_token,
@@ -127,8 +126,6 @@ class _TextUnderWay:
         failure = None
         try:
             grammar, answer = compile_schema(self._engine, schema)
-            if "refusal" not in answer:
-                answer["warnings"] = engine_warnings(self._engine, grammar)
             answer["printed"] = self._printed.take()
         except BaseException as error:  # noqa: BLE001 - raised again by `_result`
             failure = error

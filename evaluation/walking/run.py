@@ -26,12 +26,12 @@ from evaluation.walking.engine_worker import EngineWorker, PendingCase
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from evaluation.core.cases import Bounds
     from evaluation.core.records import Record
     from evaluation.core.run_header import TaskSettings
     from evaluation.core.task import Task
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
-    from evaluation.walking.engine_worker import Bounds
     from evaluation.walking.run_folder import ResultsFolder
 
 

@@ -95,11 +95,11 @@ _LOCK = "lock"
 RECORDS = "records.jsonl"
 
 
-class _Mark(msgspec.Struct, frozen=True):
+class AttemptMark(msgspec.Struct, frozen=True):
     """What of a line tells whether its case is finished."""
 
     task: str
-    fingerprint: str
+    fingerprint: str = ""
 
 
 class ResultsFolder:
@@ -120,7 +120,7 @@ class ResultsFolder:
         self.finished: set[str] = set()
         for line in whole_lines(folder / ATTEMPTS):
             with suppress(NotAnAttempt):
-                mark = parse_line(line, _Mark)
+                mark = parse_line(line, AttemptMark)
                 if mark.task in passes and mark.fingerprint:
                     self.finished.add(mark.fingerprint)
 

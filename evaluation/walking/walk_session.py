@@ -25,7 +25,6 @@ from evaluation.walking.engine_process import (
     compile_schema,
     describe_error,
     encodable,
-    engine_warnings,
     error_of,
     freeze,
     interruptions,
@@ -138,8 +137,6 @@ class WalkSession:
         self.grammar, answer = compile_schema(self.engine, schema, self.waits)
         answer["calibration_ns"] = calibration
         self._compiled = "refusal" not in answer
-        if self._compiled:
-            answer["warnings"] = engine_warnings(self.engine, self.grammar)
         return answer
 
     def _walk_all(self, question: Question) -> Answer:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from curation.download.acquire import FetchSettings
 from evaluation.asking.request import ModelOptions, RunRequest
 from evaluation.asking.run import run
+from evaluation.core.cases import Bounds
 from evaluation.core.records import Instance, Record
 from evaluation.tokenizers import get_tokenizer
-from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:

@@ -31,6 +31,7 @@ from evaluation.servers.refusals import read_refusal
 from evaluation.tokenizers.byte_level import from_tiktoken
 from evaluation.tokenizers.store import read_tokenizer
 from evaluation.tokenizers.vocabulary import check_tokenizer
+from evaluation.tokenizers.wheels import pinned_tokenizers
 from tests.builds import write_build
 from tests.curation.archives_made import FILES, github_pin, github_tarball, zipped
 from tests.evaluation.made_runs import many, write_run
@@ -46,7 +47,6 @@ _POLICIES = (
     Policy(last_key_counts=True, large_integers_are_floats=True),
     Policy(merge_equal_members=True),
 )
-_END = "<|endoftext|>"
 _SCHEMAS = b'{"type": "object", "properties": {"a": {"pattern": "^a+$"}}}\n' * 2
 _OPENAPI = b"""openapi: 3.1.0
 info: {title: made, version: "1"}
@@ -225,11 +225,10 @@ def _tokenizer(path: Path) -> Reader:
 
 
 def _tiktoken(folder: Path) -> Reader:
+    pinned = pinned_tokenizers()["llama3.1"]
+
     def read(content: bytes) -> None:
-        parsed = from_tiktoken(
-            content, split=[], special=[_END], eos=_END, vocab_size=0, where="made"
-        )
-        check_tokenizer(parsed, "made")
+        check_tokenizer(from_tiktoken(content, pinned), "made")
 
     return Reader(read=read, corpus=[made.tiktoken(folder).read_bytes()])
 

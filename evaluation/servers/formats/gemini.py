@@ -7,31 +7,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from evaluation.servers.formats.answers import ServerAnswer, StreamEvent, decode_event
-from evaluation.servers.formats.anthropic import system_of
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from evaluation.generation.text_generation import GenerationRequest
 
 
-def _turn(role: str, text: str) -> Json:
+def turn(role: str, text: str) -> Json:
+    """Return a turn of a conversation."""
     name = "model" if role == "assistant" else "user"
     return {"role": name, "parts": [{"text": text}]}
-
-
-def body(_model: str, request: GenerationRequest) -> dict[str, Json]:
-    """Return a request for a text, without a schema."""
-    messages = [turn for turn in request.messages if turn.role != "system"]
-    members: dict[str, Json] = {
-        "contents": [_turn(turn.role, turn.content) for turn in messages],
-        "generationConfig": {
-            "maxOutputTokens": request.budget,
-            "temperature": request.temperature,
-            "seed": request.seed % 2**31,
-        },
-    }
-    system = system_of(request)
-    return {**members, "systemInstruction": _turn("", system)} if system else members
 
 
 class _Call(msgspec.Struct):

@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evaluation.servers.formats.answers import (
-    ServerAnswer,
-    StreamEvent,
-    decode_event,
-)
-from evaluation.servers.formats.openai import turns
+from evaluation.servers.formats.answers import ServerAnswer, StreamEvent, decode_event
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,25 +27,13 @@ _SMALLEST_CONTEXT: Final = 8192
 _MAX_BYTES_OF_A_TOKEN: Final = 8
 
 
-def body(model: str, request: GenerationRequest) -> dict[str, Json]:
-    """Return a request for a text, without a schema."""
+def context_size(request: GenerationRequest) -> int:
+    """Return the tokens that a context needs for the prompt and its answer."""
     size = sum(len(turn.content.encode()) for turn in request.messages)
     context = _SMALLEST_CONTEXT
     while context < size // 2 + request.budget:
         context *= 2
-    return {
-        "model": model,
-        "messages": turns(request),
-        "stream": True,
-        "truncate": False,
-        "shift": False,
-        "options": {
-            "num_ctx": context,
-            "num_predict": request.budget,
-            "temperature": request.temperature,
-            "seed": request.seed % 2**31,
-        },
-    }
+    return context
 
 
 class _Message(msgspec.Struct):

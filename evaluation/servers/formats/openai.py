@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from evaluation.servers.formats.answers import (
@@ -12,32 +10,6 @@ from evaluation.servers.formats.answers import (
     StreamEvent,
     decode_event,
 )
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from evaluation.generation.text_generation import GenerationRequest
-
-
-def turns(request: GenerationRequest, without: str = "") -> list[Json]:
-    """Return the conversation of a request, each turn with `role` and `content`."""
-    return [
-        {"role": message.role, "content": message.content}
-        for message in request.messages
-        if message.role != without
-    ]
-
-
-def chat_body(model: str, request: GenerationRequest) -> dict[str, Json]:
-    """Return a request for chat completions, without a schema."""
-    return {
-        "model": model,
-        "messages": turns(request),
-        "max_tokens": request.budget,
-        "temperature": request.temperature,
-        "seed": request.seed % 2**31,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
 
 
 class _Function(msgspec.Struct):
@@ -106,18 +78,6 @@ def read_chat(data: bytes, answer: ServerAnswer) -> None:
         for call in delta.tool_calls or ():
             answer.call(call.function.arguments or "")
         answer.finish = choice.finish_reason or answer.finish
-
-
-def responses_body(model: str, request: GenerationRequest) -> dict[str, Json]:
-    """Return a request for Responses, without a schema."""
-    return {
-        "model": model,
-        "input": turns(request),
-        "max_output_tokens": request.budget,
-        "temperature": request.temperature,
-        "store": False,
-        "stream": True,
-    }
 
 
 class _Part(msgspec.Struct):

@@ -201,15 +201,6 @@ def test_a_server_that_only_was_slow_declares_nothing_in_table_4(
     ]
 
 
-def test_texts_of_random_weights_are_no_coverage(tmp_path: Path) -> None:
-    """Such a model has rows in the tables of times, and none in Table 4."""
-    texts = [("llguidance 1.9.1 paper", "o1", _WRITTEN, _VALID)]
-    run = _run(tmp_path / "shape", texts, {**_AS_THEY_DID, "random_weights": True})
-    assert paper_table(12, [run]).rows[0][1] == "Guidance"
-    with pytest.raises(NoInput, match="Table 4"):
-        paper_table(4, [run])
-
-
 def test_a_row_says_what_was_not_as_in_the_paper(
     run: RecordedRun, tmp_path: Path
 ) -> None:

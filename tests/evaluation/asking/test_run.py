@@ -417,6 +417,9 @@ def test_the_papers_way_is_one_call(tmp_path: Path) -> None:
         ["test"],
         True,
     )
-    assert paper.bounds.compile_seconds == 40.0
+    assert paper.bounds.compile_seconds == paper.bounds.run_seconds == 40.0
+    bounds = replace(request.bounds, compile_seconds=7.0)
+    paper_bounds = replace(request, bounds=bounds).as_paper({"compile_seconds"}).bounds
+    assert paper_bounds == replace(paper.bounds, compile_seconds=7.0)
     assert paper.models[0].compat == "paper"
     assert paper.engines == request.engines

@@ -143,7 +143,6 @@ def test_the_help_names_the_default_tasks() -> None:
     assert set(with_models) >= without
     behind_a_server = _default_tasks("http://localhost:8000/v1#m")
     assert set(behind_a_server) == {"coverage", "efficiency"}
-    assert "coverage" not in _default_tasks("shape:llama-3.2-1b")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from curation.system.errors import (
 from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.commands.options import split_revision
 from evaluation.core.records import Message
-from evaluation.generation.text_generation import LoopOptions
 from evaluation.models import hardware as memory
 from evaluation.models.chat import TEMPLATE_DATE, ChatPrompts
 from evaluation.models.hardware import device_facts, gpu_settings, shared_tensor
@@ -65,7 +64,7 @@ def test_the_embedded_model_writes_what_makes_sense() -> None:
     assert model.vocab_size == 49152
     question = Message(role="user", content="What is the capital of France?")
     decoding = model.open()
-    logits = decoding.admit(model.prompt([question])).logits.tensor()
+    logits = decoding.admit(model.prompt([question])).logits[0]
     written: list[int] = []
     while len(written) < 12 and (token := int(logits.argmax())):
         if token in model.end_tokens:
@@ -80,7 +79,7 @@ def test_logits_may_be_wider_than_the_vocabulary(tmp_path: Path) -> None:
     model = load_model(
         small_model(tmp_path, padding=29), LoadOptions(device="cpu", dtype="fp32")
     )
-    logits = model.open().admit((1, 2, 3)).logits.tensor()
+    logits = model.open().admit((1, 2, 3)).logits[0]
     assert logits.shape == (model.vocab_size,)
     assert logits.dtype == torch.float32
 
@@ -149,27 +148,19 @@ def test_as_the_paper_means_everything_it_says() -> None:
     assert chosen.settings == CoverageSettings(
         prompt="sections", shots=2, dialect="2020-12"
     )
-    assert paper.options.compile_seconds == paper.options.run_seconds == 40.0
     assert paper.forced_as_paper
 
 
 def test_what_was_said_beside_the_paper_holds() -> None:
     """Options of the command line win, the model among them, even the default's."""
-    asked = ModelOptions(
-        model="smollm2",
-        budget=32,
-        options=LoopOptions(compile_seconds=7.0, forced=True),
-    )
-    given = {"model", "budget", "compile_seconds", "forced"}
-    paper = asked.as_paper(given)
+    asked = ModelOptions(model="smollm2", budget=32, forced=True)
+    paper = asked.as_paper({"model", "budget", "forced"})
     assert (paper.model, paper.budget) == ("smollm2", 32)
     chosen = choose_suite("coverage", {"prompt": "chat"}, "paper")
     assert chosen.settings == CoverageSettings(
         prompt="chat", shots=2, dialect="2020-12"
     )
-    assert paper.options.compile_seconds == 7.0
-    assert paper.options.run_seconds == 40.0
-    assert paper.options.forced
+    assert paper.forced
     assert not paper.forced_as_paper
 
 
@@ -356,7 +347,7 @@ def test_a_cached_model_is_loaded_whatever_its_tokenizer_is_called(
     contents = files.token_bytes()
     spelled = b"".join(contents[token] or b"" for token in model.prompt(asked))
     assert b'{"name": "a person"}' in spelled
-    assert model.open().admit(model.prompt(asked)).logits.of.shape == (
+    assert model.open().admit(model.prompt(asked)).logits.shape == (
         1,
         model.vocab_size,
     )
@@ -473,8 +464,9 @@ def _tool(folder: Path, script: str) -> str:
 
 def test_clocks_and_power_cap_are_read_off_the_tool(tmp_path: Path) -> None:
     """A figure that the tool does not support is not known."""
-    program = _tool(tmp_path, 'echo "1980, 1980, [N/A], 700.00"')
+    program = _tool(tmp_path, 'echo "535.104.05, 1980, 1980, [N/A], 700.00"')
     assert gpu_settings("0", program) == {
+        "driver": "535.104.05",
         "sm_clock_mhz": "1980",
         "highest_sm_clock_mhz": "1980",
         "memory_clock_mhz": "not known",

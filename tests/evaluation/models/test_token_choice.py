@@ -75,7 +75,7 @@ def test_masks_are_read_where_they_were_written() -> None:
     chooser = _chooser()
     rows = [RowMask(of=masks, row=row) for row in range(4)]
     for order in [1, 2, 3], [3, 0, 2], [2, 2], [1]:
-        given = chooser.masked([rows[row] for row in order], logits[: len(order)])
+        given, _, _ = chooser.masked([rows[row] for row in order], logits[: len(order)])
         assert (np.isfinite(given.numpy()) == bits[order]).all()
     packed = chooser._on_device(rows[1:], 12)
     masks[2, 3] ^= 0xFF

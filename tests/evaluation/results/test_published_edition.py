@@ -19,7 +19,7 @@ from curation.fit.profile import load_profile, provider_names
 from curation.packaging.rewritten_fits import FITS
 from evaluation.analysis.publish_edition import fits_files, headline_files
 from evaluation.analysis.recorded_cases import ask_in_new_process
-from evaluation.core.cases import Case, InstanceWalk
+from evaluation.core.cases import Bounds, Case, InstanceWalk
 from evaluation.results.edition import ROWS, SAMPLE, TABLE, read_index, read_rows
 from evaluation.results.edition_picture import PICTURE, picture_of
 from evaluation.results.fits import FITS_TABLE, read_fits
@@ -28,7 +28,6 @@ from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
 from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import DEFAULT, get_tokenizer
-from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,9 +24,9 @@ from evaluation.servers.client import (
     RetriesExhausted,
     ServerClient,
     ServerConnection,
-    split_address,
 )
 from evaluation.servers.formats.answers import ServerAnswer
+from evaluation.servers.model_server import served_model
 from evaluation.servers.pacing import (
     Account,
     SharedBackoff,
@@ -324,10 +324,12 @@ def test_nobody_there_is_unavailable() -> None:
     client.close()
 
 
-def test_an_address_holds_the_model_behind_a_number_sign() -> None:
-    """`URL#owner/name` is a server and one of its models."""
-    assert split_address("http://h:1/v1/#a/b") == ("http://h:1/v1", "a/b")
-    assert split_address("http://h:1/v1") == ("http://h:1/v1", "")
+@pytest.mark.parametrize(("end", "model"), [("/#a/b", "a/b"), ("", "small")])
+def test_an_address_holds_the_model_behind_a_number_sign(end: str, model: str) -> None:
+    """`URL#owner/name` is a server and one of its models; without one, its only one."""
+    with loopback(lambda _body, _number: answer("{}")) as server:
+        (one,) = served_model(f"{server.base}{end}", ["none"], RequestLimits())
+    assert (one.connection.base, one.connection.model) == (server.base, model)
 
 
 def _client(server: Loopback, seconds: float = 5.0) -> ServerClient:

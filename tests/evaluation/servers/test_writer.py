@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import csbdata
-from curation.system.errors import BadConfiguration, BadData, NoInput, NotPermitted
+from curation.system.errors import BadConfiguration, BadUsage, NotPermitted
 from curation.system.progress import Quiet
 from evaluation.asking.request import ModelOptions
 from evaluation.core.cases import Result
@@ -30,7 +30,7 @@ from evaluation.servers.pacing import (
     Spending,
     SpendingLimit,
 )
-from evaluation.servers.prices import prices_of
+from evaluation.servers.prices import parse_prices, prices_of
 from evaluation.servers.writer import ServerWriter
 from evaluation.suites.coverage.judgement import TextClass
 from evaluation.suites.coverage.scorer import judge
@@ -404,10 +404,12 @@ def test_what_ends_a_run_loses_no_answer_that_was_paid_for(tmp_path: Path) -> No
         assert len(server.asked) == 4
 
 
-def test_a_price_is_that_of_host_and_model(tmp_path: Path) -> None:
+def test_a_price_is_that_of_host_and_model() -> None:
     """From the dated list or a user's own; a version's day is no other model."""
 
-    def found(base: str, model: str, prices: Path | None = None) -> TokenPrices | None:
+    def found(
+        base: str, model: str, prices: TokenPrices | None = None
+    ) -> TokenPrices | None:
         return prices_of(prices, ServerConnection(base=base, model=model))
 
     home = "https://api.openai.com/v1"
@@ -418,17 +420,12 @@ def test_a_price_is_that_of_host_and_model(tmp_path: Path) -> None:
     assert "genai-prices" in one.source
     assert found(home, "gpt-5-surprise") is None
     assert found("http://127.0.0.1:8000/v1", "gpt-5-mini") is None
-    own = tmp_path / "mine.toml"
-    head = 'date = "2026-11-26"\nsource = "us"\ncurrency = "EUR"\n'
-    own.write_text(f'{head}[hosts."127.0.0.1".models]\n"gpt-5-mini" = [1, 2]\n')
-    mine = found("http://127.0.0.1:8000/v1", "gpt-5-mini", own)
-    assert mine == TokenPrices(prompt=1, output=2, source="EUR, 2026-11-26, us")
-    assert found(home, "gpt-5-mini", own) is None
-    own.write_text(f'{head}[hosts."127.0.0.1".models]\n"gpt-5-mini" = [1, -2]\n')
-    with pytest.raises(BadData, match="no price"):
-        found("http://127.0.0.1:8000/v1", "gpt-5-mini", own)
-    with pytest.raises(NoInput):
-        found(home, "gpt-5", tmp_path / "none.toml")
+    own = parse_prices("1/2")
+    assert own == TokenPrices(prompt=1, output=2)
+    assert found(home, "gpt-5-mini", own) == own
+    for text in ("1/-2", "1", "cheap"):
+        with pytest.raises(BadUsage, match="PROMPT/OUTPUT"):
+            parse_prices(text)
 
 
 def test_an_unknown_price_is_told_as_such() -> None:

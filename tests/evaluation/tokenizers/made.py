@@ -7,6 +7,7 @@ import json
 import struct
 from typing import TYPE_CHECKING
 
+import msgspec
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from evaluation.tokenizers.byte_level import from_tiktoken
@@ -119,15 +120,14 @@ def files_of(folder: Path, parsed: ParsedTokenizer) -> TokenizerFiles:
 def tiktoken_files(folder: Path) -> TokenizerFiles:
     """Return the files of a tiktoken vocabulary with one special token."""
     content = tiktoken(folder).read_bytes()
-    parsed = from_tiktoken(
-        content,
-        split=pinned_tokenizers()["llama3.1"].split,
+    pinned = msgspec.structs.replace(
+        pinned_tokenizers()["llama3.1"],
         special=["<|endoftext|>"],
+        special_count=0,
         eos="<|endoftext|>",
         vocab_size=0,
-        where="made",
     )
-    return files_of(folder / "files", parsed)
+    return files_of(folder / "files", from_tiktoken(content, pinned))
 
 
 def gguf(path: Path, keys: Sequence[tuple[str, object]]) -> Path:

