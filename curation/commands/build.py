@@ -15,7 +15,7 @@ from curation.commands.options import (
     ExecutorOption,
     MirrorOption,
     OfflineOption,
-    local_path,
+    path_option,
     with_option_groups,
 )
 from curation.core.benchmark import SPLITS
@@ -78,11 +78,10 @@ _SkipMissing = Annotated[
 ]
 _Out = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        help=f"The dataset folder to write [default: {DEFAULT_BUILD}; "
+    path_option(
+        "DIR",
+        f"The dataset folder to write [default: {DEFAULT_BUILD}; "
         f"with --sample {SAMPLE_BUILD}; with --only {BUILDS}/SOURCE].",
-        parser=local_path,
     ),
 ]
 _Replace = Annotated[

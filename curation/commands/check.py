@@ -84,7 +84,7 @@ def _check(
     lost: list[NoInput] = []
     for name in names:
         try:
-            files = read_schema_files([name], say, whole=True)
+            files = read_schema_files([name], say, split=False)
         except NoInput as error:
             lost.append(error)
         else:
@@ -111,7 +111,7 @@ def _check(
         progress.bar("Checking", total=len(files)) as advance,
     ):
         for file, place in zip(files, places, strict=True):
-            report = checker.check(file.content, place=place)
+            report = checker.check(file.content, path=place)
             placed = replace(report, problems=file.placed(report.problems))
             reports.append((file.name, placed))
             advance(1)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from curation.commands.options import CommandGroup, local_path
+from curation.commands.options import CommandGroup, path_argument
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import Format, FormatOption, print_json, show
 from curation.system.words import counted
@@ -24,9 +24,7 @@ export = typer.Typer(
 
 _FolderArgument = Annotated[
     Path,
-    typer.Argument(
-        metavar="DIR", help="The folder to write; replaced whole.", parser=local_path
-    ),
+    path_argument("DIR", "The folder to write; replaced whole."),
 ]
 
 

@@ -41,6 +41,16 @@ def local_path(text: str) -> Path:
     return refuse_unprintable(Path(text))
 
 
+def path_option(metavar: str, help_: str) -> Any:  # noqa: ANN401 - as typer.Option
+    """Return an option that takes a path on this machine."""
+    return typer.Option(metavar=metavar, help=help_, parser=local_path)
+
+
+def path_argument(metavar: str, help_: str) -> Any:  # noqa: ANN401 - as typer.Argument
+    """Return an argument that is a path on this machine."""
+    return typer.Argument(metavar=metavar, help=help_, parser=local_path)
+
+
 #: A dataset folder that a command reads, and may write into.
 DatasetFolderArgument = Annotated[
     Path, typer.Argument(metavar="[DIR]", help="The dataset folder.")

@@ -14,7 +14,7 @@ import orjson
 import typer
 from msgspec import Meta
 
-from curation.commands.options import local_path
+from curation.commands.options import path_option
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.words import counted
 from evaluation.generation.text_generation import Adapt, LoopOptions
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 #: The folder of a run: its rows, and everything from which it is continued.
 RunFolderOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR", help="The run's folder [default: runs/...].", parser=local_path
-    ),
+    path_option("DIR", "The run's folder [default: runs/...]."),
 ]
 #: Settings of tasks, suites, models and limits.
 SetOption = Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from curation.commands.options import local_path
+from curation.commands.options import path_argument
 from curation.system.screens import print_screen
 from curation.system.terminal import say, say_command
 from curation.system.terminal import show as print_line
@@ -31,13 +31,11 @@ if TYPE_CHECKING:
 
 
 #: A run of `csbdata eval` or of a suite.
-RunArgument = Annotated[
-    Path, typer.Argument(metavar="RUN", help="The folder of a run.", parser=local_path)
-]
+RunArgument = Annotated[Path, path_argument("RUN", "The folder of a run.")]
 #: The same of several.
 RunsArgument = Annotated[
     list[Path],
-    typer.Argument(metavar="RUN...", help="Folders of runs.", parser=local_path),
+    path_argument("RUN...", "Folders of runs."),
 ]
 #: Lines of a list that people are shown; other formats have all.
 SHOWN: Final = 20

@@ -13,7 +13,8 @@ import typer
 from curation.commands.options import (
     CommandGroup,
     GroupedCommand,
-    local_path,
+    path_argument,
+    path_option,
     with_option_groups,
 )
 from curation.system.errors import BadConfiguration, BadUsage, Unavailable
@@ -225,11 +226,7 @@ def score_command(  # noqa: PLR0913 (options of one command)
     name: _NameArgument,
     path: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE",
-            help="A file of responses, or a run's folder.",
-            parser=local_path,
-        ),
+        path_argument("FILE", "A file of responses, or a run's folder."),
     ],
     gate: PassRateGate,
     data: Annotated[
@@ -268,7 +265,7 @@ def prompts_command(
     value: SetOption = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="[default: stdout]", parser=local_path),
+        path_option("FILE", "[default: stdout]"),
     ] = None,
 ) -> None:
     """Write the prompts, to ask models elsewhere.
@@ -308,7 +305,7 @@ def generate_command(  # noqa: PLR0913 (options of one command)
     name: _NameArgument,
     out: Annotated[
         Path,
-        typer.Option(metavar="FILE", help="The file of records.", parser=local_path),
+        path_option("FILE", "The file of records."),
     ],
     rows: Annotated[int, typer.Option(min=1, help="How many records.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all draws.")] = 0,
