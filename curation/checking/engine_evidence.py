@@ -81,7 +81,7 @@ def _table() -> tuple[Head, list[tuple[int, FeatureSet]]]:
         return Head("", [], [], []), []
     head, *lines = gzip.decompress(files[-1].read_bytes()).splitlines()
     sets = [msgspec.json.decode(line, type=FeatureSet) for line in lines]
-    masks = [(sum(1 << feature for feature in each.features), each) for each in sets]
+    masks = [(sum(1 << feature for feature in group.features), group) for group in sets]
     return msgspec.json.decode(head, type=Head), masks
 
 
@@ -137,8 +137,8 @@ def features_of_schema(schema: Json) -> frozenset[str]:
         holder = scan.holders.get(location.tokens, ((), "root"))[1] if scan else ""
         live = location.keywords.keys() & _LIVE
         if not live:
-            kind = location.schema if location.schema is False else "any"
-            features.add(f"{kind} in {holder}")
+            values = "False" if location.schema is False else "any"
+            features.add(f"{values} in {holder}")
         for name in live:
             value = location.keywords[name]
             if name == "type":
@@ -191,7 +191,7 @@ def judge_features(
         key=lambda at: learnt.doubtful[at][0] / learnt.doubtful[at][1],
     )
     rare = sorted(names - {measured[at] for at in learnt.sure if at in measured})
-    right, given, _ = learnt.accepted_right
+    right, count, _ = learnt.accepted_right
     effect, sentence = Effect.UNKNOWN, ""
     if rejected and _is_trusted(learnt.rejected_right):
         schemas = counted(learnt.rejected[rejected[0]], "real schema")
@@ -206,7 +206,7 @@ def judge_features(
     elif not _is_trusted(learnt.accepted_right):
         sentence = (
             "measured results of its keywords do not predict well enough: "
-            f"{right:,} of {given:,} verdicts were right, "
+            f"{right:,} of {count:,} verdicts were right, "
             f"{100 * MIN_RIGHT:.0f} % of at least {MIN_RECORDS} needed"
         )
     if sentence:
@@ -219,14 +219,14 @@ def _is_trusted(right: tuple[int, int, int]) -> bool:
 
 def _measured_sentence(features: frozenset[str], engine: str) -> str:
     head, sets = _table()
-    wanted = sum(1 << at for at, name in enumerate(head.features) if name in features)
+    bits = sum(1 << at for at, name in enumerate(head.features) if name in features)
     similar, wider = Counter[str](), Counter[str]()
-    if engine in head.engines and wanted.bit_count() == len(features):
+    if engine in head.engines and bits.bit_count() == len(features):
         index = head.engines.index(engine)
         limit = _TIMES * len(features) + _MORE
         for mask, feature_set in sets:
             outcomes = feature_set.outcomes.get(index, {})
-            if mask & wanted == wanted:
+            if mask & bits == bits:
                 (similar if mask.bit_count() <= limit else wider).update(outcomes)
     counts = Counter[str]()
     for outcome, count in (similar or wider).items():
@@ -349,6 +349,7 @@ class Engines(AbstractContextManager["Engines"]):
             install = self._installs.get(profile.name)
             hint = (f"to try it here: {install}",) if install else ()
             return Judgement(judged.findings, (*judged.measured, *hint))
-        labels = filter(None, map(measured_label, profile.engines))
-        each = [evidence_of(schema, label) for label in labels]
-        return Judgement((), tuple(line for judged in each for line in judged.measured))
+        measured: list[str] = []
+        for label in filter(None, map(measured_label, profile.engines)):
+            measured += evidence_of(schema, label).measured
+        return Judgement((), tuple(measured))

@@ -50,7 +50,7 @@ class SchemaFile(NamedTuple):
     #: Where it is; None for standard input.
     path: Path | None
     #: How its file holds it, and the name there.
-    held: NamedSchema = WHOLE
+    entry: NamedSchema = WHOLE
 
     def placed(self, problems: Iterable[SchemaProblem]) -> tuple[SchemaProblem, ...]:
         """Return problems of the text, at their places in its file: YAML, or a row."""
@@ -65,10 +65,10 @@ class SchemaFile(NamedTuple):
         is_yaml = path.name.endswith(YAML_SUFFIXES)
         is_json = not (is_yaml and isinstance(parse(content), Rejected))
         place_of = TextPositions(text).of if is_json else places_in_yaml(content)
-        root = self.held.root or self.held.place
-        if self.held is WHOLE and is_row(parse_named(path.name, content)):
+        root = self.entry.root or self.entry.place
+        if self.entry is WHOLE and is_row(parse_named(path.name, content)):
             root = IN_ROW
-        holder, elsewhere = self.held.moved
+        holder, elsewhere = self.entry.moved
         placed = []
         for problem in in_text:
             pointer = root + problem.pointer
@@ -124,7 +124,7 @@ def read_schema_files(
                     name=holder.start + schema.name,
                     content=write(schema.schema).encode("utf-8", "backslashreplace"),
                     path=holder.path,
-                    held=schema,
+                    entry=schema,
                 )
                 for index, schema in enumerate(holder.schemas)
             }
@@ -174,7 +174,7 @@ def place_of(file: SchemaFile, root: Path) -> str | None:
 
     None for standard input, and for a schema that is a part of its file.
     """
-    if file.path is None or file.held is not WHOLE:
+    if file.path is None or file.entry is not WHOLE:
         return None
     path = Path(os.path.normpath(file.path.absolute()))
     return path.relative_to(root).as_posix()

@@ -120,7 +120,7 @@ class SchemaFit:
     @property
     def is_tool(self) -> bool:
         """Whether it is the schema of a tool's parameters."""
-        return self.file.held.role is Role.TOOL
+        return self.file.entry.role is Role.TOOL
 
     @property
     def request(self) -> str:
@@ -199,7 +199,7 @@ def judge_files(
         progress: Shows how many are judged.
         engines: Those among the targets.
     """
-    sent = [file for file in files if file.held.role is not Role.RESULT]
+    sent = [file for file in files if file.entry.role is not Role.RESULT]
     fits = []
     with progress.bar("Judging", total=len(sent)) as advance:
         for file in sent:
@@ -250,12 +250,12 @@ def judge_schema(
         hint = f"run {command('check', file.name)}"
         fit.fault = f"not a valid schema: {invalid}; {hint}"
         return fit
-    strict, is_tool = file.held.strict, fit.is_tool
+    strict, is_tool = file.entry.strict, fit.is_tool
     for profile in profiles:
         findings: list[FitFinding] = []
         is_engine = profile.kind is TargetKind.ENGINE
         if is_tool:
-            findings += judge_name(Tool(file.held.name, value, strict), profile)
+            findings += judge_name(Tool(file.entry.name, value, strict), profile)
         if broken:
             findings += leads_out(Scan(value))
         if not is_engine:
@@ -285,7 +285,8 @@ class RequestFit:
     def verdict(self, target: str) -> Verdict:
         """Return what happens to the request: one bad tool ends it."""
         verdicts = [tool.verdict(target) for tool in self.tools]
-        return max(self.verdict_together(target), *verdicts, key=[*EXIT_CODES].index)
+        verdicts.append(self.verdict_together(target))
+        return max(verdicts, key=[*EXIT_CODES].index)
 
     def verdict_together(self, target: str) -> Verdict:
         """Return what happens to the tools together, whatever each is."""
@@ -313,7 +314,7 @@ def requests_of(
         tools = []
         for fit in members:
             value = True if isinstance(fit.schema, Rejected) else fit.schema.value
-            tools.append(Tool(fit.file.held.name, value, fit.file.held.strict))
+            tools.append(Tool(fit.file.entry.name, value, fit.file.entry.strict))
         findings = {profile.name: judge_request(tools, profile) for profile in profiles}
         requests.append(RequestFit(name=name, tools=members, findings=findings))
     return requests
@@ -351,7 +352,7 @@ class _Search:
             profile,
             self._comparer,
             tool=fit.is_tool,
-            strict=fit.file.held.strict,
+            strict=fit.file.entry.strict,
             prove=False,
             seconds=min(SECONDS_EACH, self._left),
         )

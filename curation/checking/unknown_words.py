@@ -37,7 +37,7 @@ class _Tables(msgspec.Struct, frozen=True):
 
     #: Keyword to words of generators, databases, form libraries and other schema
     #: languages that mean it: in lower case, without `-` and `_`.
-    meant: Mapping[str, str]
+    synonyms: Mapping[str, str]
     #: Words for which another keyword does not do.
     advice: Mapping[str, str]
     #: Annotations of editors, form libraries, code generators and Hyper-Schema, and
@@ -92,7 +92,7 @@ def _plain(word: str) -> str:
 @cache
 def _synonyms() -> Mapping[str, Sequence[str]]:
     synonyms: dict[str, list[str]] = {}
-    for keyword, words in _TABLES.meant.items():
+    for keyword, words in _TABLES.synonyms.items():
         for word in words.split():
             synonyms.setdefault(word, []).append(keyword)
     return synonyms

@@ -103,7 +103,10 @@ def _list_rules(rule_sets: list[RuleSet], format_: Format) -> None:
             for rule in rules.all_rules
         ]
         stdout().print(table(("#", "rule", "what it does"), rows, numbers=(0,)))
-    meanings = [(it.value, it.explanation, _givers(it, rule_sets)) for it in Reason]
+    meanings = [
+        (reason.value, reason.explanation, _givers(reason, rule_sets))
+        for reason in Reason
+    ]
     show("Reasons for which a document is not in the benchmark:")
     stdout().print(table(("reason", "meaning", "given by"), meanings))
 
@@ -283,7 +286,9 @@ def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
     defects = lints(json.loads(record.json_schema), BY_NAME[record.dialect])
     described = []
     for code in record.lints:
-        pointers = [it.pointer or "the root" for it in defects if it.code == code]
+        pointers = [
+            defect.pointer or "the root" for defect in defects if defect.code == code
+        ]
         described.append(f"{code} at {', '.join(pointers)}" if pointers else code)
     yield "lints", shortened("; ".join(described), _MAX_LINTS)
     yield "fastjson...", record.fastjsonschema or ""

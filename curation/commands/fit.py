@@ -154,7 +154,7 @@ def fit(
     from curation.system.progress import progress_of
 
     files = read_schema_files(sources, say)
-    has_tools = any(file.held.role is Role.TOOL for file in files)
+    has_tools = any(file.entry.role is Role.TOOL for file in files)
     with Engines(ask or "") as engines:
         names = targets or (_FOR_TOOLS if has_tools else _USUAL)
         profiles = engines.targets(names)
@@ -194,7 +194,9 @@ def _exit_code(
     codes = [0]
     for profile in profiles:
         codes += [fit.exit_code(profile.name) for fit in fits]
-        codes += [EXIT_CODES[it.verdict_together(profile.name)] for it in requests]
+        codes += [
+            EXIT_CODES[request.verdict_together(profile.name)] for request in requests
+        ]
     return max(codes)
 
 
@@ -215,7 +217,7 @@ def _rewrite(
     from curation.sources.readers import Role
     from curation.system.atomic_files import atomic_write_bytes
 
-    sent = [file for file in files if file.held.role is not Role.RESULT]
+    sent = [file for file in files if file.entry.role is not Role.RESULT]
     if len(sent) != 1 or len(targets) != 1:
         counts = f"{counted(len(sent), 'schema')} and {counted(len(targets), 'target')}"
         hint = "a rewrite is of one schema for one target: name --for one"
@@ -233,8 +235,8 @@ def _rewrite(
             read_schema(text, ""),
             targets[0],
             comparer,
-            tool=file.held.role is Role.TOOL,
-            strict=file.held.strict,
+            tool=file.entry.role is Role.TOOL,
+            strict=file.entry.strict,
             allow="safe" if options.only is Allowed.SAFE else "any",
             seconds=REWRITE_SECONDS,
         )
@@ -364,12 +366,15 @@ def _print_request(request: RequestFit, names: Sequence[str]) -> None:
         if verdict is Verdict.UNKNOWN:
             show(f"{target}: unknown whether it accepts the request with {count}")
             continue
-        reasons = [f"{request.name}: {it.sentence}" for it in request.findings[target]]
+        reasons = [
+            f"{request.name}: {finding.sentence}"
+            for finding in request.findings[target]
+        ]
         reasons += [
-            f"{tool.name}: {it.pointer or '(root)'}: {it.sentence}"
+            f"{tool.name}: {finding.pointer or '(root)'}: {finding.sentence}"
             for tool in request.tools
-            for it in tool.findings.get(target, ())
-            if it.effect in FAILING
+            for finding in tool.findings.get(target, ())
+            if finding.effect in FAILING
         ]
         reasons += [
             f"{tool.name}: {tool.fault}" for tool in request.tools if tool.fault
@@ -387,8 +392,8 @@ def _print_undocumented(target: str, findings: Sequence[FitFinding]) -> None:
     for finding in findings:
         if finding.rule == UNDOCUMENTED:
             pointers.setdefault(finding.keyword, []).append(finding.pointer)
-    for keyword, (pointer, *others) in pointers.items():
-        hidden = f" and {len(others):,} more" if others else ""
+    for keyword, (pointer, *further) in pointers.items():
+        hidden = f" and {len(further):,} more" if further else ""
         sentence = f"no source says what happens to `{keyword}`"
         show(f"{target}: {safe(pointer)}{hidden}: {sentence}")
 
@@ -399,14 +404,16 @@ def _print_findings(fit: SchemaFit, profiles: Sequence[Profile]) -> None:
 
     rows = []
     for profile in profiles:
-        effects = Counter(it.effect.value for it in fit.findings[profile.name])
+        effects = Counter(
+            finding.effect.value for finding in fit.findings[profile.name]
+        )
         counts = ", ".join(f"{number:,} {name}" for name, number in effects.items())
         rows.append([profile.name, _cell(fit, profile.name), counts, profile.date])
     headers = ["target", "verdict", "parts", "as of"]
     stdout().print(table(headers, rows, title=safe(fit.name)))
     sources: dict[str, int] = {}
     for target, findings in fit.findings.items():
-        documented = [it for it in findings if it.rule != UNDOCUMENTED]
+        documented = [finding for finding in findings if finding.rule != UNDOCUMENTED]
         for finding in documented[:_SHOWN]:
             pointer = safe(finding.pointer or "(root)")
             sentence = shortened(finding.sentence, 400)

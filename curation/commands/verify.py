@@ -28,12 +28,6 @@ if TYPE_CHECKING:
 
 #: Findings of a check that are listed for people.
 _LISTED = 10
-_All = Annotated[
-    bool,
-    typer.Option(
-        "--all", help="Judge and make every instance again, and not a sample."
-    ),
-]
 
 
 def verify(
@@ -44,7 +38,12 @@ def verify(
             help="A built folder, or a dataset on the Hub: owner/name[@revision].",
         ),
     ] = str(DEFAULT_BUILD),
-    everything: _All = False,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Judge and make every instance again, and not a sample."
+        ),
+    ] = False,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Verify a dataset folder, or a dataset on the Hub, before it is published.

@@ -23,7 +23,6 @@ from evaluation.commands.show_run import (
     RunArgument,
     RunsArgument,
     TableOptions,
-    head_of,
     open_and_report_problems,
     print_report,
     print_run,
@@ -59,18 +58,15 @@ class ExportFormat(StrEnum):
     """A folder of MaskBench's result files for each engine."""
 
 
-_TaskOption = Annotated[
-    list[str] | None,
-    typer.Option("--task", metavar="TASK", help="Only this task; repeatable."),
-]
-
-
 @app.command()
 @with_option_groups
 def show(
     *,
     run: RunArgument,
-    task: _TaskOption = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option("--task", metavar="TASK", help="Only this task; repeatable."),
+    ] = None,
     tables: TableOptions,
     options: FailureOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
@@ -98,7 +94,6 @@ def show(
             opened_run,
             with_more(here=("results", "show", run)),
             format_,
-            head_of(opened_run),
             tasks=task or (),
             options=tables,
             lines=[*gaps_of(opened_run), *describe(opened_run.header), ""],
