@@ -225,9 +225,9 @@ def _measured_sentence(features: frozenset[str], engine: str) -> str:
         index = head.engines.index(engine)
         limit = _TIMES * len(features) + _MORE
         for mask, feature_set in sets:
-            outcomes = feature_set.outcomes.get(index, {})
             if mask & bits == bits:
-                (similar if mask.bit_count() <= limit else wider).update(outcomes)
+                group = similar if mask.bit_count() <= limit else wider
+                group.update(feature_set.outcomes.get(index, {}))
     counts = Counter[str]()
     for outcome, count in (similar or wider).items():
         counts[_WORDS.get(outcome, "did not end")] += count
