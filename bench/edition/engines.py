@@ -22,11 +22,11 @@ import polars as pl
 
 from curation.checking.engine_evidence import (
     ENGINES,
-    LEAST,
-    TRUSTED,
+    MIN_RECORDS,
+    MIN_RIGHT,
+    FeatureSet,
     Head,
     LearntFeatures,
-    Likes,
     features_of_schema,
 )
 from curation.packaging.derived_files import VERDICTS
@@ -147,12 +147,12 @@ def verdicts_table(head: Head) -> Table:
         ),
         rows=tuple(rows),
         note="By the features of schemas, a tenth of which is left out in turn. Where "
-        f"fewer than {100 * TRUSTED:.0f} % of {LEAST} or more are right, `csbdata fit` "
-        "calls none so.",
+        f"fewer than {100 * MIN_RIGHT:.0f} % of {MIN_RECORDS} or more are right, "
+        "`csbdata fit` calls none so.",
     )
 
 
-def rows_of(likes: Iterable[Likes], engine: int) -> list[Row]:
+def rows_of(likes: Iterable[FeatureSet], engine: int) -> list[Row]:
     """Return the schemas that an engine was measured on, with its outcomes."""
     return [
         (like.features, outcome)
@@ -196,7 +196,9 @@ def main() -> None:
     names = sorted({name for own in outcomes for name in own})
     places = {name: at for at, name in enumerate(names)}
     lines = [
-        Likes([places[name] for name in own], {at: {**by} for at, by in found.items()})
+        FeatureSet(
+            [places[name] for name in own], {at: {**by} for at, by in found.items()}
+        )
         for own, found in sorted(outcomes.items())
     ]
     learnt = [learn(rows_of(lines, engine)) for engine in range(len(engines))]

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 import jsonschema_rs
 
 from curation.checking import parts, unknown_words
-from curation.core.documents import Lint
+from curation.checking.report import NOTE, SchemaProblem, problem_at
 from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json import text as jsontext
 from curation.json.pointer import fragment_of, pointer
@@ -41,13 +41,13 @@ CODES: Final[Mapping[str, str]] = {
 _ROOT: Final = "json-schema:///csbdata/checked"
 
 
-def refused_values(schema: Schema) -> Iterator[tuple[Lint, str]]:
+def refused_values(schema: Schema) -> Iterator[SchemaProblem]:
     """Yield each default and example that the schema beside it refuses, and why.
 
     Schemas that refer to other files are passed over.
     """
-    given = _given(schema)
-    if not given:
+    cases = [*_defaults_and_examples(schema)]
+    if not cases:
         return
     name, root = schema.dialect.name, urljoin(_ROOT, schema.base)
     try:
@@ -61,56 +61,55 @@ def refused_values(schema: Schema) -> Iterator[tuple[Lint, str]]:
 
     def errors(numbers: Sequence[int]) -> dict[int, str]:
         """Return the first error of each value, judged by one validator together."""
-        refs = {f"v{at}": {"$ref": root + fragment_of(given[at][0])} for at in numbers}
-        values = {f"v{at}": jsontext.plain(given[at][3]) for at in numbers}
-        found: dict[int, str] = {}
+        refs = {f"v{at}": {"$ref": root + fragment_of(cases[at][0])} for at in numbers}
+        values = {f"v{at}": jsontext.plain(cases[at][3]) for at in numbers}
+        messages: dict[int, str] = {}
         try:
             validator = RUST_VALIDATORS[name]({"properties": refs}, registry=registry)
         except (ValueError, jsonschema_rs.ReferencingError):
             if len(numbers) > 1:
                 for at in numbers:
-                    found |= errors([at])
-            return found
+                    messages |= errors([at])
+            return messages
         for error in validator.iter_errors(values):
-            found.setdefault(int(str(error.instance_path[0])[1:]), error.message)
-        return found
+            messages.setdefault(int(str(error.instance_path[0])[1:]), error.message)
+        return messages
 
-    for at, message in sorted(errors(range(len(given))).items()):
-        tokens, code, member, _ = given[at]
-        where = f"{pointer(tokens)}/{member}"
-        yield Lint(code=code, pointer=where), f"{CODES[code]}: {message}"
+    for at, message in sorted(errors(range(len(cases))).items()):
+        tokens, code, member, _ = cases[at]
+        yield problem_at(
+            f"{pointer(tokens)}/{member}", code, f"{CODES[code]}: {message}"
+        )
 
 
-def enum_faults(schema: Schema) -> Iterator[tuple[Lint, str]]:
+def _defaults_and_examples(schema: Schema) -> Iterator[tuple[Tokens, str, str, Json]]:
+    """Yield tokens of a schema, code, member, and value."""
+    for location in taking_part(schema.value, schema.dialect):
+        tokens, keywords = location.tokens, location.schema
+        if "default" in keywords:
+            yield tokens, REFUSED[0], "default", keywords["default"]
+        for index, value in enumerate(array_of(keywords, "examples")):
+            yield tokens, REFUSED[1], f"examples/{index}", value
+
+
+def enum_faults(schema: Schema) -> Iterator[SchemaProblem]:
     """Yield each `enum` that is empty, and each of its values that came before."""
     for location in taking_part(schema.value, schema.dialect):
-        values, place = location.keywords.get("enum"), f"{location.pointer}/enum"
+        values, enum = location.keywords.get("enum"), f"{location.pointer}/enum"
         if values == []:
-            yield Lint(code=ENUM, pointer=place), "an empty `enum` accepts nothing"
-        values, seen = array_of(location.keywords, "enum"), set()
+            yield problem_at(enum, ENUM, "an empty `enum` accepts nothing")
+        values, texts = array_of(location.keywords, "enum"), set()
         if {*map(type, values)} <= {str} and len({*map(str, values)}) == len(values):
             continue
         for index, value in enumerate(values):
             text = jsontext.canonical(value)
-            if text in seen:
+            if text in texts:
                 message = f"the value is in the `enum` already: {text.decode()}"
-                yield Lint(code=ENUM, pointer=f"{place}/{index}"), message
-            seen.add(text)
+                yield problem_at(f"{enum}/{index}", ENUM, message)
+            texts.add(text)
 
 
-def _given(schema: Schema) -> list[tuple[Tokens, str, str, Json]]:
-    """Return defaults and examples: tokens of the schema, code, member, and value."""
-    given: list[tuple[Tokens, str, str, Json]] = []
-    for location in taking_part(schema.value, schema.dialect):
-        tokens, keywords = location.tokens, location.schema
-        if "default" in keywords:
-            given.append((tokens, REFUSED[0], "default", keywords["default"]))
-        for index, value in enumerate(array_of(keywords, "examples")):
-            given.append((tokens, REFUSED[1], f"examples/{index}", value))
-    return given
-
-
-def unused_definitions(schema: Schema) -> Iterator[tuple[Lint, str]]:
+def unused_definitions(schema: Schema) -> Iterator[SchemaProblem]:
     """Yield the root's definitions that nothing leads to; none of a mere library."""
     root = schema.value
     if not isinstance(root, dict) or CONTAINERS.isdisjoint(root):
@@ -119,4 +118,4 @@ def unused_definitions(schema: Schema) -> Iterator[tuple[Lint, str]]:
     for keyword in sorted(CONTAINERS) if entered - {()} else ():
         for name in object_of(root, keyword):
             if (keyword, name) not in entered:
-                yield Lint(code=UNUSED, pointer=pointer((keyword, name))), CODES[UNUSED]
+                yield problem_at(pointer((keyword, name)), UNUSED, CODES[UNUSED], NOTE)

@@ -22,6 +22,7 @@ from curation.checking.report import (
     CheckQuestion,
     SchemaProblem,
     SchemaReport,
+    problem_at,
 )
 from curation.checking.syntax import syntax_fault
 from curation.checking.unknown_words import slip_of, unknown_words
@@ -30,7 +31,6 @@ from curation.core.documents import (
     NOWHERE,
     Change,
     Document,
-    Lint,
     RawDocument,
     Reason,
     Rejected,
@@ -82,8 +82,8 @@ from curation.validation.metaschemas import (
 #: How the detail begins of a reference to the web.
 _WEB = re.compile(r"'https?://", re.IGNORECASE)
 _SHOWN = 60
-#: Problems of one kind that one schema is told of.
-_MOST = 100
+#: Problems of one kind that are reported of one schema.
+_MAX_PROBLEMS = 100
 #: Reasons that the detail says better than their own words.
 _PLAIN = frozenset(
     {
@@ -116,15 +116,9 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
     document = read(raw, rule_set("clean"))
     if isinstance(document, Rejected):
         message, line, column = syntax_fault(content, document)
-        problem = SchemaProblem(
-            level="error",
-            pointer="",
-            line=line,
-            column=column,
-            code=document.reason,
-            message=message,
-        )
-        return SchemaReport(problems=(problem,))
+        problem = problem_at("", document.reason, message, "error")
+        placed = msgspec.structs.replace(problem, line=line, column=column)
+        return SchemaReport(problems=(placed,))
     parts, problems = parts_of(document.schema)
     report = SchemaReport()
     for part in parts:
@@ -143,51 +137,41 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
 
 def _check_schema(document: Document, library: Library) -> SchemaReport:
     """Apply the rule set `clean` to a schema, and report what it finds."""
-    # Of the file as it is: the rules mend some of what the drafts refuse.
-    given, valid = document.schema, valid_under(document.schema)
-    if isinstance(given, bool):
+    # Of the file as it is: the rules fix some faults by which drafts refuse it.
+    written, valid = document.schema, valid_under(document.schema)
+    if isinstance(written, bool):
         return SchemaReport(valid_under=valid)
-    if why := _why_instance(given):
-        rejected = Rejected(reason=Reason.NOT_A_SCHEMA, detail=why)
-        return SchemaReport(problems=(_rejection(rejected),))
+    if why := _why_instance(written):
+        problem = problem_at("", Reason.NOT_A_SCHEMA, why, "error")
+        return SchemaReport(problems=(problem,))
     rules = rule_set("clean").rules
     document, rejected_by = _through(rules, document, Context(library=library))
     summaries = {rule.name: rule.summary for rule in rules}
     meanings = {code: text for rule in rules for code, text in rule.lints.items()}
-    # To bundle a reference, or to spell it otherwise, is no fault of the author's.
-    # Whoever takes `required` out of a property knows where it goes.
-    edits = [
-        change
-        for change in document.changes
-        if change.rule != references.name
-        and not (change.before == ABSENT and change.pointer.endswith("/required"))
-    ]
-    problems = [
-        *map(_rejection, rejected_by),
-        *(_edit(edit, summaries) for edit in edits),
-        *_to_mend(document, meanings, {it.pointer for it in rejected_by} - {""}),
-    ]
-    # What was brought in from other files has a report there.
-    brought_in = tuple(
-        f"{change.pointer}/"
-        for change in document.changes
-        if change.rule == references.name and change.before == ABSENT
-    )
+    problems = [*map(_rejection, rejected_by)]
+    reported = {problem.pointer for problem in problems} - {""}
+    imported: list[str] = []
+    for change in document.changes:
+        is_added = change.before == ABSENT
+        if change.rule == references.name:
+            # To bundle a reference, or to spell it otherwise, is no fault.
+            imported += [f"{change.pointer}/"] if is_added else []
+        elif not (is_added and change.pointer.endswith("/required")):
+            # Whoever takes `required` out of a property knows where it goes.
+            problems.append(_edit(change, summaries))
+    problems += _faulty_lints(document, meanings, reported)
+    # Definitions from other files have a report there.
     problems = [
         problem
         for problem in problems
-        if not f"{problem.pointer}/".startswith(brought_in)
+        if not f"{problem.pointer}/".startswith(tuple(imported))
     ]
     is_old = document.dialect_found == "upgraded"
     dialect = DRAFT_03 if is_old else BY_NAME.get(document.dialect or "", ANY_DIALECT)
-    as_read = schema_of(given, dialect)
-    problems += [_lint(*fault) for fault in enum_faults(as_read)]
-    problems += [_lint(*word) for word in unknown_words(as_read)]
+    as_read = schema_of(written, dialect)
+    problems += [*enum_faults(as_read), *unknown_words(as_read)]
     if document.dialect in valid:
-        problems += [_lint(*value) for value in refused_values(as_read)]
-        problems += [
-            _lint(*definition, level=NOTE) for definition in unused_definitions(as_read)
-        ]
+        problems += [*refused_values(as_read), *unused_definitions(as_read)]
     return SchemaReport(
         dialect=document.dialect,
         dialect_found=document.dialect_found,
@@ -204,7 +188,7 @@ def _why_instance(value: Json) -> str:
     uri = value.get("$schema")
     if isinstance(uri, str) and statement(value).kind is not StatementKind.UNKNOWN:
         return ""
-    words = [it for it in value if it not in KNOWN_KEYWORDS]
+    words = [word for word in value if word not in KNOWN_KEYWORDS]
     if not words or any(map(slip_of, words)):
         return ""
     keywords = value.keys() & (KNOWN_KEYWORDS - ANNOTATIONS - {"id"})
@@ -222,16 +206,13 @@ def _rejection(rejected: Rejected) -> SchemaProblem:
     detail = rejected.detail.removeprefix(f"{rejected.pointer or '(root)'}: ")
     is_remote = reason is Reason.REMOTE_REFERENCE and _WEB.match(detail)
     message = f"{reason.explanation}: {detail}" if detail else reason.explanation
-    return SchemaProblem(
-        level=NOTE if is_remote else "error",
-        pointer=rejected.pointer,
-        code=reason,
-        message=detail if detail and reason in _PLAIN else message,
-    )
+    if detail and reason in _PLAIN:
+        message = detail
+    return problem_at(rejected.pointer, reason, message, NOTE if is_remote else "error")
 
 
 def _edit(change: Change, summaries: Mapping[str, str]) -> SchemaProblem:
-    before, after = (shortened(it, _SHOWN) for it in (change.before, change.after))
+    before, after = shortened(change.before, _SHOWN), shortened(change.after, _SHOWN)
     edit = f"{before} should be {after}"
     if change.before == ABSENT:
         edit = f"add {after}"
@@ -239,18 +220,8 @@ def _edit(change: Change, summaries: Mapping[str, str]) -> SchemaProblem:
         edit = f"remove {before}"
     why = change.note or summaries.get(change.rule, "")
     undeclared = change.before == ABSENT and change.pointer == "/$schema"
-    return SchemaProblem(
-        level=NOTE if undeclared else "warning",
-        pointer=change.pointer,
-        code=change.rule,
-        message=f"{edit} ({why})",
-    )
-
-
-def _lint(lint: Lint, message: str, level: str = "warning") -> SchemaProblem:
-    return SchemaProblem(
-        level=level, pointer=lint.pointer, code=lint.code, message=message
-    )
+    level = NOTE if undeclared else "warning"
+    return problem_at(change.pointer, change.rule, f"{edit} ({why})", level)
 
 
 def _through(
@@ -302,27 +273,24 @@ def _all_such(
 ) -> list[Rejected]:
     """Return all faults of the kind for which a rule has rejected a document."""
     schema, dialect = document.schema, dialect_of(document)
-    read_as = Schema(schema, dialect, document.base_uri or "")
-    found: list[Rejected] = []
+    faults: list[Rejected] = []
     if rejected.rule == references.name:
-        found = [
-            replace(
-                reference, detail=reference.detail + _near_target(reference, schema)
-            )
-            for reference in lost_references(read_as, context.library)
-        ]
-        if not found:
-            plain = rejected.detail.partition(": ")[2]
-            place = f"{rejected.pointer}/$ref"
-            found = [replace(rejected, detail=plain, pointer=place)]
+        read_as = Schema(schema, dialect, document.base_uri or "")
+        for lost in lost_references(read_as, context.library):
+            detail = lost.detail + _near_target(lost, schema)
+            faults.append(replace(lost, detail=detail))
+        if not faults:
+            detail = rejected.detail.partition(": ")[2]
+            pointer = f"{rejected.pointer}/$ref"
+            faults = [replace(rejected, detail=detail, pointer=pointer)]
     elif rejected.reason is Reason.INVALID_SCHEMA:
-        for place, text in every_complaint(schema, dialect):
-            hint = _HINTS.get(place.rpartition("/")[2], "")
+        for pointer, text in every_complaint(schema, dialect):
+            hint = _HINTS.get(pointer.rpartition("/")[2], "")
             detail = f"{dialect.name}: {text}{hint}"
-            found.append(replace(rejected, detail=detail, pointer=place))
+            faults.append(replace(rejected, detail=detail, pointer=pointer))
     elif rejected.reason is Reason.BAD_PATTERN:
-        found = bad_patterns(schema, dialect)
-    return found[:_MOST]
+        faults = bad_patterns(schema, dialect)
+    return faults[:_MAX_PROBLEMS]
 
 
 def _near_target(lost: Rejected, schema: Json) -> str:
@@ -335,25 +303,25 @@ def _near_target(lost: Rejected, schema: Json) -> str:
             if isinstance(holder, dict) and token not in holder:
                 near = difflib.get_close_matches(token, [*holder], n=1)
                 for name in (*CONTAINERS, *near):
-                    meant = (*tokens[:end], name, *tokens[end + 1 :])
+                    target = (*tokens[:end], name, *tokens[end + 1 :])
                     with suppress(LookupError):
-                        at(schema, meant)
-                        return f"; did you mean {fragment_of(meant)!r}?"
+                        at(schema, target)
+                        return f"; did you mean {fragment_of(target)!r}?"
     return ""
 
 
-def _to_mend(
+def _faulty_lints(
     document: Document, meanings: Mapping[str, str], pointers: set[str]
 ) -> Iterator[SchemaProblem]:
-    """Yield the lints that are faults, one for each place.
+    """Yield the lints that are faults, one for each location.
 
-    Left out are formats of other registries, such as `uint8`; siblings of a `$ref` that
+    Skipped are formats of other registries, such as `uint8`; siblings of a `$ref` that
     say what its target says; and `additionalItems` that lets everything through.
 
     Args:
         document: A document after the rules.
         meanings: Of each code.
-        pointers: Places of which something is said already.
+        pointers: Locations with a problem already.
     """
     dialect = BY_NAME.get(document.dialect or "", ANY_DIALECT)
     schema = schema_of(document.schema, dialect)
@@ -369,22 +337,23 @@ def _to_mend(
         meaning = meanings.get(lint.code, "")
         if tokens:
             pointers.add(lint.pointer)
-            meaning = _in_place(lint.code, tokens, schema) or meaning
-        yield _lint(lint, meaning)
+            meaning = _named_meaning(lint.code, tokens, schema) or meaning
+        yield problem_at(lint.pointer, lint.code, meaning)
 
 
-def _in_place(code: str, tokens: Tokens, schema: Schema) -> str:
-    """Return the meaning of a lint with the names of its place; empty for others."""
+def _named_meaning(code: str, tokens: Tokens, schema: Schema) -> str:
+    """Return the meaning of a lint with names of its location; empty for others."""
     name, dialect = tokens[-1], schema.dialect.name
     value: UntypedJson = at(schema.value, tokens)
     if code == UNKNOWN_FORMAT:
         return f"unknown format; did you mean `{_near_format(str(value))}`?"
     if code == "newer-keyword":
-        first = next(it.first for it in KEYWORDS if it.name == name)
-        return f"`{name}` is a keyword since {first}: {dialect} ignores it"
+        draft = next(keyword.first for keyword in KEYWORDS if keyword.name == name)
+        return f"`{name}` is a keyword since {draft}: {dialect} ignores it"
     if code == "older-keyword":
-        last = max((it.last for it in KEYWORDS if it.name == name), key=DRAFTS.index)
-        return f"`{name}` was a keyword until {last}: {dialect} ignores it"
+        drafts = [keyword.last for keyword in KEYWORDS if keyword.name == name]
+        draft = max(drafts, key=DRAFTS.index)
+        return f"`{name}` was a keyword until {draft}: {dialect} ignores it"
     if code == "lonely-keyword":
         return f"`{name}` does nothing without `{NEEDED_BESIDE[name]}`"
     if code == "type-excludes-keyword":

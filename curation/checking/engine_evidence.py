@@ -1,10 +1,12 @@
-"""What engines do with a schema: tried here, or measured by an edition of results.
+"""What engines do with a schema: measured by an edition of results, or tried here.
 
-An installed engine is run on the schema by what `evaluation` registers. For any other
-`engines.jsonl.gz` of an edition has what is learnt of single features of real schemas,
-and a line for each set of features that they have, with their outcomes by engine
-(`python -m bench.edition.engines`). Like a schema are those that use all of its
-features and few others.
+Three parts: the table of an edition, verdicts from the measured results of a schema's
+keywords, and trials of installed engines, which `evaluation` runs.
+
+The table, `engines.jsonl.gz` (`python -m bench.edition.engines`), has what was learnt
+of single features of real schemas, and a line for each set of features that they have,
+with their outcomes by engine. Schemas that use all features of another one and few more
+are similar to it.
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ from __future__ import annotations
 import datetime
 import gzip
 from collections import Counter
-from contextlib import ExitStack
-from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from contextlib import AbstractContextManager, ExitStack
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -29,45 +31,25 @@ from curation.system.package_data import results_folder
 from curation.system.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from curation.core.engine_trials import EngineRunner, EngineTrial
     from curation.core.json_types import Json
 
 #: The file of an edition.
 ENGINES: Final = "engines.jsonl.gz"
-#: How many features a schema like another may have, as a multiple and more.
-_TIMES: Final = 1.5
-_MORE: Final = 2
-_LIVE: Final = KNOWN_KEYWORDS - QUIET
-#: Keywords that are one feature wherever they are.
-_ANYWHERE: Final = frozenset({"properties", "items", "required", "enum"})
-#: A verdict of an edition is told of an engine with which this share was right, of so
-#: many records or more that were left out when the features were learnt.
-TRUSTED: Final = 0.98
-LEAST: Final = 50
-#: Characters of a value and of a message that are shown.
-_VALUE, _MESSAGE = 60, 300
-#: Outcomes of an edition in words; others are of engines that did not end.
-_WORDS: Final = {
-    "passed": "right",
-    "compile_error": "rejected",
-    "under_constrained": "lets invalid values through",
-    "over_constrained": "blocks valid values",
-    "wrong_both_ways": "does both",
-}
 
 
-class Likes(msgspec.Struct, frozen=True):
+class FeatureSet(msgspec.Struct, frozen=True):
     """The real schemas with one set of features."""
 
     features: list[int]
-    #: Engine, by its place in the head, to outcomes.
+    #: Engine, by its index in the head, to outcomes.
     outcomes: dict[int, dict[str, int]]
 
 
 class LearntFeatures(msgspec.Struct, frozen=True):
-    """What real schemas tell of their features, by their places in the head."""
+    """Measured results of single features, by their index in the head."""
 
     #: Enough schemas have them, of which hardly any fails for them.
     sure: list[int]
@@ -91,103 +73,104 @@ class Head(msgspec.Struct, frozen=True):
     learnt: list[LearntFeatures]
 
 
-def features_of_schema(schema: Json) -> frozenset[str]:
-    """Return the keywords of a schema, each with the keyword that holds its place.
-
-    Example:
-        >>> sorted(features_of_schema({"items": {"minimum": 1}}))
-        ['items', 'minimum in items']
-    """
-    scan = scan_of(schema)
-    found: set[str] = set()
-    for place in scan.places if scan else ():
-        held = scan.holders.get(place.tokens, ((), "root"))[1] if scan else ""
-        live = place.keywords.keys() & _LIVE
-        if not live:
-            found.add(f"{place.schema if place.schema is False else 'any'} in {held}")
-        for name in live:
-            value = place.keywords[name]
-            if name == "type":
-                types = value if isinstance(value, list) else [value]
-                found.update(f"type {type_} in {held}" for type_ in types)
-            elif name == "format":
-                found.add(f"format {value}")
-            elif name == "additionalProperties":
-                kind = value if isinstance(value, bool) else "schema"
-                found.add(f"{name} {kind}")
-            else:
-                found.add(name if name in _ANYWHERE else f"{name} in {held}")
-    return frozenset(found)
-
-
 @cache
-def _table() -> tuple[Head, list[tuple[int, Likes]]] | None:
+def _table() -> tuple[Head, list[tuple[int, FeatureSet]]]:
+    """Return the newest edition's head and feature sets, each with a bit a feature."""
     files = sorted(results_folder().glob(f"*/{ENGINES}"))
     if not files:
-        return None
-    first, *lines = gzip.decompress(files[-1].read_bytes()).splitlines()
-    likes = [msgspec.json.decode(line, type=Likes) for line in lines]
-    masks = [(sum(1 << feature for feature in like.features), like) for like in likes]
-    return msgspec.json.decode(first, type=Head), masks
+        return Head("", [], [], []), []
+    head, *lines = gzip.decompress(files[-1].read_bytes()).splitlines()
+    sets = [msgspec.json.decode(line, type=FeatureSet) for line in lines]
+    masks = [(sum(1 << feature for feature in group.features), group) for group in sets]
+    return msgspec.json.decode(head, type=Head), masks
 
 
-def outcomes_like(
-    features: frozenset[str], engine: str
-) -> tuple[Mapping[str, int], bool]:
-    """Return the outcomes of an engine on real schemas like one; empty for none.
+def measured_label(name: str) -> str:
+    """Return name, version and preset of an engine in the table; empty if absent.
 
     Args:
-        features: Those of the schema.
-        engine: Its name, version and preset.
-
-    Returns:
-        The outcomes, and whether they are of schemas that use many more features,
-        since there are none like it.
+        name: `NAME`, or `NAME==VERSION`.
     """
-    table = _table()
-    if table is None or engine not in table[0].engines:
-        return {}, False
-    head, likes = table
-    known = sum(1 << at for at, name in enumerate(head.features) if name in features)
-    index = head.engines.index(engine)
-    like: Counter[str] = Counter()
-    more: Counter[str] = Counter()
-    for mask, own in likes:
-        found = own.outcomes.get(index, {})
-        if known.bit_count() < len(features) or mask & known != known:
-            continue
-        more.update(found)
-        if mask.bit_count() <= _TIMES * len(features) + _MORE:
-            like.update(found)
-    return like or more, not like
+    words = name.replace("==", " ") + " "
+    labels = [engine for engine in _table()[0].engines if engine.startswith(words)]
+    return labels[-1] if labels else ""
+
+
+_LIVE: Final = KNOWN_KEYWORDS - QUIET
+#: Keywords that are one feature in every context.
+_ANYWHERE: Final = frozenset({"properties", "items", "required", "enum"})
+#: Share of an engine's verdicts that must have been right, and of how many records,
+#: which were left out when the features were learnt.
+MIN_RIGHT: Final = 0.98
+MIN_RECORDS: Final = 50
+#: How many features a similar schema may have, as a multiple and more.
+_TIMES: Final = 1.5
+_MORE: Final = 2
+#: Outcomes of an edition in words; others are of engines that did not end.
+_WORDS: Final = {
+    "passed": "right",
+    "compile_error": "rejected",
+    "under_constrained": "lets invalid values through",
+    "over_constrained": "blocks valid values",
+    "wrong_both_ways": "does both",
+}
 
 
 class Judgement(NamedTuple):
     """What an engine does with a schema."""
 
     findings: tuple[FitFinding, ...] = ()
-    #: The outcome in words, and what it is from.
+    #: The outcome in words, and its source.
     measured: tuple[str, ...] = ()
 
 
+def features_of_schema(schema: Json) -> frozenset[str]:
+    """Return the keywords of a schema, each with the keyword that holds its schema.
+
+    Example:
+        >>> sorted(features_of_schema({"items": {"minimum": 1}}))
+        ['items', 'minimum in items']
+    """
+    scan = scan_of(schema)
+    features: set[str] = set()
+    for location in scan.places if scan else ():
+        holder = scan.holders.get(location.tokens, ((), "root"))[1] if scan else ""
+        live = location.keywords.keys() & _LIVE
+        if not live:
+            values = "False" if location.schema is False else "any"
+            features.add(f"{values} in {holder}")
+        for name in live:
+            value = location.keywords[name]
+            if name == "type":
+                types = value if isinstance(value, list) else [value]
+                features.update(f"type {type_} in {holder}" for type_ in types)
+            elif name == "format":
+                features.add(f"format {value}")
+            elif name == "additionalProperties":
+                kind = value if isinstance(value, bool) else "schema"
+                features.add(f"{name} {kind}")
+            else:
+                features.add(name if name in _ANYWHERE else f"{name} in {holder}")
+    return frozenset(features)
+
+
 def evidence_of(schema: Json, engine: str) -> Judgement:
-    """Return what was measured of an engine on real schemas like one.
+    """Return what was measured of an engine on real schemas similar to one.
 
     It is accepted if all of its features are sure, rejected if each real schema with
-    one of them was; else it is unknown, and the doubtful feature is named.
+    one of them was; otherwise it is unknown, and the doubtful feature is named.
 
     Args:
         schema: The schema.
         engine: Its name, version and preset.
     """
-    features = features_of_schema(schema)
-    measured = (_measured_sentence(features, engine),)
-    table = _table()
-    if table is None or engine not in table[0].engines:
-        return Judgement((_unknown("no edition measured it", "no edition"),), measured)
-    head = table[0]
-    learnt = head.learnt[head.engines.index(engine)]
-    return Judgement(tuple(judge_features(features, head, learnt)), measured)
+    head, _ = _table()
+    if engine not in head.engines:
+        findings = [_finding(Effect.UNKNOWN, "no edition measured it", "no edition")]
+        return Judgement(tuple(findings), (_measured_sentence(frozenset(), engine),))
+    features, index = features_of_schema(schema), head.engines.index(engine)
+    judged = tuple(judge_features(features, head, head.learnt[index]))
+    return Judgement(judged, (_measured_sentence(features, engine),))
 
 
 def judge_features(
@@ -196,58 +179,69 @@ def judge_features(
     """Yield why a schema is not accepted, by its features alone; nothing if it is.
 
     Args:
-        features: Those of the schema.
-        head: Their places.
-        learnt: What is known of them.
+        features: The schema's.
+        head: The indices of all features.
+        learnt: The engine's results.
     """
-    source, wanted = f"edition {head.edition}", {*features}
-    known = {at: name for at, name in enumerate(head.features) if name in wanted}
-    for place in sorted(known.keys() & learnt.rejected.keys()):
-        if _is_trusted(learnt.rejected_right):
-            schemas = counted(learnt.rejected[place], "real schema")
-            sentence = f"{schemas} with {known[place]} were all rejected"
-            yield _finding(source, Effect.REFUSED, sentence)
-            return
+    source, names = f"edition {head.edition}", {*features}
+    measured = {at: name for at, name in enumerate(head.features) if name in names}
+    rejected = sorted(measured.keys() & learnt.rejected.keys())
     doubtful = sorted(
-        known.keys() & learnt.doubtful.keys(),
-        key=lambda place: learnt.doubtful[place][0] / learnt.doubtful[place][1],
+        measured.keys() & learnt.doubtful.keys(),
+        key=lambda at: learnt.doubtful[at][0] / learnt.doubtful[at][1],
     )
-    rare = sorted(wanted - {known[it] for it in known.keys() & {*learnt.sure}})
-    if doubtful:
+    rare = sorted(names - {measured[at] for at in learnt.sure if at in measured})
+    right, count, _ = learnt.accepted_right
+    effect, sentence = Effect.UNKNOWN, ""
+    if rejected and _is_trusted(learnt.rejected_right):
+        schemas = counted(learnt.rejected[rejected[0]], "real schema")
+        sentence = f"{schemas} with {measured[rejected[0]]} were all rejected"
+        effect = Effect.REFUSED
+    elif doubtful:
         wrong, total = learnt.doubtful[doubtful[-1]]
-        name = known[doubtful[-1]]
-        yield _unknown(f"{wrong:,} of {total:,} real schemas with {name} fail", source)
+        name = measured[doubtful[-1]]
+        sentence = f"{wrong:,} of {total:,} real schemas with {name} fail"
     elif rare:
-        yield _unknown(f"too few real schemas have {rare[0]}", source)
+        sentence = f"too few real schemas have {rare[0]}"
     elif not _is_trusted(learnt.accepted_right):
-        yield _unknown("what its edition tells of keywords is not sure enough", source)
+        sentence = (
+            "measured results of its keywords do not predict well enough: "
+            f"{right:,} of {count:,} verdicts were right, "
+            f"{100 * MIN_RIGHT:.0f} % of at least {MIN_RECORDS} needed"
+        )
+    if sentence:
+        yield _finding(effect, sentence, source)
 
 
 def _is_trusted(right: tuple[int, int, int]) -> bool:
-    return right[1] >= LEAST and right[0] >= TRUSTED * right[1]
+    return right[1] >= MIN_RECORDS and right[0] >= MIN_RIGHT * right[1]
 
 
 def _measured_sentence(features: frozenset[str], engine: str) -> str:
-    outcomes, has_more = outcomes_like(features, engine)
-    total = sum(outcomes.values())
-    if not total:
-        return f"{engine}: not measured on real schemas with these keywords"
-    counts: Counter[str] = Counter()
-    for outcome, count in outcomes.items():
+    head, sets = _table()
+    bits = sum(1 << at for at, name in enumerate(head.features) if name in features)
+    similar, wider = Counter[str](), Counter[str]()
+    if engine in head.engines and bits.bit_count() == len(features):
+        index = head.engines.index(engine)
+        limit = _TIMES * len(features) + _MORE
+        for mask, feature_set in sets:
+            if mask & bits == bits:
+                group = similar if mask.bit_count() <= limit else wider
+                group.update(feature_set.outcomes.get(index, {}))
+    counts = Counter[str]()
+    for outcome, count in (similar or wider).items():
         counts[_WORDS.get(outcome, "did not end")] += count
-    right = counts.pop("right", 0)
-    others = "".join(f", {it} {count:,}" for it, count in sorted(counts.items()))
-    where = "real schemas with these keywords at these places"
-    where += " and many others" if has_more else ""
-    return f"{engine}: right on {right:,} of {total:,} {where}{others}"
-
-
-def _unknown(sentence: str, source: str) -> FitFinding:
-    return _finding(source, Effect.UNKNOWN, sentence)
+    if not counts:
+        return f"{engine}: not measured on real schemas with these keywords"
+    total, right = counts.total(), counts.pop("right", 0)
+    failures = "".join(f", {words} {n:,}" for words, n in sorted(counts.items()))
+    schemas = "real schemas with these keywords at these places"
+    schemas += "" if similar else " and many others"
+    return f"{engine}: right on {right:,} of {total:,} {schemas}{failures}"
 
 
 def _finding(
-    source: str, effect: Effect, sentence: str, pointer: str = "", keyword: str = ""
+    effect: Effect, sentence: str, source: str, pointer: str = "", keyword: str = ""
 ) -> FitFinding:
     return FitFinding(
         pointer=pointer,
@@ -260,114 +254,102 @@ def _finding(
     )
 
 
+#: Characters of a value and of a message that are shown.
+_VALUE, _MESSAGE = 60, 300
+
+
 def _today() -> str:
     return str(datetime.datetime.now(datetime.UTC).date())
 
 
 def judgement_of(trial: EngineTrial) -> Judgement:
-    """Return what a trial of an engine says of the schema."""
+    """Return the verdict of a trial of an engine on the schema."""
     source = f"{trial.engine}, {_today()}"
     summary = "accepted, by its answer" if trial.answered else "accepted"
     findings = []
     if trial.refusal:
         summary = f"rejected: {shortened(trial.refusal, _MESSAGE)}"
-        findings.append(_finding(source, Effect.REFUSED, summary))
+        findings.append(_finding(Effect.REFUSED, summary, source))
     elif trial.late or not (trial.valid or trial.answered):
         summary = trial.late or "compiled; no valid value could be made to try it with"
-        findings.append(_finding(source, Effect.UNKNOWN, summary))
+        findings.append(_finding(Effect.UNKNOWN, summary, source))
     if trial.blocked:
         summary = f"blocks {len(trial.blocked)} of {trial.valid} valid values"
-        such = f"{summary}, such as `{shortened(trial.blocked[0], _VALUE)}`"
-        findings.append(_finding(source, Effect.BLOCKED, such))
+        example = f"{summary}, such as `{shortened(trial.blocked[0], _VALUE)}`"
+        findings.append(_finding(Effect.BLOCKED, example, source))
     if trial.passed:
         lets = f"lets {len(trial.passed)} of {trial.invalid} invalid values through"
         summary = f"{summary}, {lets}" if trial.blocked else lets
-    for value in {(it.pointer, it.keyword): it for it in trial.passed}.values():
-        such = f"lets `{shortened(value.text, _VALUE)}` through"
-        place = value.pointer, value.keyword
-        findings.append(_finding(source, Effect.IGNORED, such, *place))
+    texts = {(value.pointer, value.keyword): value.text for value in trial.passed}
+    for (pointer, keyword), text in texts.items():
+        example = f"lets `{shortened(text, _VALUE)}` through"
+        findings.append(_finding(Effect.IGNORED, example, source, pointer, keyword))
     tried = trial.valid + trial.invalid
     end = f"; {counted(tried, 'value')} tried" if tried else ""
     return Judgement(tuple(findings), (f"{trial.engine}: {summary}{end}",))
 
 
-class Engines:
+class Engines(AbstractContextManager["Engines"]):
     """The engines among the targets of a command; a context that ends their processes.
 
     Nothing of `evaluation` is imported before an engine is named.
     """
 
-    def __init__(self, asked: str = "") -> None:
+    def __init__(self, served: str = "") -> None:
         """Start nothing yet.
 
         Args:
-            asked: A served model that may be asked: one that is a target beside.
+            served: A served model that may be asked, as a further target.
         """
-        self._asked = asked
+        self._served = served
         self._open = ExitStack()
-        self._runner: EngineRunner | None = None
-        #: Names of the engines that are run here.
-        self._runs: set[str] = set()
+        #: The runner of each engine that is run here, and the command that installs
+        #: each of the others.
+        self._runs: dict[str, EngineRunner] = {}
         self._installs: dict[str, str] = {}
-
-    def __enter__(self) -> Self:
-        """Return it."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """End all processes."""
         self._open.close()
 
+    @cached_property
+    def _runner(self) -> EngineRunner | None:
+        runner = make_runner()
+        if runner is not None:
+            self._open.callback(runner.close)
+        return runner
+
     def targets(self, names: str) -> list[Profile]:
         """Return the profiles of a list of names; see `load_profiles`."""
-        asked = f",{self._asked}" if self._asked else ""
-        return load_profiles(names + asked, self._target)
+        served = f",{self._served}" if self._served else ""
+        return load_profiles(names + served, self._target)
 
     def _target(self, name: str) -> Profile | None:
-        if ":" in name and name != self._asked:
+        if ":" in name and name != self._served:
             return None
-        if self._runner is None:
-            self._runner = make_runner()
-            if self._runner is not None:
-                self._open.callback(self._runner.close)
-        known = self._runner.engine(name) if self._runner is not None else None
-        table, title = _table(), measured_label(name)
-        date = table[0].edition if table is not None and title else ""
-        if known is not None and not known.unavailable:
-            title, date = known.label, _today()
-            self._runs.add(name)
-        elif known is not None:
-            title = title or known.label
-            self._installs[name] = known.install
+        engine = self._runner.engine(name) if self._runner else None
+        title = measured_label(name)
+        date = _table()[0].edition if title else ""
+        if self._runner and engine and not engine.unavailable:
+            title, date = engine.label, _today()
+            self._runs[name] = self._runner
+        elif engine:
+            title = title or engine.label
+            self._installs[name] = engine.install
         if not title:
             return None
         return Profile(name=name, title=title, date=date, kind=TargetKind.ENGINE)
 
     def judge(self, schema: Json, profile: Profile) -> Judgement:
-        """Return what an engine, or those of a server, do with a schema."""
+        """Return what an engine, or the engines of a server, do with a schema."""
+        if runner := self._runs.get(profile.name):
+            return judgement_of(runner.run(profile.name, schema))
         if profile.kind is TargetKind.ENGINE:
-            if self._runner is not None and profile.name in self._runs:
-                return judgement_of(self._runner.run(profile.name, schema))
-            measured = evidence_of(schema, profile.title)
+            judged = evidence_of(schema, profile.title)
             install = self._installs.get(profile.name)
             hint = (f"to try it here: {install}",) if install else ()
-            return Judgement(measured.findings, (*measured.measured, *hint))
-        labels = map(measured_label, profile.engines)
-        found = [evidence_of(schema, label).measured for label in labels if label]
-        return Judgement((), tuple(it for each in found for it in each))
-
-
-def measured_label(name: str) -> str:
-    """Return name, version and preset of an engine in the table; empty if not there.
-
-    Args:
-        name: `NAME`, or `NAME==VERSION`.
-    """
-    table = _table()
-    words = name.replace("==", " ") + " "
-    labels = (
-        [engine for engine in table[0].engines if engine.startswith(words)]
-        if table
-        else []
-    )
-    return labels[-1] if labels else ""
+            return Judgement(judged.findings, (*judged.measured, *hint))
+        measured: list[str] = []
+        for label in filter(None, map(measured_label, profile.engines)):
+            measured += evidence_of(schema, label).measured
+        return Judgement((), tuple(measured))

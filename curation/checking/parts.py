@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from curation.checking.report import SchemaProblem
+from curation.checking.report import SchemaProblem, problem_at
 from curation.core.documents import Reason
 from curation.json.pointer import (
     Tokens,
@@ -58,13 +58,13 @@ class Part(NamedTuple):
     #: file; empty for a schema that is written there as it is.
     holder: str = ""
 
-    def pointer_in_file(self, place: str) -> str:
+    def pointer_in_file(self, inside: str) -> str:
         """Return the pointer in the file of a pointer in the schema."""
         if not self.holder:
-            return pointer(self.tokens) + place
-        tokens = tokens_of(place)
-        moved = tokens[:1] == (self.holder,) and len(tokens) > 1
-        return tokens[1] + pointer(tokens[2:]) if moved else place
+            return pointer(self.tokens) + inside
+        tokens = tokens_of(inside)
+        is_moved = tokens[:1] == (self.holder,) and len(tokens) > 1
+        return tokens[1] + pointer(tokens[2:]) if is_moved else inside
 
 
 def parts_of(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
@@ -75,22 +75,23 @@ def parts_of(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
         return [Part((), value)], []
     parts, problems, names = list[Part](), list[SchemaProblem](), set[str]()
     for tokens, tool in definitions(value):
-        held = [*tool_schemas(tool, pointer(tokens))]
+        schemas = [*tool_schemas(tool, pointer(tokens))]
         name = tool.get("name")
-        if held and isinstance(name, str):
+        if schemas and isinstance(name, str):
             if message := _name_fault(name, names):
-                problems.append(_problem((*tokens, "name"), TOOL_NAME, message))
+                problems.append(_error((*tokens, "name"), TOOL_NAME, message))
             names.add(name)
-        for place, schema in [(tokens_of(it.place), it.schema) for it in held]:
+        for named in schemas:
+            schema, root = named.schema, tokens_of(named.place)
             if not isinstance(schema, dict):
                 continue
-            parts.append(Part(place, schema))
-            kind, member = schema.get("type"), place[len(tokens)]
+            parts.append(Part(root, schema))
+            kind, member = schema.get("type"), root[len(tokens)]
             if kind != "object" and (kind is not None or member in _MCP):
                 message = f"`{member}` must have `type: object`"
-                root = (*place, "type") if "type" in schema else place
-                problems.append(_problem(root, TOOL_ROOT, message))
-    parts += [Part(tokens_of(it.place), it.schema) for it in answers_in(value)]
+                wrong = (*root, "type") if "type" in schema else root
+                problems.append(_error(wrong, TOOL_ROOT, message))
+    parts += [Part(tokens_of(named.place), named.schema) for named in answers_in(value)]
     return parts or [Part((), value)], problems
 
 
@@ -105,10 +106,8 @@ def _name_fault(name: str, names: Collection[str]) -> str:
     )
 
 
-def _problem(tokens: Tokens, code: str, message: str) -> SchemaProblem:
-    return SchemaProblem(
-        level="error", pointer=pointer(tokens), code=code, message=message
-    )
+def _error(tokens: Tokens, code: str, message: str) -> SchemaProblem:
+    return problem_at(pointer(tokens), code, message, "error")
 
 
 def _walk(value: Json, tokens: Tokens = ()) -> Iterator[tuple[Tokens, Json, str]]:
@@ -151,8 +150,8 @@ def _description(document: dict[str, Json]) -> tuple[list[Part], list[SchemaProb
     is_old = not version.startswith("3.") or version.startswith("3.0")
     dialect = DRAFT_04 if is_old else DRAFT_2020_12
     holder = dialect.definitions_keyword
-    found = list(_walk(document))
-    schemas = {tokens for tokens, _, reference in found if not reference}
+    walked = list(_walk(document))
+    schemas = {tokens for tokens, _, reference in walked if not reference}
     targets: dict[str, str | None] = {}
     problems: list[SchemaProblem] = []
 
@@ -167,7 +166,7 @@ def _description(document: dict[str, Json]) -> tuple[list[Part], list[SchemaProb
         if target is None or (to_schema and not target):
             lost = "leads nowhere" if target is None else "leads to no schema"
             code, message = Reason.UNRESOLVED_REFERENCE, f"{reference!r} {lost}"
-            problems.append(_problem((*tokens, "$ref"), code, message))
+            problems.append(_error((*tokens, "$ref"), code, message))
         return target or ""
 
     def converted(start: Tokens, tokens: Tokens, schema: Json) -> Json:
@@ -176,7 +175,7 @@ def _description(document: dict[str, Json]) -> tuple[list[Part], list[SchemaProb
         return in_json_schema(schema, partial(moved, start + tokens), is_old=is_old)
 
     library: dict[str, Json] = {}
-    for start, inner, reference in found:
+    for start, inner, reference in walked:
         if not reference:
             library[pointer(start)] = edited(inner, dialect, partial(converted, start))
         else:

@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from curation.checking.report import SchemaProblem
+from msgspec.structs import replace
+
+from curation.checking.report import NOTE, SchemaProblem
 from curation.json.pointer import tokens_of
+from curation.json.positions import TextPositions
 from curation.system.escaping import shortened
 from curation.system.terminal import show_whole
 
@@ -35,15 +38,29 @@ def places_in_yaml(content: bytes) -> Callable[[str], tuple[int, int]]:
             members[id(node)] = pairs
         return members[id(node)]
 
-    def place_of(pointer: str) -> tuple[int, int]:
-        shown = node = root
+    def position(pointer: str) -> tuple[int, int]:
+        name = node = root
         for token in tokens_of(pointer):
             if token not in inside(node):
                 break
-            shown, node = inside(node)[token]
-        return shown.start_mark.line + 1, shown.start_mark.column + 1
+            name, node = inside(node)[token]
+        return name.start_mark.line + 1, name.start_mark.column + 1
 
-    return place_of
+    return position
+
+
+def placed_in_text(
+    problems: Sequence[SchemaProblem], content: bytes
+) -> tuple[SchemaProblem, ...]:
+    """Return problems with their lines and columns, if any has a pointer."""
+    if not any(problem.pointer for problem in problems):
+        return tuple(problems)
+    positions = TextPositions(content.decode("utf-8-sig", "replace"))
+    placed = []
+    for problem in problems:
+        line, column = positions.of(problem.pointer)
+        placed.append(replace(problem, line=line, column=column))
+    return tuple(placed)
 
 
 #: The name of each file, and its problems.
@@ -59,28 +76,22 @@ def print_annotations(files: NamedProblems) -> None:
 
     They are what GitHub shows beside the lines of a change.
     """
-    here = Path.cwd()
+    cwd = Path.cwd()
     for name, problems in files:
         path = Path(name)
-        if path.is_absolute() and path.is_relative_to(here):
-            path = path.relative_to(here)
+        if path.is_absolute() and path.is_relative_to(cwd):
+            path = path.relative_to(cwd)
         for problem in problems:
-            properties = {
-                "file": path.as_posix(),
-                "line": str(problem.line),
-                "col": str(problem.column),
-                "title": problem.code,
-            }
-            fields = ",".join(
-                f"{key}={_escaped(text, ':,')}" for key, text in properties.items()
-            )
+            file, code = _escaped(path.as_posix(), ":,"), _escaped(problem.code, ":,")
+            position = f"line={problem.line},col={problem.column}"
             message = f"{problem.pointer}: {shortened(problem.message, _SHOWN)}"
-            level = "notice" if problem.level == "note" else problem.level
-            show_whole(f"::{level} {fields}::{_escaped(message.lstrip(': '))}")
+            message = _escaped(message.lstrip(": "))
+            level = "notice" if problem.level == NOTE else problem.level
+            show_whole(f"::{level} file={file},{position},title={code}::{message}")
 
 
-def _escaped(text: str, more: str = "") -> str:
+def _escaped(text: str, separators: str = "") -> str:
     """Return a text in which a workflow command ends nowhere."""
-    for character in f"%\r\n{more}":
+    for character in f"%\r\n{separators}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

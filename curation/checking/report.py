@@ -35,6 +35,13 @@ class SchemaProblem(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
+def problem_at(
+    pointer: str, code: str, message: str, level: str = "warning"
+) -> SchemaProblem:
+    """Return a problem whose line is not known yet."""
+    return SchemaProblem(level=level, pointer=pointer, code=code, message=message)
+
+
 class SchemaReport(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a check."""
 

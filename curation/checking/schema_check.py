@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Self
 
 import msgspec
 from msgspec.structs import replace
 
-from curation.checking.report import CheckQuestion, SchemaProblem, SchemaReport
+from curation.checking.problems import placed_in_text
+from curation.checking.report import CheckQuestion, SchemaReport, problem_at
 from curation.core.documents import Reason
 from curation.core.json_types import GivenSchema, Json
-from curation.json.positions import TextPositions
 from curation.json.text import text_of_schema
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
 from curation.workers.limits import BUSY_MACHINE, Limits
@@ -102,40 +101,23 @@ class SchemaChecker:
         """End the process."""
         self._worker.close()
 
-    def check(self, content: bytes, *, place: str | None = None) -> SchemaReport:
+    def check(self, content: bytes, *, path: str | None = None) -> SchemaReport:
         """Return the report on one text.
 
         Args:
             content: The text.
-            place: Its path below the root of the neighbours, with `/`.
+            path: Its path path below the root of the neighbours, with `/`.
 
         Raises:
             WorkerDidNotStart: the child process cannot be run.
         """
         text = content.decode("latin-1")
-        base_uri = None if place is None else base_uri_of(place)
+        base_uri = None if path is None else base_uri_of(path)
         question = CheckQuestion(content=text, base_uri=base_uri)
         result = self._worker.ask(question, DEADLINE + _EACH * len(content))
         if result.ending is not Ending.OK:
             code, meaning = _REASONS.get(result.ending, _CRASHED)
             message = f"{meaning}: {result.detail}" if result.detail else meaning
-            failure = SchemaProblem(
-                level="error", pointer="", code=code, message=message
-            )
-            return SchemaReport(problems=(failure,))
+            return SchemaReport(problems=(problem_at("", code, message, "error"),))
         report = result.answer_as(SchemaReport)
-        return replace(report, problems=_placed(report.problems, content))
-
-
-def _placed(
-    problems: Sequence[SchemaProblem], content: bytes
-) -> tuple[SchemaProblem, ...]:
-    """Return problems with their lines and columns, where they have a pointer."""
-    if not any(problem.pointer for problem in problems):
-        return tuple(problems)
-    positions = TextPositions(content.decode("utf-8-sig", "replace"))
-    placed = []
-    for problem in problems:
-        line, column = positions.of(problem.pointer)
-        placed.append(replace(problem, line=line, column=column))
-    return tuple(placed)
+        return replace(report, problems=placed_in_text(report.problems, content))

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -26,17 +26,18 @@ from curation.sources.local import (
     require_files,
     schemas_of,
 )
-from curation.sources.readers import is_row
+from curation.sources.readers import NamedSchema, is_row
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import existing_path, refuse_unprintable
 from curation.workers.limits import DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from curation.checking.report import SchemaProblem
-    from curation.sources.readers import NamedSchema
 
 #: The name of standard input, which stands for it in every source expression.
 STDIN = "/dev/stdin"
+#: How a file that is a schema holds it.
+WHOLE: Final = NamedSchema(name="", schema=True)
 
 
 class SchemaFile(NamedTuple):
@@ -48,39 +49,34 @@ class SchemaFile(NamedTuple):
     content: bytes
     #: Where it is; None for standard input.
     path: Path | None
-    #: How its file holds it, and the name there; None if the file is the schema.
-    held: NamedSchema | None = None
+    #: How its file holds it, and the name there.
+    entry: NamedSchema = WHOLE
 
     def placed(self, problems: Iterable[SchemaProblem]) -> tuple[SchemaProblem, ...]:
         """Return problems of the text, at their places in its file: YAML, or a row."""
-        found, path = tuple(problems), self.path
-        if path is None or not path.is_file() or all(not it.pointer for it in found):
-            return found
+        in_text, path = tuple(problems), self.path
+        has_pointers = any(problem.pointer for problem in in_text)
+        if path is None or not path.is_file() or not has_pointers:
+            return in_text
         content = path.read_bytes()
         if content == self.content:
-            return found
+            return in_text
         text = content.decode("utf-8-sig", "replace")
         is_yaml = path.name.endswith(YAML_SUFFIXES)
         is_json = not (is_yaml and isinstance(parse(content), Rejected))
         place_of = TextPositions(text).of if is_json else places_in_yaml(content)
-        is_in_row = self.held is None and is_row(parse_named(path.name, content))
-        places = [
-            place_of(self._in_file(problem.pointer, is_in_row=is_in_row))
-            for problem in found
-        ]
-        return tuple(
-            replace(problem, line=line, column=column)
-            for problem, (line, column) in zip(found, places, strict=True)
-        )
-
-    def _in_file(self, inside: str, *, is_in_row: bool) -> str:
-        """Return the pointer in the file of one in the schema."""
-        if self.held is None:
-            return (IN_ROW if is_in_row else "") + inside
-        holder, elsewhere = self.held.moved
-        if holder and inside.startswith(f"{holder}/"):
-            return elsewhere + inside.removeprefix(holder)
-        return (self.held.root or self.held.place) + inside
+        root = self.entry.root or self.entry.place
+        if self.entry is WHOLE and is_row(parse_named(path.name, content)):
+            root = IN_ROW
+        holder, elsewhere = self.entry.moved
+        placed = []
+        for problem in in_text:
+            pointer = root + problem.pointer
+            if holder and problem.pointer.startswith(f"{holder}/"):
+                pointer = elsewhere + problem.pointer.removeprefix(holder)
+            line, column = place_of(pointer)
+            placed.append(replace(problem, line=line, column=column))
+        return tuple(placed)
 
     def schema_text(self) -> str:
         """Return the text of what may be a schema.
@@ -98,48 +94,46 @@ def read_schema_files(
     names: Sequence[str],
     say: Callable[[str], None] = lambda _message: None,
     *,
-    whole: bool = False,
+    split: bool = True,
 ) -> list[SchemaFile]:
     """Return the texts that names stand for: each file once, in order.
-
-    A file that holds several schemas is as many texts, unless it is read whole.
 
     Args:
         names: Source expressions (`curation.sources.local.open_source`), or `-`.
         say: Prints what is run or imported.
-        whole: Whether a file is one text, whatever it holds.
+        split: Whether a file that holds several schemas is as many texts.
 
     Raises:
         CsbdataError: an expression cannot be opened, or nothing in it is read.
     """
     # One byte more than the limit is enough to know that it is exceeded.
-    most = DOCUMENT_BYTES + 1
+    limit = DOCUMENT_BYTES + 1
     files: dict[str, SchemaFile] = {}
     for name in dict.fromkeys(STDIN if name == "-" else name for name in names):
-        path, content, held = existing_path(name), b"", None
+        path, content, holder = existing_path(name), b"", None
         is_text = path is not None and path.suffix not in (PYTHON, *TABLES)
         if name == STDIN:
-            content = sys.stdin.buffer.read(most)
-            held = None if whole else held_in(content, STDIN, say)
-        elif not (whole and is_text):
-            held = schemas_of(name, say)
-        if held is not None:
-            key = str(held.path.resolve() if held.path else held.start)
+            content = sys.stdin.buffer.read(limit)
+            holder = held_in(content, STDIN, say) if split else None
+        elif split or not is_text:
+            holder = schemas_of(name, say)
+        if holder is not None:
+            key = str(holder.path.resolve() if holder.path else holder.start)
             files |= {
-                f"{key}#{index}{own.place}": SchemaFile(
-                    name=held.start + own.name,
-                    content=write(own.schema).encode("utf-8", "backslashreplace"),
-                    path=held.path,
-                    held=own,
+                f"{key}#{index}{schema.place}": SchemaFile(
+                    name=holder.start + schema.name,
+                    content=write(schema.schema).encode("utf-8", "backslashreplace"),
+                    path=holder.path,
+                    entry=schema,
                 )
-                for index, own in enumerate(held.schemas)
+                for index, schema in enumerate(holder.schemas)
             }
         elif name == STDIN:
             files[STDIN] = SchemaFile(name=STDIN, content=content, path=None)
         elif path and is_text and not path.is_dir():
             try:
                 with refuse_unprintable(path).open("rb") as stream:
-                    content = file_text(name, stream.read(most))
+                    content = file_text(name, stream.read(limit))
             except OSError as error:
                 why = error.strerror or type(error).__name__
                 raise NoInput(why, str(path)) from error
@@ -163,12 +157,15 @@ def root_of(files: Sequence[SchemaFile]) -> Path:
 
     It is the working folder if all files are below it, else their common folder.
     """
-    here = Path.cwd()
+    cwd = Path.cwd()
     # A link keeps its name: where it leads is no reason to read more of the machine.
-    folders = [file.path.absolute().parent for file in files if file.path is not None]
-    folders = [Path(os.path.normpath(folder)) for folder in folders]
-    if all(folder.is_relative_to(here) for folder in folders):
-        return here
+    folders = [
+        Path(os.path.normpath(file.path.absolute().parent))
+        for file in files
+        if file.path is not None
+    ]
+    if all(folder.is_relative_to(cwd) for folder in folders):
+        return cwd
     return Path(os.path.commonpath(folders))
 
 
@@ -177,10 +174,10 @@ def place_of(file: SchemaFile, root: Path) -> str | None:
 
     None for standard input, and for a schema that is a part of its file.
     """
-    if file.path is None or file.held is not None:
+    if file.path is None or file.entry is not WHOLE:
         return None
-    whole = Path(os.path.normpath(file.path.absolute()))
-    return whole.relative_to(root).as_posix()
+    path = Path(os.path.normpath(file.path.absolute()))
+    return path.relative_to(root).as_posix()
 
 
 def why_no_schema(value: Json | Rejected) -> Rejected | None:

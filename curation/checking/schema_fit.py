@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
-from msgspec.structs import replace
-
-from curation.checking.report import NOTE, SchemaProblem
+from curation.checking.problems import placed_in_text
+from curation.checking.report import NOTE, SchemaProblem, problem_at
 from curation.checking.schema_files import (
     SchemaFile,
     why_in_words,
@@ -32,7 +31,6 @@ from curation.fit.verdict import (
 )
 from curation.instances.constraints.interpretations import as_schema
 from curation.json.named_text import parse_named
-from curation.json.positions import TextPositions
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.sources.readers import Role
 from curation.system.words import command
@@ -122,12 +120,7 @@ class SchemaFit:
     @property
     def is_tool(self) -> bool:
         """Whether it is the schema of a tool's parameters."""
-        return self.file.held is not None and self.file.held.role is Role.TOOL
-
-    @property
-    def is_strict(self) -> bool:
-        """Whether the request sends it with `strict`."""
-        return self.file.held is not None and self.file.held.strict
+        return self.file.entry.role is Role.TOOL
 
     @property
     def request(self) -> str:
@@ -159,33 +152,24 @@ class SchemaFit:
             }
         return {"name": self.name, "targets": targets}
 
-    def problems(self) -> Iterator[SchemaProblem]:
-        """Yield the findings of all targets at their places in the text."""
+    def problems(self) -> tuple[SchemaProblem, ...]:
+        """Return the findings of all targets at their positions in the file."""
         if self.fault:
-            yield SchemaProblem(
-                level="error", pointer="", code="fault", message=self.fault
+            return (problem_at("", "fault", self.fault, "error"),)
+        problems = [
+            problem_at(
+                finding.pointer,
+                f"{target}/{finding.rule}",
+                f"{finding.sentence} ({cited(finding)})",
+                _LEVELS.get(finding.effect, "error"),
             )
-            return
-        text = self.file.content.decode("utf-8-sig", "replace")
-        positions = TextPositions(text) if any(self.findings.values()) else None
-        for target, findings in self.findings.items():
-            for finding in findings:
-                line, column = positions.of(finding.pointer) if positions else (1, 1)
-                yield SchemaProblem(
-                    level=_LEVELS.get(finding.effect, "error"),
-                    pointer=finding.pointer,
-                    line=line,
-                    column=column,
-                    code=f"{target}/{finding.rule}",
-                    message=f"{finding.sentence} ({cited(finding)})",
-                )
+            for target, findings in self.findings.items()
+            for finding in findings
+        ]
         for target, fix in self.fixes.items():
-            yield SchemaProblem(
-                level=NOTE,
-                pointer="",
-                code=f"{target}/{'fixable' if fix.claim else 'rejected'}",
-                message=fix.sentence,
-            )
+            code = f"{target}/{'fixable' if fix.claim else 'rejected'}"
+            problems.append(problem_at("", code, fix.sentence, NOTE))
+        return self.file.placed(placed_in_text(problems, self.file.content))
 
 
 def findings_as_json(findings: Sequence[FitFinding]) -> list[Json]:
@@ -215,9 +199,7 @@ def judge_files(
         progress: Shows how many are judged.
         engines: Those among the targets.
     """
-    sent = [
-        file for file in files if file.held is None or file.held.role is not Role.RESULT
-    ]
+    sent = [file for file in files if file.entry.role is not Role.RESULT]
     fits = []
     with progress.bar("Judging", total=len(sent)) as advance:
         for file in sent:
@@ -247,7 +229,6 @@ def judge_schema(
     why = why_no_schema(read)
     value = None if isinstance(read, Rejected) else read
     schema = as_schema(None if why else value)
-    held = file.held
     fit = SchemaFit(
         name=file.name,
         file=file,
@@ -262,38 +243,28 @@ def judge_schema(
         fit.fault = "not a schema: it has no keyword of JSON Schema"
         return fit
     broken = _broken(schema)
-    if broken is not None and _LEADS_OUT not in broken.sentence:
+    invalid = "" if _LEADS_OUT in broken else broken
+    if not (invalid or isinstance(value, bool) or valid_under(value)):
+        invalid = "no draft since draft-04 accepts it"
+    if invalid:
         hint = f"run {command('check', file.name)}"
-        fit.fault = f"not a valid schema: {broken.sentence}; {hint}"
+        fit.fault = f"not a valid schema: {invalid}; {hint}"
         return fit
-    if not (isinstance(value, bool) or valid_under(value)):
-        hint = f"run {command('check', file.name)}"
-        fit.fault = f"not a valid schema: no draft since draft-04 accepts it; {hint}"
-        return fit
-    tool = held is not None and held.role is Role.TOOL
-    strict = held is not None and held.strict
-    names = [Tool(held.name, value, strict)] if held is not None and tool else []
-    fit.findings = {
-        profile.name: (
-            *(finding for name in names for finding in judge_name(name, profile)),
-            *(leads_out(Scan(value)) if broken is not None else []),
-            *(
-                judge_fit(value, profile, tool=tool, strict=strict)
-                if profile.kind is not TargetKind.ENGINE
-                else ()
-            ),
-        )
-        for profile in profiles
-    }
-    with_engines = [
-        profile
-        for profile in profiles
-        if profile.engines or profile.kind is TargetKind.ENGINE
-    ]
-    for profile in with_engines if broken is None else ():
-        judgement = engines.judge(value, profile)
-        fit.findings[profile.name] += judgement.findings
-        fit.measured[profile.name] = judgement.measured
+    strict, is_tool = file.entry.strict, fit.is_tool
+    for profile in profiles:
+        findings: list[FitFinding] = []
+        is_engine = profile.kind is TargetKind.ENGINE
+        if is_tool:
+            findings += judge_name(Tool(file.entry.name, value, strict), profile)
+        if broken:
+            findings += leads_out(Scan(value))
+        if not is_engine:
+            findings += judge_fit(value, profile, tool=is_tool, strict=strict)
+        if not broken and (is_engine or profile.engines):
+            judgement = engines.judge(value, profile)
+            findings += judgement.findings
+            fit.measured[profile.name] = judgement.measured
+        fit.findings[profile.name] = tuple(findings)
     return fit
 
 
@@ -313,11 +284,11 @@ class RequestFit:
 
     def verdict(self, target: str) -> Verdict:
         """Return what happens to the request: one bad tool ends it."""
-        order = list(EXIT_CODES)
         verdicts = [tool.verdict(target) for tool in self.tools]
-        return max([self.own_verdict(target), *verdicts], key=order.index)
+        verdicts.append(self.verdict_together(target))
+        return max(verdicts, key=[*EXIT_CODES].index)
 
-    def own_verdict(self, target: str) -> Verdict:
+    def verdict_together(self, target: str) -> Verdict:
         """Return what happens to the tools together, whatever each is."""
         return verdict_of(self.findings[target])
 
@@ -339,19 +310,14 @@ def requests_of(
     """Return the requests that the tools among some schemas are sent in."""
     requests = []
     for name in dict.fromkeys(fit.request for fit in fits if fit.is_tool):
-        own = [fit for fit in fits if fit.request == name]
-        tools = [
-            Tool(fit.file.held.name, _value(fit), fit.is_strict)
-            for fit in own
-            if fit.file.held is not None
-        ]
+        members = [fit for fit in fits if fit.request == name]
+        tools = []
+        for fit in members:
+            value = True if isinstance(fit.schema, Rejected) else fit.schema.value
+            tools.append(Tool(fit.file.entry.name, value, fit.file.entry.strict))
         findings = {profile.name: judge_request(tools, profile) for profile in profiles}
-        requests.append(RequestFit(name=name, tools=own, findings=findings))
+        requests.append(RequestFit(name=name, tools=members, findings=findings))
     return requests
-
-
-def _value(fit: SchemaFit) -> Json:
-    return fit.schema.value if not isinstance(fit.schema, Rejected) else True
 
 
 class _Search:
@@ -380,26 +346,26 @@ class _Search:
             return Fix(sentence=late, is_open=True)
         if self._comparer is None:
             self._comparer = self._stack.enter_context(Comparer())
-        begun = time.thread_time() + self._comparer.spent
-        found = rewritten(
+        start = time.thread_time() + self._comparer.spent
+        result = rewritten(
             fit.schema,
             profile,
             self._comparer,
             tool=fit.is_tool,
-            strict=fit.is_strict,
+            strict=fit.file.entry.strict,
             prove=False,
             seconds=min(SECONDS_EACH, self._left),
         )
-        self._left -= time.thread_time() + self._comparer.spent - begun
-        names = tuple(step.rewrite for step in found.steps)
-        if found.fits:
-            cost = _COSTS.get(found.claim, found.claim)
+        self._left -= time.thread_time() + self._comparer.spent - start
+        names = tuple(step.rewrite for step in result.steps)
+        if result.fits:
+            cost = _COSTS.get(result.claim, result.claim)
             sentence = f"fixable: {', '.join(names)} ({cost})"
-            return Fix(claim=found.claim, rewrites=names, sentence=sentence)
-        if found.is_late:
+            return Fix(claim=result.claim, rewrites=names, sentence=sentence)
+        if result.is_late:
             return Fix(sentence=late, is_open=True)
-        first = found.failing[0]
-        sentence = f"not fixable: {first.pointer or '(root)'}: {first.sentence}"
+        failing = result.failing[0]
+        sentence = f"not fixable: {failing.pointer or '(root)'}: {failing.sentence}"
         return Fix(rewrites=names, sentence=sentence)
 
 
@@ -439,34 +405,29 @@ def rewritten(  # noqa: PLR0913 - a schema as it is sent, a target, and how far 
     from curation.fit.rewriting import rewrite  # noqa: PLC0415 - takes time
 
     ways: list[Literal["safe", "any"]] = ["safe", "any"]
-    for way in ways if allow == "any" else ways[:1]:
-        found = rewrite(
+    for allowed in ways if allow == "any" else ways[:1]:
+        result = rewrite(
             schema,
             profile,
             comparer,
-            allow=way,
+            allow=allowed,
             tool=tool,
             strict=strict,
             prove=prove,
             seconds=seconds,
         )
-        if found.fits:
+        if result.fits:
             break
-    return found
+    return result
 
 
-def _broken(schema: CompiledSchema | Rejected) -> FitFinding | None:
-    """Return why no validator can use a schema, so that nobody can accept it as meant.
+def _broken(schema: CompiledSchema | Rejected) -> str:
+    """Return why no validator can use a schema; empty if one can.
 
-    An unknown `$schema` is no reason: what a target makes of it is its own affair.
+    An unknown `$schema` is no reason: each target treats it in its way.
     """
     if not isinstance(schema, Rejected):
-        if not schema.fault:
-            return None
-        return replace(BROKEN, sentence=f"{BROKEN.sentence}: {schema.fault}")
+        return schema.fault and f"{BROKEN.sentence}: {schema.fault}"
     if schema.reason is Reason.UNSUPPORTED_DIALECT:
-        return None
-    sentence = f"{schema.detail} at {schema.pointer or '(root)'}"
-    return replace(
-        BROKEN, rule=schema.reason, pointer=schema.pointer, sentence=sentence
-    )
+        return ""
+    return f"{schema.detail} at {schema.pointer or '(root)'}"

@@ -31,12 +31,12 @@ def syntax_fault(content: bytes, rejected: Rejected) -> tuple[str, int, int]:
     line, column = map(int, match.groups()) if match else (1, 1)
     detail = _PLACE.sub("", rejected.detail)
     if rejected.reason is Reason.DUPLICATE_KEYS:
-        seen = set()
+        names = set()
         for tokens, offset in offsets(text):
-            if tokens in seen:
+            if tokens in names:
                 line, column = TextPositions(text).at(offset)
                 break
-            seen.add(tokens)
+            names.add(tokens)
     elif rejected.reason is Reason.BAD_ENCODING:
         if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
             detail += "; save it as UTF-8"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.checking.report import NOTE
-from curation.core.documents import Lint
+from curation.checking.report import NOTE, SchemaProblem, problem_at
 from curation.json.pointer import pointer
 from curation.lint.idle_keywords import nearest, plausible
 from curation.references.reachable import taking_part
@@ -26,7 +25,9 @@ if TYPE_CHECKING:
 
 CODE: Final = "unknown-keyword"
 MEANING: Final = "a word that is no keyword of the dialect: validators ignore it"
-_SPELLINGS: Final = {it.lower().strip("$"): it for it in sorted(KNOWN_KEYWORDS)}
+_SPELLINGS: Final = {
+    keyword.lower().strip("$"): keyword for keyword in sorted(KNOWN_KEYWORDS)
+}
 #: No keyword is spelt so: a namespace's word, or a sentence.
 _NAMESPACED: Final = re.compile(r"^[xX][-_]|^_|[:./ ]|.-")
 
@@ -36,7 +37,7 @@ class _Tables(msgspec.Struct, frozen=True):
 
     #: Keyword to words of generators, databases, form libraries and other schema
     #: languages that mean it: in lower case, without `-` and `_`.
-    meant: Mapping[str, str]
+    synonyms: Mapping[str, str]
     #: Words for which another keyword does not do.
     advice: Mapping[str, str]
     #: Annotations of editors, form libraries, code generators and Hyper-Schema, and
@@ -47,11 +48,12 @@ class _Tables(msgspec.Struct, frozen=True):
 _TABLES: Final = msgspec.json.decode(
     Path(__file__).with_suffix(".json").read_bytes(), type=_Tables
 )
-_EXTENSIONS: Final = frozenset(_TABLES.extensions.split())
+#: Words about which nothing is reported.
+_EXPECTED: Final = KNOWN_KEYWORDS.union(_TABLES.extensions.split())
 
 
-def unknown_words(schema: Schema) -> Iterator[tuple[Lint, str, str]]:
-    """Yield the words that are no keyword, with a message and a level.
+def unknown_words(schema: Schema) -> Iterator[SchemaProblem]:
+    """Yield the words that are no keyword.
 
     Extensions are left out. A word that its author meant to restrict something is a
     warning, others are notes.
@@ -64,7 +66,7 @@ def unknown_words(schema: Schema) -> Iterator[tuple[Lint, str, str]]:
             passed |= {target.tokens[:end] for end in range(len(target.tokens) + 1)}
     for location in taking_part(schema.value, schema.dialect):
         keywords = location.keywords
-        words = [word for word in keywords if _is_unknown(word)]
+        words = [word for word in keywords if word not in _EXPECTED]
         # A group of definitions among definitions has no keyword.
         is_group = len(words) == len(keywords) and not CONTAINERS.isdisjoint(
             location.tokens[-2:-1]
@@ -73,9 +75,9 @@ def unknown_words(schema: Schema) -> Iterator[tuple[Lint, str, str]]:
         if not (is_group or is_passed):
             for word in words:
                 if judged := _judged(word, keywords, schema.dialect):
-                    place = pointer((*location.tokens, word))
-                    level = "warning" if judged[1] else NOTE
-                    yield Lint(code=CODE, pointer=place), judged[0], level
+                    message, level = judged
+                    where = pointer((*location.tokens, word))
+                    yield problem_at(where, CODE, message, level)
 
 
 def slip_of(word: str) -> str:
@@ -88,46 +90,41 @@ def _plain(word: str) -> str:
 
 
 @cache
-def _meant() -> Mapping[str, Sequence[str]]:
-    meant: dict[str, list[str]] = {}
-    for keyword, words in _TABLES.meant.items():
+def _synonyms() -> Mapping[str, Sequence[str]]:
+    synonyms: dict[str, list[str]] = {}
+    for keyword, words in _TABLES.synonyms.items():
         for word in words.split():
-            meant.setdefault(word, []).append(keyword)
-    return meant
-
-
-def _is_unknown(word: str) -> bool:
-    return word not in KNOWN_KEYWORDS and word not in _EXTENSIONS
+            synonyms.setdefault(word, []).append(keyword)
+    return synonyms
 
 
 def _judged(
     word: str, schema: Mapping[str, Json], dialect: Dialect
-) -> tuple[str, bool] | None:
-    """Return what is wrong with a word, and whether it is a fault; None of no word."""
-    value, start = schema[word], f"unknown keyword `{word}`"
+) -> tuple[str, str] | None:
+    """Return what is wrong with a word, and its level; None for an extension."""
+    value, start, fault = schema[word], f"unknown keyword `{word}`", "warning"
     if word in _TABLES.advice:
-        return f"{start}: {_TABLES.advice[word]}", word != "discriminator"
+        level = NOTE if word == "discriminator" else fault
+        return f"{start}: {_TABLES.advice[word]}", level
     slip = slip_of(word)
-    for keyword in [slip] if slip else _meant().get(_plain(word), ()):
+    for keyword in [slip] if slip else _synonyms().get(_plain(word), ()):
         is_note = keyword in ANNOTATIONS and keyword != "format"
-        known = is_note or keyword in dialect.effective or keyword in CONTAINERS
-        if known and keyword not in schema and _may_hold(keyword, value):
-            return f"{start}; did you mean `{keyword}`?", not is_note
+        is_effective = is_note or keyword in dialect.effective | CONTAINERS
+        if is_effective and keyword not in schema and _may_hold(keyword, value):
+            return f"{start}; did you mean `{keyword}`?", NOTE if is_note else fault
     if _NAMESPACED.search(word):
         return None
-    holds = value if isinstance(value, list) else [value]
-    if any(isinstance(held, dict) and constrains(held) for held in holds):
+    values = value if isinstance(value, list) else [value]
+    if any(isinstance(inner, dict) and constrains(inner) for inner in values):
         advice = "a property belongs below `properties`"
-        return f"{start}: the schema in it applies to nothing; {advice}", True
-    return f"{start}: validators ignore it; extensions begin with `x-`", False
+        return f"{start}: the schema in it applies to nothing; {advice}", fault
+    return f"{start}: validators ignore it; extensions begin with `x-`", NOTE
 
 
 def _may_hold(keyword: str, value: Json) -> bool:
     """Return whether a value may be the one of a keyword."""
     if keyword in ("$ref", "$schema"):
         return isinstance(value, str) and ("#" in value or value.endswith(".json"))
-    if keyword == "required":
-        return isinstance(value, list | bool)
     if keyword in ("type", "format"):
         return isinstance(value, str | list)
     if keyword in ("additionalProperties", "items"):

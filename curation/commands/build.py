@@ -15,7 +15,7 @@ from curation.commands.options import (
     ExecutorOption,
     MirrorOption,
     OfflineOption,
-    local_path,
+    path_option,
     with_option_groups,
 )
 from curation.core.benchmark import SPLITS
@@ -36,94 +36,49 @@ from curation.workers.ray_pool import LOCAL
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.download.acquire import UnavailableArchive
     from curation.packaging.manifest import ConfigFigures
     from curation.pipeline.build import BuildResult
-
-
-_Rules = Annotated[str, typer.Option(help="clean or paper: see csbdata explain.")]
-_With = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--with",
-        metavar="[CONFIG=]SOURCE",
-        help="Add a source: corpus, "
-        "openapi, or your own schemas: a file or folder of schemas, "
-        "OpenAPI or tools, mcp:COMMAND, MODULE:MODEL, a build or a Hub dataset; CONFIG "
-        "names their config. May be repeated.",
-    ),
-]
-_Only = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--only",
-        metavar="[CONFIG=]SOURCE",
-        help="Read this source, any of `csbdata sources` or of --with, in place of "
-        "all others. May be repeated.",
-    ),
-]
-_Sample = Annotated[
-    bool,
-    typer.Option(
-        "--sample", help="Use the embedded sample for every source that it has."
-    ),
-]
-_SkipMissing = Annotated[
-    bool,
-    typer.Option(
-        "--skip-missing",
-        hidden=True,
-        help="Leave out configs whose source cannot be had, where rules paper fail.",
-    ),
-]
-_Out = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help=f"The dataset folder to write [default: {DEFAULT_BUILD}; "
-        f"with --sample {SAMPLE_BUILD}; with --only {BUILDS}/SOURCE].",
-        parser=local_path,
-    ),
-]
-_Replace = Annotated[
-    bool,
-    typer.Option(
-        "--replace", help="Replace a build made from other inputs, rules or options."
-    ),
-]
-_Fastjsonschema = Annotated[
-    bool,
-    typer.Option(
-        "--fastjsonschema",
-        hidden=True,
-        help="Also try fastjsonschema on every record (slow).",
-    ),
-]
-_Instances = Annotated[
-    bool,
-    typer.Option(
-        "--instances",
-        help="Also make witnesses and near misses of every record (minutes).",
-    ),
-]
-_Jobs = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        hidden=True,
-        help="Workers of this machine [default: all cores].",
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SourceOptions:
     """Sources."""
 
-    with_: _With = None
-    only: _Only = None
-    sample: _Sample = False
-    skip_missing: _SkipMissing = False
+    with_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="[CONFIG=]SOURCE",
+            help="Add a source: corpus, "
+            "openapi, or your own schemas: a file or folder of schemas, "
+            "OpenAPI or tools, mcp:COMMAND, MODULE:MODEL, a build or a Hub dataset; "
+            "CONFIG names their config. May be repeated.",
+        ),
+    ] = None
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="[CONFIG=]SOURCE",
+            help="Read this source, any of `csbdata sources` or of --with, in place of "
+            "all others. May be repeated.",
+        ),
+    ] = None
+    sample: Annotated[
+        bool,
+        typer.Option(
+            "--sample", help="Use the embedded sample for every source that it has."
+        ),
+    ] = False
+    skip_missing: Annotated[
+        bool,
+        typer.Option(
+            "--skip-missing",
+            hidden=True,
+            help="Leave out configs whose source cannot be had, where rules paper "
+            "fail.",
+        ),
+    ] = False
     mirror: MirrorOption = None
     offline: OfflineOption = False
 
@@ -131,13 +86,48 @@ class _SourceOptions:
 @with_option_groups
 def build(  # noqa: PLR0913 (one parameter an option)
     *,
-    rules: _Rules = "clean",
+    rules: Annotated[
+        str, typer.Option(help="clean or paper: see csbdata explain.")
+    ] = "clean",
     sources: _SourceOptions,
-    out: _Out = None,
-    replace: _Replace = False,
-    fastjsonschema: _Fastjsonschema = False,
-    instances: _Instances = False,
-    jobs: _Jobs = None,
+    out: Annotated[
+        Path | None,
+        path_option(
+            "DIR",
+            f"The dataset folder to write [default: {DEFAULT_BUILD}; "
+            f"with --sample {SAMPLE_BUILD}; with --only {BUILDS}/SOURCE].",
+        ),
+    ] = None,
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace",
+            help="Replace a build made from other inputs, rules or options.",
+        ),
+    ] = False,
+    fastjsonschema: Annotated[
+        bool,
+        typer.Option(
+            "--fastjsonschema",
+            hidden=True,
+            help="Also try fastjsonschema on every record (slow).",
+        ),
+    ] = False,
+    instances: Annotated[
+        bool,
+        typer.Option(
+            "--instances",
+            help="Also make witnesses and near misses of every record (minutes).",
+        ),
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            hidden=True,
+            help="Workers of this machine [default: all cores].",
+        ),
+    ] = None,
     executor: ExecutorOption = LOCAL,
     format_: FormatOption = Format.AUTO,
 ) -> None:
@@ -168,18 +158,18 @@ def build(  # noqa: PLR0913 (one parameter an option)
     from curation.pipeline.build import build as build_folder
     from curation.pipeline.inputs import ExtraSource
     from curation.sources.readers import plain_id
-    from curation.system.progress import Quiet, Shown
+    from curation.system.progress import progress_for
 
-    only = tuple(ExtraSource.parse(text) for text in sources.only or ())
+    only = tuple(map(ExtraSource.parse, sources.only or ()))
     folder = SAMPLE_BUILD if sources.sample else DEFAULT_BUILD
     if only:
-        names = (each.config or plain_id(each.source) for each in only)
+        names = (source.config or plain_id(source.source) for source in only)
         folder = BUILDS / "-".join(names)
     folder = out or folder
     request = BuildRequest(
         out=folder.absolute(),
         rules=rules,
-        extras=tuple(ExtraSource.parse(text) for text in sources.with_ or ()),
+        extras=tuple(map(ExtraSource.parse, sources.with_ or ())),
         only=only,
         sample=sources.sample,
         skip_missing=sources.skip_missing,
@@ -192,7 +182,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
             mirror=sources.mirror, offline=sources.offline
         ),
     )
-    built = build_folder(request, Quiet() if format_ is Format.JSON else Shown())
+    built = build_folder(request, progress_for(format_))
     if format_ is Format.JSON:
         print_json(report(built))
     else:
@@ -250,21 +240,21 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
         f"{counted(raw, 'raw document')}, {state} in {sum(built.phases.values()):.1f} s"
     )
     if missing := missing_near_misses(built.request.out):
-        listed = ", ".join(f"{reason} {count:,}" for reason, count in missing.items())
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in missing.items())
         show(
             "Without a near miss that it alone refuses: "
-            f"{counted(sum(missing.values()), 'keyword')} ({listed})"
+            f"{counted(sum(missing.values()), 'keyword')} ({reasons})"
         )
     for line in partiality(built):
         show(line, style="yellow")
-    reasons = Counter[str]()
+    rejected = Counter[str]()
     for config in figures.configs.values():
-        reasons.update(config.rejected)
+        rejected.update(config.rejected)
     partial = ("--allow-partial",) if figures.partial else ()
     options = ("--repo", "OWNER/NAME", *partial, "--dry-run")
     show("What to type next:")
     show_whole(f"  {command('verify', shown_out)}")
-    for reason, _ in reasons.most_common(1):
+    for reason, _ in rejected.most_common(1):
         show_whole(f"  {command('explain', reason, '--in', shown_out)}")
     show_whole(f"  {command('push', shown_out, *options)}")
 
@@ -284,26 +274,18 @@ def partiality(built: BuildResult) -> Iterator[str]:
     for pin in built.manifest.pins:
         if pin.origin is Origin.INDEX and not source_named(pin.source).in_parts:
             yield f"  {pin.source} is read from the package index: {pin.archive}."
-    # What is left out, and what the sample stands for, has just been said.
-    reasons = (
-        why
-        for why in origins.reasons
-        if SAMPLE_REASON not in why and LEFT_OUT not in why
-    )
-    yield from (f"  {why}" for why in reasons)
+    for why in origins.reasons:
+        # What is left out, and what the sample stands for, is in the first sentence.
+        if SAMPLE_REASON not in why and LEFT_OUT not in why:
+            yield f"  {why}"
     if built.request.only and not built.not_had:
         yield "Why: --only was asked. Without it the ten configs are read."
         return
     if built.request.sample:
         yield "Why: --sample was asked. Without it the real sources are read."
         return
-    refused: dict[str, list[UnavailableArchive]] = {}
-    for absent in built.not_had:
-        refused.setdefault(absent.publisher, []).append(absent)
-    for publisher, archives in refused.items():
-        names = ", ".join(absent.archive for absent in archives)
-        yield f"Why: {publisher} did not give {names} ({archives[0].reason})."
-    if refused:
+    yield from (f"Unavailable: {archive.why}" for archive in built.not_had)
+    if built.not_had:
         yield (
             "What to do: the same command with --replace where they answer, or with "
             "--replace --mirror DIR, a folder of their archives (`csbdata sources`)."

@@ -77,32 +77,37 @@ def _check(
     # What is imported here is not imported once more in the forked child.
     import curation.checking.check_worker  # noqa: F401 (loaded before the fork)
     from curation.checking.schema_check import SchemaChecker
-    from curation.checking.schema_files import place_of, read_schema_files, root_of
+    from curation.checking.schema_files import (
+        WHOLE,
+        place_of,
+        read_schema_files,
+        root_of,
+    )
     from curation.sources.neighbours import neighbours_of
 
-    found: dict[Path | str, SchemaFile] = {}
+    by_path: dict[Path | str, SchemaFile] = {}
     lost: list[NoInput] = []
     for name in names:
         try:
-            files = read_schema_files([name], say, whole=True)
+            files = read_schema_files([name], say, split=False)
         except NoInput as error:
             lost.append(error)
         else:
-            found |= {
-                file.name if file.held else file.path or file.name: file
+            by_path |= {
+                file.name if file.entry is not WHOLE else file.path or file.name: file
                 for file in files
             }
-    files = list(found.values())
+    files = list(by_path.values())
     for fault in lost[1:] if files else ():
         say(str(fault))
     if not files:
         raise lost[0]
     root = root_of(files)
-    places = [place_of(file, root) for file in files]
+    paths = [place_of(file, root) for file in files]
     contents = {
-        place: file.content
-        for file, place in zip(files, places, strict=True)
-        if place is not None
+        path: file.content
+        for file, path in zip(files, paths, strict=True)
+        if path is not None
     }
     progress = progress_of(len(files))
     reports = []
@@ -110,8 +115,8 @@ def _check(
         SchemaChecker(neighbours_of(root, contents), forked=True) as checker,
         progress.bar("Checking", total=len(files)) as advance,
     ):
-        for file, place in zip(files, places, strict=True):
-            report = checker.check(file.content, place=place)
+        for file, path in zip(files, paths, strict=True):
+            report = checker.check(file.content, path=path)
             placed = replace(report, problems=file.placed(report.problems))
             reports.append((file.name, placed))
             advance(1)
@@ -136,13 +141,13 @@ def _print(reports: Sequence[tuple[str, SchemaReport]]) -> None:
         among = f"{bad:,} of {len(reports):,}" if count else f"{len(reports):,}"
         answer += f" in {among} files"
     elif dialect := reports[0][1].dialect:
-        found = str(reports[0][1].dialect_found)
-        answer += f"; read as {dialect} ({_EVIDENCE.get(found, found)})"
+        evidence = str(reports[0][1].dialect_found)
+        answer += f"; read as {dialect} ({_EVIDENCE.get(evidence, evidence)})"
     show(answer)
     for name, report in reports:
         for problem in report.problems:
-            place = f"{safe(name)}:{problem.line}:{problem.column}"
+            line = f"{safe(name)}:{problem.line}:{problem.column}"
             pointer = safe(problem.pointer or "(root)")
             note = "note: " if problem.level == NOTE else ""
             message = shortened(problem.message, 400)
-            show(f"{place}: {pointer}: {problem.code}: {note}{message}")
+            show(f"{line}: {pointer}: {problem.code}: {note}{message}")

@@ -13,7 +13,15 @@ import typer
 from curation.system.errors import BadData, BadUsage
 from curation.system.escaping import shortened
 from curation.system.tables import table
-from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    show,
+    show_first,
+    stdout,
+)
 from curation.system.words import counted
 
 if TYPE_CHECKING:
@@ -69,7 +77,7 @@ def diff(
     value on each side. Proofs are those of jsonschema-rs; what it does not decide,
     values may. Formats are asserted.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    if any(it.exists() and not it.is_dir() for it in (Path(a), Path(b))):
+    if any(path.exists() and not path.is_dir() for path in (Path(a), Path(b))):
         _diff_schemas(a, b, format_, fail_on or [])
         return
     if fail_on:
@@ -77,22 +85,20 @@ def diff(
     from curation.dataset.difference import compare
     from curation.dataset.editions import open_edition
 
-    first, second = open_edition(a), open_edition(b)
-    pairs = compare(first, second)
+    old, new = open_edition(a), open_edition(b)
+    pairs = compare(old, new)
     if format_ is Format.JSON:
-        print_json(as_json(first, second, pairs))
+        print_json(as_json(old, new, pairs))
     else:
-        _print(first, second, pairs)
+        _print(old, new, pairs)
 
 
 def _diff_schemas(a: str, b: str, format_: Format, fail_on: Sequence[Unwanted]) -> None:
     from curation.fit.relation import Comparer
 
-    first, second = _read_schema(a), _read_schema(b)
+    old, new = _read_schema(a), _read_schema(b)
     with Comparer() as comparer:
-        relation = comparer.relation(
-            first.value, second.value, first.dialect, second.dialect
-        )
+        relation = comparer.relation(old.value, new.value, old.dialect, new.dialect)
     if format_ is Format.JSON:
         print_json({"a": a, "b": b, **relation.as_json()})
     else:
@@ -144,15 +150,15 @@ def _read_schema(name: str) -> CompiledSchema:
 
 
 def as_json(
-    first: Edition, second: Edition, pairs: Sequence[RecordPair]
+    old: Edition, new: Edition, pairs: Sequence[RecordPair]
 ) -> dict[str, ReadOnlyJson]:
     """Return the whole comparison as one JSON object."""
     from curation.dataset.difference import config_counts, keyword_counts
 
     return {
-        "a": first.name,
-        "b": second.name,
-        "configs": config_counts(first, second, pairs),
+        "a": old.name,
+        "b": new.name,
+        "configs": config_counts(old, new, pairs),
         "keywords": dict(_ranked(keyword_counts(pairs))),
         "records": [
             {
@@ -177,16 +183,16 @@ def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _print(first: Edition, second: Edition, pairs: Sequence[RecordPair]) -> None:
+def _print(old: Edition, new: Edition, pairs: Sequence[RecordPair]) -> None:
     from curation.dataset.difference import KINDS, config_counts, keyword_counts
 
-    counts = config_counts(first, second, pairs)
+    counts = config_counts(old, new, pairs)
     headers = ["config", "a", "b", *(kind.replace("_", " ") for kind in KINDS)]
     rows = [[config, *figures.values()] for config, figures in counts.items()]
     columns = zip(*(figures.values() for figures in counts.values()), strict=True)
     rows.append(["all", *map(sum, columns)])
-    say(f"a: {first.name}")
-    say(f"b: {second.name}")
+    say(f"a: {old.name}")
+    say(f"b: {new.name}")
     stdout().print(table(headers, rows, numbers=range(1, len(headers))))
     keywords = _ranked(keyword_counts(pairs))
     if keywords:
@@ -197,17 +203,15 @@ def _print(first: Edition, second: Edition, pairs: Sequence[RecordPair]) -> None
         of_kind = [pair for pair in pairs if kind in pair.kinds]
         if of_kind:
             show(f"{kind.replace('_', ' ')} ({len(of_kind):,})", style="bold")
-        for pair in of_kind[:_LISTED]:
-            places = [
-                _path(row) for row in (pair.before, pair.after) if row is not None
-            ]
+        lines = []
+        for pair in of_kind:
+            paths = [_path(row) for row in (pair.before, pair.after) if row is not None]
             if pair.before and pair.after and pair.before.split is None:
                 # Where one side knows no splits, the other's is no news.
-                places[1:] = [_path(pair.after._replace(split=None))]
-            line = " -> ".join(dict.fromkeys(places))
-            show(f"  {line}  {' '.join(pair.keywords)}".rstrip())
-        if len(of_kind) > _LISTED:
-            show(f"  ... and {len(of_kind) - _LISTED:,} more (--format json)")
+                paths[1:] = [_path(pair.after._replace(split=None))]
+            line = " -> ".join(dict.fromkeys(paths))
+            lines.append(f"  {line}  {' '.join(pair.keywords)}".rstrip())
+        show_first(lines, _LISTED)
 
 
 def _path(row: EditionRow) -> str:

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from curation.rules.sets import AnyRule, RuleSet
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
-_MOST_CHANGES = 5
-#: Characters of the lints with their places.
-_MOST_OF_LINTS = 500
+_MAX_CHANGES = 5
+#: Characters of the lints with their pointers.
+_MAX_LINTS = 500
 #: The giver of the reasons that no rule gives.
 _BEFORE_RULES = "reading and limits"
 _REASONS = frozenset(reason.value for reason in Reason)
@@ -75,10 +75,9 @@ def explain(
     if subject in _REASONS:
         _explain_reason(build, Reason(subject), rule_sets, format_)
     elif subject is None or subject in NAMES:
-        _list_rules(
-            [each for each in rule_sets if subject in (None, each.name)], format_
-        )
-    elif any(subject in each.numbers for each in rule_sets):
+        listed_sets = [rules for rules in rule_sets if subject in (None, rules.name)]
+        _list_rules(listed_sets, format_)
+    elif any(subject in rules.numbers for rules in rule_sets):
         _explain_rule(subject, rule_sets, format_)
     else:
         _tell_stories(build, subject, format_)
@@ -104,16 +103,16 @@ def _list_rules(rule_sets: list[RuleSet], format_: Format) -> None:
             for rule in rules.all_rules
         ]
         stdout().print(table(("#", "rule", "what it does"), rows, numbers=(0,)))
-    rows_of_reasons = [
+    meanings = [
         (reason.value, reason.explanation, _givers(reason, rule_sets))
         for reason in Reason
     ]
     show("Reasons for which a document is not in the benchmark:")
-    stdout().print(table(("reason", "meaning", "given by"), rows_of_reasons))
+    stdout().print(table(("reason", "meaning", "given by"), meanings))
 
 
 def _explain_rule(name: str, rule_sets: list[RuleSet], format_: Format) -> None:
-    placed = [
+    uses = [
         (rule, rules)
         for rules in rule_sets
         for rule in rules.all_rules
@@ -121,14 +120,13 @@ def _explain_rule(name: str, rule_sets: list[RuleSet], format_: Format) -> None:
     ]
     if format_ is Format.JSON:
         described: list[Json] = [
-            {"rule_set": rules.name, **_described(rule, rules)}
-            for rule, rules in placed
+            {"rule_set": rules.name, **_described(rule, rules)} for rule, rules in uses
         ]
         print_json({"rule": described})
         return
-    places = ", ".join(f"{rules.name} #{rules.numbers[name]}" for _, rules in placed)
-    show(f"{name}: a rule of {places}", style="bold")
-    show(_lines(placed[0][0]))
+    numbered = ", ".join(f"{rules.name} #{rules.numbers[name]}" for _, rules in uses)
+    show(f"{name}: a rule of {numbered}", style="bold")
+    show(_lines(uses[0][0]))
 
 
 def _described(rule: AnyRule, rules: RuleSet) -> dict[str, Json]:
@@ -285,26 +283,28 @@ def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
     yield "measures", figures
     yield "features", ", ".join(record.features)
     yield "formats", ", ".join(record.formats)
-    found = lints(json.loads(record.json_schema), BY_NAME[record.dialect])
-    named = []
+    defects = lints(json.loads(record.json_schema), BY_NAME[record.dialect])
+    described = []
     for code in record.lints:
-        places = [lint.pointer or "the root" for lint in found if lint.code == code]
-        named.append(f"{code} at {', '.join(places)}" if places else code)
-    yield "lints", shortened("; ".join(named), _MOST_OF_LINTS)
+        pointers = [
+            defect.pointer or "the root" for defect in defects if defect.code == code
+        ]
+        described.append(f"{code} at {', '.join(pointers)}" if pointers else code)
+    yield "lints", shortened("; ".join(described), _MAX_LINTS)
     yield "fastjson...", record.fastjsonschema or ""
 
 
 def _print_changes(changes: Sequence[Change]) -> None:
     from curation.json.line_diff import line_diff
 
-    for change in changes[:_MOST_CHANGES]:
+    for change in changes[:_MAX_CHANGES]:
         evidence = change.evidence and f"evidence: {change.evidence}"
-        said = "; ".join(filter(None, (change.note, evidence)))
-        note = f"  ({said})" if said else ""
+        remarks = "; ".join(filter(None, (change.note, evidence)))
+        note = f"  ({remarks})" if remarks else ""
         show(f"  at {change.pointer or 'the root'}{note}")
         for line in line_diff(change.before, change.after):
             style = _COLOURS.get(line[0], "")
             show_whole(f"    {line}", style)
-    if len(changes) > _MOST_CHANGES:
-        more = len(changes) - _MOST_CHANGES
-        show(f"  ... and {counted(more, 'more place')} (--format json)")
+    if len(changes) > _MAX_CHANGES:
+        hidden = len(changes) - _MAX_CHANGES
+        show(f"  ... and {counted(hidden, 'more place')} (--format json)")

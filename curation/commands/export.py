@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from curation.commands.options import CommandGroup, local_path
+from curation.commands.options import CommandGroup, path_argument
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import Format, FormatOption, print_json, show
 from curation.system.words import counted
@@ -22,14 +22,6 @@ export = typer.Typer(
 )
 
 
-_FolderArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DIR", help="The folder to write; replaced whole.", parser=local_path
-    ),
-]
-
-
 class Split(StrEnum):
     """A split, as the command line takes it."""
 
@@ -40,7 +32,10 @@ class Split(StrEnum):
 
 @export.command()
 def maskbench(
-    folder: _FolderArgument,
+    folder: Annotated[
+        Path,
+        path_argument("DIR", "The folder to write; replaced whole."),
+    ],
     data: Annotated[
         Path,
         typer.Option(metavar="BUILD", help="The build to take, made with --instances."),
@@ -66,13 +61,12 @@ def maskbench(
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.instances.dataset.records import select_records, write_files
     from curation.system.atomic_folders import EXPORTED, atomic_folder
-    from curation.system.progress import Quiet, Shown
+    from curation.system.progress import progress_for
 
-    progress = Quiet() if format_ is Format.JSON else Shown()
     rows = select_records(data, config or (), split or ())
     with (
         atomic_folder(folder, marker=EXPORTED) as temporary,
-        progress.bar("Exporting", len(rows)) as advance,
+        progress_for(format_).bar("Exporting", len(rows)) as advance,
     ):
         (temporary / EXPORTED).touch()
         write_files(data, rows, temporary, advance)

@@ -16,7 +16,7 @@ from curation.commands.options import (
     ProblemFormat,
     ProblemFormatOption,
     SourcesArgument,
-    local_path,
+    path_option,
     with_option_groups,
 )
 from curation.system.errors import BadData, BadUsage
@@ -64,11 +64,10 @@ class RewriteOptions:
 
     write: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Rewrite one schema for one target, say what each step changes, and "
+        path_option(
+            "FILE",
+            "Rewrite one schema for one target, say what each step changes, and "
             "write it here.",
-            parser=local_path,
         ),
     ] = None
     only: Annotated[
@@ -83,10 +82,8 @@ class RewriteOptions:
     ] = False
     rest: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write what the target will not hold, as a schema for its answers.",
-            parser=local_path,
+        path_option(
+            "FILE", "Write what the target will not hold, as a schema for its answers."
         ),
     ] = None
     decode: Annotated[
@@ -157,16 +154,14 @@ def fit(
     from curation.system.progress import progress_of
 
     files = read_schema_files(sources, say)
-    has_tools = any(
-        file.held is not None and file.held.role is Role.TOOL for file in files
-    )
+    has_tools = any(file.entry.role is Role.TOOL for file in files)
     with Engines(ask or "") as engines:
         names = targets or (_FOR_TOOLS if has_tools else _USUAL)
         profiles = engines.targets(names)
         if rewriting.is_asked:
             if format_ is not ProblemFormat.AUTO:
-                then = "leave it out: --write FILE has the schema as JSON"
-                raise BadUsage("a rewrite is told to people", "--format", then)
+                hint = "leave it out: --write FILE has the schema as JSON"
+                raise BadUsage("a rewrite is printed for people", "--format", hint)
             _rewrite(files, profiles, rewriting)
             return
         fits = judge_files(files, profiles, progress_of(len(files)), engines)
@@ -176,16 +171,13 @@ def fit(
     elif format_ is ProblemFormat.JSON:
         print_json(
             {
-                "schemas": [each.as_json() for each in fits],
+                "schemas": [fit.as_json() for fit in fits],
                 "requests": [request.as_json() for request in requests],
             }
         )
     else:
         print_annotations(
-            [
-                (str(each.file.path or each.name), each.file.placed(each.problems()))
-                for each in fits
-            ]
+            [(str(fit.file.path or fit.name), fit.problems()) for fit in fits]
         )
     raise typer.Exit(_exit_code(fits, requests, profiles))
 
@@ -196,16 +188,14 @@ def _exit_code(
     profiles: Sequence[Profile],
 ) -> int:
     from curation.checking.schema_fit import EXIT_CODES
-    from curation.fit.verdict import verdict_of
 
-    if any(not each.is_json for each in fits):
+    if any(not fit.is_json for fit in fits):
         return BadData.exit_code
     codes = [0]
     for profile in profiles:
-        codes += [each.exit_code(profile.name) for each in fits]
+        codes += [fit.exit_code(profile.name) for fit in fits]
         codes += [
-            EXIT_CODES[verdict_of(request.findings[profile.name])]
-            for request in requests
+            EXIT_CODES[request.verdict_together(profile.name)] for request in requests
         ]
     return max(codes)
 
@@ -214,32 +204,30 @@ def _rewrite(
     files: Sequence[SchemaFile], targets: Sequence[Profile], options: RewriteOptions
 ) -> None:
     from curation.checking.schema_files import read_schema_files
-    from curation.checking.schema_fit import rewritten
+    from curation.checking.schema_fit import EXIT_CODES, rewritten
     from curation.core.documents import Rejected
     from curation.fit.answers import decode, read_schema
     from curation.fit.profile import TargetKind
     from curation.fit.relation import Comparer
     from curation.fit.rest import rest_of
     from curation.fit.rewriting import REWRITE_SECONDS
-    from curation.json import text as jsontext
+    from curation.fit.verdict import Verdict
     from curation.json.line_diff import line_diff
-    from curation.json.text import parse
+    from curation.json.text import parse, write
     from curation.sources.readers import Role
     from curation.system.atomic_files import atomic_write_bytes
 
-    sent = [
-        file for file in files if file.held is None or file.held.role is not Role.RESULT
-    ]
+    sent = [file for file in files if file.entry.role is not Role.RESULT]
     if len(sent) != 1 or len(targets) != 1:
-        what = f"{counted(len(sent), 'schema')} and {counted(len(targets), 'target')}"
-        then = "a rewrite is of one schema for one target: name --for one"
+        counts = f"{counted(len(sent), 'schema')} and {counted(len(targets), 'target')}"
+        hint = "a rewrite is of one schema for one target: name --for one"
         if len(sent) > 1:
-            one = command("fit", sent[0].name, "--for", targets[0].name)
-            then = f"name one: {one} --write FILE"
-        raise BadUsage(what, "--write", then)
+            example = command("fit", sent[0].name, "--for", targets[0].name)
+            hint = f"name one: {example} --write FILE"
+        raise BadUsage(counts, "--write", hint)
     if targets[0].kind is TargetKind.ENGINE:
-        then = "name a provider or a server: --for openai-strict"
-        raise BadUsage("no rules to rewrite a schema by", targets[0].name, then)
+        hint = "name a provider or a server: --for openai-strict"
+        raise BadUsage("no rules to rewrite a schema by", targets[0].name, hint)
     file = sent[0]
     text = file.schema_text()
     with Comparer() as comparer:
@@ -247,8 +235,8 @@ def _rewrite(
             read_schema(text, ""),
             targets[0],
             comparer,
-            tool=file.held is not None and file.held.role is Role.TOOL,
-            strict=file.held is not None and file.held.strict,
+            tool=file.entry.role is Role.TOOL,
+            strict=file.entry.strict,
             allow="safe" if options.only is Allowed.SAFE else "any",
             seconds=REWRITE_SECONDS,
         )
@@ -265,21 +253,13 @@ def _rewrite(
         (options.rest, rest_of(result)),
     ):
         if path is not None:
-            atomic_write_bytes(path, (jsontext.write(schema) + "\n").encode())
+            atomic_write_bytes(path, (write(schema) + "\n").encode())
             say(f"written: {path}")
     if options.diff:
-        for changed in line_diff(text, jsontext.write(result.schema)):
+        for changed in line_diff(text, write(result.schema)):
             show_whole(changed)
-    raise typer.Exit(_code_of(result))
-
-
-def _code_of(result: Fit) -> int:
-    from curation.checking.schema_fit import EXIT_CODES
-    from curation.fit.verdict import Verdict
-
-    if result.fits:
-        return 0
-    return EXIT_CODES[Verdict.UNKNOWN if result.is_late else Verdict.REJECTED]
+    verdict = Verdict.UNKNOWN if result.is_late else Verdict.REJECTED
+    raise typer.Exit(0 if result.fits else EXIT_CODES[verdict])
 
 
 def _print_rewrite(result: Fit) -> None:
@@ -290,14 +270,14 @@ def _print_rewrite(result: Fit) -> None:
 
     steps = counted(len(result.steps), "rewrite")
     verdict = verdict_of((*result.failing, *result.remarks))
-    whole = f"{verdict} after {steps}, together: {result.claim}"
+    summary = f"{verdict} after {steps}, together: {result.claim}"
     if result.is_late:
-        whole = f"not decided within {REWRITE_SECONDS:g} s; {steps} so far"
-    show(f"{result.target}: {whole}", style="bold")
+        summary = f"not decided within {REWRITE_SECONDS:g} s; {steps} so far"
+    show(f"{result.target}: {summary}", style="bold")
     for step in result.steps:
-        place = ", ".join(pointer or "(root)" for pointer in step.pointers[:3])
+        pointers = ", ".join(pointer or "(root)" for pointer in step.pointers[:3])
         value = f": {step.value}" if step.value is not None else ""
-        line = f"{step.rewrite}: {step.claim} ({step.evidence}{value}): {place}"
+        line = f"{step.rewrite}: {step.claim} ({step.evidence}{value}): {pointers}"
         show(shortened(f"{line}: {step.sentence}", 400))
     for finding in result.failing[:_SHOWN]:
         show(
@@ -316,11 +296,9 @@ _STYLES = {
 }
 
 
-def _cell(each: SchemaFit, target: str) -> Text:
-    if each.fault:
-        return plain("no schema", "red")
-    verdict = each.verdict(target)
-    fix = each.fixes.get(target)
+def _cell(fit: SchemaFit, target: str) -> Text:
+    verdict = fit.verdict(target)
+    fix = fit.fixes.get(target)
     fixable = ", fixable" if fix is not None and fix.claim else ""
     return plain(f"{verdict}{fixable}", _STYLES[verdict])
 
@@ -331,48 +309,45 @@ def _print(
     profiles: Sequence[Profile],
 ) -> None:
     names = [profile.name for profile in profiles]
-    good = [each for each in fits if not each.fault]
-    if len(good) == 1:
-        _print_one(good[0], profiles)
-    elif good:
-        _print_many(good, profiles)
-    for each in fits:
-        if each.fault:
-            show(f"{safe(each.name)}: {shortened(each.fault, 400)}")
+    schemas = [fit for fit in fits if not fit.fault]
+    if len(schemas) == 1:
+        _print_findings(schemas[0], profiles)
+    elif schemas:
+        _print_matrix(schemas, names)
+    for fit in fits:
+        if fit.fault:
+            show(f"{safe(fit.name)}: {shortened(fit.fault, 400)}")
     for request in requests:
         _print_request(request, names)
     for profile in profiles:
-        if profile.note and good:
+        if profile.note and schemas:
             say(f"{profile.name}: {profile.note}")
 
 
-def _print_many(fits: Sequence[SchemaFit], profiles: Sequence[Profile]) -> None:
+def _print_matrix(fits: Sequence[SchemaFit], names: Sequence[str]) -> None:
     from curation.fit.verdict import Verdict
 
-    names = [profile.name for profile in profiles]
     rows = []
     for name in names:
-        verdicts = Counter(each.verdict(name) for each in fits)
-        reasons = Counter(
-            cause
-            for each in fits
-            for cause in sorted({it.cause for it in each.findings[name]})
-        )
-        common = ", ".join(f"{it} {count:,}" for it, count in reasons.most_common(3))
-        rows.append([name, *(verdicts[it] for it in Verdict), common])
+        verdicts = Counter(fit.verdict(name) for fit in fits)
+        causes = Counter[str]()
+        for fit in fits:
+            causes.update(sorted({finding.cause for finding in fit.findings[name]}))
+        common = ", ".join(f"{key} {count:,}" for key, count in causes.most_common(3))
+        rows.append([name, *(verdicts[verdict] for verdict in Verdict), common])
     headers = ["target", *Verdict, "most frequent reasons"]
     title = counted(len(fits), "schema")
     numbers = range(1, 1 + len(Verdict))
     stdout().print(table(headers, rows, title=title, numbers=tuple(numbers)))
-    worst = sorted(fits, key=lambda each: -max(map(each.exit_code, names)))
+    worst = sorted(fits, key=lambda fit: -max(map(fit.exit_code, names)))
     cells = [
-        [safe(each.name), *(_cell(each, name) for name in names)]
-        for each in worst[:_IN_MATRIX]
+        [safe(fit.name), *(_cell(fit, name) for name in names)]
+        for fit in worst[:_IN_MATRIX]
     ]
     stdout().print(table(["schema", *names], cells))
     if len(fits) > _IN_MATRIX:
-        more = counted(len(fits) - _IN_MATRIX, "schema")
-        show(f"... and {more} more: --format json has all")
+        hidden = counted(len(fits) - _IN_MATRIX, "schema")
+        show(f"... and {hidden} more: --format json has all")
     full = command("fit", worst[0].name, "--for", ",".join(names))
     say_command("One schema in full", full)
 
@@ -391,12 +366,15 @@ def _print_request(request: RequestFit, names: Sequence[str]) -> None:
         if verdict is Verdict.UNKNOWN:
             show(f"{target}: unknown whether it accepts the request with {count}")
             continue
-        reasons = [f"{request.name}: {it.sentence}" for it in request.findings[target]]
+        reasons = [
+            f"{request.name}: {finding.sentence}"
+            for finding in request.findings[target]
+        ]
         reasons += [
-            f"{tool.name}: {it.pointer or '(root)'}: {it.sentence}"
+            f"{tool.name}: {finding.pointer or '(root)'}: {finding.sentence}"
             for tool in request.tools
-            for it in tool.findings.get(target, ())
-            if it.effect in FAILING
+            for finding in tool.findings.get(target, ())
+            if finding.effect in FAILING
         ]
         reasons += [
             f"{tool.name}: {tool.fault}" for tool in request.tools if tool.fault
@@ -407,52 +385,52 @@ def _print_request(request: RequestFit, names: Sequence[str]) -> None:
         show(f"{line}: {shortened('; '.join(reasons[:3]), 600)}")
 
 
-def _print_unknown(target: str, findings: Sequence[FitFinding]) -> None:
+def _print_undocumented(target: str, findings: Sequence[FitFinding]) -> None:
     from curation.fit.verdict import UNDOCUMENTED
 
-    places: dict[str, list[str]] = {}
+    pointers: dict[str, list[str]] = {}
     for finding in findings:
         if finding.rule == UNDOCUMENTED:
-            places.setdefault(finding.keyword, []).append(finding.pointer)
-    for keyword, own in places.items():
-        more = f" and {len(own) - 1:,} more" if len(own) > 1 else ""
+            pointers.setdefault(finding.keyword, []).append(finding.pointer)
+    for keyword, (pointer, *further) in pointers.items():
+        hidden = f" and {len(further):,} more" if further else ""
         sentence = f"no source says what happens to `{keyword}`"
-        show(f"{target}: {safe(own[0])}{more}: {sentence}")
+        show(f"{target}: {safe(pointer)}{hidden}: {sentence}")
 
 
-def _print_one(each: SchemaFit, profiles: Sequence[Profile]) -> None:
+def _print_findings(fit: SchemaFit, profiles: Sequence[Profile]) -> None:
     from curation.checking.schema_fit import cited
     from curation.fit.verdict import UNDOCUMENTED
 
     rows = []
     for profile in profiles:
-        findings = each.findings[profile.name]
-        effects = Counter(finding.effect.value for finding in findings)
+        effects = Counter(
+            finding.effect.value for finding in fit.findings[profile.name]
+        )
         counts = ", ".join(f"{number:,} {name}" for name, number in effects.items())
-        rows.append([profile.name, _cell(each, profile.name), counts, profile.date])
+        rows.append([profile.name, _cell(fit, profile.name), counts, profile.date])
     headers = ["target", "verdict", "parts", "as of"]
-    stdout().print(table(headers, rows, title=safe(each.name)))
+    stdout().print(table(headers, rows, title=safe(fit.name)))
     sources: dict[str, int] = {}
-    for profile in profiles:
-        every = each.findings[profile.name]
-        told = [it for it in every if it.rule != UNDOCUMENTED]
-        for finding in told[:_SHOWN]:
-            place = safe(finding.pointer or "(root)")
+    for target, findings in fit.findings.items():
+        documented = [finding for finding in findings if finding.rule != UNDOCUMENTED]
+        for finding in documented[:_SHOWN]:
+            pointer = safe(finding.pointer or "(root)")
             sentence = shortened(finding.sentence, 400)
             number = sources.setdefault(cited(finding), len(sources) + 1)
-            show(f"{profile.name}: {place}: {finding.rule}: {sentence} [{number}]")
-        if len(told) > _SHOWN:
-            more = len(told) - _SHOWN
-            show(f"{profile.name}: ... and {more:,} more: --format json has all")
-        _print_unknown(profile.name, every)
+            show(f"{target}: {pointer}: {finding.rule}: {sentence} [{number}]")
+        if len(documented) > _SHOWN:
+            hidden = len(documented) - _SHOWN
+            show(f"{target}: ... and {hidden:,} more: --format json has all")
+        _print_undocumented(target, findings)
     for source, number in sources.items():
         show(f"[{number}] {source}")
-    for target, measured in each.measured.items():
+    for target, measured in fit.measured.items():
         for sentence in measured:
             show(f"{target}: {sentence}")
-    for target, fix in each.fixes.items():
+    for target, fix in fit.fixes.items():
         show(f"{target}: {shortened(fix.sentence, 400)}")
-    usable = [target for target, it in each.fixes.items() if it.claim]
-    if usable:
-        one = command("fit", each.name, "--for", usable[0], "--write", "FILE")
-        say_command("The rewritten schema", one)
+    fixable = [target for target, fix in fit.fixes.items() if fix.claim]
+    if fixable:
+        example = command("fit", fit.name, "--for", fixable[0], "--write", "FILE")
+        say_command("The rewritten schema", example)

@@ -102,9 +102,9 @@ def _schemas_of(
             say(unread)
         contents = {text.place: text.read() for text in source.texts()}
         requests: dict[str, InstanceRequest | SchemaInstances] = {}
-        for place, content in contents.items():
-            name = target if len(contents) == 1 else place
-            why = why_no_schema(parse_named(place, content))
+        for inside, content in contents.items():
+            name = target if len(contents) == 1 else inside
+            why = why_no_schema(parse_named(inside, content))
             if why is not None and len(contents) == 1:
                 raise BadData(f"{why.reason}: {why.detail}", target)
             if why is not None:
@@ -115,7 +115,7 @@ def _schemas_of(
             requests[name] = InstanceRequest(
                 schema=content.decode("utf-8-sig"),
                 dialect="",
-                base_uri=base_uri_of(place) if source.has_files else None,
+                base_uri=base_uri_of(inside) if source.has_files else None,
             )
         if source.path is None or not source.has_files:
             return requests, None

@@ -41,6 +41,16 @@ def local_path(text: str) -> Path:
     return refuse_unprintable(Path(text))
 
 
+def path_option(metavar: str, help_: str) -> Any:  # noqa: ANN401 - as typer.Option
+    """Return an option that takes a path on this machine."""
+    return typer.Option(metavar=metavar, help=help_, parser=local_path)
+
+
+def path_argument(metavar: str, help_: str) -> Any:  # noqa: ANN401 - as typer.Argument
+    """Return an argument that is a path on this machine."""
+    return typer.Argument(metavar=metavar, help=help_, parser=local_path)
+
+
 #: A dataset folder that a command reads, and may write into.
 DatasetFolderArgument = Annotated[
     Path, typer.Argument(metavar="[DIR]", help="The dataset folder.")
@@ -118,10 +128,10 @@ class _AsGiven(RuntimeParam):
 
 
 def _read_quickly(parameters: list[Parameter]) -> list[Parameter]:
-    for each in parameters:
-        if isinstance(each, TyperOption | TyperArgument):
-            kinds = each.type_descriptor
-            each._runtime_param = _AsGiven(kinds.parameter_info, kinds.annotation)  # noqa: SLF001 - typer has no other place for it
+    for parameter in parameters:
+        if isinstance(parameter, TyperOption | TyperArgument):
+            kinds = parameter.type_descriptor
+            parameter._runtime_param = _AsGiven(kinds.parameter_info, kinds.annotation)  # noqa: SLF001 - typer has no other place for it
     return parameters
 
 
@@ -153,26 +163,27 @@ class GroupedCommand(TyperCommand):
 
     def get_params(self, ctx: Context) -> list[Parameter]:
         """Return the arguments and options, and `--help-all` before `--help`."""
-        *own, last = _read_quickly(super().get_params(ctx))
+        parameters = _read_quickly(super().get_params(ctx))
         if "\f" in (self.help or "") or any(
-            getattr(option, "hidden", False) for option in own
+            getattr(option, "hidden", False) for option in parameters
         ):
-            last_of_all = TyperOption(
-                param_decls=["--help-all"],
-                type_descriptor=bool_flag_type_descriptor(),
-                is_flag=True,
-                is_eager=True,
-                expose_value=False,
-                callback=self.print_everything,
-                help="Show every option and setting.",
+            parameters.append(
+                TyperOption(
+                    param_decls=["--help-all"],
+                    type_descriptor=bool_flag_type_descriptor(),
+                    is_flag=True,
+                    is_eager=True,
+                    expose_value=False,
+                    callback=self.print_everything,
+                    help="Show every option and setting.",
+                )
             )
-            return [*own, last, last_of_all]
-        return [*own, last]
+        return parameters
 
     @staticmethod
-    def print_everything(context: Context, _: Parameter, wanted: object) -> None:
-        """Print the help with every option, if it is wanted."""
-        if wanted:
+    def print_everything(context: Context, _: Parameter, is_set: object) -> None:
+        """Print the help with every option, if the option is set."""
+        if is_set:
             command = context.command
             command.help = (command.help or "").replace("\f", "\n")
             for parameter in command.params:
@@ -204,7 +215,8 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
         command: A function that takes keywords only. A parameter whose type is a
             dataclass stands for its fields, which are annotated as typer's options
             are; every field has a default, or the option is required. The first line
-            of its docstring is the name of the group in the command's help.
+            of the docstring of the class that has a field is the name of its group in
+            the command's help.
 
     Example:
         >>> @dataclass(frozen=True, kw_only=True)
@@ -226,12 +238,15 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(keyword.replace(annotation=group))
             continue
         groups[name] = group
-        title = (group.__doc__ or "").partition("\n")[0].rstrip(".")
         options = get_type_hints(group, include_extras=True)
+        titles: dict[str, str] = {}
+        for base in groups[name].__mro__[-2::-1]:
+            title = (base.__doc__ or "").partition("\n")[0].rstrip(".")
+            titles |= dict.fromkeys(base.__annotations__, title)
         for field in fields(group):
             annotation = options[field.name]
             option = copy(annotation.__metadata__[0])
-            option.rich_help_panel = option.rich_help_panel or title
+            option.rich_help_panel = option.rich_help_panel or titles[field.name]
             default = keyword.empty if field.default is MISSING else field.default
             parameters.append(
                 keyword.replace(
@@ -244,8 +259,8 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def flat(**values: object) -> None:
         for name, group in groups.items():
-            own = {field.name: values.pop(field.name) for field in fields(group)}
-            values[name] = group(**own)
+            options = {field.name: values.pop(field.name) for field in fields(group)}
+            values[name] = group(**options)
         command(**values)
 
     flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # PEP 362 reads it

@@ -10,7 +10,14 @@ import typer
 
 from curation.commands.options import DatasetFolderArgument  # noqa: TC001 - typer reads it off the signature
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.system.terminal import Format, FormatOption, print_json, say, show
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    show,
+    show_first,
+)
 from curation.system.words import command, counted
 
 if TYPE_CHECKING:
@@ -21,44 +28,40 @@ if TYPE_CHECKING:
 _DESTINATION = "Destination"
 #: Files named of each kind before the rest is counted.
 _FEW = 20
-_Repo = Annotated[
-    str,
-    typer.Option(
-        metavar="OWNER/NAME",
-        help="The dataset on the Hub.",
-        rich_help_panel=_DESTINATION,
-    ),
-]
-_DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show the plan and change nothing.")
-]
-_Yes = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask.")]
-_Public = Annotated[
-    bool,
-    typer.Option(
-        "--public", help="Make a new repository public.", rich_help_panel=_DESTINATION
-    ),
-]
-_AllowPartial = Annotated[
-    bool, typer.Option("--allow-partial", help="Push a partial build too.")
-]
-_ReplaceForeign = Annotated[
-    bool,
-    typer.Option(
-        "--replace-foreign", help="Remove the files there that are of no edition."
-    ),
-]
 
 
 def push(  # noqa: PLR0913 (one parameter an option)
     *,
     folder: DatasetFolderArgument = DEFAULT_BUILD,
-    repo: _Repo,
-    dry_run: _DryRun = False,
-    yes: _Yes = False,
-    public: _Public = False,
-    allow_partial: _AllowPartial = False,
-    replace_foreign: _ReplaceForeign = False,
+    repo: Annotated[
+        str,
+        typer.Option(
+            metavar="OWNER/NAME",
+            help="The dataset on the Hub.",
+            rich_help_panel=_DESTINATION,
+        ),
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the plan and change nothing.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("-y", "--yes", help="Do not ask.")] = False,
+    public: Annotated[
+        bool,
+        typer.Option(
+            "--public",
+            help="Make a new repository public.",
+            rich_help_panel=_DESTINATION,
+        ),
+    ] = False,
+    allow_partial: Annotated[
+        bool, typer.Option("--allow-partial", help="Push a partial build too.")
+    ] = False,
+    replace_foreign: Annotated[
+        bool,
+        typer.Option(
+            "--replace-foreign", help="Remove the files there that are of no edition."
+        ),
+    ] = False,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Publish a dataset folder: verified, in one commit, read back, then tagged.
@@ -95,10 +98,10 @@ def push(  # noqa: PLR0913 (one parameter an option)
     except ValueError as error:
         # The request contradicts itself.
         raise typer.BadParameter(str(error)) from error
-    _push(request, dry_run=dry_run, yes=yes, as_json=as_json)
+    _push(request, dry_run=dry_run, yes=yes, format_=format_)
 
 
-def _push(request: PushRequest, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+def _push(request: PushRequest, *, dry_run: bool, yes: bool, format_: Format) -> None:
     """Push, and print what would be done and what was.
 
     Raises:
@@ -107,8 +110,9 @@ def _push(request: PushRequest, *, dry_run: bool, yes: bool, as_json: bool) -> N
     from curation.publish.push import PushOutcome
     from curation.publish.push import push as push_folder
     from curation.system.errors import CannotCreate
-    from curation.system.progress import Quiet, Shown, no_heartbeat
+    from curation.system.progress import no_heartbeat, progress_for
 
+    as_json = format_ is Format.JSON
     if not (dry_run or yes) and (as_json or not _interactive()):
         raise typer.BadParameter(
             "no terminal to ask on: use -y to push, or --dry-run to see the plan"
@@ -122,7 +126,7 @@ def _push(request: PushRequest, *, dry_run: bool, yes: bool, as_json: bool) -> N
         with no_heartbeat():
             return typer.confirm("Push it?", err=True)
 
-    progress = Quiet() if as_json else Shown()
+    progress = progress_for(format_)
     result = push_folder(request, confirm=confirm, progress=progress)
     refused = result.outcome is PushOutcome.REFUSED
     if as_json:
@@ -174,8 +178,5 @@ def _print_preview(preview: PushPreview) -> None:
     ):
         if names:
             show(f"{len(names):,} {kind}")
-        for name in names[:_FEW]:
-            show(f"  {sign} {name}")
-        if len(names) > _FEW:
-            show(f"  ... and {len(names) - _FEW:,} more (--format json)")
+        show_first([f"  {sign} {name}" for name in names], _FEW)
     show(f"{len(plan.unchanged):,} unchanged; {plan.bytes:,} bytes to send")

@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.commands.options import MirrorOption, OfflineOption  # noqa: TC001 - typer reads them off the signature
-from curation.system.progress import Quiet, Shown
+from curation.system.progress import progress_for
 from curation.system.tables import table
-from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    show,
+    show_first,
+    stdout,
+)
 from curation.system.words import counted
 
 if TYPE_CHECKING:
@@ -81,7 +89,7 @@ def sources(  # noqa: PLR0913 (one parameter an option)
         return
     from curation.pipeline.inputs import acquire_all
 
-    progress = Quiet() if format_ is Format.JSON else Shown()
+    progress = progress_for(format_)
     acquisition = acquire_all(names or [], settings, progress.say)
     locked = None
     if live:
@@ -112,14 +120,14 @@ def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
 
     # An unknown name is an error.
     chains_by_source(names)
-    listed: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for source in registered().values():
         pins = pins_for(source.name, chain.from_iterable(source.archives.values()))
         archives = [
             {
                 **pin.described(),
                 "rules": [
-                    rules for rules, own in source.archives.items() if name in own
+                    rules for rules, used in source.archives.items() if name in used
                 ],
                 "at_hand": at_hand(pin, settings),
             }
@@ -127,7 +135,7 @@ def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
             if not names or source.name in names or name in names
         ]
         if archives or not names:
-            listed.append(
+            entries.append(
                 {
                     "source": source.name,
                     "title": source.title,
@@ -137,7 +145,7 @@ def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
                 }
             )
     if format_ is Format.JSON:
-        print_json(listed)
+        print_json(entries)
         return
     rows = [
         (
@@ -149,7 +157,7 @@ def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
             archive["file_licence"],
             archive["at_hand"] or "no",
         )
-        for source in listed
+        for source in entries
         for archive in source["archives"]
     ]
     headers = ("source", "configs", "archive", "pin", "licence", "of files", "here")
@@ -180,16 +188,15 @@ def _print(
 ) -> None:
     headers = ("archive", "origin", "by way of", "commit", "files", "bytes")
     names = ("archive", "origin", "route", "commit", "files", "bytes")
-    rows = [
-        [own[name][:12] if name == "commit" else own[name] for name in names]
-        for own in described
-        if own["available"]
-    ]
+    rows = []
+    for archive in described:
+        if archive["available"]:
+            commit = archive["commit"][:12]
+            rows.append([(archive | {"commit": commit})[name] for name in names])
+        else:
+            say(f"Unavailable: {archive['why']}", style="yellow")
     if rows:
         stdout().print(table(headers, rows, numbers=(4, 5)))
-    for own in described:
-        if not own["available"]:
-            say(f"Unavailable: {own['why']}", style="yellow")
     if missing:
         say(
             f"Missing: {', '.join(missing)}. `csbdata build` takes the "
@@ -198,8 +205,5 @@ def _print(
     if locked is None:
         return
     show(f"Locked {counted(len(locked.locked), 'schema')} hosted elsewhere.")
-    for url, why in list(locked.failures.items())[:_SHOWN_FAILURES]:
-        say(f"Unavailable: {url}: {why}", style="yellow")
-    unnamed = len(locked.failures) - _SHOWN_FAILURES
-    if unnamed > 0:
-        say(f"And {unnamed:,} more; --format json lists all.", style="yellow")
+    failures = [f"Unavailable: {url}: {why}" for url, why in locked.failures.items()]
+    show_first(failures, _SHOWN_FAILURES, "yellow", show=say)

@@ -69,8 +69,8 @@ def stats(
 
     edition = open_edition(where)
     if not edition.is_of_the_benchmark:
-        what = "no build, and none of its folders is one of the ten configs"
-        raise NoInput(what, where, "csbdata build makes one")
+        message = "no build, and none of its folders is one of the ten configs"
+        raise NoInput(message, where, "csbdata build makes one")
     statistics = statistics_of(edition)
     if statistics.left_out:
         count = sum(statistics.left_out.values())
@@ -84,22 +84,22 @@ def stats(
         del members["left_out"]
         print_json(members)
         return
-    features, formats = (statistics.figure_2[it] for it in ("features", "formats"))
+    figure = statistics.figure_2
     tables = {
         "table-1": _table_1(statistics),
         "table-8": _table_8(statistics),
         "table-9": _table_9(statistics.table_9),
-        "figure-2a": _figure_2("a", "feature", features),
-        "figure-2b": _figure_2("b", "format", formats),
+        "figure-2a": _figure_2("a", "feature", figure["features"]),
+        "figure-2b": _figure_2("b", "format", figure["formats"]),
     }
     if not name and not everything:
         print_screen(with_more(here=("stats", where)), tables, ())
         return
-    for each in name or tables:
-        if each not in tables:
-            known = ", ".join(tables)
-            raise BadUsage(f"no table {each!r}", where, f"say one of {known}")
-        stdout().print(tables[each])
+    for title in name or tables:
+        if title not in tables:
+            hint = f"say one of {', '.join(tables)}"
+            raise BadUsage(f"no table {title!r}", where, hint)
+        stdout().print(tables[title])
 
 
 def _table_1(statistics: EditionStatistics) -> Group:
@@ -157,10 +157,10 @@ def _table_9(counts: Mapping[str, Mapping[str, int]]) -> Group:
 
 
 def _figure_2(letter: str, name: str, counts: Mapping[str, int]) -> Group:
-    most = f", the first {_TOP} of {len(counts)}" if len(counts) > _TOP else ""
+    limit = f", the first {_TOP} of {len(counts)}" if len(counts) > _TOP else ""
     return table(
         [name, "records"],
         [(shortened(value), count) for value, count in [*counts.items()][:_TOP]],
-        title=f"Figure 2{letter}: records with each {name}{most}",
+        title=f"Figure 2{letter}: records with each {name}{limit}",
         numbers=[1],
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,21 +12,22 @@ import typer
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.errors import Unavailable
 from curation.system.tables import plain, table
-from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    show_first,
+    stdout,
+)
 from curation.system.words import command, counted
 
 if TYPE_CHECKING:
-    from curation.verification import Finding, Verification
+    from curation.verification import Verification
 
 
 #: Findings of a check that are listed for people.
 _LISTED = 10
-_All = Annotated[
-    bool,
-    typer.Option(
-        "--all", help="Judge and make every instance again, and not a sample."
-    ),
-]
 
 
 def verify(
@@ -38,7 +38,12 @@ def verify(
             help="A built folder, or a dataset on the Hub: owner/name[@revision].",
         ),
     ] = str(DEFAULT_BUILD),
-    whole: _All = False,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Judge and make every instance again, and not a sample."
+        ),
+    ] = False,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Verify a dataset folder, or a dataset on the Hub, before it is published.
@@ -66,16 +71,15 @@ def verify(
       csbdata verify epfl-dlab/JSONSchemaBench@2026.11.28
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.publish.verify import verify as verify_dataset
-    from curation.system.progress import Quiet, Shown
+    from curation.system.progress import progress_for
 
-    as_json = format_ is Format.JSON
     verification = verify_dataset(
         where,
         jobs=os.cpu_count() or 1,
-        whole=whole,
-        progress=Quiet() if as_json else Shown(),
+        whole=everything,
+        progress=progress_for(format_),
     )
-    if as_json:
+    if format_ is Format.JSON:
         print_json(
             {
                 "verified": where,
@@ -114,8 +118,8 @@ def _print(where: str, verification: Verification) -> None:
         elif any(note.not_run for note in notes):
             verdict = plain("not run", "yellow")
         rows.append([name, verdict, len(failures), len(notes), question])
-        _list(failures, "red")
-        _list(notes, "")
+        show_first([*map(str, failures)], _LISTED, "red")
+        show_first([*map(str, notes)], _LISTED)
     stdout().print(
         table(["check", "", "failures", "notes", "asks"], rows, numbers=(2, 3))
     )
@@ -128,14 +132,6 @@ def _print(where: str, verification: Verification) -> None:
     _conclude(where, verification)
 
 
-def _list(findings: Sequence[Finding], style: str) -> None:
-    for finding in findings[:_LISTED]:
-        show(str(finding), style=style)
-    if len(findings) > _LISTED:
-        more = len(findings) - _LISTED
-        say(f"... and {more:,} more of {findings[0].check} (--format json)")
-
-
 def _conclude(where: str, verification: Verification) -> None:
     if verification.partial:
         say(f"{where} is a partial build, and says so.", style="yellow")
@@ -143,17 +139,14 @@ def _conclude(where: str, verification: Verification) -> None:
         say("No check failed, but one was not run: see above.", style="yellow")
         return
     if not verification.failures:
-        then = ""
-        if Path(where).exists():
-            then = " Next: " + command(
-                "push", where, "--repo", "OWNER/NAME", "--dry-run"
-            )
-        say(f"{where} is fine.{then}")
+        push = command("push", where, "--repo", "OWNER/NAME", "--dry-run")
+        hint = f" Next: {push}" if Path(where).exists() else ""
+        say(f"{where} is fine.{hint}")
         return
     checks = {failure.check for failure in verification.failures}
-    then = "csbdata build makes a sound one."
+    hint = "csbdata build makes a sound one."
     if "texts" in checks:
-        then = "Publish nothing before the credential is revoked and the text gone."
+        hint = "Publish nothing before the credential is revoked and the text gone."
     elif checks <= {"derived", "digests"} and Path(where).is_dir():
-        then = f"If the data is as it should be: {command('card', where)}"
-    say(f"{counted(len(verification.failures), 'failure')}. {then}")
+        hint = f"If the data is as it should be: {command('card', where)}"
+    say(f"{counted(len(verification.failures), 'failure')}. {hint}")

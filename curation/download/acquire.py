@@ -67,8 +67,6 @@ class UnavailableArchive(NamedTuple):
 
     archive: str
     reason: str
-    #: `GitHub`, `the Hub`, `the package index` or `the npm registry`.
-    publisher: str
     #: The address that was asked; empty if none was.
     address: str = ""
     #: 75 if the same command may succeed later, otherwise 69.
@@ -127,7 +125,7 @@ def acquire(
         reason = f"{publisher} did not answer before"
         if settings.offline:
             reason = "neither mirrored nor cached, and the network is not asked"
-        return UnavailableArchive(archive=pin.name, reason=reason, publisher=publisher)
+        return UnavailableArchive(archive=pin.name, reason=reason)
     with cache.lock(pin.name, say):
         # Another process may have been faster.
         if pack := cache.pack(pin.digest):
@@ -143,7 +141,6 @@ def acquire(
             return UnavailableArchive(
                 archive=pin.name,
                 reason=str(CsbdataError(fault.what, then=fault.then)),
-                publisher=publisher,
                 address=fault.where,
                 exit_code=fault.exit_code,
             )

@@ -35,35 +35,11 @@ class LintCheck(NamedTuple):
     find: FindDefects
 
 
-def lint_check(
-    checks: list[LintCheck], code: str, meaning: str, concerns: _Concerns
-) -> Callable[[FindDefects], FindDefects]:
-    """Return the decorator of what finds a defect, which adds the check to a list.
-
-    The other arguments are those of the check.
-
-    Example:
-        A check that flags every `pattern` that is empty::
-
-            @lint_check(CHECKS, "empty", "every text matches", having("pattern"))
-            def _empty(schema, dialect):
-                return [] if schema["pattern"] else [("pattern",)]
-    """
-
-    def add(find: FindDefects) -> FindDefects:
-        checks.append(LintCheck(code, meaning, concerns, find))
-        return find
-
-    return add
-
-
 def having(*keywords: str) -> Callable[[frozenset[str], Dialect], bool]:
     """Return a `LintCheck.concerns`: whether one of these is among the names."""
     return lambda names, _dialect: not names.isdisjoint(keywords)
 
 
-#: The checks of this module.
-CHECKS: Final[list[LintCheck]] = []
 #: Code of the lint of a format that none of these is.
 UNKNOWN_FORMAT = "unknown-format"
 #: Formats of draft-03 to 2020-12, at least one validator knowing each.
@@ -122,12 +98,6 @@ def _hidden(schema: Mapping[str, Json], dialect: Dialect) -> bool:
     return dialect.ref_hides_siblings and "$ref" in schema
 
 
-@lint_check(
-    CHECKS,
-    "enum-type-conflict",
-    "no value of `enum` or `const` has the type that stands beside it",
-    lambda names, _: "type" in names and bool(names & {"enum", "const"}),
-)
 def _enum_type_conflict(
     schema: Mapping[str, Json], dialect: Dialect
 ) -> Iterable[Tokens]:
@@ -144,12 +114,6 @@ def _enum_type_conflict(
         yield ("const",)
 
 
-@lint_check(
-    CHECKS,
-    "required-forbidden",
-    "a required name that the same schema forbids",
-    having("required"),
-)
 def _required_forbidden(
     schema: Mapping[str, Json], dialect: Dialect
 ) -> Iterable[Tokens]:
@@ -197,51 +161,12 @@ def crossed(schema: Mapping[str, Json]) -> Iterator[str]:
                 yield low
 
 
-@lint_check(
-    CHECKS,
-    "crossed-bounds",
-    "a lower bound above its upper bound",
-    lambda names, _: any({*bounds} <= names for bounds in _BOUNDS),
-)
-def _crossed_bounds(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    return [] if _hidden(schema, dialect) else [(low,) for low in crossed(schema)]
-
-
 def _known_format(schema: Mapping[str, Json]) -> bool | None:
     """Return whether the `format` of a schema is known; None if it has none."""
     value = schema.get("format")
     return value in FORMATS if isinstance(value, str) else None
 
 
-@lint_check(
-    CHECKS,
-    UNKNOWN_FORMAT,
-    "a `format` that no draft and no validator knows",
-    having("format"),
-)
-def _unknown_format(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
-    return [("format",)] if _known_format(schema) is False else []
-
-
-@lint_check(
-    CHECKS,
-    "format-without-string",
-    "a `format` of strings where the type allows none",
-    lambda names, _: names >= {"format", "type"},
-)
-def _format_without_string(
-    schema: Mapping[str, Json], _dialect: Dialect
-) -> Iterable[Tokens]:
-    is_idle = _known_format(schema) and not allows(schema, "string")
-    return [("format",)] if is_idle else []
-
-
-@lint_check(
-    CHECKS,
-    "redos-pattern",
-    "a pattern on which a backtracking engine may take exponential time",
-    having("pattern", "patternProperties"),
-)
 def _redos_pattern(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
     pattern, names = schema.get("pattern"), schema.get("patternProperties")
     if isinstance(pattern, str) and is_prone(pattern):
@@ -251,16 +176,63 @@ def _redos_pattern(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[To
             yield ("patternProperties", name)
 
 
-@lint_check(
-    CHECKS,
-    "hostile-name",
-    "a property name with control or direction characters, of more than 1,000 "
-    "characters, or one that JavaScript objects have already",
-    having("properties"),
-)
 def _hostile_name(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
     names = schema.get("properties")
     for name in names if isinstance(names, dict) else ():
         long = len(name) > _LONGEST_NAME
         if long or name in _HOSTILE_NAMES or _HOSTILE.search(name):
             yield ("properties", name)
+
+
+#: The checks of this module.
+CHECKS: Final = (
+    LintCheck(
+        "enum-type-conflict",
+        "no value of `enum` or `const` has the type that stands beside it",
+        lambda names, _: "type" in names and bool(names & {"enum", "const"}),
+        _enum_type_conflict,
+    ),
+    LintCheck(
+        "required-forbidden",
+        "a required name that the same schema forbids",
+        having("required"),
+        _required_forbidden,
+    ),
+    LintCheck(
+        "crossed-bounds",
+        "a lower bound above its upper bound",
+        lambda names, _: any({*bounds} <= names for bounds in _BOUNDS),
+        lambda schema, dialect: (
+            [] if _hidden(schema, dialect) else [(low,) for low in crossed(schema)]
+        ),
+    ),
+    LintCheck(
+        UNKNOWN_FORMAT,
+        "a `format` that no draft and no validator knows",
+        having("format"),
+        lambda schema, _: [("format",)] if _known_format(schema) is False else [],
+    ),
+    LintCheck(
+        "format-without-string",
+        "a `format` of strings where the type allows none",
+        lambda names, _: names >= {"format", "type"},
+        lambda schema, _: (
+            [("format",)]
+            if _known_format(schema) and not allows(schema, "string")
+            else []
+        ),
+    ),
+    LintCheck(
+        "redos-pattern",
+        "a pattern on which a backtracking engine may take exponential time",
+        having("pattern", "patternProperties"),
+        _redos_pattern,
+    ),
+    LintCheck(
+        "hostile-name",
+        "a property name with control or direction characters, of more than 1,000 "
+        "characters, or one that JavaScript objects have already",
+        having("properties"),
+        _hostile_name,
+    ),
+)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from curation.lint.contradictions import LintCheck, having, lint_check
+from curation.lint.contradictions import LintCheck, having
 from curation.lint.liveness import (
     NEEDED_BESIDE,
     dead_names,
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 
-#: The checks of this module.
-CHECKS: Final[list[LintCheck]] = []
 #: Keywords whose absence changes what is accepted.
 _ASSERTING = (
     (frozenset(ANY_DIALECT.applicators) | ANY_DIALECT.assertions)
@@ -48,7 +46,9 @@ _FIRST_DRAFT = {
 #: The keywords that do nothing in a dialect, by its name: those of later drafts, and
 #: those of earlier ones.
 _NEWER = {
-    name: frozenset(it for it, order in _FIRST_DRAFT.items() if order > dialect.order)
+    name: frozenset(
+        keyword for keyword, order in _FIRST_DRAFT.items() if order > dialect.order
+    )
     for name, dialect in BY_NAME.items()
 }
 _OLDER = {
@@ -66,12 +66,6 @@ _STRAY_MARK = re.compile(r"[#$@]+")
 _SHORTEST = 5
 
 
-@lint_check(
-    CHECKS,
-    "type-excludes-keyword",
-    "a keyword about values that the `type` beside it does not let through",
-    lambda names, _: "type" in names and not names.isdisjoint(TYPE_OF_KEYWORD),
-)
 def _type_excludes_keyword(
     schema: Mapping[str, Json], dialect: Dialect
 ) -> Iterable[Tokens]:
@@ -90,17 +84,6 @@ def _strays(name: str, dialect: Dialect) -> bool:
     return keyword != name and is_keyword and keyword not in CONTAINERS
 
 
-@lint_check(
-    CHECKS,
-    "stray-mark",
-    "a keyword behind a mark that it does not have, such as `#ref` or `$type`: it is "
-    "ignored",
-    lambda names, dialect: any(_strays(name, dialect) for name in names),
-)
-def _stray_mark(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    return [(name,) for name in schema if _strays(name, dialect)]
-
-
 def _among(schema: Mapping[str, Json], keywords: frozenset[str]) -> Iterable[Tokens]:
     return [
         (name,)
@@ -109,68 +92,12 @@ def _among(schema: Mapping[str, Json], keywords: frozenset[str]) -> Iterable[Tok
     ]
 
 
-@lint_check(
-    CHECKS,
-    "newer-keyword",
-    "a keyword that only a later draft knows: it is ignored",
-    lambda names, dialect: bool(names & _NEWER[dialect.name]),
-)
-def _newer_keyword(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    return _among(schema, _NEWER[dialect.name])
-
-
-@lint_check(
-    CHECKS,
-    "older-keyword",
-    "a keyword that only an earlier draft knew: it is ignored",
-    lambda names, dialect: bool(names & _OLDER[dialect.name]),
-)
-def _older_keyword(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    return _among(schema, _OLDER[dialect.name])
-
-
-@lint_check(
-    CHECKS,
-    "ref-siblings",
-    "asserting keywords beside a `$ref`, which up to draft-07 hides them",
-    lambda names, dialect: (
-        dialect.ref_hides_siblings
-        and "$ref" in names
-        and bool(names & _ASSERTING & dialect.effective)
-    ),
-)
 def _ref_siblings(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     if not isinstance(schema["$ref"], str):
         return []
     return _among(schema, _ASSERTING & dialect.effective)
 
 
-@lint_check(
-    CHECKS,
-    "dead-keyword",
-    "a keyword that a tool renamed so that it does nothing",
-    having(*_DEAD),
-)
-def _dead_keyword(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
-    return [(name,) for name in schema if name in _DEAD]
-
-
-@lint_check(
-    CHECKS,
-    "lonely-keyword",
-    "a keyword that does nothing without another one, which is missing",
-    having(*NEEDED_BESIDE),
-)
-def _lonely_keyword(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    return [(name,) for name in lonely_keywords(schema) if name in dialect.effective]
-
-
-@lint_check(
-    CHECKS,
-    MISSPELT,
-    "a word one slip away from a keyword, with a value that would fit it",
-    lambda names, dialect: any(nearest(name) in dialect.effective for name in names),
-)
 def _misspelt_keyword(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     for name in schema.keys() - KNOWN_KEYWORDS - _DEAD:
         keyword = nearest(name)
@@ -233,3 +160,65 @@ def plausible(keyword: str, value: Json) -> bool:
     return isinstance(value, dict) and all(
         isinstance(member, kinds) for member in value.values()
     )
+
+
+#: The checks of this module.
+CHECKS: Final = (
+    LintCheck(
+        "type-excludes-keyword",
+        "a keyword about values that the `type` beside it does not let through",
+        lambda names, _: "type" in names and not names.isdisjoint(TYPE_OF_KEYWORD),
+        _type_excludes_keyword,
+    ),
+    LintCheck(
+        "stray-mark",
+        "a keyword behind a mark that it does not have, such as `#ref` or `$type`: it "
+        "is ignored",
+        lambda names, dialect: any(_strays(name, dialect) for name in names),
+        lambda schema, dialect: [(name,) for name in schema if _strays(name, dialect)],
+    ),
+    LintCheck(
+        "newer-keyword",
+        "a keyword that only a later draft knows: it is ignored",
+        lambda names, dialect: bool(names & _NEWER[dialect.name]),
+        lambda schema, dialect: _among(schema, _NEWER[dialect.name]),
+    ),
+    LintCheck(
+        "older-keyword",
+        "a keyword that only an earlier draft knew: it is ignored",
+        lambda names, dialect: bool(names & _OLDER[dialect.name]),
+        lambda schema, dialect: _among(schema, _OLDER[dialect.name]),
+    ),
+    LintCheck(
+        "ref-siblings",
+        "asserting keywords beside a `$ref`, which up to draft-07 hides them",
+        lambda names, dialect: (
+            dialect.ref_hides_siblings
+            and "$ref" in names
+            and bool(names & _ASSERTING & dialect.effective)
+        ),
+        _ref_siblings,
+    ),
+    LintCheck(
+        "dead-keyword",
+        "a keyword that a tool renamed so that it does nothing",
+        having(*_DEAD),
+        lambda schema, _: [(name,) for name in schema if name in _DEAD],
+    ),
+    LintCheck(
+        "lonely-keyword",
+        "a keyword that does nothing without another one, which is missing",
+        having(*NEEDED_BESIDE),
+        lambda schema, dialect: [
+            (name,) for name in lonely_keywords(schema) if name in dialect.effective
+        ],
+    ),
+    LintCheck(
+        MISSPELT,
+        "a word one slip away from a keyword, with a value that would fit it",
+        lambda names, dialect: any(
+            nearest(name) in dialect.effective for name in names
+        ),
+        _misspelt_keyword,
+    ),
+)

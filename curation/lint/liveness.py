@@ -74,8 +74,8 @@ def dead_names(schema: Mapping[str, Json]) -> frozenset[str]:
     if types is None:
         return frozenset()
     types = types | {"number"} if "integer" in types else types
-    about = {it: TYPE_OF_KEYWORD[it] for it in schema if it in TYPE_OF_KEYWORD}
-    return frozenset(name for name, kind in about.items() if kind not in types)
+    typed = [name for name in schema if name in TYPE_OF_KEYWORD]
+    return frozenset(name for name in typed if TYPE_OF_KEYWORD[name] not in types)
 
 
 def _fails(name: str, schema: Mapping[str, Json]) -> bool:
@@ -128,7 +128,8 @@ def liveness(schema: Json, dialect: Dialect) -> Liveness:
     search = _Search(schema, dialect)
     return Liveness(
         keywords=sum(
-            len(_JUDGED & each.schema.keys()) for each in taking_part(schema, dialect)
+            len(_JUDGED & location.schema.keys())
+            for location in taking_part(schema, dialect)
         ),
         live=sum(map(len, search.live.values())),
         fields=search.live_fields(schema),
@@ -161,39 +162,40 @@ class _Search:
                 self._refusing.add(location.tokens)
             else:
                 pending += self._enter(location)
-        failing = [it for it in (*self._refusing, *self.live) if self._can_fail(it)]
+        failing = [*self._refusing]
+        failing += [tokens for tokens, names in self.live.items() if names]
         for tokens in failing:
             for above, member in self._appliers[tokens]:
                 failing += [above] if self._settle(above, member) else []
 
     def _enter(self, location: SchemaLocation) -> list[SchemaLocation]:
         """Note the keywords of a schema; return the schemas that it applies."""
-        tokens, own, dialect = location.tokens, location.keywords, self._dialect
+        tokens, schema, dialect = location.tokens, location.keywords, self._dialect
         if tokens in self.live or not isinstance(location.schema, dict):
             return []
-        dead = dead_names(own).union(lonely_keywords(own))
-        judged = (self._judged & own.keys()) - dead
-        hidden = dialect.ref_hides_siblings and "$ref" in own
+        dead = dead_names(schema).union(lonely_keywords(schema))
+        judged = (self._judged & schema.keys()) - dead
+        hidden = dialect.ref_hides_siblings and "$ref" in schema
         if hidden:
             judged &= {"$ref"}
         applying = judged & dialect.applying
         plain = (judged - applying) | (judged & _FAILS_BY_ITSELF)
-        self.live[tokens] = live = {name for name in plain if _fails(name, own)}
+        self.live[tokens] = live = {name for name in plain if _fails(name, schema)}
         inside = base_of(location.schema, dialect, location.base)
-        members = [("", it) for it in referred(own, inside, self._document)]
+        members = [("", target) for target in referred(schema, inside, self._document)]
         around = inside if location.is_subschema else location.base
         for path, inner in () if hidden else children(location.schema, dialect):
             if path[0] not in CONTAINERS and path[0] not in dead:
                 is_subschema = location.is_subschema
-                there = SchemaLocation(
+                applied = SchemaLocation(
                     tokens + path, inner, around, is_subschema=is_subschema
                 )
-                members.append((path[0], there))
+                members.append((path[0], applied))
         self._waiting[tokens] = applying - live
-        for member, there in members if applying - live else ():
-            self._appliers[there.tokens].append((tokens, member))
+        for member, applied in members if applying - live else ():
+            self._appliers[applied.tokens].append((tokens, member))
             self._branches[tokens] += member == "anyOf"
-        return [there for _, there in members]
+        return [applied for _, applied in members]
 
     def _settle(self, tokens: Tokens, member: str) -> bool:
         """Note that a schema in a member can fail.
@@ -205,11 +207,10 @@ class _Search:
         is_first = not live
         self._branches[tokens] -= member == "anyOf"
         decided = self._waiting[tokens] & _DECIDES.get(member, {member})
-        live |= {it for it in decided if it != "anyOf" or not self._branches[tokens]}
+        if self._branches[tokens]:
+            decided -= {"anyOf"}
+        live |= decided
         return is_first and bool(live)
-
-    def _can_fail(self, tokens: Tokens) -> bool:
-        return tokens in self._refusing or bool(self.live.get(tokens))
 
     def live_fields(self, schema: Json) -> int:
         """Return the fields of the schema without what leads to no live keyword."""

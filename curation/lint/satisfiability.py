@@ -29,7 +29,7 @@ from curation.references.reachable import directly_applied, leaves_the_subschema
 from curation.references.schema import Schema, schema_of
 from curation.references.verdicts import rust_validator
 from curation.schema.keywords import TYPE_OF_KEYWORD, KeywordKind, names_of_kind
-from curation.schema.subschemas import subschemas, walk
+from curation.schema.subschemas import subschemas, walk, without
 from curation.validation.metaschemas import RUST_DRAFTS, is_valid
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ _RESTRICTING: Final = frozenset(
 _BRANCHES: Final = ("anyOf", "oneOf")
 #: Branches in a schema, and combinations of branches at one place of it: with more,
 #: jsonschema-rs may need gigabytes or minutes, so that it is not asked.
-_MOST_BRANCHES, _MOST_COMBINATIONS = 100, 256
+_MAX_BRANCHES, _MAX_COMBINATIONS = 100, 256
 #: Keywords that may refuse something.
 _RESTRICTIONS: Final = names_of_kind(
     KeywordKind.ASSERTION, KeywordKind.APPLICATOR, KeywordKind.REFERENCE
@@ -76,7 +76,7 @@ _CONTRADICTIONS: Final = tuple(
     if check.code in ("enum-type-conflict", "required-forbidden", "crossed-bounds")
 )
 #: Levels of an instance that are looked at without asking jsonschema-rs.
-_DEEPEST: Final = 8
+_MAX_DEPTH: Final = 8
 
 
 class Satisfiability(StrEnum):
@@ -154,8 +154,9 @@ def _without_empty_patterns(
             parts = members.get("allOf")
             merged = [*parts] if isinstance(parts, list) else []
             merged.append({"not": {"type": "string"}})
-            others = {it: part for it, part in members.items() if it != "pattern"}
-            schema = replaced(schema, tokens, {**others, "allOf": merged})
+            schema = replaced(
+                schema, tokens, {**without(members, "pattern"), "allOf": merged}
+            )
     return schema, [(*tokens, "pattern") for tokens in places]
 
 
@@ -214,44 +215,44 @@ def _surely_accepts(
     root: Json,
     dialect: Dialect,
     depth: int = 0,
-    known: dict[tuple[str, int], bool] | None = None,
+    answers: dict[tuple[str, int], bool] | None = None,
 ) -> bool:
     """Return whether a schema plainly accepts something; most schemas do."""
-    known = {} if known is None else known
-    if not isinstance(schema, dict) or depth > _DEEPEST:
+    answers = {} if answers is None else answers
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return schema is True
     if _RESTRICTING.isdisjoint(schema):
         return True
     keywords, types = _RESTRICTIONS & schema.keys(), named_types(schema) or frozenset()
     if "$ref" in keywords and (dialect.ref_hides_siblings or len(keywords) == 1):
         key = str(schema["$ref"]), depth
-        if key not in known:
+        if key not in answers:
             target = _local_target(schema["$ref"], root, dialect)
-            known[key] = _surely_accepts(target, root, dialect, depth + 1, known)
-        return known[key]
+            answers[key] = _surely_accepts(target, root, dialect, depth + 1, answers)
+        return answers[key]
     if "anyOf" in keywords:
         # A branch that only requires names says what the schema itself could say.
-        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        beside = without(schema, "anyOf")
         return any(
-            _surely_accepts({**rest, **it}, root, dialect, depth + 1, known)
-            for it in schema["anyOf"]
-            if isinstance(it, dict)
-            and (keywords == {"anyOf"} or it.keys() == {"required"} - rest.keys())
+            _surely_accepts({**beside, **branch}, root, dialect, depth + 1, answers)
+            for branch in schema["anyOf"]
+            if isinstance(branch, dict)
+            and (keywords == {"anyOf"} or branch.keys() == {"required"} - beside.keys())
         )
     if keywords <= {"type", "enum"} or keywords <= {"type", "const"}:
         values, every = schema.get("enum", [schema.get("const")]), "type" not in schema
-        return any(every or types & types_of(it, dialect) for it in values)
+        return any(every or types & types_of(value, dialect) for value in values)
     if "required" in keywords and keywords <= _OF_OBJECTS:
         members = schema.get("properties", {})
         return all(
-            _surely_accepts(members[name], root, dialect, depth + 1, known)
+            _surely_accepts(members[name], root, dialect, depth + 1, answers)
             if name in members
             else schema.get("additionalProperties", True) is True
             for name in schema["required"]
         )
     if keywords <= _OF_ARRAYS and schema.get("minItems", 0) <= 1:
         items = schema.get("items", True)
-        return _surely_accepts(items, root, dialect, depth + 1, known)
+        return _surely_accepts(items, root, dialect, depth + 1, answers)
     bounded = any(keywords <= {"type", *bounds.split()} for bounds in _BOUNDS)
     return bounded and not any(crossed(schema))
 
@@ -274,7 +275,7 @@ def _is_small(schema: Json, dialect: Dialect) -> bool:
     try:
         for inner in subschemas(schema, dialect):
             branches += sum(map(len, _branch_lists(inner, (*_BRANCHES, "allOf"))))
-            if branches > _MOST_BRANCHES or _combinations(inner) > _MOST_COMBINATIONS:
+            if branches > _MAX_BRANCHES or _combinations(inner) > _MAX_COMBINATIONS:
                 return False
     except RecursionError:
         return False
@@ -293,11 +294,10 @@ def _branch_lists(
 def _combinations(schema: Json) -> int:
     if not isinstance(schema, dict):
         return 1
-    own = prod(map(len, _branch_lists(schema, _BRANCHES)))
-    together = (
-        map(_combinations, parts) for parts in _branch_lists(schema, ("allOf",))
-    )
-    return own * prod(map(prod, together))
+    count = prod(map(len, _branch_lists(schema, _BRANCHES)))
+    for parts in _branch_lists(schema, ("allOf",)):
+        count *= prod(map(_combinations, parts))
+    return count
 
 
 def _named(document: Schema) -> Proof | None:

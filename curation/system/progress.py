@@ -204,6 +204,11 @@ def progress_of(count: int) -> Progress:
     return Shown() if count >= _MANY else Quiet()
 
 
+def progress_for(format_: str) -> Progress:
+    """Return progress that is shown to people: not with `--format json`."""
+    return Quiet() if format_ == "json" else Shown()
+
+
 def announce(
     progress: Progress, what: str, seconds: float, by: str = "on a machine like ours"
 ) -> None:

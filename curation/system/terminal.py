@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
@@ -127,6 +127,27 @@ def show_whole(text: str, style: str = "") -> None:
     """Print lines of data on stdout and fold none: a format has its own lines."""
     if not _wrote_plainly(sys.stdout, text):
         stdout().print(plain(text, style), soft_wrap=True)
+
+
+def show_first(
+    lines: Sequence[str],
+    limit: int,
+    style: str = "",
+    *,
+    show: Callable[[str, str], None] = show,
+) -> None:
+    """Print the first lines of a list, and how many more `--format json` has.
+
+    Args:
+        lines: The list.
+        limit: How many lines are printed.
+        style: Their style.
+        show: Prints a line.
+    """
+    for line in lines[:limit]:
+        show(line, style)
+    if len(lines) > limit:
+        show(f"... and {len(lines) - limit:,} more (--format json)", style)
 
 
 def print_json(value: ReadOnlyJson) -> None:

@@ -49,5 +49,5 @@ def demo(run_dir: RunFolderOption = None) -> None:
     )
     measured = run(request, Shown()).open()
     again = command("results", "show", measured.folder)
-    print_run(measured, again, ReportFormat.AUTO, {})
+    print_run(measured, again, ReportFormat.AUTO)
     say_command("The same of your own schemas", "csbdata eval --data FOLDER")

@@ -32,9 +32,6 @@ app = typer.Typer(
     invoke_without_command=True,
     rich_markup_mode=None,
 )
-_SpecArgument = Annotated[
-    str, typer.Argument(metavar="ENGINE[==VERSION]", help="What --engine takes.")
-]
 
 
 @app.callback()
@@ -74,7 +71,9 @@ def engines(context: typer.Context, format_: FormatOption = Format.AUTO) -> None
 
 @app.command()
 def add(
-    spec: _SpecArgument,
+    spec: Annotated[
+        str, typer.Argument(metavar="ENGINE[==VERSION]", help="What --engine takes.")
+    ],
     *,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask before downloading.")

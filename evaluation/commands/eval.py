@@ -10,17 +10,13 @@ import typer
 
 from curation.commands.options import with_option_groups
 from curation.system.errors import BadUsage, Unavailable
-from curation.system.progress import Quiet, Shown
+from curation.system.progress import progress_for
 from curation.system.terminal import say, say_command
 from curation.system.words import command, counted
 from evaluation.commands.options import (
-    DataOptions,
-    EngineOptions,
-    ModelGroup,
     RunFolderOption,
-    RunSettings,
+    RunOptions,
     SetOption,
-    WorkOptions,
     read_assignments,
     run_request,
     split_settings,
@@ -65,16 +61,13 @@ class TaskOptions:
     ] = ""
 
 
-@with_settings(RunSettings)
+@with_settings
 @with_option_groups
 def evaluate(  # noqa: PLR0913 (groups of options)
     *,
     context: typer.Context,
     tasks: TaskOptions,
-    data: DataOptions,
-    engines: EngineOptions,
-    models: ModelGroup,
-    work: WorkOptions,
+    options: RunOptions,
     value: SetOption = None,
     run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
@@ -98,9 +91,8 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.asking.run import run
 
-    request = _request(context, tasks, data, engines, models, work, value, run_dir)
-    progress = Quiet() if format_ is ReportFormat.JSON else Shown()
-    result = run(request, progress)
+    request = _request(context, tasks, options, value, run_dir)
+    result = run(request, progress_for(format_))
     _print(result, format_)
     lacking = result.totals.unavailable
     if lacking:
@@ -110,13 +102,10 @@ def evaluate(  # noqa: PLR0913 (groups of options)
         )
 
 
-def _request(  # noqa: PLR0913, PLR0917 (groups of options)
+def _request(
     context: typer.Context,
     tasks: TaskOptions,
-    data: DataOptions,
-    engines: EngineOptions,
-    models: ModelGroup,
-    work: WorkOptions,
+    options: RunOptions,
     value: list[str] | None,
     run_dir: Path | None,
 ) -> RunRequest:
@@ -128,14 +117,11 @@ def _request(  # noqa: PLR0913, PLR0917 (groups of options)
     if drafts is not None and not isinstance(drafts, list):
         values["drafts"] = [*str(drafts).split(",")]
     request = run_request(
-        data,
-        engines,
-        models,
-        work,
+        options,
         settings=settings,
         values=values,
         run_dir=run_dir,
-        tasks=tasks.task or _default_tasks((models.model or ["smollm2"])[0]),
+        tasks=tasks.task or _default_tasks((options.model or ["smollm2"])[0]),
         tokenizer=tasks.tokenizer,
     )
     if not tasks.compat:
@@ -198,7 +184,6 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
         run,
         command("results", "show", folder),
         format_,
-        {"run": str(folder), "header": run.raw_header},
         lines=_faults(run) if format_ is ReportFormat.AUTO else (),
     )
     done = f"{counted(totals.ran + totals.reused, 'row')}: {totals.ran:,} run now"

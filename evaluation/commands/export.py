@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from curation.commands.export import export
-from curation.commands.options import local_path
+from curation.commands.options import path_argument
 from curation.system.terminal import say, say_command
 
 
@@ -17,7 +17,7 @@ def lm_eval(
     name: Annotated[str, typer.Argument(metavar="SUITE[@paper]", help="A suite.")],
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="The folder to write.", parser=local_path),
+        path_argument("DIR", "The folder to write."),
     ],
     data: Annotated[
         str | None, typer.Option(metavar="DATA", help="The records, as of suite run.")

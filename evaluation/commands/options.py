@@ -14,7 +14,7 @@ import orjson
 import typer
 from msgspec import Meta
 
-from curation.commands.options import local_path
+from curation.commands.options import path_option
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.words import counted
 from evaluation.generation.text_generation import Adapt
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 #: The folder of a run: its rows, and everything from which it is continued.
 RunFolderOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR", help="The run's folder [default: runs/...].", parser=local_path
-    ),
+    path_option("DIR", "The run's folder [default: runs/...]."),
 ]
 #: Settings of tasks, suites, models and limits.
 SetOption = Annotated[
@@ -47,7 +45,7 @@ SetOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class DataOptions:
     """Data."""
 
@@ -82,7 +80,7 @@ class DataOptions:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class EngineOptions:
     """Engines."""
 
@@ -115,7 +113,7 @@ class EngineOptions:
     ] = Adapt.SAFE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SpendingOptions:
     """Money."""
 
@@ -136,7 +134,7 @@ class SpendingOptions:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelGroup(SpendingOptions):
     """Models."""
 
@@ -154,7 +152,7 @@ class ModelGroup(SpendingOptions):
     ] = "auto"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class WorkOptions:
     """Work."""
 
@@ -166,6 +164,11 @@ class WorkOptions:
             help="Workers [default: 1 where times are taken, otherwise all cores].",
         ),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(WorkOptions, ModelGroup, EngineOptions, DataOptions):
+    """What a run measures, with which engines and models."""
 
 
 #: Values of settings: a number above 0, and seconds that a clock can wait for.
@@ -251,11 +254,9 @@ class RunSettings(
 _COLUMNS = 76
 
 
-def with_settings(
-    settings: type[msgspec.Struct],
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that lists settings in a command's `--help-all`."""
-    members = msgspec.json.schema(settings)["$defs"][settings.__name__]["properties"]
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose `--help-all` lists the settings of `--set`."""
+    members = msgspec.json.schema(RunSettings)["$defs"]["RunSettings"]["properties"]
     text = "\n".join(
         fill(
             f"{name}={msgspec.json.encode(about['default']).decode()}: "
@@ -266,16 +267,12 @@ def with_settings(
         )
         for name, about in members.items()
     )
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        command.__doc__ = (
-            f"{cleandoc(command.__doc__ or '')}\n\f\n\b\n"
-            "Settings of --set (NAME=DEFAULT), besides the tasks' and suites':\n"
-            f"{text}"
-        )
-        return command
-
-    return decorate
+    command.__doc__ = (
+        f"{cleandoc(command.__doc__ or '')}\n\f\n\b\n"
+        "Settings of --set (NAME=DEFAULT), besides the tasks' and suites':\n"
+        f"{text}"
+    )
+    return command
 
 
 def read_assignments(assignments: Sequence[str] | None) -> dict[str, Json]:
@@ -348,7 +345,7 @@ def _named(kind: type[DataclassInstance], settings: RunSettings) -> dict[str, An
     }
 
 
-def model_options(models: ModelGroup, settings: RunSettings) -> list[ModelOptions]:
+def model_options(run: RunOptions, settings: RunSettings) -> list[ModelOptions]:
     """Return each model with how it writes.
 
     Raises:
@@ -356,7 +353,7 @@ def model_options(models: ModelGroup, settings: RunSettings) -> list[ModelOption
     """
     from evaluation.asking.request import ModelOptions
 
-    names = models.model or ["smollm2"]
+    names = run.model or ["smollm2"]
     prices: list[TokenPrices | None] = [None]
     if settings.price:
         from evaluation.servers.prices import parse_prices
@@ -378,7 +375,7 @@ def model_options(models: ModelGroup, settings: RunSettings) -> list[ModelOption
             ModelOptions(
                 model=name,
                 revision=revision,
-                device=models.device,
+                device=run.device,
                 prices=price,
                 **_named(ModelOptions, settings),
             )
@@ -386,11 +383,8 @@ def model_options(models: ModelGroup, settings: RunSettings) -> list[ModelOption
     return options
 
 
-def run_request(  # noqa: PLR0913 - groups of options
-    data: DataOptions,
-    engines: EngineOptions,
-    models: ModelGroup,
-    work: WorkOptions,
+def run_request(
+    options: RunOptions,
     *,
     settings: RunSettings,
     values: Mapping[str, Json],
@@ -411,23 +405,23 @@ def run_request(  # noqa: PLR0913 - groups of options
     settings = msgspec.structs.replace(settings, run_seconds=run_seconds)
     return RunRequest(
         suite=suite,
-        engines=engines.engine or (),
-        options=engines.option or (),
-        adapt=engines.adapt,
-        data=data.data,
-        configs=data.config or (),
-        splits=data.split or (),
-        only=data.only or (),
-        limit=data.limit,
+        engines=options.engine or (),
+        options=options.option or (),
+        adapt=options.adapt,
+        data=options.data,
+        configs=options.config or (),
+        splits=options.split or (),
+        only=options.only or (),
+        limit=options.limit,
         settings=TaskSettings(
             seed=settings.seed, orders=settings.orders, values=values
         ),
         bounds=Bounds(memory_mb=settings.memory, **_named(Bounds, settings)),
-        jobs=work.jobs,
+        jobs=options.jobs,
         run_dir=run_dir,
-        models=model_options(models, settings),
-        max_cost=models.max_cost,
-        max_requests=models.max_requests,
+        models=model_options(options, settings),
+        max_cost=options.max_cost,
+        max_requests=options.max_requests,
         **_named(RunRequest, settings),
         **fields_of_request,
     )

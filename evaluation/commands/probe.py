@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from curation.commands.options import local_path, with_option_groups
+from curation.commands.options import path_option, with_option_groups
 from curation.system.terminal import say, say_command
 from curation.system.words import command, counted
 from evaluation.commands.options import SpendingOptions  # noqa: TC001 - typer reads it
@@ -28,11 +28,10 @@ class AcceptanceOptions:
     ] = None
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Its table, which the same command continues: a line a record "
+        path_option(
+            "FILE",
+            "Its table, which the same command continues: a line a record "
             "[default: acceptance.jsonl].",
-            parser=local_path,
         ),
     ] = None
 
@@ -48,10 +47,8 @@ def probe(
     ],
     as_profile: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the findings on keywords as a profile for csbdata fit.",
-            parser=local_path,
+        path_option(
+            "FILE", "Write the findings on keywords as a profile for csbdata fit."
         ),
     ] = None,
     table: AcceptanceOptions,

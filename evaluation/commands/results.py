@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from curation.commands.options import CommandGroup, local_path, with_option_groups
+from curation.commands.options import (
+    CommandGroup,
+    path_argument,
+    path_option,
+    with_option_groups,
+)
 from curation.system.terminal import print_json, say, with_more
 from curation.system.terminal import show as print_line
 from curation.system.words import counted
@@ -18,7 +23,6 @@ from evaluation.commands.show_run import (
     RunArgument,
     RunsArgument,
     TableOptions,
-    head_of,
     open_and_report_problems,
     print_report,
     print_run,
@@ -54,18 +58,15 @@ class ExportFormat(StrEnum):
     """A folder of MaskBench's result files for each engine."""
 
 
-_TaskOption = Annotated[
-    list[str] | None,
-    typer.Option("--task", metavar="TASK", help="Only this task; repeatable."),
-]
-
-
 @app.command()
 @with_option_groups
 def show(
     *,
     run: RunArgument,
-    task: _TaskOption = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option("--task", metavar="TASK", help="Only this task; repeatable."),
+    ] = None,
     tables: TableOptions,
     options: FailureOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
@@ -93,7 +94,6 @@ def show(
             opened_run,
             with_more(here=("results", "show", run)),
             format_,
-            head_of(opened_run),
             tasks=task or (),
             options=tables,
             lines=[*gaps_of(opened_run), *describe(opened_run.header), ""],
@@ -116,11 +116,7 @@ def compare(
     run: RunArgument,
     baseline: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="RUN|FILE",
-            help="Another run, or a file of expected outcomes.",
-            parser=local_path,
-        ),
+        path_argument("RUN|FILE", "Another run, or a file of expected outcomes."),
     ] = None,
     fail_on: Annotated[
         list[FailOn] | None,
@@ -185,11 +181,7 @@ def export(
     ],
     out: Annotated[
         Path,
-        typer.Option(
-            metavar="PATH",
-            help="A folder; of outcomes the file.",
-            parser=local_path,
-        ),
+        path_option("PATH", "A folder; of outcomes the file."),
     ],
 ) -> None:
     """Hand a run on to other tools and people.
@@ -226,11 +218,7 @@ def publish(
     runs: RunsArgument,
     out: Annotated[
         Path,
-        typer.Option(
-            metavar="DIR",
-            help="The edition's folder; its name is the edition's.",
-            parser=local_path,
-        ),
+        path_option("DIR", "The edition's folder; its name is the edition's."),
     ],
 ) -> None:
     """Publish runs as an edition: rows, a JSON API and a card.
@@ -253,9 +241,7 @@ def publish(
 
 @app.command()
 def verify(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="An edition.", parser=local_path)
-    ],
+    folder: Annotated[Path, path_argument("FOLDER", "An edition.")],
     data: Annotated[
         str | None, typer.Option(metavar="DATA", help="Its dataset, as for eval.")
     ] = None,

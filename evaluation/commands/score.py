@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from curation.commands.options import local_path, with_option_groups
+from curation.commands.options import path_option, with_option_groups
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.system.terminal import say
 from evaluation.reporting.printing import (
@@ -38,19 +38,15 @@ def score(  # noqa: PLR0913 (options of one command)
     *,
     schema: Annotated[
         Path,
-        typer.Option(metavar="FILE", help="The JSON Schema.", parser=local_path),
+        path_option("FILE", "The JSON Schema."),
     ],
     gold: Annotated[
         Path,
-        typer.Option(
-            metavar="FILE", help="The right documents, a line each.", parser=local_path
-        ),
+        path_option("FILE", "The right documents, a line each."),
     ],
     answers: Annotated[
         Path,
-        typer.Option(
-            metavar="FILE", help="The answers, a line each.", parser=local_path
-        ),
+        path_option("FILE", "The answers, a line each."),
     ],
     preset: Annotated[
         str,
@@ -58,9 +54,7 @@ def score(  # noqa: PLR0913 (options of one command)
     ] = "",
     page: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Write a page with both sides.", parser=local_path
-        ),
+        path_option("FILE", "Write a page with both sides."),
     ] = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:

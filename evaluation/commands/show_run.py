@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from curation.commands.options import local_path
+from curation.commands.options import path_argument
 from curation.system.screens import print_screen
-from curation.system.terminal import say, say_command
+from curation.system.terminal import say, say_command, show_first
 from curation.system.terminal import show as print_line
 from curation.system.words import command, counted
 from evaluation.reporting.printing import (
@@ -31,16 +31,15 @@ if TYPE_CHECKING:
 
 
 #: A run of `csbdata eval` or of a suite.
-RunArgument = Annotated[
-    Path, typer.Argument(metavar="RUN", help="The folder of a run.", parser=local_path)
-]
+RunArgument = Annotated[Path, path_argument("RUN", "The folder of a run.")]
 #: The same of several.
 RunsArgument = Annotated[
     list[Path],
-    typer.Argument(metavar="RUN...", help="Folders of runs.", parser=local_path),
+    path_argument("RUN...", "Folders of runs."),
 ]
 #: Lines of a list that people are shown; other formats have all.
 SHOWN: Final = 20
+_MAX_PROBLEMS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +88,8 @@ def open_and_report_problems(folder: Path) -> RecordedRun:
         BadData: its header cannot be read.
     """
     run = open_run(folder)
-    for problem in run.problems[:5]:
-        say(f"left out, no row: {problem}", style="yellow")
-    if len(run.problems) > 5:  # noqa: PLR2004 (the ones above)
-        say(f"... and {len(run.problems) - 5:,} more", style="yellow")
+    problems = [f"left out, no row: {problem}" for problem in run.problems]
+    show_first(problems, _MAX_PROBLEMS, "yellow", show=say)
     return run
 
 
@@ -100,11 +97,11 @@ def print_run(  # noqa: PLR0913 (options of printing)
     run: RecordedRun,
     command: str,
     format_: ReportFormat,
-    head: Mapping[str, UntypedJson],
     *,
     tasks: Sequence[str] = (),
     options: TableOptions | None = None,
     lines: Sequence[str] = (),
+    problems: Sequence[str] = (),
 ) -> None:
     """Print the tables of a run; arguments as of `print_report`.
 
@@ -112,10 +109,10 @@ def print_run(  # noqa: PLR0913 (options of printing)
         run: The run.
         command: What prints them, to be pasted.
         format_: How they are printed.
-        head: Further members of the JSON.
         tasks: The tasks that are shown; empty for all.
         options: Which tables are wanted.
         lines: What people get above them.
+        problems: Responses that could not be read.
     """
     from evaluation.analysis.run_report import most_telling, tables_by_task
 
@@ -125,7 +122,7 @@ def print_run(  # noqa: PLR0913 (options of printing)
         most_telling(by_task),
         options or TableOptions(),
         format_,
-        head,
+        {**head_of(run), "problems": [*run.problems, *problems]},
         every=[table for tables in by_task.values() for table in tables],
         lines=lines,
     )
@@ -206,14 +203,10 @@ def say_unfinished(totals: RunTotals, noun: str) -> None:
         noun: What they were asked for.
     """
     if totals.stopped:
-        goes_on = "the same command with a higher one goes on"
-        say(f"{totals.stopped}: {goes_on}", style="yellow")
+        say(f"{totals.stopped}: rerun with a higher limit to resume", style="yellow")
     if totals.unanswered:
-        say(
-            f"the server was in trouble, so that {counted(totals.unanswered, noun)} "
-            "must be asked for again: the same command does it",
-            style="yellow",
-        )
+        missing = counted(totals.unanswered, noun)
+        say(f"the server failed, {missing} missing: rerun to resume", style="yellow")
 
 
 def print_scored(result: RunResult, format_: ReportFormat) -> None:
@@ -226,17 +219,10 @@ def print_scored(result: RunResult, format_: ReportFormat) -> None:
         run,
         command("results", "show", result.folder),
         format_,
-        {
-            "run": str(result.folder),
-            "header": run.raw_header,
-            "problems": list(result.problems),
-        },
         lines=[reading(run.suite), *partial_data(run.header)],
+        problems=result.problems,
     )
-    for problem in result.problems[:10]:
-        say(problem, style="yellow")
-    if len(result.problems) > 10:  # noqa: PLR2004 (the ones above)
-        say(f"... and {len(result.problems) - 10:,} more", style="yellow")
+    show_first(result.problems, _MAX_PROBLEMS, "yellow", show=say)
 
 
 def hold_gate(result: RunResult, fail_under: float | None) -> None:

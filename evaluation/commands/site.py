@@ -5,26 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from curation.commands.options import local_path
+from curation.commands.options import path_argument, path_option
 from curation.system.terminal import say
 from curation.system.words import counted
 
 
 def site(
-    results: Annotated[
-        Path, typer.Argument(metavar="RESULTS", help="An edition.", parser=local_path)
-    ],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="The site's folder.", parser=local_path)
-    ],
+    results: Annotated[Path, path_argument("RESULTS", "An edition.")],
+    out: Annotated[Path, path_option("DIR", "The site's folder.")],
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DATASET",
-            help="The build that it was measured on: schemas and texts are shown too.",
-            parser=local_path,
+        path_option(
+            "DATASET",
+            "The build that it was measured on: schemas and texts are shown too.",
         ),
     ] = None,
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,22 +11,18 @@ import typer
 
 from curation.commands.options import (
     CommandGroup,
-    GroupedCommand,
-    local_path,
+    path_argument,
+    path_option,
     with_option_groups,
 )
 from curation.system.errors import BadConfiguration, BadUsage, Unavailable
-from curation.system.progress import Progress, Quiet, Shown
+from curation.system.progress import progress_for
 from curation.system.terminal import command_line, say, say_command
 from curation.system.words import command, counted
 from evaluation.commands.options import (
-    DataOptions,
-    EngineOptions,
-    ModelGroup,
     RunFolderOption,
-    RunSettings,
+    RunOptions,
     SetOption,
-    WorkOptions,
     choose_named_suite,
     run_request,
     split_settings,
@@ -96,6 +91,16 @@ _DataOption = Annotated[
 _LimitOption = Annotated[
     int | None, typer.Option(min=1, help="Maximum number, each config by its share.")
 ]
+_FailUnderOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=100,
+        metavar="PERCENT",
+        rich_help_panel="Exit code",
+        help="Exit 1 unless this percentage passes, of every model.",
+    ),
+]
 _NameArgument = Annotated[
     str,
     typer.Argument(
@@ -106,38 +111,10 @@ _NameArgument = Annotated[
 ]
 
 
-@app.callback()
-def _group() -> None:
-    """Ask models the records of a suite, and score the answers."""
-
-
-def _progress(format_: ReportFormat) -> Progress:
-    return Quiet() if format_ is ReportFormat.JSON else Shown()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassRateGate:
-    """Exit code."""
-
-    fail_under: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=100,
-            metavar="PERCENT",
-            help="Exit 1 unless this percentage passes, of every model.",
-        ),
-    ] = None
-
-
-def _request(  # noqa: PLR0913 (groups of options)
+def _request(
     name: str,
     assignments: list[str] | None,
-    *,
-    data: DataOptions | None = None,
-    engines: EngineOptions | None = None,
-    models: ModelGroup | None = None,
-    work: WorkOptions | None = None,
+    options: RunOptions | None = None,
     run_dir: Path | None = None,
 ) -> tuple[SuiteChoice, RunRequest]:
     """Return a suite with its settings, and the request of a run of it.
@@ -151,10 +128,7 @@ def _request(  # noqa: PLR0913 (groups of options)
     settings, values = split_settings(assignments, suite.settings.__struct_fields__)
     choice = choose_named_suite(name, values)
     request = run_request(
-        data or DataOptions(),
-        engines or EngineOptions(),
-        models or ModelGroup(),
-        work or WorkOptions(),
+        options or RunOptions(),
         settings=settings,
         values={},
         run_dir=run_dir,
@@ -163,17 +137,14 @@ def _request(  # noqa: PLR0913 (groups of options)
     return choice, request
 
 
-@app.command("run", cls=GroupedCommand)
-@with_settings(RunSettings)
+@app.command("run")
+@with_settings
 @with_option_groups
 def run_command(  # noqa: PLR0913 (groups of options)
     *,
     name: _NameArgument,
-    data: DataOptions,
-    engines: EngineOptions,
-    models: ModelGroup,
-    work: WorkOptions,
-    gate: PassRateGate,
+    options: RunOptions,
+    fail_under: _FailUnderOption = None,
     value: SetOption = None,
     run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
@@ -193,16 +164,8 @@ def run_command(  # noqa: PLR0913 (groups of options)
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.asking.run import run
 
-    _, request = _request(
-        name,
-        value,
-        data=data,
-        engines=engines,
-        models=models,
-        work=work,
-        run_dir=run_dir,
-    )
-    result = run(request, _progress(format_))
+    _, request = _request(name, value, options, run_dir)
+    result = run(request, progress_for(format_))
     totals = result.totals
     print_scored(result, format_)
     for label, why in totals.unavailable.items():
@@ -215,23 +178,18 @@ def run_command(  # noqa: PLR0913 (groups of options)
         f"{result.folder}"
     )
     say_command("Next", command("results", "compare", result.folder))
-    hold_gate(result, gate.fail_under)
+    hold_gate(result, fail_under)
 
 
-@app.command("score", cls=GroupedCommand)
-@with_option_groups
+@app.command("score")
 def score_command(  # noqa: PLR0913 (options of one command)
     *,
     name: _NameArgument,
     path: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE",
-            help="A file of responses, or a run's folder.",
-            parser=local_path,
-        ),
+        path_argument("FILE", "A file of responses, or a run's folder."),
     ],
-    gate: PassRateGate,
+    fail_under: _FailUnderOption = None,
     data: Annotated[
         str | None,
         typer.Option(
@@ -251,15 +209,14 @@ def score_command(  # noqa: PLR0913 (options of one command)
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.asking.run import score_file
 
-    _, request = _request(name, value, data=DataOptions(data=data), run_dir=run_dir)
-    result = score_file(request, path, _progress(format_))
+    _, request = _request(name, value, RunOptions(data=data), run_dir)
+    result = score_file(request, path, progress_for(format_))
     print_scored(result, format_)
     say(f"Scored into {result.folder}")
-    hold_gate(result, gate.fail_under)
+    hold_gate(result, fail_under)
 
 
-@app.command("prompts", cls=GroupedCommand)
-@with_option_groups
+@app.command("prompts")
 def prompts_command(
     *,
     name: _NameArgument,
@@ -268,7 +225,7 @@ def prompts_command(
     value: SetOption = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="[default: stdout]", parser=local_path),
+        path_option("FILE", "[default: stdout]"),
     ] = None,
 ) -> None:
     """Write the prompts, to ask models elsewhere.
@@ -289,7 +246,7 @@ def prompts_command(
 
     if out is not None:
         refuse_overwriting(out, data)
-    choice, request = _request(name, value, data=DataOptions(data=data, limit=limit))
+    choice, request = _request(name, value, RunOptions(data=data, limit=limit))
     records = records_of(choice, request.records()).records
     lines = prompt_lines(choice, request, records)
     if out is None:
@@ -301,14 +258,13 @@ def prompts_command(
     say(f"{counted(len(lines), 'prompt')} in {out}, their records next to it")
 
 
-@app.command("generate", cls=GroupedCommand)
-@with_option_groups
+@app.command("generate")
 def generate_command(  # noqa: PLR0913 (options of one command)
     *,
     name: _NameArgument,
     out: Annotated[
         Path,
-        typer.Option(metavar="FILE", help="The file of records.", parser=local_path),
+        path_option("FILE", "The file of records."),
     ],
     rows: Annotated[int, typer.Option(min=1, help="How many records.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all draws.")] = 0,
@@ -348,8 +304,7 @@ def generate_command(  # noqa: PLR0913 (options of one command)
     say_command("Next", command("suite", "run", name, "--data", out))
 
 
-@app.command("selftest", cls=GroupedCommand)
-@with_option_groups
+@app.command("selftest")
 def selftest_command(
     *,
     name: _NameArgument,
@@ -367,13 +322,13 @@ def selftest_command(
     from evaluation.asking.records import OWN, records_of
     from evaluation.asking.self_test import kinds_table, self_test, surprises_table
 
-    options = DataOptions(data=data or OWN, limit=limit)
-    choice, request = _request(name, value, data=options)
+    options = RunOptions(data=data or OWN, limit=limit)
+    choice, request = _request(name, value, options)
     tested = self_test(
         choice,
         records_of(choice, request.records()).records,
         jobs=os.cpu_count() or 1,
-        progress=_progress(format_),
+        progress=progress_for(format_),
     )
     tables = [kinds_table(tested)]
     surprises = surprises_table(tested)

@@ -522,7 +522,7 @@ def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
         run("fit", str(file), "--diff")
     with pytest.raises(BadUsage, match=r"1 schema and \d\d targets"):
         run("fit", str(file), "--diff", "--for", "all")
-    with pytest.raises(BadUsage, match="--format: a rewrite is told to people"):
+    with pytest.raises(BadUsage, match="--format: a rewrite is printed for people"):
         run("fit", str(file), *more, "--format", "json")
     assert run("fit", str(file), "--diff", "--for", "anthropic,")[0] == 0
 

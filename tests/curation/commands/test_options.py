@@ -90,13 +90,10 @@ def test_the_help_lists_them_where_the_group_stands() -> None:
 
 GITHUB = UnavailableArchive(
     archive="iglu-central",
-    reason="does not answer (Name not known)",
+    reason="does not answer (no such name)",
     address="https://x.example/",
-    publisher="GitHub",
 )
-HUB = UnavailableArchive(
-    archive="glaive", reason="HF_HUB_OFFLINE is set", publisher="the Hub"
-)
+HUB = UnavailableArchive(archive="glaive", reason="HF_HUB_OFFLINE is set")
 
 
 def result(
@@ -128,7 +125,7 @@ def with_origins(manifest: Manifest, origins: dict[str, str]) -> Manifest:
 def test_the_last_lines_say_what_is_real_and_who_did_not_answer(
     sample_build: Path,
 ) -> None:
-    """Where GitHub and the Hub are silent, both are named, with what they have."""
+    """Each archive is named, with its address and the reason."""
     real = {"Kubernetes": "index", "JsonSchemaStore": "index"}
     manifest = with_origins(read_manifest(sample_build), real)
     lines = list(partiality(result(manifest, GITHUB, HUB)))
@@ -138,8 +135,8 @@ def test_the_last_lines_say_what_is_real_and_who_did_not_answer(
         f"the embedded sample stands for {others}."
     )
     assert lines[1:3] == [
-        "Why: GitHub did not give iglu-central (does not answer (Name not known)).",
-        "Why: the Hub did not give glaive (HF_HUB_OFFLINE is set).",
+        "Unavailable: iglu-central: https://x.example/: does not answer (no such name)",
+        "Unavailable: glaive: HF_HUB_OFFLINE is set",
     ]
     assert lines[3].startswith("What to do: ")
     assert "--mirror DIR" in lines[3]

@@ -120,7 +120,7 @@ def acquired_only(name: str) -> Callable[..., UntypedJson]:
     def acquire(pin: curation.download.acquire.ArchivePin, *_: object) -> UntypedJson:
         if pin.name != name:
             return curation.download.acquire.UnavailableArchive(
-                archive=pin.name, reason="later", publisher="GitHub", exit_code=75
+                archive=pin.name, reason="later", exit_code=75
             )
         return curation.download.acquire.Acquired(
             archive=name,
@@ -162,7 +162,7 @@ def test_fetch_live_lists_what_failed(
     assert code == 0
     assert "Locked 1 schema " in out
     assert "https://a/3: answers 404" in err
-    assert "And 2 more" in err
+    assert "... and 2 more" in err
     code, out, _ = _run(*arguments, "--format", "json")
     report = json.loads(out)["live"]
     assert (report["schemas"], len(report["failures"])) == (1, 12)

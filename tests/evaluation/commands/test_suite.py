@@ -130,7 +130,7 @@ def test_a_limit_is_said_once(data: Path, tmp_path: Path) -> None:
         words += ["--set", "price=1/1", "--run-dir", tmp_path / "run"]
         for limit in ("0", "0.000001"):
             said = _ask(*words, "--max-cost", limit).stderr
-            assert said.count("a higher one goes on") == 1, said
+            assert said.count("a higher limit to resume") == 1, said
 
 
 def test_a_file_of_responses_is_scored_and_gated(data: Path, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def _by_command(text: str, folder: Path) -> Any:  # noqa: ANN401 - any JSON
         files = read_schema_files([str(file)])
     except BadData:
         return "unusable"
-    sent = [it for it in files if it.held is None or it.held.role is not Role.RESULT]
+    sent = [it for it in files if it.entry.role is not Role.RESULT]
     with Engines() as engines:
         fits = [judge_schema(it, profiles, engines) for it in sent]
     if [fit.is_json for fit in fits] == [False]:
@@ -99,7 +99,7 @@ def _by_command(text: str, folder: Path) -> Any:  # noqa: ANN401 - any JSON
     found = [_of_schema(fit) for fit in fits]
     return found + [
         [
-            [name, str(it.own_verdict(name)), _rows(own)]
+            [name, str(it.verdict_together(name)), _rows(own)]
             for name, own in it.findings.items()
         ]
         for it in requests_of(fits, profiles)

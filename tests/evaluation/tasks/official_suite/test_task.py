@@ -180,9 +180,7 @@ def test_what_is_at_hand_comes_before_what_must_be_fetched(
     def acquired(pin: ArchivePin, settings: FetchSettings, _say: object) -> object:
         asked.append((pin.name, settings.offline))
         if pin.name == first.name:
-            return UnavailableArchive(
-                archive=pin.name, reason="not here", publisher="GitHub"
-            )
+            return UnavailableArchive(archive=pin.name, reason="not here")
         return Acquired(
             archive=pin.name,
             pack=tmp_path,
