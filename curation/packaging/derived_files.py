@@ -35,7 +35,6 @@ from curation.packaging.counts import (
     config_figures,
     count_rows,
     data_files,
-    instance_rows,
 )
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest
 from curation.packaging.rewritten_fits import rewritten_fit
@@ -109,8 +108,7 @@ def write_derived(
     contents = CardContents(
         facts=facts,
         configs=configs,
-        counts=count_rows(folder, ledger, edition.rows, [*configs]),
-        instances=instance_rows(folder, [*configs]),
+        counts=count_rows(folder, edition.rows, [*configs]),
         files={**files, **core},
         statistics=statistics_of(edition),
         notices=sorted(name for name in names if name.startswith(f"{NOTICES}/")),

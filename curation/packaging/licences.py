@@ -48,13 +48,11 @@ def archive_terms(
     texts = sorted(notices)
     terms = []
     for pin in pins:
-        records = dict(sorted(licences.get((pin.source, pin.commit), {}).items()))
         inside = f"{NOTICES}/{pin.archive}/"
         terms.append(
             {
                 "pin": pin,
-                "records": records,
-                "kept": sum(records.values()),
+                "records": licences.get((pin.source, pin.commit), {}),
                 "notices": [path for path in texts if path.startswith(inside)],
             }
         )

@@ -25,7 +25,7 @@ from curation.dataset import plots
 from curation.dataset.content_digest import DIGESTS, record_digests
 from curation.dataset.edition_statistics import statistics_of
 from curation.dataset.editions import open_edition
-from curation.dataset.ledger import open_ledger, write_ledger
+from curation.dataset.ledger import write_ledger
 from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
 from curation.dataset.parquet import COLUMNS
 from curation.download.acquire import FetchSettings
@@ -361,7 +361,7 @@ def test_what_a_killed_card_left_is_gone_after_the_next(folder: Path) -> None:
 
 
 def test_features_are_counted_once(sample_build: Path) -> None:
-    """Card and plot count as the column does: under each row's own dialect."""
+    """The plot counts as the column does: under each row's own dialect."""
     rows = pl.read_parquet(sorted(sample_build.glob("[A-Z]*/t*.parquet")), glob=False)
     rows = pl.concat(
         [rows, *map(pl.read_parquet, sample_build.glob("[A-Z]*/val*.parquet"))]
@@ -369,8 +369,6 @@ def test_features_are_counted_once(sample_build: Path) -> None:
     counted = rows.select(pl.col("features").explode()).group_by("features").len()
     shown = statistics_of(open_edition(str(sample_build))).figure_2["features"]
     assert shown == dict(counted.drop_nulls().iter_rows())
-    text = (sample_build / "DETAILS.md").read_text(encoding="utf-8")
-    assert f"| `required` | {shown['required']} |" in text
 
 
 def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
@@ -412,7 +410,7 @@ def test_rows_of_the_sample_count_if_there_are_no_others(
     tables = statistics_of(edition)
     assert sum(tables.table_9["Snowplow"].values()) == counted
     assert tables.left_out == left_out
-    counts = count_rows(tmp_path, open_ledger(tmp_path), edition.rows, ["Snowplow"])
+    counts = count_rows(tmp_path, edition.rows, ["Snowplow"])
     assert (counts["asked"], counts["targets"]["vllm"].accepted) == (asked, asked)
 
 
