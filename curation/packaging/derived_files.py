@@ -52,7 +52,9 @@ if TYPE_CHECKING:
     from curation.dataset.decisions import DecidedDocument
     from curation.instances.dataset.make_instances import RecordInstances
 
-_SINGLE = frozenset({card.FILE, card.DETAILS, licences.FILE, *manifest.UNLISTED})
+_SINGLE = frozenset(
+    {card.FILE, card.DETAILS, licences.FILE, manifest.FILE, checksums.FILE}
+)
 _FOLDERS = (f"{CORE}/", f"{PLOTS_FOLDER}/", f"{licences.FOLDER}/")
 
 #: The file of an edition that tells how far its evidence on engines holds.
@@ -124,11 +126,10 @@ def write_derived(
             copyfile(results / name, into / place)
             written.append(place)
     written += card.write_card(contents, into)
+    whole = manifest.whole_manifest(facts, configs)
+    written.append(manifest.write_manifest(whole, into))
     kept = [name for name in names if not is_derived(name)]
     sums = checksums.sums_of(folder, kept) | checksums.sums_of(into, written)
-    whole = manifest.whole_manifest(facts, configs, sums)
-    written.append(manifest.write_manifest(whole, into))
-    sums |= checksums.sums_of(into, [manifest.FILE])
     return [*written, checksums.write_sums(into, sums)]
 
 

@@ -1,4 +1,4 @@
-"""Read and write `manifest.json`: versions, pins, rules, counts, digests of all files.
+"""Read and write `manifest.json`: versions, pins, rules, counts.
 
 It holds nothing that differs from run to run: no date, host, path or duration. A build
 first writes `BuildFacts`, which cannot be counted from its files; `Manifest` adds the
@@ -19,15 +19,11 @@ import msgspec
 
 from curation.core.benchmark import CONFIGS
 from curation.core.documents import Origin
-from curation.system.checksums import FILE as SUMS
-from curation.system.checksums import Sum
 from curation.system.errors import BadData, NoInput, other_version
 from curation.system.user_files import refuse_large
 
 #: The file's name in a build folder.
 FILE = "manifest.json"
-#: What no list of files in the manifest holds: itself, and what lists it.
-UNLISTED = frozenset({FILE, SUMS})
 #: What decides the content of a build beside its sources; the order is that of
 #: the manifest.
 _DISTRIBUTIONS = (
@@ -129,8 +125,6 @@ class Manifest(BuildFacts, frozen=True, kw_only=True, omit_defaults=True):
 
     #: By the config's name.
     configs: dict[str, ConfigFigures]
-    #: Size and digest of every file but those of `UNLISTED`, by name.
-    files: dict[str, Sum]
 
 
 _Stated = TypeVar("_Stated", bound=BuildFacts)
@@ -184,20 +178,11 @@ def write_manifest(facts: BuildFacts, folder: Path) -> str:
     return FILE
 
 
-def whole_manifest(
-    facts: BuildFacts, configs: Mapping[str, ConfigFigures], sums: Mapping[str, Sum]
-) -> Manifest:
-    """Return the manifest of facts and figures.
-
-    Args:
-        facts: The facts.
-        configs: The figures of every config.
-        sums: Of every file of the dataset folder; those in `UNLISTED` are left out.
-    """
+def whole_manifest(facts: BuildFacts, configs: Mapping[str, ConfigFigures]) -> Manifest:
+    """Return the manifest of facts, and of the figures of every config."""
     return Manifest(
         **{name: getattr(facts, name) for name in BuildFacts.__struct_fields__},
         configs=dict(configs),
-        files={name: sums[name] for name in sorted(sums) if name not in UNLISTED},
     )
 
 

@@ -31,7 +31,7 @@ from curation.download.huggingface import (
 )
 from curation.packaging.derived_files import write_derived
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import UNLISTED, BuildFacts, read_facts
+from curation.packaging.manifest import BuildFacts, read_facts
 from curation.publish.repository import (
     DATASET,
     MAIN,
@@ -159,24 +159,6 @@ def plan_for(
         foreign=tuple(sorted(others - gone)),
         bytes=sum(local[name].bytes for name in send),
     )
-
-
-class _ListedFiles(msgspec.Struct):
-    """The part of any manifest that lists files."""
-
-    files: dict[str, msgspec.Raw]
-
-
-def files_listed(manifest: bytes) -> frozenset[str]:
-    """Return the files that a manifest lists, itself included.
-
-    A manifest that is not ours lists nothing.
-    """
-    try:
-        files = msgspec.json.decode(manifest, type=_ListedFiles).files
-    except (ValueError, RecursionError):
-        return frozenset()
-    return frozenset({*UNLISTED, *files})
 
 
 def published_files(names: Iterable[str]) -> frozenset[str]:
@@ -398,7 +380,7 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
     if visibility is not None:
         head = repository.head()
         files = repository.files(head)
-        listed = files_listed(repository.manifest(head) if MANIFEST in files else b"")
+        listed = repository.listed_files(head) if MANIFEST in files else listed
     plan = plan_for(verified.files, files, listed or published_files(files))
     former_tag = None
     if head is not None and plan.replaces and not listed:

@@ -48,7 +48,7 @@ from curation.packaging.manifest import (
 from curation.packaging.rewritten_fits import FITS, rewritten_fit
 from curation.packaging.tables import LEDGER_FORMS, refuse_foreign_columns
 from curation.pipeline.build import BuildRequest, build
-from curation.system.checksums import Sum, read_sums
+from curation.system.checksums import read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.system.progress import Quiet
 from curation.verification.run import CHECKS, verify_folder
@@ -150,7 +150,7 @@ def test_changed_rows_show_in_what_is_derived(folder: Path) -> None:
     rows = pq.read_table(path)
     pq.write_table(rows.slice(1), path)
     found = differing_files(folder)
-    assert {"README.md", "manifest.json", "SHA256SUMS"} <= set(found)
+    assert {"README.md", "SHA256SUMS"} <= set(found)
 
 
 def test_the_digests_are_those_of_coreutils(sample_build: Path) -> None:
@@ -163,14 +163,6 @@ def test_the_digests_are_those_of_coreutils(sample_build: Path) -> None:
     )
     assert (ended.returncode, ended.stdout) == (0, b"")
     assert set(read_sums(sample_build)) == set(bytes_of(sample_build)) - {"SHA256SUMS"}
-
-
-def test_the_manifest_lists_all_but_itself_and_the_digests(sample_build: Path) -> None:
-    """The two lists agree, and neither lists itself."""
-    listed = read_manifest(sample_build).files
-    sums = read_sums(sample_build)
-    assert set(listed) == set(sums) - {"manifest.json"}
-    assert all(listed[name].sha256 == sums[name] for name in listed)
 
 
 def test_every_parquet_file_carries_the_canary(sample_build: Path) -> None:
@@ -203,7 +195,6 @@ def test_others_files_are_listed_and_left_alone(folder: Path) -> None:
     rebuild(folder)
     assert (folder / "NOTES.md").read_text() == "Mine.\n"
     assert "NOTES.md" in read_sums(folder)
-    assert "NOTES.md" in read_manifest(folder).files
 
 
 @pytest.mark.slow
@@ -444,27 +435,15 @@ def test_only_what_every_target_was_asked_as_it_is_today_is_known(
 
 
 FACTS = facts(partial=["Half is missing."])
-SUMS = {
-    name: Sum(bytes=4, sha256="0" * 64)
-    for name in ("b/x.parquet", "README.md", "SHA256SUMS", FILE)
-}
 CONFIGS_MADE = count_entries([entry(record("o1"), "Snowplow")])
-WHOLE = whole_manifest(FACTS, CONFIGS_MADE, SUMS)
-
-
-def test_every_file_has_its_digest(tmp_path: Path) -> None:
-    """All files but the manifest and the list of digests are listed, sorted."""
-    write_manifest(WHOLE, tmp_path)
-    files = json.loads((tmp_path / FILE).read_text())["files"]
-    assert list(files) == ["README.md", "b/x.parquet"]
-    assert files["b/x.parquet"] == {"bytes": 4, "sha256": "0" * 64}
+WHOLE = whole_manifest(FACTS, CONFIGS_MADE)
 
 
 def test_written_from_itself_it_is_the_same(tmp_path: Path) -> None:
     """A manifest read back serves as the facts: the same bytes come out."""
     write_manifest(WHOLE, tmp_path)
     first = (tmp_path / FILE).read_bytes()
-    again = whole_manifest(read_facts(tmp_path), CONFIGS_MADE, SUMS)
+    again = whole_manifest(read_facts(tmp_path), CONFIGS_MADE)
     write_manifest(again, tmp_path)
     assert (tmp_path / FILE).read_bytes() == first
 
