@@ -33,7 +33,7 @@ from curation.dataset.ledger import (
     DOCUMENTS,
     LedgerRow,
 )
-from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT, TITLES
+from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
 from curation.dataset.parquet import COLUMNS, columns_of
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRow
@@ -56,14 +56,6 @@ if TYPE_CHECKING:
 FILE = "README.md"
 DETAILS = "DETAILS.md"
 _NOTE = re.compile(r"((?:^ *#: .*\n)*)^ *(\w+): ", re.MULTILINE)
-# Upper bounds of the Hub's closed list of size categories.
-_SIZES = (
-    (1_000, "n<1K"),
-    (10_000, "1K<n<10K"),
-    (100_000, "10K<n<100K"),
-    (1_000_000, "100K<n<1M"),
-    (10_000_000, "1M<n<10M"),
-)
 #: The folder of plots in a dataset folder, and the pictures of published results.
 PLOTS_FOLDER = "plots"
 RESULTS_PICTURE = f"{PLOTS_FOLDER}/results.svg"
@@ -233,7 +225,6 @@ def _template_values(contents: CardContents) -> Values:
         "columns": card_columns(),
         "detail_parts": _DETAILS,
         "hub_configs": hub_configs(contents.files),
-        "size_category": next(name for limit, name in _SIZES if contents.rows < limit),
         "sizes": SIZES,
         "picture": picture,
         "reasons": tuple(Reason),
@@ -244,7 +235,6 @@ def _template_values(contents: CardContents) -> Values:
         "unstated": licences.UNSTATED,
         "edition": tomllib.loads(words),
         "tables": tables,
-        "measures": TITLES,
         "lint_meanings": CODES,
         "canary": CANARY,
         "canary_key": METADATA_KEY,

@@ -229,15 +229,10 @@ def _instances(folder: Path) -> Values | None:
     if not (folder / INSTANCE_LEDGER).is_file():
         return None
     rows = pl.read_parquet(folder / INSTANCE_LEDGER, glob=False)
-    names = (
-        *("witnesses", "near_misses", "judged_by_both", "unrefused", "given"),
-        "disputed",
-    )
+    names = ("witnesses", "near_misses", "judged_by_both", "unrefused", "disputed")
     sums = rows.select(names).sum().row(0, named=True)
-    refused = rows["examples_refused"].drop_nulls()
     return {
         **sums,
         "records": _counts(rows, "answer"),
         "missing": missing_near_misses(folder),
-        "examples_refused": sum(sum(json.loads(text).values()) for text in refused),
     }

@@ -375,10 +375,9 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
         CsbdataError: no answer, or a refusal.
     """
     repository = HubRepository(name=request.repo, time_limits=request.time_limits)
-    visibility = repository.visibility()
-    head, files, listed = None, dict[str, RemoteFile](), frozenset[str]()
-    if visibility is not None:
-        head = repository.head()
+    info = repository.info()
+    head, files, listed = info and info.sha, dict[str, RemoteFile](), frozenset[str]()
+    if head is not None:
         files = repository.files(head)
         listed = repository.listed_files(head) if MANIFEST in files else listed
     plan = plan_for(verified.files, files, listed or published_files(files))
@@ -388,7 +387,7 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
     return PushPreview(
         request=request,
         verified=verified,
-        visibility=visibility or ("private" if request.private else "public"),
+        visibility="private" if (info or request).private else "public",
         head=head,
         plan=plan,
         former_tag=former_tag,

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
-from huggingface_hub import HfApi
+from huggingface_hub import DatasetInfo, HfApi
 from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.sha import git_hash
@@ -146,19 +146,14 @@ class HubRepository:
             if isinstance(entry, RepoFile)
         }
 
-    def visibility(self) -> str | None:
-        """Return `private` or `public`; None if we see no such dataset.
+    def info(self) -> DatasetInfo | None:
+        """Return what the Hub says of the dataset; None if we see no such one."""
 
-        Raises:
-            CsbdataError: no answer, or a refusal that says nothing of that.
-        """
-
-        def ask(name: str) -> str | None:
+        def ask(name: str) -> DatasetInfo | None:
             try:
-                info = self.api.dataset_info(name)
+                return self.api.dataset_info(name)
             except RepositoryNotFoundError:
                 return None
-            return "private" if info.private else "public"
 
         return self._ask(ask)
 

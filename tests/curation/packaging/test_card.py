@@ -139,7 +139,6 @@ def test_the_hub_reads_the_metadata_as_meant(tmp_path: Path) -> None:
     read = DatasetCard(card_text(made)).data
     assert read.get("configs") == hub_configs(made.files)
     assert read.get("license_link") == "LICENSE"
-    assert read.get("size_categories") == ["n<1K"]
 
 
 def test_extras_are_outside_the_default_config(tmp_path: Path) -> None:
@@ -169,8 +168,8 @@ def test_a_config_without_records_is_not_announced(tmp_path: Path) -> None:
 def test_a_record_of_its_own_kind_is_and_several_are(tmp_path: Path) -> None:
     """The verb after the number of records with an answer agrees with it."""
     made = contents(tmp_path)
-    numbers = dict.fromkeys(("given", "examples_refused", "disputed"), 0)
-    numbers |= {"witnesses": 8, "unrefused": 8, "near_misses": 30, "judged_by_both": 38}
+    numbers = {"witnesses": 8, "unrefused": 8, "near_misses": 30, "judged_by_both": 38}
+    numbers["disputed"] = 0
     counts = {"records": {"satisfiable": 2, "unknown": 1}, "missing": {}, **numbers}
     made = replace(made, counts={**made.counts, "instances": counts})
     text = details(made)

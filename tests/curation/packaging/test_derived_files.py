@@ -41,7 +41,6 @@ from curation.packaging.manifest import (
     origins_of,
     read_facts,
     read_manifest,
-    read_origins,
     whole_manifest,
     write_manifest,
 )
@@ -527,43 +526,31 @@ def test_real_sample_and_absent_configs_are_told_apart(tmp_path: Path) -> None:
     found = origins_of(manifest_with(tmp_path, given))
     assert found.real == {"Kubernetes": "index"}
     assert found.sample == ("Snowplow",)
-    assert set(found.absent) == set(CONFIGS) - {"Kubernetes", "Snowplow"}
-    assert found.reasons == ("X: why.",)
-    assert found.sentence.startswith(
-        "1 of the ten configs is real; the embedded sample stands for Snowplow; without"
+    absent = ", ".join(name for name in CONFIGS if name not in given)
+    assert found.sentence == (
+        "1 of the ten configs is real; the embedded sample stands for Snowplow; "
+        f"without {absent}"
     )
 
 
-def test_a_whole_build_is_not_partial(tmp_path: Path) -> None:
-    """Ten real configs and no reason, none of which had no document at all."""
-    made = manifest_with(tmp_path, dict.fromkeys(CONFIGS, "upstream"))
-    whole = msgspec.structs.replace(made, partial=[])
-    found = origins_of(whole)
-    assert not found.reasons
-    assert found.sentence == "10 of the ten configs are real"
+def test_a_config_without_a_document_is_absent(tmp_path: Path) -> None:
+    """Ten real configs, and ten of which nothing was read from one."""
+    whole = manifest_with(tmp_path, dict.fromkeys(CONFIGS, "upstream"))
+    assert origins_of(whole).sentence == "10 of the ten configs are real"
     empty = msgspec.structs.replace(whole.configs["Kubernetes"], raw=0)
     less = msgspec.structs.replace(
         whole, configs={**whole.configs, "Kubernetes": empty}
     )
-    assert origins_of(less).absent == ("Kubernetes",)
+    assert origins_of(less).sentence.endswith("are real; without Kubernetes")
 
 
 def test_the_sample_alone_says_that_nothing_is_real(sample_build: Path) -> None:
     """Of a build of the sample no config is real."""
-    found = read_origins(sample_build)
-    assert found is not None
+    found = origins_of(read_manifest(sample_build))
     assert found.sample == CONFIGS
     assert found.sentence == (
         "none of the ten configs is real; the embedded sample stands for all ten"
     )
-
-
-def test_a_folder_that_is_no_build_has_no_origins(tmp_path: Path) -> None:
-    """Without a manifest nothing is claimed; a damaged one is an error."""
-    assert read_origins(tmp_path) is None
-    (tmp_path / FILE).write_text("{}")
-    with pytest.raises(BadData):
-        read_origins(tmp_path)
 
 
 def test_other_alphabets_stand_there_as_they_are(tmp_path: Path) -> None:
