@@ -228,7 +228,6 @@ def _template_values(contents: CardContents) -> Values:
         "sizes": SIZES,
         "picture": picture,
         "reasons": tuple(Reason),
-        "licence_file": licences.FILE,
         "terms": terms,
         "texts": {name: licences.text_name(name) for name in names},
         "own_licence": licences.OWN,
@@ -240,7 +239,6 @@ def _template_values(contents: CardContents) -> Values:
         "canary_key": METADATA_KEY,
         "results": contents.results,
         "core": CORE in contents.files,
-        "default_name": DEFAULT,
     }
 
 
@@ -260,4 +258,4 @@ def write_card(contents: CardContents, folder: Path) -> list[str]:
     for name in written:
         text = render_template(f"{name}.j2", values)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    return [*written, *licences.write_texts(list(values["texts"]), folder)]
+    return [*written, *licences.write_texts(values["texts"].values(), folder)]

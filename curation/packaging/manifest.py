@@ -180,10 +180,8 @@ def write_manifest(facts: BuildFacts, folder: Path) -> str:
 
 def whole_manifest(facts: BuildFacts, configs: Mapping[str, ConfigFigures]) -> Manifest:
     """Return the manifest of facts, and of the figures of every config."""
-    return Manifest(
-        **{name: getattr(facts, name) for name in BuildFacts.__struct_fields__},
-        configs=dict(configs),
-    )
+    fields = {name: getattr(facts, name) for name in BuildFacts.__struct_fields__}
+    return Manifest(**fields, configs=dict(configs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,6 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "link": link,
     "python": python,
     "anchor": anchor,
-    "share": lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "-",
 }
 
 
