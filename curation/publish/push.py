@@ -376,7 +376,8 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
     """
     repository = HubRepository(name=request.repo, time_limits=request.time_limits)
     info = repository.info()
-    head, files, listed = info and info.sha, dict[str, RemoteFile](), frozenset[str]()
+    head = info.sha if info else None
+    files, listed = dict[str, RemoteFile](), frozenset[str]()
     if head is not None:
         files = repository.files(head)
         listed = repository.listed_files(head) if MANIFEST in files else listed
