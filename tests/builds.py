@@ -87,5 +87,5 @@ def write_build(
         write_config(folder, config, records)
     entries += gone
     write_ledger(entries, folder)
-    write_manifest(whole_manifest(facts(), count_entries(entries), {}), folder)
+    write_manifest(whole_manifest(facts(), count_entries(entries)), folder)
     return folder

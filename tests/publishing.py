@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from curation.packaging.manifest import read_facts
 from curation.publish import push as push_module
 from curation.publish.push import PushRequest, VerifiedFolder, plan_push, push_to_hub
 from curation.publish.repository import inventory
+from curation.system.checksums import names_in, sums_of, write_sums
 from curation.system.progress import Quiet
 from tests.fake_hub import FakeHub, fake_hub
 
@@ -51,13 +51,10 @@ def write_folder(
     *,
     partial: tuple[str, ...] = (),
 ) -> Path:
-    """Write files and the manifest that lists them; returns the folder."""
-    listed = {}
+    """Write files, a manifest, and the list of their digests; returns the folder."""
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
-        digest = hashlib.sha256(content).hexdigest()
-        listed[name] = {"bytes": len(content), "sha256": digest}
     manifest = {
         "name": "Small",
         "canary": "",
@@ -68,9 +65,9 @@ def write_folder(
         "rule_list": [],
         "extras": [],
         "options": [],
-        "files": listed,
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
+    write_sums(folder, sums_of(folder, names_in(folder)))
     return folder
 
 

@@ -266,15 +266,14 @@ def partiality(built: BuildResult) -> Iterator[str]:
     from curation.sources.base import SAMPLE_REASON
     from curation.sources.registry import source_named
 
-    origins = origins_of(built.manifest)
     yield from built.manifest.lacking
-    if not origins.reasons:
+    if not built.manifest.partial:
         return
-    yield f"This is not the whole benchmark: {origins.sentence}."
+    yield f"This is not the whole benchmark: {origins_of(built.manifest).sentence}."
     for pin in built.manifest.pins:
         if pin.origin is Origin.INDEX and not source_named(pin.source).in_parts:
             yield f"  {pin.source} is read from the package index: {pin.archive}."
-    for why in origins.reasons:
+    for why in built.manifest.partial:
         # What is left out, and what the sample stands for, is in the first sentence.
         if SAMPLE_REASON not in why and LEFT_OUT not in why:
             yield f"  {why}"

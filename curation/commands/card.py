@@ -31,10 +31,9 @@ def card(
 ) -> None:
     """Write the card of a built folder anew, from its rows, ledger and manifest.
 
-    With the card come LICENSE and LICENSES/, plots/, the counts and
-    digests of manifest.json, and SHA256SUMS: the same bytes as the build wrote, if
-    nothing else has changed. Rows and ledger are only read. `csbdata verify` names the
-    files that differ.
+    With the card come LICENSE and LICENSES/, plots/, the counts of manifest.json, and
+    SHA256SUMS: the same bytes as the build wrote, if nothing else has changed. Rows and
+    ledger are only read. `csbdata verify` names the files that differ.
 
     \b
     Examples:

@@ -10,10 +10,9 @@ import inspect
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +33,7 @@ from curation.dataset.ledger import (
     DOCUMENTS,
     LedgerRow,
 )
-from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT, TITLES
+from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
 from curation.dataset.parquet import COLUMNS, columns_of
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRow
@@ -57,21 +56,12 @@ if TYPE_CHECKING:
 FILE = "README.md"
 DETAILS = "DETAILS.md"
 _NOTE = re.compile(r"((?:^ *#: .*\n)*)^ *(\w+): ", re.MULTILINE)
-# Upper bounds of the Hub's closed list of size categories.
-_SIZES = (
-    (1_000, "n<1K"),
-    (10_000, "1K<n<10K"),
-    (100_000, "10K<n<100K"),
-    (1_000_000, "100K<n<1M"),
-    (10_000_000, "1M<n<10M"),
-)
 #: The folder of plots in a dataset folder, and the pictures of published results.
 PLOTS_FOLDER = "plots"
 RESULTS_PICTURE = f"{PLOTS_FOLDER}/results.svg"
 FITS_PICTURE = f"{PLOTS_FOLDER}/fits.svg"
 #: The parts of the page that the card leads to: the title, and the template.
 _DETAILS = {
-    "This edition": "card/summary.md.j2",
     "Results": "card/results.md.j2",
     "Rows and splits": "card/rows.md.j2",
     "What changed against the published edition, and why": "card/published.md.j2",
@@ -81,8 +71,7 @@ _DETAILS = {
     "Sources and licences": "card/licences.md.j2",
     "Asking for removal": "card/removal.md.j2",
     "Columns of records, instances and ledger": "card/columns.md.j2",
-    "How each subset was made, rule by rule": "card/making.md.j2",
-    "Why raw documents are not here": "card/reasons.md.j2",
+    "Rules, and reasons to reject": "card/rules.md.j2",
     "Datasheet": "card/datasheet.md.j2",
     "Contamination canary": "card/canary.md.j2",
 }
@@ -93,13 +82,6 @@ _SHARED = {
     "split": "Its split.",
     "detail": "What exactly was seen.",
 }
-#: The templates' names of the files of words in `cards/`.
-_WORDS = {
-    "edition": "published.toml",
-    "responsible": "responsible.toml",
-}
-#: Features and formats that the card lists.
-_TOP = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +93,6 @@ class CardContents:
     configs: Mapping[str, ConfigFigures]
     #: `curation.packaging.counts.count_rows`.
     counts: Values
-    #: Config to split to instances; empty where none were made.
-    instances: Mapping[str, Mapping[str, int]]
     #: The files of each config: of records, instances and ledger.
     files: DataFiles
     #: The tables of `csbdata stats`.
@@ -141,13 +121,14 @@ class CardContents:
 @cache
 def card_columns() -> Mapping[str, Sequence[tuple[str, str, str]]]:
     """Return name, type and meaning of the columns of every table, by its title."""
-    tables: tuple[tuple[str, type, pa.Schema], ...] = (
+    tables: tuple[tuple[str, type, Iterable[pa.Field]], ...] = (
         ("Records", BenchmarkRecord, COLUMNS),
         ("Instances", InstanceRow, INSTANCES),
         (DOCUMENTS, LedgerRow, DOCUMENT_COLUMNS),
         (CHANGES, Change, CHANGE_COLUMNS),
         (INSTANCE_LEDGER, InstanceLedgerRow, columns_of(InstanceLedgerRow)),
-        ("Core", CoreRecord, CORE_TABLE.columns),
+        # Of the config `core` the columns that records have not.
+        ("Core", CoreRecord, [*CORE_TABLE.columns][len(COLUMNS) :]),
     )
     listed = {}
     for title, row_type, columns in tables:
@@ -227,9 +208,7 @@ def _template_values(contents: CardContents) -> Values:
     elif contents.plots:
         alt = "Size and nesting of schemas, by config"
         picture = f"{PLOTS_FOLDER}/table-8.png", alt
-    columns = dict(card_columns())
-    core = columns.pop("Core")[len(COLUMNS) :]
-    top = (islice(numbers.items(), _TOP) for numbers in tables.figure_2.values())
+    words = (cards_folder() / "published.toml").read_text("utf-8")
     return {
         "facts": facts,
         "configs": contents.configs,
@@ -243,34 +222,23 @@ def _template_values(contents: CardContents) -> Values:
         "has_default": DEFAULT in contents.files,
         "example": (config, split),
         "place": python(facts.repository) if facts.repository else "os.getcwd()",
-        "columns": columns,
+        "columns": card_columns(),
         "detail_parts": _DETAILS,
         "hub_configs": hub_configs(contents.files),
-        "size_category": next(name for limit, name in _SIZES if contents.rows < limit),
         "sizes": SIZES,
         "picture": picture,
         "reasons": tuple(Reason),
-        "instances": contents.instances,
-        "licence_file": licences.FILE,
         "terms": terms,
         "texts": {name: licences.text_name(name) for name in names},
         "own_licence": licences.OWN,
         "unstated": licences.UNSTATED,
-        **{
-            name: tomllib.loads((cards_folder() / file).read_text("utf-8"))
-            for name, file in _WORDS.items()
-        },
-        # Reading has no name, and comes first.
-        "rule_names": ["", *(rule.name for rule in facts.rule_list)],
+        "edition": tomllib.loads(words),
         "tables": tables,
-        "measures": TITLES,
-        "frequent": [*zip_longest(*top, fillvalue=("", ""))],
         "lint_meanings": CODES,
         "canary": CANARY,
         "canary_key": METADATA_KEY,
         "results": contents.results,
-        "core": core if CORE in contents.files else (),
-        "default_name": DEFAULT,
+        "core": CORE in contents.files,
     }
 
 
@@ -290,4 +258,4 @@ def write_card(contents: CardContents, folder: Path) -> list[str]:
     for name in written:
         text = render_template(f"{name}.j2", values)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    return [*written, *licences.write_texts(list(values["texts"]), folder)]
+    return [*written, *licences.write_texts(values["texts"].values(), folder)]

@@ -9,17 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
-import pyarrow.parquet as pq
 
 from curation.core.benchmark import (
     DEFAULT,
     INSTANCES,
     LEDGER,
-    SIZES,
     SPLITS,
     in_benchmark_order,
     instances_folder,
-    size_of,
 )
 from curation.core.documents import KEPT, Origin, Reason
 from curation.dataset.edition_statistics import effective_sizes, without_sample
@@ -131,33 +128,11 @@ def _together(name: str, files: DataFiles, extras: list[str]) -> DataFiles:
     return {name: named} if named else {}
 
 
-def instance_rows(folder: Path, configs: list[str]) -> dict[str, dict[str, int]]:
-    """Return config to split to number of instances, of configs with instances.
-
-    Raises:
-        OSError: a file of instances cannot be read.
-    """
-    return {
-        config: {
-            split: sum(
-                int(pq.read_metadata(folder / path).num_rows)
-                for path in split_files(folder, instances_folder(config), split)
-            )
-            for split in SPLITS
-        }
-        for config in configs
-        if (folder / instances_folder(config)).is_dir()
-    }
-
-
-def count_rows(
-    folder: Path, ledger: Ledger, rows: pl.DataFrame, configs: list[str]
-) -> Values:
+def count_rows(folder: Path, rows: pl.DataFrame, configs: list[str]) -> Values:
     """Return the counts of a folder, by the names that the card's templates use.
 
     Args:
         folder: The dataset folder, of which the instances are read.
-        ledger: Its ledger.
         rows: Its records.
         configs: The configs of the ledger, in benchmark order.
 
@@ -165,30 +140,12 @@ def count_rows(
         OSError: a file cannot be read.
     """
     counted = without_sample(rows)
-    by_all = Counter(map(size_of, counted["field_count"].to_list()))
-    by_live = _counts(counted, "live_size")
     codes = _counts(rows.select(pl.col("lints").explode()).drop_nulls(), "lints")
     shared = rows.filter(pl.col("cluster").is_duplicated())
     trained = shared.filter(split="train")["cluster"].implode()
     example, instances = _example(folder, rows, configs)
     asked = counted.select(RecordFit._fields).drop_nulls()
     fits = [RecordFit(*row) for row in asked.iter_rows()]
-    dialects = sorted(
-        _counts(counted, "dialect").items(),
-        key=lambda pair: (not pair[0].startswith("draft"), pair[0]),
-    )
-    documents = ledger.documents()
-    rejected: dict[str, dict[str, dict[str, int]]] = {}
-    outcomes = documents.filter(pl.col("outcome") != KEPT)
-    for config, rule, outcome, count in sorted(
-        outcomes.group_by("config", "rule", "outcome").len().collect().rows()
-    ):
-        rejected.setdefault(config, {}).setdefault(rule, {})[outcome] = count
-    archives = (
-        documents.group_by("config", "source", "commit")
-        .agg(raw=pl.len(), kept=(pl.col("outcome") == KEPT).sum())
-        .sort("config", "source", "commit")
-    )
     licences: dict[tuple[str, str], dict[str, int]] = {}
     for source, commit, licence, count in sorted(
         rows.group_by("source", "commit", "licence").len().rows()
@@ -197,28 +154,11 @@ def count_rows(
     live_sizes: dict[str, dict[str, int]] = {}
     for config, size, count in rows.group_by("config", "live_size").len().rows():
         live_sizes.setdefault(config, {})[size] = count
-    repositories = (
-        rows.drop_nulls("original_repository")
-        .group_by(repository="original_repository", licence="licence")
-        .agg(count=pl.len())
-        .sort("count", "repository", "licence", descending=[True, False, False])
-    )
     return {
-        "archives": archives.collect().to_dicts(),
-        # Config to rule to reason; a rule named "" is reading itself.
-        "rejected": rejected,
         "licences": licences,
         "by_licence": _counts(rows, "licence"),
-        "repositories": repositories.to_dicts(),
         "lints": {code: count for code, count in codes.items() if code in CODES},
         "flagged": rows.filter(pl.col("lints").list.len() > 0).height,
-        "dialects": dict(dialects),
-        "dialect_found": _counts(counted, "dialect_found"),
-        "longest_schema": counted["json_schema"].str.len_chars().max() or 0,
-        "sizes": [
-            {"name": name, "by_all": by_all[name], "by_live": by_live.get(name, 0)}
-            for name in SIZES
-        ],
         "example": example,
         "example_instances": instances,
         "effective": effective_sizes(rows),
@@ -289,15 +229,10 @@ def _instances(folder: Path) -> Values | None:
     if not (folder / INSTANCE_LEDGER).is_file():
         return None
     rows = pl.read_parquet(folder / INSTANCE_LEDGER, glob=False)
-    names = (
-        *("witnesses", "near_misses", "judged_by_both", "unrefused", "given"),
-        "disputed",
-    )
+    names = ("witnesses", "near_misses", "judged_by_both", "unrefused", "disputed")
     sums = rows.select(names).sum().row(0, named=True)
-    refused = rows["examples_refused"].drop_nulls()
     return {
         **sums,
         "records": _counts(rows, "answer"),
         "missing": missing_near_misses(folder),
-        "examples_refused": sum(sum(json.loads(text).values()) for text in refused),
     }

@@ -35,7 +35,6 @@ from curation.packaging.counts import (
     config_figures,
     count_rows,
     data_files,
-    instance_rows,
 )
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest
 from curation.packaging.rewritten_fits import rewritten_fit
@@ -53,7 +52,9 @@ if TYPE_CHECKING:
     from curation.dataset.decisions import DecidedDocument
     from curation.instances.dataset.make_instances import RecordInstances
 
-_SINGLE = frozenset({card.FILE, card.DETAILS, licences.FILE, *manifest.UNLISTED})
+_SINGLE = frozenset(
+    {card.FILE, card.DETAILS, licences.FILE, manifest.FILE, checksums.FILE}
+)
 _FOLDERS = (f"{CORE}/", f"{PLOTS_FOLDER}/", f"{licences.FOLDER}/")
 
 #: The file of an edition that tells how far its evidence on engines holds.
@@ -109,8 +110,7 @@ def write_derived(
     contents = CardContents(
         facts=facts,
         configs=configs,
-        counts=count_rows(folder, ledger, edition.rows, [*configs]),
-        instances=instance_rows(folder, [*configs]),
+        counts=count_rows(folder, edition.rows, [*configs]),
         files={**files, **core},
         statistics=statistics_of(edition),
         notices=sorted(name for name in names if name.startswith(f"{NOTICES}/")),
@@ -126,11 +126,10 @@ def write_derived(
             copyfile(results / name, into / place)
             written.append(place)
     written += card.write_card(contents, into)
+    whole = manifest.whole_manifest(facts, configs)
+    written.append(manifest.write_manifest(whole, into))
     kept = [name for name in names if not is_derived(name)]
     sums = checksums.sums_of(folder, kept) | checksums.sums_of(into, written)
-    whole = manifest.whole_manifest(facts, configs, sums)
-    written.append(manifest.write_manifest(whole, into))
-    sums |= checksums.sums_of(into, [manifest.FILE])
     return [*written, checksums.write_sums(into, sums)]
 
 

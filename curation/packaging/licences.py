@@ -48,13 +48,11 @@ def archive_terms(
     texts = sorted(notices)
     terms = []
     for pin in pins:
-        records = dict(sorted(licences.get((pin.source, pin.commit), {}).items()))
         inside = f"{NOTICES}/{pin.archive}/"
         terms.append(
             {
                 "pin": pin,
-                "records": records,
-                "kept": sum(records.values()),
+                "records": licences.get((pin.source, pin.commit), {}),
                 "notices": [path for path in texts if path.startswith(inside)],
             }
         )
@@ -87,16 +85,18 @@ def text_name(identifier: str) -> str | None:
     return None if shipped_text(identifier) is None else f"{FOLDER}/{identifier}.txt"
 
 
-def write_texts(names: list[str], folder: Path) -> list[str]:
-    """Copy licence texts into a folder; return their paths in it.
+def write_texts(names: Iterable[str | None], folder: Path) -> list[str]:
+    """Copy licence texts into a folder; return their names there.
+
+    Args:
+        names: Of `text_name`.
+        folder: The dataset folder.
 
     Raises:
         OSError: a file cannot be written.
     """
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    written = []
-    for identifier in names:
-        if (source := shipped_text(identifier)) is not None:
-            written.append(f"{FOLDER}/{source.name}")
-            copyfile(source, folder / written[-1])
+    written = [name for name in names if name is not None]
+    for name in written:
+        copyfile(cards_folder() / "licences" / Path(name).name, folder / name)
     return written

@@ -1,4 +1,4 @@
-"""Read and write `manifest.json`: versions, pins, rules, counts, digests of all files.
+"""Read and write `manifest.json`: versions, pins, rules, counts.
 
 It holds nothing that differs from run to run: no date, host, path or duration. A build
 first writes `BuildFacts`, which cannot be counted from its files; `Manifest` adds the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -19,15 +19,11 @@ import msgspec
 
 from curation.core.benchmark import CONFIGS
 from curation.core.documents import Origin
-from curation.system.checksums import FILE as SUMS
-from curation.system.checksums import Sum
 from curation.system.errors import BadData, NoInput, other_version
 from curation.system.user_files import refuse_large
 
 #: The file's name in a build folder.
 FILE = "manifest.json"
-#: What no list of files in the manifest holds: itself, and what lists it.
-UNLISTED = frozenset({FILE, SUMS})
 #: What decides the content of a build beside its sources; the order is that of
 #: the manifest.
 _DISTRIBUTIONS = (
@@ -129,8 +125,6 @@ class Manifest(BuildFacts, frozen=True, kw_only=True, omit_defaults=True):
 
     #: By the config's name.
     configs: dict[str, ConfigFigures]
-    #: Size and digest of every file but those of `UNLISTED`, by name.
-    files: dict[str, Sum]
 
 
 _Stated = TypeVar("_Stated", bound=BuildFacts)
@@ -184,21 +178,10 @@ def write_manifest(facts: BuildFacts, folder: Path) -> str:
     return FILE
 
 
-def whole_manifest(
-    facts: BuildFacts, configs: Mapping[str, ConfigFigures], sums: Mapping[str, Sum]
-) -> Manifest:
-    """Return the manifest of facts and figures.
-
-    Args:
-        facts: The facts.
-        configs: The figures of every config.
-        sums: Of every file of the dataset folder; those in `UNLISTED` are left out.
-    """
-    return Manifest(
-        **{name: getattr(facts, name) for name in BuildFacts.__struct_fields__},
-        configs=dict(configs),
-        files={name: sums[name] for name in sorted(sums) if name not in UNLISTED},
-    )
+def whole_manifest(facts: BuildFacts, configs: Mapping[str, ConfigFigures]) -> Manifest:
+    """Return the manifest of facts, and of the figures of every config."""
+    fields = {name: getattr(facts, name) for name in BuildFacts.__struct_fields__}
+    return Manifest(**fields, configs=dict(configs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,60 +192,29 @@ class BuildOrigins:
     real: Mapping[str, str]
     #: Configs that hold the embedded sample, which was written for this project.
     sample: tuple[str, ...]
-    #: Configs of the ten of which the build has read nothing.
-    absent: tuple[str, ...]
-    #: The manifest's sentences that say why the build is partial; none if it is whole.
-    reasons: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """The number of real configs, and the names of the others.
-
-        Example:
-            `9 of the ten configs are real; the embedded sample stands for Glaiveai2K`
-        """
-        verb = "are" if len(self.real) > 1 else "is"
-        parts = [f"{len(self.real) or 'none'} of the ten configs {verb} real"]
-        if self.sample:
-            parts.append(f"the embedded sample stands for {_listed(self.sample)}")
-        if self.absent:
-            parts.append(f"without {_listed(self.absent)}")
-        return "; ".join(parts)
-
-
-def _listed(configs: Sequence[str]) -> str:
-    return "all ten" if len(configs) == len(CONFIGS) else ", ".join(configs)
+    #: The number of real configs, and the names of the others, such as
+    #: `9 of the ten configs are real; the embedded sample stands for Glaiveai2K`.
+    sentence: str
 
 
 def origins_of(manifest: Manifest) -> BuildOrigins:
     """Return the origins of a build's ten configs, from its manifest."""
-    origins = {
-        config: manifest.configs[config].origin
-        for config in CONFIGS
-        if config in manifest.configs and manifest.configs[config].raw
-    }
-    return BuildOrigins(
-        real={name: own for name, own in origins.items() if own != Origin.SAMPLE},
-        sample=tuple(name for name, own in origins.items() if own == Origin.SAMPLE),
-        absent=tuple(config for config in CONFIGS if config not in origins),
-        reasons=tuple(manifest.partial),
-    )
-
-
-def read_origins(folder: Path) -> BuildOrigins | None:
-    """Return the origins of a folder's ten configs; None if it is no build.
-
-    Args:
-        folder: Any folder; a build has a `manifest.json`.
-
-    Raises:
-        BadData: its manifest is not one that csbdata writes.
-
-    Example:
-        >>> origins = read_origins(Path("build/JSONSchemaBench"))
-        >>> if origins is not None and origins.reasons:
-        ...     print(origins.sentence, *origins.reasons)
-    """
-    if not (folder / FILE).is_file():
-        return None
-    return origins_of(read_manifest(folder))
+    real, sample, absent = {}, [], []
+    for config in CONFIGS:
+        figures = manifest.configs.get(config)
+        if figures is None or not figures.raw:
+            absent.append(config)
+        elif figures.origin == Origin.SAMPLE:
+            sample.append(config)
+        else:
+            real[config] = figures.origin
+    verb = "are" if len(real) > 1 else "is"
+    parts = [f"{len(real) or 'none'} of the ten configs {verb} real"]
+    for words, configs in (
+        ("the embedded sample stands for", sample),
+        ("without", absent),
+    ):
+        listed = "all ten" if len(configs) == len(CONFIGS) else ", ".join(configs)
+        if configs:
+            parts.append(f"{words} {listed}")
+    return BuildOrigins(real=real, sample=tuple(sample), sentence="; ".join(parts))

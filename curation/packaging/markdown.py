@@ -83,9 +83,7 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "code": code,
     "link": link,
     "python": python,
-    "json": python,
     "anchor": anchor,
-    "share": lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "-",
 }
 
 

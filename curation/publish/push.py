@@ -31,7 +31,7 @@ from curation.download.huggingface import (
 )
 from curation.packaging.derived_files import write_derived
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import UNLISTED, BuildFacts, read_facts
+from curation.packaging.manifest import BuildFacts, read_facts
 from curation.publish.repository import (
     DATASET,
     MAIN,
@@ -159,24 +159,6 @@ def plan_for(
         foreign=tuple(sorted(others - gone)),
         bytes=sum(local[name].bytes for name in send),
     )
-
-
-class _ListedFiles(msgspec.Struct):
-    """The part of any manifest that lists files."""
-
-    files: dict[str, msgspec.Raw]
-
-
-def files_listed(manifest: bytes) -> frozenset[str]:
-    """Return the files that a manifest lists, itself included.
-
-    A manifest that is not ours lists nothing.
-    """
-    try:
-        files = msgspec.json.decode(manifest, type=_ListedFiles).files
-    except (ValueError, RecursionError):
-        return frozenset()
-    return frozenset({*UNLISTED, *files})
 
 
 def published_files(names: Iterable[str]) -> frozenset[str]:
@@ -393,12 +375,12 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
         CsbdataError: no answer, or a refusal.
     """
     repository = HubRepository(name=request.repo, time_limits=request.time_limits)
-    visibility = repository.visibility()
-    head, files, listed = None, dict[str, RemoteFile](), frozenset[str]()
-    if visibility is not None:
-        head = repository.head()
+    info = repository.info()
+    head = info.sha if info else None
+    files, listed = dict[str, RemoteFile](), frozenset[str]()
+    if head is not None:
         files = repository.files(head)
-        listed = files_listed(repository.manifest(head) if MANIFEST in files else b"")
+        listed = repository.listed_files(head) if MANIFEST in files else listed
     plan = plan_for(verified.files, files, listed or published_files(files))
     former_tag = None
     if head is not None and plan.replaces and not listed:
@@ -406,7 +388,7 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
     return PushPreview(
         request=request,
         verified=verified,
-        visibility=visibility or ("private" if request.private else "public"),
+        visibility="private" if (info or request).private else "public",
         head=head,
         plan=plan,
         former_tag=former_tag,

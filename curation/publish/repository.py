@@ -11,14 +11,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
-from huggingface_hub import HfApi
+from huggingface_hub import DatasetInfo, HfApi
 from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.sha import git_hash
 
 from curation.download.huggingface import HubTimeLimits, repeated
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.system.checksums import names_in
+from curation.system.checksums import FILE as SUMS
+from curation.system.checksums import names_in, read_sums
 from curation.system.errors import BadData, CsbdataError
 
 _T = TypeVar("_T")
@@ -145,19 +146,14 @@ class HubRepository:
             if isinstance(entry, RepoFile)
         }
 
-    def visibility(self) -> str | None:
-        """Return `private` or `public`; None if we see no such dataset.
+    def info(self) -> DatasetInfo | None:
+        """Return what the Hub says of the dataset; None if we see no such one."""
 
-        Raises:
-            CsbdataError: no answer, or a refusal that says nothing of that.
-        """
-
-        def ask(name: str) -> str | None:
+        def ask(name: str) -> DatasetInfo | None:
             try:
-                info = self.api.dataset_info(name)
+                return self.api.dataset_info(name)
             except RepositoryNotFoundError:
                 return None
-            return "private" if info.private else "public"
 
         return self._ask(ask)
 
@@ -166,14 +162,18 @@ class HubRepository:
         refs = self._ask(self.api.list_repo_refs, repo_type=DATASET)
         return {ref.name: ref.target_commit for ref in refs.tags}
 
-    def manifest(self, commit: str) -> bytes:
-        """Return the content of the manifest in a commit; empty if there is none."""
+    def listed_files(self, commit: str) -> frozenset[str]:
+        """Return the files that an edition of csbdata lists, its list included.
+
+        Of a commit that is no such edition there are none.
+        """
         with tempfile.TemporaryDirectory() as folder:
-            self.fetch(commit, [MANIFEST], Path(folder))
+            self.fetch(commit, [SUMS], Path(folder))
             try:
-                return Path(folder, MANIFEST).read_bytes()
-            except OSError:
-                return b""
+                sums = read_sums(Path(folder))
+            except (BadData, OSError):
+                return frozenset()
+        return frozenset({SUMS, *sums}) if MANIFEST in sums else frozenset()
 
     def fetch(self, commit: str, names: Iterable[str], folder: Path) -> None:
         """Download files of a commit anew, past every cache."""

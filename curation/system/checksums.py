@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from curation.system.errors import BadData
@@ -18,16 +17,6 @@ NOT_OURS = frozenset({".git", ".gitattributes", ".cache"})
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sum:
-    """What is known of one file's bytes."""
-
-    #: Their number.
-    bytes: int
-    #: Hexadecimal.
-    sha256: str
-
-
 def file_digest(path: Path) -> str:
     """Return the sha256 of a file's bytes, in hexadecimal.
 
@@ -38,18 +27,13 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def sums_of(folder: Path, names: Iterable[str]) -> dict[str, Sum]:
-    """Return size and digest of files of a folder, named with `/`, sorted by name.
+def sums_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the digests of files of a folder, by their names with `/`.
 
     Raises:
         OSError: a file cannot be read.
     """
-    return {
-        name: Sum(
-            bytes=(folder / name).stat().st_size, sha256=file_digest(folder / name)
-        )
-        for name in sorted(names)
-    }
+    return {name: file_digest(folder / name) for name in names}
 
 
 def names_in(folder: Path) -> set[str]:
@@ -62,13 +46,13 @@ def names_in(folder: Path) -> set[str]:
     return {name.as_posix() for name in names if name.parts[0] not in NOT_OURS}
 
 
-def write_sums(folder: Path, sums: Mapping[str, Sum]) -> str:
+def write_sums(folder: Path, sums: Mapping[str, str]) -> str:
     """Write `SHA256SUMS`, and return its path in the folder.
 
     Raises:
         OSError: the file cannot be written.
     """
-    lines = (f"{sums[name].sha256}  {name}\n" for name in sorted(sums))
+    lines = (f"{sums[name]}  {name}\n" for name in sorted(sums))
     (folder / FILE).write_text("".join(lines), encoding="utf-8", newline="\n")
     return FILE
 

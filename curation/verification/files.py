@@ -9,8 +9,6 @@ from pathlib import Path
 from curation.core.benchmark import LEDGER, NOTICES, SPLITS, records_config
 from curation.dataset.parquet import file_name
 from curation.packaging.derived_files import is_derived
-from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import UNLISTED
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import file_digest, read_sums
 from curation.system.errors import BadData
@@ -24,40 +22,36 @@ _HUB_NOTES = ".cache/huggingface/"
 
 
 def judge_digests(contents: FolderContents, _result: CheckResult) -> CheckResult:
-    """Compare the digests of all files with those of both lists."""
+    """Compare the digests of all files with the list of them."""
     digests = {name: file_digest(path) for name, path in contents.files.items()}
+    counted = {"files": len(digests)}
     # An unreadable file is reported already.
     unread = {finding.where for finding in contents.findings}
+    if SUMS not in digests:
+        missing = [] if SUMS in unread else [Finding(where=SUMS, detail="missing")]
+        return CheckResult(findings=missing, counted=counted)
+    try:
+        sums = read_sums(contents.folder)
+    except (BadData, ValueError, OSError) as error:
+        unreadable = Finding(where=SUMS, detail=f"not readable ({error})")
+        return CheckResult(findings=[unreadable], counted=counted)
     findings = []
-    lists = {}
-    if contents.manifest:
-        files = contents.manifest.files
-        lists[MANIFEST] = {name: file.sha256 for name, file in files.items()}
-    if SUMS in contents.files:
-        try:
-            lists[SUMS] = read_sums(contents.folder)
-        except (BadData, ValueError, OSError) as error:
-            findings.append(Finding(where=SUMS, detail=f"not readable ({error})"))
-    elif SUMS not in unread:
-        findings.append(Finding(where=SUMS, detail="missing"))
-    for name, sums in lists.items():
-        exempt = unread | (UNLISTED if name == MANIFEST else {SUMS})
-        for path in sorted((digests.keys() | sums.keys()) - exempt):
-            if path not in digests:
-                detail = f"missing, but listed in {name}"
-            elif path not in sums:
-                detail = f"not listed in {name}"
-            elif digests[path] != sums[path]:
-                detail = f"changed: not the digest in {name}"
-            else:
-                continue
-            findings.append(Finding(where=path, detail=detail))
-    return CheckResult(findings=findings, counted={"files": len(digests)})
+    for path in sorted((digests.keys() | sums.keys()) - unread - {SUMS}):
+        if path not in digests:
+            detail = f"missing, but listed in {SUMS}"
+        elif path not in sums:
+            detail = f"not listed in {SUMS}"
+        elif digests[path] != sums[path]:
+            detail = f"changed: not the digest in {SUMS}"
+        else:
+            continue
+        findings.append(Finding(where=path, detail=detail))
+    return CheckResult(findings=findings, counted=counted)
 
 
 DIGESTS = FolderCheck(
     name="digests",
-    question="are the files those that manifest.json and SHA256SUMS list?",
+    question="are the files those that SHA256SUMS lists?",
     judge=judge_digests,
 )
 

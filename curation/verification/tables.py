@@ -71,24 +71,21 @@ def open_config(folder: Path, item: CheckItem) -> CheckResult:
     tables = {split: split_files(folder, item.where, split) for split in SPLITS}
     if (folder / item.where).is_file():
         tables = {SPLITS[0]: [item.where]}
-    rows = {
-        split: {
-            str(folder.resolve() / path): pq.read_metadata(folder / path).num_rows
-            for path in paths
-        }
+    files = {
+        split: [str(folder.resolve() / path) for path in paths]
         for split, paths in tables.items()
     }
-    files = {
-        split: [path for path, number in paths.items() if number]
-        for split, paths in rows.items()
-        if any(paths.values())
+    rows = {
+        split: sum(pq.read_metadata(path).num_rows for path in paths)
+        for split, paths in files.items()
     }
-    loaded = datasets.load_dataset("parquet", data_files=files)
+    filled = {split: files[split] for split in files if rows[split]}
+    loaded = datasets.load_dataset("parquet", data_files=filled)
     findings = []
-    for split in files:
-        number = sum(rows[split].values())
-        if loaded[split].num_rows != number:
-            detail = f"opens with {loaded[split].num_rows} of {counted(number, 'row')}"
+    for split in filled:
+        opened, number = loaded[split].num_rows, rows[split]
+        if opened != number:
+            detail = f"opens with {opened} of {counted(number, 'row')}"
             findings.append(Finding(where=f"{item.where}/{split}", detail=detail))
     return CheckResult(
         findings=findings,

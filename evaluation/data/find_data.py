@@ -120,26 +120,29 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
         Nothing if every measured config is real, or the folder does not record its
         origin.
     """
-    from curation.packaging.manifest import read_origins  # noqa: PLC0415 - of builds alone
+    from curation.packaging.manifest import FILE, origins_of, read_manifest  # noqa: PLC0415 - of builds alone
     from curation.sources.base import SAMPLE_REASON  # noqa: PLC0415 - as above
 
+    if not (folder / FILE).is_file():
+        return ()
     try:
-        origins = read_origins(folder)
+        manifest = read_manifest(folder)
     except BadData as fault:
         return (f"which configs are real is not known: {fault}",)
-    if origins is None or not origins.reasons:
+    if not manifest.partial:
         return ()
+    origins = origins_of(manifest)
     if not configs:
         # Which configs are the sample's is in the sentence.
         return (
             origins.sentence,
-            *(why for why in origins.reasons if SAMPLE_REASON not in why),
+            *(why for why in manifest.partial if SAMPLE_REASON not in why),
         )
     sample = [config for config in origins.sample if config in configs]
     lines = [f"the embedded sample stands for {', '.join(sample)}"] if sample else []
     return (
         *lines,
-        *(why for why in origins.reasons if any(name in why for name in configs)),
+        *(why for why in manifest.partial if any(name in why for name in configs)),
     )
 
 

@@ -122,7 +122,7 @@ def test_no_card_and_no_manifest_makes_it_fail(
     (folder / name).write_bytes((sample_build / name).read_bytes())
     head = yaml.safe_dump({"configs": parts[0]})
     (folder / "README.md").write_text(f"---\n{head}\n---\n")
-    manifest = {"configs": parts[1], "files": parts[2], "partial": [], "rules": "x"}
+    manifest = {"configs": parts[1], "pins": parts[2], "partial": [], "rules": "x"}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     assert verify_folder(folder, checks=(*QUICK, LEAKAGE)).exit_code
 

@@ -52,7 +52,7 @@ def test_a_plan_is_shown_and_nothing_is_done(there: Connection, tmp_path: Path) 
     folder = write_folder(tmp_path / "x")
     done = _run("push", str(folder), "--repo", NAME, "--dry-run")
     assert done.exit_code == 0
-    assert "5 added" in done.stdout
+    assert "6 added" in done.stdout
     assert "  + A/test-00000-of-00001.parquet" in done.stdout
     assert "Nothing was changed." in done.stdout
     assert "(private)" in done.stderr

@@ -25,7 +25,7 @@ from curation.dataset import plots
 from curation.dataset.content_digest import DIGESTS, record_digests
 from curation.dataset.edition_statistics import statistics_of
 from curation.dataset.editions import open_edition
-from curation.dataset.ledger import open_ledger, write_ledger
+from curation.dataset.ledger import write_ledger
 from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
 from curation.dataset.parquet import COLUMNS
 from curation.download.acquire import FetchSettings
@@ -41,14 +41,13 @@ from curation.packaging.manifest import (
     origins_of,
     read_facts,
     read_manifest,
-    read_origins,
     whole_manifest,
     write_manifest,
 )
 from curation.packaging.rewritten_fits import FITS, rewritten_fit
 from curation.packaging.tables import LEDGER_FORMS, refuse_foreign_columns
 from curation.pipeline.build import BuildRequest, build
-from curation.system.checksums import Sum, read_sums
+from curation.system.checksums import read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.system.progress import Quiet
 from curation.verification.run import CHECKS, verify_folder
@@ -150,7 +149,7 @@ def test_changed_rows_show_in_what_is_derived(folder: Path) -> None:
     rows = pq.read_table(path)
     pq.write_table(rows.slice(1), path)
     found = differing_files(folder)
-    assert {"README.md", "manifest.json", "SHA256SUMS"} <= set(found)
+    assert {"README.md", "SHA256SUMS"} <= set(found)
 
 
 def test_the_digests_are_those_of_coreutils(sample_build: Path) -> None:
@@ -163,14 +162,6 @@ def test_the_digests_are_those_of_coreutils(sample_build: Path) -> None:
     )
     assert (ended.returncode, ended.stdout) == (0, b"")
     assert set(read_sums(sample_build)) == set(bytes_of(sample_build)) - {"SHA256SUMS"}
-
-
-def test_the_manifest_lists_all_but_itself_and_the_digests(sample_build: Path) -> None:
-    """The two lists agree, and neither lists itself."""
-    listed = read_manifest(sample_build).files
-    sums = read_sums(sample_build)
-    assert set(listed) == set(sums) - {"manifest.json"}
-    assert all(listed[name].sha256 == sums[name] for name in listed)
 
 
 def test_every_parquet_file_carries_the_canary(sample_build: Path) -> None:
@@ -203,7 +194,6 @@ def test_others_files_are_listed_and_left_alone(folder: Path) -> None:
     rebuild(folder)
     assert (folder / "NOTES.md").read_text() == "Mine.\n"
     assert "NOTES.md" in read_sums(folder)
-    assert "NOTES.md" in read_manifest(folder).files
 
 
 @pytest.mark.slow
@@ -361,7 +351,7 @@ def test_what_a_killed_card_left_is_gone_after_the_next(folder: Path) -> None:
 
 
 def test_features_are_counted_once(sample_build: Path) -> None:
-    """Card and plot count as the column does: under each row's own dialect."""
+    """The plot counts as the column does: under each row's own dialect."""
     rows = pl.read_parquet(sorted(sample_build.glob("[A-Z]*/t*.parquet")), glob=False)
     rows = pl.concat(
         [rows, *map(pl.read_parquet, sample_build.glob("[A-Z]*/val*.parquet"))]
@@ -369,8 +359,6 @@ def test_features_are_counted_once(sample_build: Path) -> None:
     counted = rows.select(pl.col("features").explode()).group_by("features").len()
     shown = statistics_of(open_edition(str(sample_build))).figure_2["features"]
     assert shown == dict(counted.drop_nulls().iter_rows())
-    text = (sample_build / "DETAILS.md").read_text(encoding="utf-8")
-    assert f"| `required` | {shown['required']} |" in text
 
 
 def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
@@ -412,7 +400,7 @@ def test_rows_of_the_sample_count_if_there_are_no_others(
     tables = statistics_of(edition)
     assert sum(tables.table_9["Snowplow"].values()) == counted
     assert tables.left_out == left_out
-    counts = count_rows(tmp_path, open_ledger(tmp_path), edition.rows, ["Snowplow"])
+    counts = count_rows(tmp_path, edition.rows, ["Snowplow"])
     assert (counts["asked"], counts["targets"]["vllm"].accepted) == (asked, asked)
 
 
@@ -446,27 +434,15 @@ def test_only_what_every_target_was_asked_as_it_is_today_is_known(
 
 
 FACTS = facts(partial=["Half is missing."])
-SUMS = {
-    name: Sum(bytes=4, sha256="0" * 64)
-    for name in ("b/x.parquet", "README.md", "SHA256SUMS", FILE)
-}
 CONFIGS_MADE = count_entries([entry(record("o1"), "Snowplow")])
-WHOLE = whole_manifest(FACTS, CONFIGS_MADE, SUMS)
-
-
-def test_every_file_has_its_digest(tmp_path: Path) -> None:
-    """All files but the manifest and the list of digests are listed, sorted."""
-    write_manifest(WHOLE, tmp_path)
-    files = json.loads((tmp_path / FILE).read_text())["files"]
-    assert list(files) == ["README.md", "b/x.parquet"]
-    assert files["b/x.parquet"] == {"bytes": 4, "sha256": "0" * 64}
+WHOLE = whole_manifest(FACTS, CONFIGS_MADE)
 
 
 def test_written_from_itself_it_is_the_same(tmp_path: Path) -> None:
     """A manifest read back serves as the facts: the same bytes come out."""
     write_manifest(WHOLE, tmp_path)
     first = (tmp_path / FILE).read_bytes()
-    again = whole_manifest(read_facts(tmp_path), CONFIGS_MADE, SUMS)
+    again = whole_manifest(read_facts(tmp_path), CONFIGS_MADE)
     write_manifest(again, tmp_path)
     assert (tmp_path / FILE).read_bytes() == first
 
@@ -550,43 +526,31 @@ def test_real_sample_and_absent_configs_are_told_apart(tmp_path: Path) -> None:
     found = origins_of(manifest_with(tmp_path, given))
     assert found.real == {"Kubernetes": "index"}
     assert found.sample == ("Snowplow",)
-    assert set(found.absent) == set(CONFIGS) - {"Kubernetes", "Snowplow"}
-    assert found.reasons == ("X: why.",)
-    assert found.sentence.startswith(
-        "1 of the ten configs is real; the embedded sample stands for Snowplow; without"
+    absent = ", ".join(name for name in CONFIGS if name not in given)
+    assert found.sentence == (
+        "1 of the ten configs is real; the embedded sample stands for Snowplow; "
+        f"without {absent}"
     )
 
 
-def test_a_whole_build_is_not_partial(tmp_path: Path) -> None:
-    """Ten real configs and no reason, none of which had no document at all."""
-    made = manifest_with(tmp_path, dict.fromkeys(CONFIGS, "upstream"))
-    whole = msgspec.structs.replace(made, partial=[])
-    found = origins_of(whole)
-    assert not found.reasons
-    assert found.sentence == "10 of the ten configs are real"
+def test_a_config_without_a_document_is_absent(tmp_path: Path) -> None:
+    """Ten real configs, and ten of which nothing was read from one."""
+    whole = manifest_with(tmp_path, dict.fromkeys(CONFIGS, "upstream"))
+    assert origins_of(whole).sentence == "10 of the ten configs are real"
     empty = msgspec.structs.replace(whole.configs["Kubernetes"], raw=0)
     less = msgspec.structs.replace(
         whole, configs={**whole.configs, "Kubernetes": empty}
     )
-    assert origins_of(less).absent == ("Kubernetes",)
+    assert origins_of(less).sentence.endswith("are real; without Kubernetes")
 
 
 def test_the_sample_alone_says_that_nothing_is_real(sample_build: Path) -> None:
     """Of a build of the sample no config is real."""
-    found = read_origins(sample_build)
-    assert found is not None
+    found = origins_of(read_manifest(sample_build))
     assert found.sample == CONFIGS
     assert found.sentence == (
         "none of the ten configs is real; the embedded sample stands for all ten"
     )
-
-
-def test_a_folder_that_is_no_build_has_no_origins(tmp_path: Path) -> None:
-    """Without a manifest nothing is claimed; a damaged one is an error."""
-    assert read_origins(tmp_path) is None
-    (tmp_path / FILE).write_text("{}")
-    with pytest.raises(BadData):
-        read_origins(tmp_path)
 
 
 def test_other_alphabets_stand_there_as_they_are(tmp_path: Path) -> None:

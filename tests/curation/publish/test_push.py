@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -18,7 +17,6 @@ from curation.publish.push import (
     PushOutcome,
     PushPreview,
     PushRequest,
-    files_listed,
     plan_for,
     published_files,
     push,
@@ -108,24 +106,6 @@ def test_a_content_is_described_as_git_and_the_hub_do(content: bytes) -> None:
     blob = b"blob " + str(len(content)).encode() + b"\0" + content
     assert known.git_oid == hashlib.sha1(blob).hexdigest()  # noqa: S324 (git's own)
     assert known.sha256 == hashlib.sha256(content).hexdigest()
-
-
-@pytest.mark.slow
-@given(
-    manifest=st.dictionaries(
-        st.sampled_from(["files", "name"]),
-        st.recursive(st.none() | st.booleans() | st.text(max_size=5), st.lists),
-    )
-)
-def test_any_manifest_can_be_asked_for_its_files(manifest: dict[str, object]) -> None:
-    """One that lists nothing in our way answers for nothing, not even for itself."""
-    assert files_listed(json.dumps(manifest).encode()) == frozenset()
-
-
-def test_a_manifest_answers_for_itself_and_its_checksums() -> None:
-    """They are ours wherever the manifest is."""
-    ours = {"manifest.json", "SHA256SUMS"}
-    assert files_listed(b'{"files": {"a": {}}}') == {"a", *ours}
 
 
 @pytest.mark.parametrize(
@@ -301,7 +281,7 @@ def test_only_what_differs_is_sent(there: Connection, tmp_path: Path) -> None:
     changed = {**FILES, "A/test-00000-of-00001.parquet": b"PAR1 other"}
     folder = write_folder(tmp_path / "two", changed)
     plan = looked(folder).plan
-    assert plan.changed == ("A/test-00000-of-00001.parquet", "manifest.json")
+    assert plan.changed == ("A/test-00000-of-00001.parquet", "SHA256SUMS")
     assert plan.added == plan.deleted == ()
     pushed(folder)
     assert there.hub.count("PUT", "") == before + 1
@@ -309,7 +289,7 @@ def test_only_what_differs_is_sent(there: Connection, tmp_path: Path) -> None:
     assert there.seen(DAY) == contents(tmp_path / "one")
 
 
-def test_deleted_is_only_what_the_manifest_there_lists(
+def test_deleted_is_only_what_the_edition_there_lists(
     there: Connection, tmp_path: Path
 ) -> None:
     """A file of the edition there goes with it; anyone else's is foreign."""
@@ -370,22 +350,16 @@ def test_a_file_that_was_not_sent_is_noticed(there: Connection, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "manifest",
-    [
-        b"",
-        b"[1]",
-        b"[" * 100_000,
-        b"\xff",
-        b'{"files": 3}',
-        b'{"files": {"../x": {}, "/etc": {}}}',
-    ],
-    ids=["empty", "list", "deep", "bytes", "number", "paths"],
+    "sums",
+    [b"", b"[1]", b"\xff", b"0" * 64 + b"  x.txt\n", b"0" * 64 + b"  ../x\n"],
+    ids=["empty", "json", "bytes", "without a manifest", "paths"],
 )
-def test_a_manifest_that_is_not_ours_deletes_nothing(
-    manifest: bytes, there: Connection, tmp_path: Path
+def test_a_list_of_digests_that_is_not_ours_deletes_nothing(
+    sums: bytes, there: Connection, tmp_path: Path
 ) -> None:
-    """Whatever it says: only files that are there and that it lists would go."""
-    there.hub.store.put(NAME, {"manifest.json": manifest, "x.txt": b"1"})
+    """It is an edition's only if it lists a manifest."""
+    theirs = {"manifest.json": b"{}", "SHA256SUMS": sums, "x.txt": b"1"}
+    there.hub.store.put(NAME, theirs)
     assert looked(write_folder(tmp_path / "build")).plan.deleted == ()
 
 

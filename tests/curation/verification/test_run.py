@@ -9,8 +9,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from curation.core.benchmark import CONFIGS
 from curation.dataset.ledger import DOCUMENTS
@@ -27,7 +25,7 @@ from curation.verification.folder_contents import open_folder
 from curation.verification.labels import LABELS
 from curation.verification.records import LEAKAGE, ROWS
 from curation.verification.tables import DERIVED, LOADING
-from curation.verification.texts import TEXTS, personal_data
+from curation.verification.texts import TEXTS
 from curation.workers.outcomes import Ending, ProcessResult
 from tests.builds import write_build
 from tests.curation.credential_examples import examples
@@ -89,15 +87,9 @@ def test_files_missing_added_and_changed_are_named(folder: Path) -> None:
     (folder / "README.md").write_text("---\n{}\n---\n")
     assert said_by(DIGESTS, folder) == [
         "readable: LICENSES/Apache-2.0.txt: may not be read",
-        *(
-            line
-            for name in ("manifest.json", "SHA256SUMS")
-            for line in (
-                f"digests: LICENSE: missing, but listed in {name}",
-                f"digests: README.md: changed: not the digest in {name}",
-                f"digests: thesis.txt: not listed in {name}",
-            )
-        ),
+        "digests: LICENSE: missing, but listed in SHA256SUMS",
+        "digests: README.md: changed: not the digest in SHA256SUMS",
+        "digests: thesis.txt: not listed in SHA256SUMS",
     ]
 
 
@@ -256,17 +248,6 @@ def test_columns_are_those_of_a_build(folder: Path) -> None:
         f"derived: {TABLE}: not the columns of a build: depth, json_schema, mine"
         in said
     )
-
-
-def test_addresses_are_listed_and_no_failure(folder: Path) -> None:
-    """A record with a mail address is a note with its place, not its address."""
-    schema = {"description": "ask jane.roe@uni-somewhere.edu"}
-    name = set_cell(folder / TABLE, "json_schema", json.dumps(schema))
-    found = judged(TEXTS, folder)
-    assert not any(finding.failure for finding in found)
-    listed = [str(finding) for finding in found]
-    assert f"texts: Github_easy/{name}: 1 e-mail address" in listed
-    assert "jane" not in str(found)
 
 
 def test_a_document_that_took_too_much_is_no_unknown_rule(folder: Path) -> None:
@@ -451,45 +432,3 @@ def test_a_credential_behind_an_escape_is_one(tmp_path: Path) -> None:
         "Hugging Face token in row 0, column text at /a/0",
         "Hugging Face token in row 1, column text",
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("write to jane.roe+lists@mail.uni.edu.", "e-mail address"),
-        ("call +41 21 693 11 11 now", "telephone number"),
-        ("host 8.8.8.8", "IP address"),
-        ("2001:4860:4860:0:0:0:0:8888", "IP address"),
-        ("ftp://jane:secret@files.uni.edu/x", "URL with a password"),
-    ],
-)
-def test_what_leads_to_someone_is_found(text: str, kind: str) -> None:
-    """Each kind by an example of it."""
-    assert personal_data(text)[kind] == 1
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "jane@example.com, joe@mail.example.org, x@y.test, a@b.invalid",
-        "10.0.0.1 127.0.0.1 192.168.1.1 192.0.2.7 version 1.2.3 999.1.1.1",
-        "@types/node @angular/core user@ @host",
-        "https://example.org/a:b@c",
-        "+1 and 2 + 3",
-    ],
-)
-def test_what_is_reserved_or_no_address_is_not(text: str) -> None:
-    """Names and numbers for examples, private networks, packages, sums."""
-    assert not personal_data(text)
-
-
-def test_one_that_stands_twice_counts_once() -> None:
-    """Distinct ones are counted."""
-    text = "a@uni.edu a@uni.edu b@uni.edu"
-    assert personal_data(text)["e-mail address"] == 2
-
-
-@given(st.text())
-def test_any_text_is_read(text: str) -> None:
-    """Nothing that may stand in a text makes it fail."""
-    assert all(count > 0 for count in personal_data(text).values())
