@@ -1,4 +1,4 @@
-"""The tables and plots of a run, by task."""
+"""The tables of a run, by task."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from evaluation.results.overview import tables as tables_of_any
 from evaluation.results.refusal_messages import explain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evaluation.core.suite import ScoredRun, Suite
     from evaluation.core.task import Task
-    from evaluation.reporting.charts import Plot
     from evaluation.results.reader import RecordedRun
 
 #: The name of the table of `schema_matrix`.
@@ -51,20 +50,7 @@ def tables_by_task(
     }
 
 
-def plots(run: RecordedRun) -> Iterator[Plot]:
-    """Yield every plot of a run."""
-    from evaluation.results.plots import plots as plots_of_any  # noqa: PLC0415 (draws)
-
-    for name, task in _tasks(run).items():
-        if suite := _suite(run):
-            yield from suite.plots(_scored(run, name))
-        elif task and not run.suite:
-            yield from task.plots(run)
-        else:
-            yield from plots_of_any(run.attempts(name), name)
-
-
-def _tasks(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Task | None]:
+def _tasks(run: RecordedRun, names: Sequence[str]) -> dict[str, Task | None]:
     """Return the tasks of a run whose tables are wanted; None if not installed here.
 
     Raises:

@@ -142,16 +142,15 @@ class RecordedRun:
         """
         return _firsts(self._attempts).drop(_LINE)
 
-    def walks(self, task: str = "", *, times: bool = True) -> pl.DataFrame:
+    def walks(self, task: str = "") -> pl.DataFrame:
         """Return one line for each walk (`evaluation.results.frames`).
 
         Args:
             task: The task whose texts are read; empty for all.
-            times: Whether it has all its times, which take most of the reading.
         """
         from evaluation.results.frames import walk_frame  # noqa: PLC0415 - loads polars
 
-        return walk_frame(self._lines(task, StoredTexts), times=times)
+        return walk_frame(self._lines(task, StoredTexts))
 
 
 def _firsts(lines: pl.DataFrame) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Tables and plots: the same figures in every form, whatever they hold."""
+"""Tables: the same figures in every form, whatever they hold."""
 
 from __future__ import annotations
 
@@ -12,13 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest import mock
 
-import numpy as np
 import pytest
-from matplotlib import figure as figures
 from rich.console import Console
 
-from curation.dataset.plots import style
-from evaluation.reporting.charts import Point, heat_map, label, points, stack, survival
 from evaluation.reporting.notes import BRACKETS, CLUSTERS
 from evaluation.reporting.printing import as_csv, as_json, as_markdown, for_terminal
 from evaluation.reporting.quantiles import Quantiles
@@ -36,11 +32,9 @@ from evaluation.reporting.tables import (
     duration,
     text_of,
 )
-from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from evaluation.reporting.charts import Plot
     from evaluation.reporting.tables import Cell
 
 
@@ -183,48 +177,6 @@ def test_a_ragged_row_is_a_defect() -> None:
     """Each row has as many cells as there are columns."""
     with pytest.raises(ValueError, match="t"):
         Table(title="t", columns=("a", "b"), rows=(("x",),))
-
-
-_EVIL = "$x^{$ \x1b[2J \u202e"
-_MAPS: dict[str, dict[str, float | None]] = {
-    "allOf": {"a": 1.0, "b": None},
-    _EVIL: {"a": 0.25, "b": 0.0},
-}
-DRAWINGS = [
-    survival("s", "t", {_EVIL: np.array([1, 2, 3]), "none": np.array([])}),
-    survival("s", "t", {"same": np.array([5, 5])}),
-    survival("s", "t", {}),
-    stack("s", "t", {_EVIL: {"a": 1, "b": 0}, "none": {}}, x_label="x"),
-    stack("s", "t", {}, x_label="x"),
-    points("s", "t", {_EVIL: Point(x=1, y=2)}, x_label="x", y_label="y"),
-    points("s", "t", {}, x_label="x", y_label="y"),
-    heat_map("s", "t", _MAPS),
-    heat_map("s", "t", {}),
-]
-
-
-@pytest.mark.parametrize("plot", first_fast(3, DRAWINGS))
-def test_a_plot_can_be_drawn(plot: Plot) -> None:
-    """Without a warning, which would be an error here."""
-    with style():
-        figure = figures.Figure(layout="constrained")
-        plot.draw(figure)
-        figure.draw_without_rendering()
-
-
-def test_a_curve_falls_with_every_time() -> None:
-    """From all to none; what is below is told by the axis, which has no 0."""
-    figure = figures.Figure()
-    survival("s", "t", {"a": np.array([1e6, 2e6])}).draw(figure)
-    (curve,) = figure.axes[0].lines
-    assert np.asarray(curve.get_ydata()).tolist() == [1, 0.5, 0]
-    assert np.asarray(curve.get_xdata()).tolist() == [1e6, 2e6, 2e6]
-
-
-def test_names_are_what_the_font_can_draw() -> None:
-    """One line of ASCII, cut where it is long."""
-    assert label("a\nb\u202e\U0001f600").isascii()
-    assert len(label("x" * 99)) == 36
 
 
 _COMMAND = "csbdata eval --engine alpha --id 'Github_easy/o 2' " + "--set x=1 " * 20
