@@ -10,7 +10,7 @@ from evaluation.core.cases import Result, Row
 from evaluation.reporting.tables import Table, in_turns
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import tables as tables_of_any
-from evaluation.results.refusal_messages import explain
+from evaluation.results.refusal_messages import refused_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -179,8 +179,7 @@ def _finding_of(run: RecordedRun, row: Row) -> str:
     elif row.result is Result.COMPILE_ERROR:
         name = run.header.names().get(row.engine, row.engine)
         refusals = run.header.participant(row.engine).refusals
-        refusal = explain(name, row.detail, refusals)
-        keyword = min(refusal.keywords, default="") if refusal else ""
+        keyword = min(refused_keywords(name, row.detail, refusals), default="")
     else:
         wrong = next((walk for walk in row.walks if engine_is_wrong(walk)), None)
         keyword = wrong.why.keyword if wrong and wrong.why else ""
