@@ -191,11 +191,16 @@ def export(
 
     Example: csbdata results export runs/4f1c22a09b3e --format maskbench --out files
     """
+    opened_run = open_and_report_problems(run)
     if form is ExportFormat.OUTCOMES:
-        from evaluation.analysis.compare_runs import write_outcomes as write
+        from evaluation.analysis.compare_runs import write_outcomes
+
+        paths = write_outcomes(opened_run, out)
     else:
-        from evaluation.tasks.masks.maskbench_files import write_maskbench as write
-    for path in write(open_and_report_problems(run), out):
+        from evaluation.tasks.masks.maskbench_files import write_maskbench
+
+        paths = write_maskbench(opened_run, out)
+    for path in paths:
         print_line(str(path))
 
 
