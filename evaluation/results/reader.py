@@ -72,8 +72,6 @@ class RecordedRun:
     raw_header: Mapping[str, UntypedJson]
     #: Lines that are not attempts: `file:line: why`.
     problems: tuple[str, ...]
-    #: Attempts that a later one at the same measurement replaces.
-    replaced: int
     #: How many attempts there are, by the label of the engine and the task.
     row_counts: Mapping[tuple[str, str], int]
     #: Engine, task, config and id of cases that the machine left undecided, which
@@ -185,7 +183,6 @@ def open_run(folder: Path) -> RecordedRun:
     read_attempts = _read_attempts(folder / ATTEMPTS, problems)
     # Keys only: a large run fits in memory just once.
     keys = read_attempts.select(*_KEY, is_decided=pl.col("outcome").is_not_null())
-    decided = keys.filter("is_decided").height
     in_order = keys.with_row_index().sort(_KEY, maintain_order=True)
     latest = in_order.filter(_differs_from(_KEY, -1))
     undecided = latest.filter(~pl.col("is_decided")).select(_KEY[:4]).rows()
@@ -201,7 +198,6 @@ def open_run(folder: Path) -> RecordedRun:
         header=header,
         raw_header=raw_header,
         problems=tuple(problems),
-        replaced=decided - len(order),
         row_counts={(engine, task): count for engine, task, count in counts.rows()},
         undecided=frozenset(undecided),
         _attempts=attempts,
@@ -255,7 +251,7 @@ def _attempt_columns() -> dict[str, Any]:
     }
     types = {name: columns.get(type(kind), pl.String) for name, kind in kinds.items()}
     # Long texts that are the same for many attempts are held once.
-    return types | dict.fromkeys(("label", "verdicts"), pl.Categorical)
+    return types | {"label": pl.Categorical}
 
 
 def _attempt_lines(

@@ -15,13 +15,12 @@ from unittest import mock
 import pytest
 from rich.console import Console
 
-from evaluation.reporting.notes import BRACKETS, CLUSTERS
 from evaluation.reporting.printing import as_csv, as_json, as_markdown, for_terminal
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import (
+    BRACKETS,
     NOT_RUN,
-    ClusterRate,
     Duration,
     Estimate,
     FixedFigure,
@@ -48,27 +47,11 @@ def test_a_rate_says_its_interval_and_its_denominator() -> None:
     assert str(Rate(1_234, 1_485)) == "83.1 % [81.1, 84.9] (1,234 of 1,485)"
 
 
-def test_a_cluster_counts_once_however_many_records_it_has() -> None:
-    """Eight near-duplicates that pass weigh as much as one record that fails."""
-    cluster = [(name, True, 1 / 8) for name in range(8)]
-    rate = ClusterRate.of_answers([*cluster, ("other", False, 1.0)])
-    assert str(rate) == "50.0 % [9.5, 90.5] (2 clusters)"
-    assert rate is not None
-    assert rate.parts()["clusters"] == pytest.approx(2)
-
-
-def test_answers_about_one_schema_share_its_weight() -> None:
-    """Twenty texts for a schema are no twenty clusters."""
-    answers = [("a", True, 1.0)] * 20 + [("b", False, 0.5), ("c", False, 0.5)]
-    assert str(ClusterRate.of_answers(answers)).startswith("50.0 %")
-
-
-def test_without_clusters_there_is_no_second_rate() -> None:
-    """Records that all weigh the same have one rate, and no column for another."""
-    assert ClusterRate.of_answers([("a", True, 1.0), ("b", False, 1.0)]) is None
+def test_a_column_that_goes_takes_its_meaning_along() -> None:
+    """Only the named ones go, and the sentences that define them."""
     table = _table(1, None, None)
     assert table.without_empty_columns("c1").columns == ("c0", "c2")
-    explained = replace(table, note=f"c0: one. c1: two. {CLUSTERS} {BRACKETS}")
+    explained = replace(table, note=f"c0: one. c1: two. {BRACKETS}")
     shown = explained.without_empty_columns("c1")
     assert shown.note == f"c0: one. {BRACKETS}"
 
