@@ -1,4 +1,4 @@
-"""The tables and plots of a run, by task."""
+"""The tables of a run, by task."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from evaluation.core.cases import Result, Row
 from evaluation.reporting.tables import Table, in_turns
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import tables as tables_of_any
-from evaluation.results.refusal_messages import explain
+from evaluation.results.refusal_messages import refused_keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evaluation.core.suite import ScoredRun, Suite
     from evaluation.core.task import Task
-    from evaluation.reporting.charts import Plot
     from evaluation.results.reader import RecordedRun
 
 #: The name of the table of `schema_matrix`.
@@ -51,20 +50,7 @@ def tables_by_task(
     }
 
 
-def plots(run: RecordedRun) -> Iterator[Plot]:
-    """Yield every plot of a run."""
-    from evaluation.results.plots import plots as plots_of_any  # noqa: PLC0415 (draws)
-
-    for name, task in _tasks(run).items():
-        if suite := _suite(run):
-            yield from suite.plots(_scored(run, name))
-        elif task and not run.suite:
-            yield from task.plots(run)
-        else:
-            yield from plots_of_any(run.attempts(name), name)
-
-
-def _tasks(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Task | None]:
+def _tasks(run: RecordedRun, names: Sequence[str]) -> dict[str, Task | None]:
     """Return the tasks of a run whose tables are wanted; None if not installed here.
 
     Raises:
@@ -190,8 +176,7 @@ def _finding_of(run: RecordedRun, row: Row) -> str:
     elif row.result is Result.COMPILE_ERROR:
         name = run.header.names().get(row.engine, row.engine)
         refusals = run.header.participant(row.engine).refusals
-        refusal = explain(name, row.detail, refusals)
-        keyword = min(refusal.keywords, default="") if refusal else ""
+        keyword = min(refused_keywords(name, row.detail, refusals), default="")
     else:
         wrong = next((walk for walk in row.walks if engine_is_wrong(walk)), None)
         keyword = wrong.why.keyword if wrong and wrong.why else ""

@@ -48,10 +48,6 @@ _TRY_SECONDS: Final = 10.0
 class ExportFormat(StrEnum):
     """What a run is handed on as."""
 
-    PLOTS = "plots"
-    """Every plot as SVG and PNG."""
-    PARQUET = "parquet"
-    """`rows.parquet` and `walks.parquet`."""
     OUTCOMES = "outcomes"
     """A file of expected outcomes, for `results compare`."""
     MASKBENCH = "maskbench"
@@ -174,9 +170,8 @@ def export(
         ExportFormat,
         typer.Option(
             "--format",
-            help="plots: SVG and PNG; parquet: a line a case and a line a walk; "
-            "outcomes: a file of expected outcomes for `csbdata results compare`; "
-            "maskbench: its result files.",
+            help="outcomes: a file of expected outcomes for `csbdata results "
+            "compare`; maskbench: its result files.",
         ),
     ],
     out: Annotated[
@@ -186,31 +181,19 @@ def export(
 ) -> None:
     """Hand a run on to other tools and people.
 
-    Example: csbdata results export runs/4f1c22a09b3e --format plots --out plots
+    Example: csbdata results export runs/4f1c22a09b3e --format maskbench --out files
     """
     opened_run = open_and_report_problems(run)
-    for path in _export(opened_run, form, out):
-        print_line(str(path))
-
-
-def _export(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
     if form is ExportFormat.OUTCOMES:
         from evaluation.analysis.compare_runs import write_outcomes
 
-        return write_outcomes(run, out)
-    from curation.system.atomic_files import atomic_write_bytes
-    from curation.system.atomic_folders import EXPORTED, refuse_foreign
-    from evaluation.analysis.plots import draw_plots, write_notice
-
-    if form is ExportFormat.PLOTS:
-        write = draw_plots
-    elif form is ExportFormat.MASKBENCH:
-        from evaluation.tasks.masks.maskbench_files import write_maskbench as write
+        paths = write_outcomes(opened_run, out)
     else:
-        from evaluation.results.frames import write_parquet as write
-    refuse_foreign(out, EXPORTED)
-    atomic_write_bytes(out / EXPORTED, b"")
-    return [*write(run, out), *write_notice(run, out)]
+        from evaluation.tasks.masks.maskbench_files import write_maskbench
+
+        paths = write_maskbench(opened_run, out)
+    for path in paths:
+        print_line(str(path))
 
 
 @app.command()

@@ -185,18 +185,16 @@ class InstanceResult:
 
 
 class StoredText(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a run's line has of an `InstanceResult`, the times as they are written."""
+    """What a run's line has of an `InstanceResult`; mask times as written."""
 
     verdict: WalkVerdict
     valid: bool
     tokens: Whole
     at: Whole | None = None
     forced: Whole | None = None
-    detail: str = ""
     why: Why | None = None
     label: Label = {}
     mask_ns: msgspec.Raw = msgspec.Raw(b"[]")
-    commit_ns: msgspec.Raw = msgspec.Raw(b"[]")
 
 
 class StoredTexts(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -7,7 +7,7 @@ its default. `RecordedRun.raw_header` has the file's whole content.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Protocol
 
 import msgspec
 
@@ -27,15 +27,6 @@ class TaskSettings:
     values: Label = field(default_factory=dict)
 
 
-#: Reason for a rejection. `keyword`: not supported; `reference`: a `$ref`
-#: that is not followed; `regex`: a pattern that is not read; `limit`: too large or too
-#: deep; `unsatisfiable`: nothing fits, the engine finds; `malformed`: no schema to it;
-#: `defect`: it stumbles over itself.
-RefusalKind: TypeAlias = Literal[
-    "keyword", "reference", "regex", "limit", "unsatisfiable", "malformed", "defect"
-]
-
-
 class RefusalPattern(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of message of an engine, when it refuses a schema or warns about it."""
 
@@ -44,7 +35,6 @@ class RefusalPattern(msgspec.Struct, frozen=True, kw_only=True):
     #: one keyword; `format`, a value of `format`; `node`, the schema refused,
     #: as JSON or as Python writes it: the keywords at its top are meant.
     pattern: str
-    kind: RefusalKind = "keyword"
     #: Further keywords, besides those that a group matches.
     keywords: tuple[str, ...] = ()
 

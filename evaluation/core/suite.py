@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.reporting.charts import Plot
     from evaluation.reporting.tables import Table
 
 #: Judges a response to one record: pure, deterministic, never raises for a model's
@@ -167,8 +166,6 @@ class Suite(Generic[S]):
     #: Yields the suite's own tables of a scored run, around which standings, pairs,
     #: classes and costs are; None for rates by group.
     tables: Callable[[ScoredRun], Iterable[Table]] | None = None
-    #: Yields its plots of a scored run.
-    plots: Callable[[ScoredRun], Iterable[Plot]] = lambda _run: ()
     #: Yields `count` generated records, drawn with a seed: `generate(count, seed,
     #: settings)`; None where it has no generator.
     generate: Callable[[int, int, S], Iterable[Record]] | None = None

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Case, Row
     from evaluation.core.records import Record
     from evaluation.core.run_header import RunHeader, TaskSettings
-    from evaluation.reporting.charts import Plot
     from evaluation.reporting.tables import Table
 
 
@@ -48,8 +47,8 @@ class RunRows(Protocol):
     def frame(self) -> pl.DataFrame:
         """Return the first attempt at each case."""
 
-    def walks(self, task: str = "", *, times: bool = True) -> pl.DataFrame:
-        """Return one line a walk, its times as lists of nanoseconds if wanted."""
+    def walks(self, task: str = "") -> pl.DataFrame:
+        """Return one line a walk."""
 
 
 class TaskInput(StrEnum):
@@ -111,8 +110,6 @@ class Task:
     #: Yields its tables of a run, from the rows of its name; those without rows are
     #: not shown.
     tables: Callable[[RunRows], Iterable[Table]]
-    #: Yields its plots of a run.
-    plots: Callable[[RunRows], Iterable[Plot]] = lambda _run: ()
     #: Returns the cases for every engine, always in the same order.
     cases: Callable[[Iterable[Record], TaskSettings], Iterator[Case]] = (
         lambda _records, _settings: iter(())

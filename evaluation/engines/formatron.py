@@ -27,13 +27,9 @@ ABOUT = {
     # It finds `typing` in pydantic, which from 2.12 on is another module there.
     "install": "formatron>=0.5.0 pydantic<2.12",
     "refusals": [
-        {"pattern": "Root schema type must be", "kind": "malformed"},
         {"pattern": "allowed when 'anyOf' is present", "keywords": ["anyOf"]},
         {"pattern": "contains unescaped anchors", "keywords": ["pattern"]},
         {"pattern": "pattern is mutually exclusive", "keywords": ["pattern"]},
-        {"pattern": "Duplicate keys in schema referenced", "kind": "reference"},
-        {"pattern": "Circular self reference", "kind": "reference"},
-        {"pattern": "Unresolvable|PointerToNowhere", "kind": "reference"},
         {"pattern": "metadata .*'(ge|gt)'", "keywords": ["minimum"]},
         {"pattern": "metadata .*'(le|lt)'", "keywords": ["maximum"]},
     ],

@@ -27,8 +27,6 @@ ABOUT = {
     "beside": ["llguidance.py"],
     "refusals": [
         {"pattern": r"Unimplemented keys: \[(?P<keys>[^\]]*)\]"},
-        {"pattern": "Unsatisfiable schema", "kind": "unsatisfiable"},
-        {"pattern": "must be a JSON object", "kind": "malformed"},
     ],
 }
 OPTIONS = {

@@ -6,11 +6,10 @@ clusters are drawn, with all that is in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 from statistics import NormalDist
-from typing import TypeVar
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from evaluation.reporting.statistics import (
     t_quantile,
 )
 
-_T = TypeVar("_T")
 # Draws of a bootstrap, and how many values it may hold at a time.
 _RESAMPLES = 2_000
 _MOST_IN_MEMORY = 4_000_000
@@ -44,14 +42,14 @@ class PairedFigure:
 
 
 def geometric_ratio(
-    a: Sequence[float],
-    b: Sequence[float],
+    a: Sequence[float | None],
+    b: Sequence[float | None],
     clusters: Sequence[Hashable] | None = None,
 ) -> PairedFigure | None:
     """Return the geometric mean of b / a over pairs, with a 95 % bootstrap interval.
 
-    The exponential of `mean_difference` of logarithms. Pairs that are not both positive
-    are left out. None if no pair is left.
+    The exponential of `mean_difference` of logarithms. Pairs that are not both known
+    and positive are left out. None if no pair is left.
 
     Raises:
         ValueError: arguments are not of one length.
@@ -60,7 +58,7 @@ def geometric_ratio(
     logs = [
         (log(x), log(y), group)
         for x, y, group in zip(a, b, groups, strict=True)
-        if x > 0 and y > 0
+        if x and y and x > 0 and y > 0
     ]
     mean = mean_difference(
         [x for x, _, _ in logs],
@@ -73,31 +71,6 @@ def geometric_ratio(
         exp(mean.interval.low), exp(mean.interval.high)
     )
     return PairedFigure(exp(mean.value), between, mean.pairs, mean.p)
-
-
-def ratio_over(
-    pairs: Iterable[tuple[_T, _T]],
-    figure: Callable[[_T], float | None],
-    cluster: Callable[[_T], Hashable],
-) -> PairedFigure | None:
-    """Return the `geometric_ratio` of a figure over the pairs that both have it.
-
-    Args:
-        pairs: Subjects a and b.
-        figure: The figure of a subject; None where it has none.
-        cluster: The cluster of a pair, by its subject a.
-    """
-    measured = [
-        (numerator, denominator, cluster(a))
-        for a, b in pairs
-        if (numerator := figure(a)) is not None
-        and (denominator := figure(b)) is not None
-    ]
-    return geometric_ratio(
-        [numerator for numerator, _, _ in measured],
-        [denominator for _, denominator, _ in measured],
-        [group for _, _, group in measured],
-    )
 
 
 def mean_difference(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import chain
 from typing import Annotated, Final
 
 import typer
@@ -138,20 +140,21 @@ def as_csv(table: Table) -> str:
 
     A cell of several figures takes a column for each: `passed count`, `passed of`.
     """
-    spread = [_spread(table, index) for index in range(len(table.columns))]
+    rows = [
+        [_fields(*named) for named in zip(table.columns, row, strict=True)]
+        for row in table.rows
+    ]
+    names = [
+        name
+        for column, *cells in zip(table.columns, *rows, strict=True)
+        for name in dict.fromkeys(chain.from_iterable(cells)) or (column,)
+    ]
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(
-        spreadsheet_text(f"{column} {part}".strip())
-        for column, parts in zip(table.columns, spread, strict=True)
-        for part in parts
-    )
-    for row in table.rows:
-        writer.writerow(
-            spreadsheet_text(field) if isinstance(field, str) else field
-            for cell, parts in zip(row, spread, strict=True)
-            for field in _fields(cell, parts)
-        )
+    writer.writerow(map(spreadsheet_text, names))
+    for row in rows:
+        fields = dict(ChainMap(*row))
+        writer.writerow(fields.get(name) for name in names)
     return out.getvalue()
 
 
@@ -164,22 +167,14 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _spread(table: Table, index: int) -> tuple[str, ...]:
-    """Return the names of a column's figures; one without a name if it is simple."""
-    for row in table.rows:
-        parts = json_of(row[index])
-        if isinstance(parts, dict) and not isinstance(row[index], MissingFigure):
-            return tuple(parts)
-    return ("",)
-
-
-def _fields(cell: Cell, parts: tuple[str, ...]) -> list[Json]:
+def _fields(column: str, cell: Cell) -> dict[str, Json]:
+    """Return the fields of a cell, by the names of their columns."""
     value = json_of(cell)
-    if isinstance(cell, MissingFigure):
-        return [None] * len(parts)
+    if value is None or isinstance(cell, MissingFigure):
+        return {}
     if isinstance(value, dict):
-        return [value.get(part) for part in parts]
-    return [value, *[None] * (len(parts) - 1)]
+        return {f"{column} {part}": figure for part, figure in value.items()}
+    return {column: spreadsheet_text(value) if isinstance(value, str) else value}
 
 
 class ReportFormat(StrEnum):

@@ -11,7 +11,6 @@ from itertools import zip_longest
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
-from evaluation.reporting.notes import without_meanings
 from evaluation.reporting.statistics import Interval, independent_worth, wilson
 
 if TYPE_CHECKING:
@@ -23,6 +22,11 @@ if TYPE_CHECKING:
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 _QUARTILES = ("q25", "median", "q75")
+#: Meaning of the brackets after a rate.
+BRACKETS = (
+    "Brackets: Wilson's 95 % interval; several answers about one schema count for what "
+    "they are worth."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,69 +103,6 @@ class Rate:
             **_bounds(self.interval),
             "independent": float(self.of) if self.worth is None else self.worth,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterRate:
-    """A share in which every cluster of near-duplicates counts once.
-
-    Its interval is Wilson's, of as many answers as there are clusters.
-    """
-
-    #: The sums of the weights of the hits, and of all.
-    count: float
-    clusters: float
-
-    @classmethod
-    def of_answers(
-        cls, answers: Iterable[tuple[Hashable, bool, float]]
-    ) -> ClusterRate | None:
-        """Return the share of answers that are as they should be, by weight.
-
-        Args:
-            answers: The schema of each, whether it is a hit, and the
-                schema's weight; the answers about one share it.
-
-        Returns:
-            None if no schema weighs less than others.
-
-        Example:
-            >>> answers = [("a", True, 0.5), ("b", True, 0.5), ("c", False, 1.0)]
-            >>> str(ClusterRate.of_answers(answers))
-            '50.0 % [9.5, 90.5] (2 clusters)'
-        """
-        weights: dict[Hashable, float] = {}
-        goods: dict[Hashable, list[bool]] = {}
-        for schema, good, weight in answers:
-            weights[schema] = weight
-            goods.setdefault(schema, []).append(good)
-        if len(set(weights.values())) < 2:  # noqa: PLR2004 (two that differ)
-            return None
-        shares = {
-            schema: sum(answers) / len(answers) for schema, answers in goods.items()
-        }
-        return cls(
-            sum(weights[schema] * share for schema, share in shares.items()),
-            sum(weights.values()),
-        )
-
-    @property
-    def interval(self) -> Interval | None:
-        """Wilson's 95 % interval of the share."""
-        return wilson(self.count, self.clusters)
-
-    def __str__(self) -> str:
-        """Return it whole: `79.2 % [71.4, 85.3] (131 clusters)`."""
-        share = f"{100 * self.count / self.clusters:.1f} %"
-        interval = self.interval
-        if interval is not None:
-            share += f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
-        return f"{share} ({self.clusters:,.0f} clusters)"
-
-    def parts(self) -> dict[str, Json]:
-        """Return its figures by name."""
-        share = self.count / self.clusters
-        return {"share": share, "clusters": self.clusters, **_bounds(self.interval)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +266,6 @@ Cell: TypeAlias = (
     | int
     | float
     | Rate
-    | ClusterRate
     | Duration
     | FixedFigure
     | Quartiles
@@ -393,12 +333,13 @@ class Table:
             or not all(_is_empty(row[index]) for row in self.rows)
         ]
         columns_shown = tuple(self.columns[index] for index in columns)
+        note = self.note
+        for name in {*self.columns} - {*columns_shown}:
+            note = re.sub(rf"(^|(?<=\. )){re.escape(name)}: [^.]*\.( |$)", "", note)
         return replace(
             self,
             columns=columns_shown,
-            note=without_meanings(
-                self.note, {*self.columns} - {*columns_shown}, columns_shown
-            ),
+            note=note.rstrip(),
             rows=tuple(tuple(row[index] for index in columns) for row in self.rows),
         )
 
@@ -448,12 +389,6 @@ def json_of(cell: Cell) -> Json:
 def duration(ns: float | None) -> Duration | None:
     """Return the cell of a time that may be missing."""
     return None if ns is None or not isfinite(ns) else Duration(ns)
-
-
-def quantile_cell(values: Quantiles, percent: float) -> Duration | None:
-    """Return the cell of a percentile of times; None without values."""
-    value = values.at(percent)
-    return None if value is None else Duration(value.value, value.at_least)
 
 
 def _bounds(interval: Interval | None) -> dict[str, Json]:

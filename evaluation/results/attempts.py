@@ -110,8 +110,6 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     wrong: str
     #: Classes of its wrong texts: kind of byte; keyword; setting.
     why: str
-    #: The verdict on each text, and where: what two measurements must agree in.
-    verdicts: str
     #: The task's label of the case, as JSON.
     label: msgspec.Raw
     fingerprint: str
@@ -197,9 +195,6 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
         "reordered_accepted": reordered_accepted,
         "wrong": " ".join(f"{text}:{at}" for text, at in wrong.items()),
         "why": " | ".join(sorted(why)),
-        "verdicts": " ".join(
-            [str(outcome), *(f"{walk.verdict}:{walk.at}" for walk in row.walks)]
-        ),
         "label": msgspec.Raw(orjson.dumps(row.label, default=msgspec.to_builtins)),
     }
     return Attempt(**shared | computed)

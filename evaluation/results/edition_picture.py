@@ -11,10 +11,11 @@ from evaluation.results.fits import FitRow, reached
 from evaluation.results.headline import ALL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
+    from evaluation.reporting.statistics import Interval
     from evaluation.results.edition import Index
 
 #: The file of an edition that holds it.
@@ -36,32 +37,16 @@ def picture_of(index: Index, figures: pl.DataFrame) -> str:
         index: The index of an edition.
         figures: Its headline.
     """
-    rates = {
-        line["engine"].removesuffix(DEFAULT_PRESET): Rate(
-            line["passed"], line["tested"]
-        )
-        for line in figures.filter(config=ALL).iter_rows(named=True)
-    }
-    lines = []
-    for number, (engine, rate) in enumerate(rates.items()):
-        y = _HEAD + _LINE * number
-        lines.append(_text(_LEFT - 8, y + 15, engine, "end"))
-        width = _FULL * (rate.share or 0)
-        lines.append(
-            f'<rect x="{_LEFT}" y="{y + 3}" width="{width:.1f}" height="16" '
-            'fill="#2f81f7"/>'
-        )
-        if (between := rate.interval) is not None:
-            low, high = (_LEFT + _FULL * end for end in (between.low, between.high))
-            lines.append(f'<path d="M{low:.1f} {y + 11}H{high:.1f}" stroke-width="2"/>')
-        lines.append(
-            _text(_LEFT + _FULL + 8, y + 15, f"{100 * (rate.share or 0):.0f} %")
-        )
+    bars = []
+    for line in figures.filter(config=ALL).iter_rows(named=True):
+        rate = Rate(line["passed"], line["tested"])
+        name = line["engine"].removesuffix(DEFAULT_PRESET)
+        bars.append((name, [(rate, "")], rate.interval))
     title = (
         "Schemas compiled and enforced on every text, of the "
         f"{index.dataset.common:,} that all engines were asked"
     )
-    return _picture(title, index.edition, len(rates), lines)
+    return _picture(title, index.edition, bars)
 
 
 def fits_picture(rows: Sequence[FitRow], edition: str) -> str:
@@ -69,35 +54,48 @@ def fits_picture(rows: Sequence[FitRow], edition: str) -> str:
 
     The darkest part of a bar is the unchanged schemas, the lighter ones rewrites.
     """
-    lines = []
-    rates = reached(rows)
-    for number, (target, ways) in enumerate(rates.items()):
-        y = _HEAD + _LINE * number
-        lines.append(_text(_LEFT - 8, y + 15, target, "end"))
-        for rate, opacity in reversed([*zip(ways, (1, 0.45, 0.3), strict=True)]):
-            lines.append(
-                f'<rect x="{_LEFT}" y="{y + 3}" width="{_FULL * (rate.share or 0):.1f}"'
-                f' height="16" fill="#2f81f7" fill-opacity="{opacity}"/>'
-            )
-        shares = (f"{100 * (rate.share or 0):.0f}" for rate in ways)
-        lines.append(_text(_LEFT + _FULL + 8, y + 15, f"{' / '.join(shares)} %"))
+    opacities = [f' fill-opacity="{opacity}"' for opacity in (1, 0.45, 0.3)]
+    bars = [
+        (target, [*zip(rates, opacities, strict=True)], None)
+        for target, rates in reached(rows).items()
+    ]
     title = "Real schemas taken: as they stand / after safe rewrites / after any"
-    return _picture(title, edition, len(rates), lines, right=130)
+    return _picture(title, edition, bars, right=130)
 
 
 def _picture(
-    title: str, edition: str, bars: int, lines: Iterable[str], right: int = 60
+    title: str,
+    edition: str,
+    bars: Sequence[tuple[str, Sequence[tuple[Rate, str]], Interval | None]],
+    right: int = 60,
 ) -> str:
+    """Return a picture of bars: a name, parts with their opacity, an interval."""
     width = _LEFT + _FULL + right
-    height = _HEAD + _LINE * bars + 6
+    height = _HEAD + _LINE * len(bars) + 6
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" role="img" font-family="sans-serif" '
         f'fill="{_COLOUR}" stroke="{_COLOUR}" stroke-width="0">'
     )
-    caption = _text(8, 18, f"{title} ({edition})", size=11)
-    parts = (head, f"<title>{escape(title)}</title>", caption, *lines, "</svg>\n")
-    return "\n".join(parts)
+    lines = [
+        head,
+        f"<title>{escape(title)}</title>",
+        _text(8, 18, f"{title} ({edition})", size=11),
+    ]
+    for number, (name, parts, interval) in enumerate(bars):
+        y = _HEAD + _LINE * number
+        lines.append(_text(_LEFT - 8, y + 15, name, "end"))
+        for rate, opacity in reversed(parts):
+            lines.append(
+                f'<rect x="{_LEFT}" y="{y + 3}" width="{_FULL * (rate.share or 0):.1f}"'
+                f' height="16" fill="#2f81f7"{opacity}/>'
+            )
+        if interval is not None:
+            low, high = (_LEFT + _FULL * end for end in (interval.low, interval.high))
+            lines.append(f'<path d="M{low:.1f} {y + 11}H{high:.1f}" stroke-width="2"/>')
+        shares = " / ".join(f"{100 * (rate.share or 0):.0f}" for rate, _ in parts)
+        lines.append(_text(_LEFT + _FULL + 8, y + 15, f"{shares} %"))
+    return "\n".join([*lines, "</svg>\n"])
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", size: int = 13) -> str:

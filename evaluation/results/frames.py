@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
 import polars as pl
 
-from curation.system.atomic_files import atomic_file
 from evaluation.results.outcomes import engine_is_right, is_judged_apart, number_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
+
+    import msgspec
 
     from evaluation.core.cases import StoredTexts
-    from evaluation.core.task import RunRows
 
 # Cases of which texts are held in Python's own objects at a time.
 _BATCH: Final = 256
@@ -44,32 +42,23 @@ TEXT_COLUMNS: Final[dict[str, Any]] = {
     "context": pl.String,
     "size": pl.Int64,
 }
-#: Exported columns, including some that no table of a report shows.
-WALK_COLUMNS: Final[dict[str, Any]] = {
-    **TEXT_COLUMNS,
-    "detail": pl.String,
-    "label": pl.String,
-    "mask_ns": pl.List(pl.Int64),
-    "commit_ns": pl.List(pl.Int64),
-}
 
 
-def walk_frame(cases: Iterable[StoredTexts], *, times: bool = True) -> pl.DataFrame:
-    """Return one line for each text of cases: `WALK_COLUMNS`, or `TEXT_COLUMNS`."""
-    columns = WALK_COLUMNS if times else TEXT_COLUMNS
-    parts = [pl.DataFrame(schema=columns)]
+def walk_frame(cases: Iterable[StoredTexts]) -> pl.DataFrame:
+    """Return one line for each text of cases: `TEXT_COLUMNS`."""
+    parts = [pl.DataFrame(schema=TEXT_COLUMNS)]
     batch: list[dict[str, Any]] = []
     for count, case in enumerate(cases, start=1):
-        batch += _lines(case, times=times)
+        batch += _lines(case)
         if count % _BATCH == 0:
-            parts.append(pl.DataFrame(batch, schema=columns))
+            parts.append(pl.DataFrame(batch, schema=TEXT_COLUMNS))
             batch = []
-    return pl.concat([*parts, pl.DataFrame(batch, schema=columns)])
+    return pl.concat([*parts, pl.DataFrame(batch, schema=TEXT_COLUMNS)])
 
 
-def _lines(case: StoredTexts, *, times: bool) -> Iterator[dict[str, Any]]:
+def _lines(case: StoredTexts) -> Iterator[dict[str, Any]]:
     for index, walk in enumerate(case.walks):
-        line = {
+        yield {
             "engine": case.engine,
             "task": case.task,
             "config": case.config,
@@ -90,31 +79,9 @@ def _lines(case: StoredTexts, *, times: bool) -> Iterator[dict[str, Any]]:
             "context": walk.why.context if walk.why else None,
             "size": number_in(case, "size", 0),
         }
-        if times:
-            line |= {
-                "detail": walk.detail,
-                "label": msgspec.json.encode(walk.label).decode(),
-                "mask_ns": msgspec.json.decode(walk.mask_ns, type=list[int]),
-                "commit_ns": msgspec.json.decode(walk.commit_ns, type=list[int]),
-            }
-        yield line
 
 
 def _count(array: msgspec.Raw) -> int:
     """Return the number of integers in a JSON array of them."""
     text = bytes(array)
     return text.count(b",") + (text != b"[]")
-
-
-def write_parquet(run: RunRows, folder: Path) -> list[Path]:
-    """Write `rows.parquet` and `walks.parquet`; returns the files.
-
-    Raises:
-        CannotCreate: the folder cannot be written.
-    """
-    frames = {"rows": run.frame(), "walks": run.walks()}
-    paths = [folder / f"{name}.parquet" for name in frames]
-    for path, frame in zip(paths, frames.values(), strict=True):
-        with atomic_file(path) as temporary:
-            frame.write_parquet(temporary)
-    return paths

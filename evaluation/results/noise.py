@@ -5,13 +5,12 @@ from __future__ import annotations
 from math import exp, fsum, hypot, log, sqrt
 from typing import TYPE_CHECKING, Final
 
-import polars as pl
-
 from evaluation.reporting.statistics import Interval, t_quantile
-from evaluation.reporting.tables import Cell, Ratio, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import polars as pl
 
 
 def reach_of(sides: Sequence[Sequence[Sequence[float]]]) -> float:
@@ -78,39 +77,3 @@ def times_by_case(
     return {
         (config, id_): times for config, id_, times in lines.iter_rows() if all(times)
     }
-
-
-def noise_table(attempts: pl.DataFrame) -> Table:
-    """Return, for each engine, its slowest repetition by its fastest one."""
-    rows: list[dict[str, Cell]] = []
-    for (engine,), attempts_of_engine in attempts.group_by(
-        "engine", maintain_order=True
-    ):
-        cases = attempts_of_engine.group_by("config", "id").agg(
-            pl.len(), unlike=pl.col("verdicts").n_unique() > 1
-        )
-        spreads = {
-            name: _spread(attempts_of_engine, column) for name, column in TIMES.items()
-        }
-        rows.append(
-            {
-                "engine": str(engine),
-                "repetitions": max(cases["len"]),
-                **spreads,
-                "unlike": int(cases["unlike"].sum()),
-            }
-        )
-    return Table.of_records(
-        "An engine compared with itself",
-        rows,
-        name="repetitions",
-        note="The slowest repetition by the fastest, each a geometric mean over all "
-        "schemas: so far apart lie processes of one engine that took turns. unlike: "
-        "schemas of which repetitions came to another outcome, or to another verdict "
-        "on a text.",
-    )
-
-
-def _spread(attempts: pl.DataFrame, column: str) -> Cell:
-    offsets = repetition_offsets([*times_by_case(attempts, column).values()])
-    return Ratio(exp(max(offsets) - min(offsets))) if offsets else None

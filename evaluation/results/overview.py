@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from evaluation.reporting.notes import BRACKETS, CLUSTERS
-from evaluation.reporting.tables import NOT_RUN, Cell, ClusterRate, Rate, Table
+from evaluation.reporting.tables import BRACKETS, NOT_RUN, Cell, Rate, Table
 from evaluation.results.headline import (
     ALL,
     headline,
@@ -24,7 +23,7 @@ _COVERAGE_NOTE: Final = (
     "instance can be written to its end and no invalid one can, of all that have "
     "instances. compliance: the same, of those that have instances and compile. "
     "Only walked instances count. orders accepted: valid instances with their "
-    f"members in another order (--set orders=N). {CLUSTERS} {BRACKETS}"
+    f"members in another order (--set orders=N). {BRACKETS}"
 )
 
 
@@ -48,10 +47,6 @@ def tables(attempts: pl.DataFrame) -> Iterator[Table]:
         yield times_table(by_config)
     yield outcomes(cases)
     yield conditions(cases)
-    if attempts.height > cases.height:
-        from evaluation.results.noise import noise_table  # noqa: PLC0415 - of repetitions
-
-        yield noise_table(attempts)
 
 
 def coverage(cases: pl.DataFrame) -> Table:
@@ -70,8 +65,6 @@ def coverage(cases: pl.DataFrame) -> Table:
                 ),
                 "passed": Rate(int(tested["passed"].sum()), tested.height),
                 "compliance": Rate(int(compiled["passed"].sum()), compiled.height),
-                "declared by cluster": _by_cluster(cases_of_engine, "compiled"),
-                "passed by cluster": _by_cluster(tested, "passed"),
                 "valid accepted": valid,
                 "orders accepted": reordered
                 if reordered.of or not valid.of
@@ -82,13 +75,6 @@ def coverage(cases: pl.DataFrame) -> Table:
             }
         )
     return Table.of_records("Coverage", rows, _COVERAGE_NOTE).without_empty_columns()
-
-
-def _by_cluster(cases: pl.DataFrame, good: str) -> ClusterRate | None:
-    answers = cases.select("config", "id", good, "weight").iter_rows()
-    return ClusterRate.of_answers(
-        ((config, id_), is_good, weight) for config, id_, is_good, weight in answers
-    )
 
 
 def _texts(cases: pl.DataFrame, good: str, total: str) -> Rate:

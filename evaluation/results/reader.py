@@ -72,8 +72,6 @@ class RecordedRun:
     raw_header: Mapping[str, UntypedJson]
     #: Lines that are not attempts: `file:line: why`.
     problems: tuple[str, ...]
-    #: Attempts that a later one at the same measurement replaces.
-    replaced: int
     #: How many attempts there are, by the label of the engine and the task.
     row_counts: Mapping[tuple[str, str], int]
     #: Engine, task, config and id of cases that the machine left undecided, which
@@ -142,16 +140,15 @@ class RecordedRun:
         """
         return _firsts(self._attempts).drop(_LINE)
 
-    def walks(self, task: str = "", *, times: bool = True) -> pl.DataFrame:
+    def walks(self, task: str = "") -> pl.DataFrame:
         """Return one line for each walk (`evaluation.results.frames`).
 
         Args:
             task: The task whose texts are read; empty for all.
-            times: Whether it has all its times, which take most of the reading.
         """
         from evaluation.results.frames import walk_frame  # noqa: PLC0415 - loads polars
 
-        return walk_frame(self._lines(task, StoredTexts), times=times)
+        return walk_frame(self._lines(task, StoredTexts))
 
 
 def _firsts(lines: pl.DataFrame) -> pl.DataFrame:
@@ -187,7 +184,6 @@ def open_run(folder: str | Path) -> RecordedRun:
     read_attempts = _read_attempts(folder / ATTEMPTS, problems)
     # Keys only: a large run fits in memory just once.
     keys = read_attempts.select(*_KEY, is_decided=pl.col("outcome").is_not_null())
-    decided = keys.filter("is_decided").height
     in_order = keys.with_row_index().sort(_KEY, maintain_order=True)
     latest = in_order.filter(_differs_from(_KEY, -1))
     undecided = latest.filter(~pl.col("is_decided")).select(_KEY[:4]).rows()
@@ -203,7 +199,6 @@ def open_run(folder: str | Path) -> RecordedRun:
         header=header,
         raw_header=raw_header,
         problems=tuple(problems),
-        replaced=decided - len(order),
         row_counts={(engine, task): count for engine, task, count in counts.rows()},
         undecided=frozenset(undecided),
         _attempts=attempts,
@@ -257,7 +252,7 @@ def _attempt_columns() -> dict[str, Any]:
     }
     types = {name: columns.get(type(kind), pl.String) for name, kind in kinds.items()}
     # Long texts that are the same for many attempts are held once.
-    return types | dict.fromkeys(("label", "verdicts"), pl.Categorical)
+    return types | {"label": pl.Categorical}
 
 
 def _attempt_lines(

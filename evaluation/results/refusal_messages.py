@@ -1,14 +1,13 @@
 """Find the keywords that an engine's refusals and warnings are about.
 
 Patterns come from the engine's own file (`refusals` of its `ABOUT`) and from
-`refusals.toml`. Messages that match none are counted as unmapped.
+`refusals.toml`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -34,22 +33,12 @@ _SILENT: Final = (ANNOTATIONS - {"format"}) | CONTAINERS | {"$schema", "$id", "i
 UNTYPED, BOOLEAN, TUPLE = "untyped schema", "Boolean schema", "items as a list"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """What a message means."""
-
-    #: See `refusals.toml`.
-    kind: str
-    #: Keywords, or a name for a rejected feature without one; sorted.
-    keywords: tuple[str, ...] = ()
-    #: The rejected value of `format`.
-    format: str = ""
-
-
-def explain(
+def refused_keywords(
     engine: str, message: str, declared: Sequence[RefusalPattern] = ()
-) -> Refusal | None:
-    """Return the meaning of an engine's message; None if no pattern matches.
+) -> set[str]:
+    """Return the keywords that an engine's message is about; empty if unknown.
+
+    A rejected feature without a keyword has a name.
 
     Args:
         engine: Its name without version, `-` as good as `_`.
@@ -60,8 +49,8 @@ def explain(
     for pattern in (*declared, *_messages().get(engine.replace("-", "_"), ())):
         match = _compiled(pattern.pattern).search(text)
         if match:
-            return _refusal(pattern, match.groupdict())
-    return None
+            return {*pattern.keywords, *_in_groups(match.groupdict())}
+    return set()
 
 
 def warns_of(row: Row, keyword: str, declared: Sequence[RefusalPattern] = ()) -> bool:
@@ -83,8 +72,7 @@ def warns_of(row: Row, keyword: str, declared: Sequence[RefusalPattern] = ()) ->
     for warning in row.warnings:
         if named.search(warning):
             return True
-        refusal = explain(name, warning, declared)
-        if refusal is not None and keyword in refusal.keywords:
+        if keyword in refused_keywords(name, warning, declared):
             return True
     return False
 
@@ -98,21 +86,15 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         return _NOWHERE
 
 
-def _refusal(pattern: RefusalPattern, groups: Mapping[str, str | None]) -> Refusal:
-    keywords = set(pattern.keywords)
-    keywords.update(_QUOTED.findall(groups.get("keys") or ""))
+def _in_groups(groups: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield the keywords that the groups of a pattern matched."""
+    yield from _QUOTED.findall(groups.get("keys") or "")
     if groups.get("keyword"):
-        keywords.add(str(groups["keyword"]))
+        yield str(groups["keyword"])
     if groups.get("node") is not None:
-        keywords.update(_of_node(str(groups["node"])))
-    format_ = groups.get("format")
-    if format_ is not None:
-        keywords.add("format")
-    return Refusal(
-        kind=pattern.kind,
-        keywords=tuple(sorted(keywords)),
-        format=(format_ or "").strip(),
-    )
+        yield from _of_node(str(groups["node"]))
+    if groups.get("format") is not None:
+        yield "format"
 
 
 def _of_node(text: str) -> set[str]:

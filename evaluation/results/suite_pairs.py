@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from evaluation.core.records import is_free
-from evaluation.reporting.bootstrap import mean_difference, ratio_over
+from evaluation.reporting.bootstrap import geometric_ratio, mean_difference
 from evaluation.reporting.statistics import holm, sign_flip
 from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
 
@@ -212,10 +212,10 @@ def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:
     """Return how many times as long as a b takes for an answer; None if unknown."""
     return [
         Ratio.of(
-            ratio_over(
-                pair.answers,
-                lambda answer: answer.seconds,
-                lambda answer: answer.cluster,
+            geometric_ratio(
+                [a.seconds for a, _ in pair.answers],
+                [b.seconds for _, b in pair.answers],
+                [a.cluster for a, _ in pair.answers],
             )
         )
         for pair in pairs

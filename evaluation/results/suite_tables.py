@@ -8,18 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from curation.core.json_types import Json
 from evaluation.core.suite import COMMON_CLASSES, ScoredResponse, ScoredRun, Suite
-from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
-from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.statistics import holm
 from evaluation.reporting.tables import (
+    BRACKETS,
     Cell,
-    ClusterRate,
+    Duration,
     MissingFigure,
     Rate,
     Table,
-    quantile_cell,
 )
 from evaluation.results.suite_pairs import (
     is_passed,
@@ -90,16 +90,15 @@ def pass_rates(run: ScoredRun) -> Table:
                     label,
                     len(group_responses),
                     passed(group_responses),
-                    passed_by_cluster(group_responses),
                 )
             )
     return Table(
         title="Pass rate",
-        columns=("group", "model", "responses", "passed", BY_CLUSTER),
+        columns=("group", "model", "responses", "passed"),
         rows=tuple(rows),
-        note=f"Of the responses that count. {CLUSTERS} {BRACKETS}",
+        note=f"Of the responses that count. {BRACKETS}",
         name="pass-rate",
-    ).without_empty_columns(BY_CLUSTER)
+    )
 
 
 def standings(run: ScoredRun) -> Table:
@@ -131,16 +130,13 @@ def standings(run: ScoredRun) -> Table:
             for response in responses
             if (name := response.verdict.details.get("envelope")) not in (None, "bare")
         )
-        times = Quantiles.of(
-            [response.seconds * _NS for response in responses if response.seconds]
-        )
         rows.append(
             {
                 "model": label,
                 "passed": rates[label],
                 "p against the first": adjusted.get(label),
                 "cost": total_cost(response.cost for response in responses),
-                "p50": quantile_cell(times, 50.0),
+                "p50": _time(responses, 50),
                 "fails most": ", ".join(frequent),
                 "envelope": ", ".join(
                     f"{name} {count:,}" for name, count in envelopes.most_common()
@@ -197,18 +193,6 @@ def share_of(responses: Iterable[ScoredResponse], score: str) -> Rate:
     return Rate.of_answers(
         (response.cluster, response.verdict.scores.get(score, 0.0) == 1.0)
         for response in responses
-    )
-
-
-def passed_by_cluster(responses: Iterable[ScoredResponse]) -> ClusterRate | None:
-    """Return the share that passes if every cluster of near-duplicates counts once.
-
-    None if the records have no clusters.
-    """
-    return ClusterRate.of_answers(
-        (response.record, response.verdict.passed, response.weight)
-        for response in responses
-        if response.verdict.counted
     )
 
 
@@ -294,14 +278,11 @@ def costs(run: ScoredRun) -> Table:
     """Return time, tokens and cost of each side; unknown figures stay empty."""
     rows: list[dict[str, Cell]] = []
     for label, responses in run.by_label.items():
-        times = Quantiles.of(
-            [response.seconds * _NS for response in responses if response.seconds]
-        )
         rows.append(
             {
                 "model": label,
-                "p50": quantile_cell(times, 50.0),
-                "p95": quantile_cell(times, 95.0),
+                "p50": _time(responses, 50),
+                "p95": _time(responses, 95),
                 "prompt tokens": _total(
                     response.prompt_tokens for response in responses
                 ),
@@ -319,6 +300,12 @@ def costs(run: ScoredRun) -> Table:
         "tokens of the output besides the answer, where they were counted.",
         name="costs",
     )
+
+
+def _time(responses: Iterable[ScoredResponse], percent: float) -> Duration | None:
+    """Return a percentile of the times of answers; None if no time is known."""
+    times = [response.seconds * _NS for response in responses if response.seconds]
+    return Duration(float(np.percentile(times, percent))) if times else None
 
 
 def total_cost(costs: Iterable[float | None]) -> float | MissingFigure | None:

@@ -55,11 +55,7 @@ _RUN = [
     Case("results show RUN"),
     Case("results show RUN --failures"),
     Case("results compare RUN"),
-    *(
-        Case(f"results export RUN --format {form} --out OUT")
-        for form in ("parquet", "maskbench")
-    ),
-    Case("results export RUN --format plots --out OUT"),
+    Case("results export RUN --format maskbench --out OUT"),
     Case("results publish RUN --out OUT"),
 ]
 _EDITION = [

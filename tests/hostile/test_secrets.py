@@ -126,8 +126,8 @@ def test_the_server_alone_gets_what_its_address_holds(
     else:
         assert all(path.endswith(f"?{kind}={_QUERY}") for path in paths), paths
         assert set(headers) == {f"Bearer {_KEY}"}
-    exported = ("results", "export", str(out / "run"), "--format", "parquet")
-    assert csbdata(*exported, "--out", str(out / "x.parquet")) == 0
+    exported = ("results", "export", str(out / "run"), "--format", "outcomes")
+    assert csbdata(*exported, "--out", str(out / "x.jsonl")) == 0
     assert csbdata("results", "show", str(out / "run"), "--all") == 0
     text = _everything(out)
     sent = {
@@ -236,9 +236,9 @@ def test_nothing_planted_is_in_what_any_command_says_or_writes(
                 "export",
                 out,
                 "--format",
-                "parquet",
+                "outcomes",
                 "--out",
-                out + ".parquet",
+                out + ".jsonl",
             ),
             *((verb, model) for verb in ("check", "card", "diff", "stats", "verify")),
             ("eval", "--data", bucket, "--task", "masks", "--engine", "none"),

@@ -175,7 +175,7 @@ _MISTAKES = {
         eval --engine none --task masks --data good.json --run-dir file/x
         suite prompts ifstruct --limit 1 --out file/x
         suite generate ifstruct --rows 2 --out file/x
-        results export RUN --format parquet --out file/x
+        results export RUN --format maskbench --out file/x
         results publish RUN --out file/x
         results export RUN --format outcomes --out file/x
         site EDITION --out file/x
@@ -189,8 +189,7 @@ _MISTAKES = {
         suite run passrate --engine none --data good.json --run-dir taken
         suite score passrate answers.jsonl --data good.json --run-dir taken
         demo --run-dir taken
-        results export RUN --format parquet --out taken
-        results export RUN --format plots --out taken
+        results export RUN --format maskbench --out taken
         results publish RUN --out taken
         site EDITION --out taken
         """,

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from evaluation.core.suite import ScoredRun
-    from evaluation.reporting.charts import Plot
 
     #: A figure of the answers of one cell.
     Figure = Callable[[Sequence[Answer]], Cell]
@@ -71,12 +70,6 @@ def tables(run: ScoredRun) -> Iterator[Table]:
         yield _f1_table(validation)
         yield task_tables.validation_cells(validation)
         yield task_tables.representation_tests(validation)
-
-
-def plots(run: ScoredRun) -> Iterator[Plot]:
-    """Yield Figure 1, where task 1 has answers."""
-    if generation := task_tables.answers_of(run, TaskName.GENERATION):
-        yield task_tables.locality_plot(generation)
 
 
 def _accuracy_table(

@@ -118,7 +118,6 @@ SUITE = Suite(
     prompt=imported_late("evaluation.suites.concodeeval.prompts", "prompt"),
     scorer=imported_late("evaluation.suites.concodeeval.scorer", "concode_scorer"),
     tables=imported_late("evaluation.suites.concodeeval.report", "tables"),
-    plots=imported_late("evaluation.suites.concodeeval.report", "plots"),
     known_answers=_known_answers,
     generate=imported_late("evaluation.suites.concodeeval.records", "generate"),
     paper=as_published,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from evaluation.reporting.charts import stack
 from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.results.suite_pairs import PairedSides, pair_sides, paired_rates
 from evaluation.suites.concodeeval.scorer import PARTS
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from evaluation.core.records import Verdict
     from evaluation.core.suite import ScoredResponse, ScoredRun
-    from evaluation.reporting.charts import Plot
 
 
 class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,16 +178,6 @@ def locality_table(generation: AnswersByLabel, cut: str) -> Table:
         "with a violation; parts hold different numbers of them.",
         name="figure-1",
     )
-
-
-def locality_plot(generation: AnswersByLabel) -> Plot:
-    """Draw Figure 1: the share of violations in each part."""
-    bars = {
-        label: dict(zip(PARTS, _parts(answers, "locality"), strict=True))
-        for label, answers in generation.items()
-    }
-    title = "Position of violated keywords in the schema"
-    return stack("figure-1", title, bars, x_label="violations")
 
 
 def _parts(answers: Iterable[Answer], name: str) -> list[int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation, TextEnding
-from evaluation.reporting.bootstrap import PairedFigure, ratio_over
+from evaluation.reporting.bootstrap import PairedFigure, geometric_ratio
 from evaluation.reporting.quantiles import Quantile, Quantiles
 from evaluation.reporting.statistics import holm
 from evaluation.reporting.tables import (
@@ -193,7 +193,11 @@ def _ratio(texts: _Pairs, figure: Figure) -> PairedFigure | None:
         quantile = figure(text.generation)
         return None if quantile is None or quantile.at_least else quantile.value
 
-    return ratio_over(texts, exact, lambda text: text.schema_key)
+    return geometric_ratio(
+        [exact(text) for text, _ in texts],
+        [exact(text) for _, text in texts],
+        [text.schema_key for text, _ in texts],
+    )
 
 
 def _cut_off(texts: _Pairs, figure: Figure) -> int:

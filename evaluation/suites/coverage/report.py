@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
-from evaluation.reporting.tables import Cell, ClusterRate, MissingFigure, Rate, Table
+from evaluation.reporting.tables import BRACKETS, Cell, MissingFigure, Rate, Table
 from evaluation.results.suite_tables import NOT_TOLD, total_cost
 from evaluation.suites.coverage.efficiency import spread, tokens
 from evaluation.suites.coverage.judgement import TextClass, TextVerdict
@@ -29,8 +28,7 @@ _NOTE = (
     "and 5.2 of arXiv 2501.10868). Under the record's own dialect with formats. "
     "Listing 10: as the paper prints it, under 2020-12 whatever the schema says. as "
     "published: as its code and lm-evaluation-harness do, which refuse every address "
-    "and uuid, strip fences, and read null as ull. "
-    f"{CLUSTERS} {BRACKETS}"
+    "and uuid, strip fences, and read null as ull. " + BRACKETS
 )
 _OUTPUT_NOTE = (
     "Of the texts that were written to an end or a limit. tokens: median with "
@@ -41,7 +39,6 @@ _OUTPUT_NOTE = (
     "in the currency of the prices."
 )
 _NOTHING = MissingFigure("no engine")
-_EMPIRICAL_BY_CLUSTER = f"empirical {BY_CLUSTER}"
 _KINDS = ("empirical", "compliance")
 #: By which rules a text is held against its schema, as columns name them.
 _READINGS: Mapping[str, Callable[[GeneratedText], bool]] = {
@@ -87,12 +84,11 @@ def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
             "engine",
             "declared",
             *(f"{kind}{name}" for name in _READINGS for kind in _KINDS),
-            _EMPIRICAL_BY_CLUSTER,
         ),
         rows=tuple(rows),
         note=_NOTE,
         name="coverage",
-    ).without_empty_columns(_EMPIRICAL_BY_CLUSTER)
+    )
 
 
 def _rates(engine: str, texts: Sequence[GeneratedText]) -> tuple[Cell, ...]:
@@ -104,10 +100,7 @@ def _rates(engine: str, texts: Sequence[GeneratedText]) -> tuple[Cell, ...]:
     if is_unconstrained(engine):
         # Declared coverage, and the rates divided by it.
         cells[::2] = [_NOTHING] * len(cells[::2])
-    by_cluster = ClusterRate.of_answers(
-        (text.schema_key, text.compliant, text.scored.weight) for text in texts
-    )
-    return *cells, by_cluster
+    return tuple(cells)
 
 
 def keywords(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:

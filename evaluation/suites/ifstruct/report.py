@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeAlias
 import msgspec
 from msgspec.structs import replace as with_fields
 
-from evaluation.reporting.notes import BRACKETS
-from evaluation.reporting.tables import Cell, MissingFigure, Rate, Table
+from evaluation.reporting.tables import BRACKETS, Cell, MissingFigure, Rate, Table
 from evaluation.results.suite_pairs import pair_sides, paired_rates, pairs_with_free
 from evaluation.results.suite_tables import pass_rates
 from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN

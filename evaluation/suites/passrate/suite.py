@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from evaluation.core.late_import import imported_late
 from evaluation.core.suite import KnownAnswer, ScoredResponse, ScoredRun, Suite
-from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
+from evaluation.reporting.tables import BRACKETS, Table
 from evaluation.suites.common import first_witness, schema_records
 from evaluation.suites.passrate.prompts import prompt
 from evaluation.suites.passrate.settings import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.records import Record, RecordRequest, RecordSet
-    from evaluation.reporting.tables import Cell, Table
+    from evaluation.reporting.tables import Cell
 
 #: Maximum share of responses without an answer for a meaningful rate.
 _DEGRADED: Final = 0.01
@@ -34,7 +34,7 @@ _NOTE: Final = (
     "passed: of all responses but those whose schema cannot be used. answered: of the "
     "same without the class api_error. strict: no member that the schema does not "
     "declare; schema: what the schema itself accepts. degraded: over 1 % "
-    f"are of class api_error. {CLUSTERS} {BRACKETS}"
+    f"are of class api_error. {BRACKETS}"
 )
 
 
@@ -79,7 +79,6 @@ def _wrong_values(schema: Json, right: Json) -> Iterator[tuple[FailureClass, Jso
 
 def tables(run: ScoredRun) -> Iterator[Table]:
     """Yield the suite's own table."""
-    from evaluation.reporting.tables import Table  # noqa: PLC0415 - heavy
     from evaluation.results.suite_tables import groups_of, texts_of_group  # noqa: PLC0415 - heavy
 
     rows: list[tuple[Cell, ...]] = []
@@ -87,18 +86,17 @@ def tables(run: ScoredRun) -> Iterator[Table]:
         for label, responses in run.by_label.items():
             rows.append((group, label, *_rates(texts_of_group(responses, group))))
     rates = ("answered", "strict", "schema", "degraded")
-    table = Table(
+    yield Table(
         title="Prompted pass rate",
-        columns=("config", "model", "responses", "passed", BY_CLUSTER, *rates),
+        columns=("config", "model", "responses", "passed", *rates),
         rows=tuple(rows),
         note=_NOTE,
         name="pass-rate",
     )
-    yield table.without_empty_columns(BY_CLUSTER)
 
 
 def _rates(responses: Sequence[ScoredResponse]) -> tuple[Cell, ...]:
-    from evaluation.results.suite_tables import passed, passed_by_cluster, share_of  # noqa: PLC0415 - heavy
+    from evaluation.results.suite_tables import passed, share_of  # noqa: PLC0415 - heavy
 
     counted = [scored for scored in responses if scored.verdict.counted]
     answered = [
@@ -109,7 +107,6 @@ def _rates(responses: Sequence[ScoredResponse]) -> tuple[Cell, ...]:
     return (
         len(responses),
         passed(counted),
-        passed_by_cluster(responses),
         passed(answered),
         share_of(counted, "strict"),
         share_of(counted, "schema"),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from curation.json.values import is_number
 from evaluation.reporting.bootstrap import mean_difference
-from evaluation.reporting.charts import Plot, Point, points
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Shift, Table
 from evaluation.results.suite_pairs import pair_sides, pairs_with_free
 from evaluation.suites.sob.leaderboard import (
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.suite import ScoredResponse, ScoredRun
-    from evaluation.reporting.statistics import Interval
 
     #: The counted answers of each model and condition.
     _Answers = Mapping[str, Sequence[ScoredResponse]]
@@ -146,7 +144,7 @@ def _source_table(summaries: Iterable[SourceSummary]) -> Table:
     explained = "; ".join(
         f"{short}: {metric.explanation}" for metric, short in _SHORT.items()
     )
-    note = f"Means {_WEIGHTS}. {explained}."
+    note = f"Means {_WEIGHTS}. {explained}. Figure 2 of the paper: pass and value."
     return Table.of_records("The seven metrics by source", rows, note, "sources")
 
 
@@ -186,34 +184,6 @@ def _category_table(summaries: Iterable[SourceSummary]) -> Table:
     ]
     note = f"Means {_WEIGHTS}. {explained}."
     return Table.of_records("The five categories", rows, note, "categories")
-
-
-def _ends(interval: Interval | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval.low, interval.high)
-
-
-def plots(run: ScoredRun) -> Iterator[Plot]:
-    """Yield a plot a source: JSON pass against Value Accuracy (the paper's Fig. 2)."""
-    summaries = _summaries(run)
-    for source in SOURCES:
-        models = {
-            summary.model: Point(
-                x=(passed := summary.plain[Metric.JSON_PASS]).value,
-                y=(value := summary.plain[Metric.VALUE_ACCURACY]).value,
-                x_interval=_ends(passed.interval),
-                y_interval=_ends(value.interval),
-            )
-            for summary in summaries
-            if summary.source == source
-        }
-        if models:
-            yield points(
-                f"pass-and-value-{source}",
-                f"Valid JSON is not right JSON: {source}",
-                models,
-                x_label="JSON pass",
-                y_label="Value Accuracy",
-            )
 
 
 def _paired_table(run: ScoredRun) -> Table:

@@ -187,7 +187,6 @@ SUITE: Final = Suite(
     prompt=prompt_of,
     scorer=lambda settings: sob_scorer(settings.rules),
     tables=imported_late("evaluation.suites.sob.report", "tables"),
-    plots=imported_late("evaluation.suites.sob.report", "plots"),
     known_answers=known_answers,
     published=PUBLISHED_DATA,
     paper=as_published,

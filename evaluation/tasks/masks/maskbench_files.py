@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 
 from curation.instances.dataset.records import maskbench_names
 from curation.system.atomic_files import atomic_write_bytes
+from curation.system.atomic_folders import EXPORTED, refuse_foreign
 from curation.system.errors import NoInput
 from curation.system.file_names import safe_name
 from evaluation.core.cases import Result, Row, WalkVerdict
 from evaluation.results.attempts import steps_ns
+from evaluation.results.description import partial_data
 from evaluation.results.outcomes import did_compile, engine_is_right, is_judged_apart
+from evaluation.results.reader import gaps_of
 from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
@@ -40,17 +43,21 @@ _IDS = {
 
 
 def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
-    """Write a folder for each engine of a run's task `masks`; returns the folders.
+    """Write a folder for each engine of a run's task `masks`; returns the paths.
+
+    `notice.txt` lists the gaps of a run and why its data are partial, if so.
 
     Raises:
         NoInput: the run has no such task.
-        CannotCreate: a file cannot be written.
+        CannotCreate: a file cannot be written, or the folder holds something else.
     """
     keys = run.attempts(NAME).select("config", "id").rows()
     if not keys:
         raise NoInput(
             f"no row of task {NAME}", str(run.folder), f"csbdata eval --task {NAME}"
         )
+    refuse_foreign(folder, EXPORTED)
+    atomic_write_bytes(folder / EXPORTED, b"")
     names = maskbench_names(keys)
     exits: dict[str, list[int]] = {}
     for row in run.rows(NAME):
@@ -59,13 +66,16 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
             statuses.append(_EXITS[row.result])
         name = names[row.config, row.id]
         _write(folder / safe_name(row.engine) / name, result_of(row, name))
-    folders = []
+    paths = []
     for engine, statuses in exits.items():
-        folders.append(folder / safe_name(engine))
-        _write(folders[-1] / "meta.txt", _meta(engine, run))
+        paths.append(folder / safe_name(engine))
+        _write(paths[-1] / "meta.txt", _meta(engine, run))
         log = "".join(f"Exit code: {status}\n" for status in statuses)
-        atomic_write_bytes(folders[-1] / "log.txt", log.encode())
-    return folders
+        atomic_write_bytes(paths[-1] / "log.txt", log.encode())
+    if notice := [*gaps_of(run), *partial_data(run.header)]:
+        paths.append(folder / "notice.txt")
+        atomic_write_bytes(paths[-1], "\n".join([*notice, ""]).encode())
+    return paths
 
 
 def _write(path: Path, content: dict[str, Json]) -> None:

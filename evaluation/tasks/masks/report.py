@@ -33,7 +33,7 @@ def tables(run: RunRows) -> Iterator[Table]:
     if not attempts.height:
         return
     cases = firsts(attempts)
-    texts = run.walks(NAME, times=False)
+    texts = run.walks(NAME)
     coverage, *details = overview.tables(attempts)
     yield coverage
     yield why_table(cases, texts.filter(~pl.col("apart")))

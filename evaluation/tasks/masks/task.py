@@ -15,7 +15,7 @@ from curation.schema.dialects import BY_NAME
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.late_import import imported_late
 from evaluation.core.spelled_json import Spelled, read_spelled
-from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
+from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.records import Instance, Record
     from evaluation.core.run_header import TaskSettings
-    from evaluation.reporting.charts import Plot
 
 
 def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]]:
@@ -108,12 +107,6 @@ def _walk(instance: Instance) -> InstanceWalk:
     return InstanceWalk(text=instance.text, valid=instance.valid, label=label)
 
 
-def _plots(run: RunRows) -> Iterable[Plot]:
-    from evaluation.results.plots import plots  # noqa: PLC0415 - heavy
-
-    return plots(run.attempts(NAME), NAME)
-
-
 TASK: Final = Task(
     name=NAME,
     summary="Walk every instance through the masks: time, coverage, over- and under-"
@@ -122,7 +115,6 @@ TASK: Final = Task(
     input=TaskInput.INSTANCES,
     cases=cases,
     tables=imported_late("evaluation.tasks.masks.report", "tables"),
-    plots=_plots,
     settings=(
         AcceptedSetting(
             name="orders", meaning="orders of each valid instance's members"

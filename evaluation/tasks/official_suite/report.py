@@ -9,7 +9,6 @@ import polars as pl
 from curation.download.pins import load_pins
 from curation.system.package_data import raw_folder
 from evaluation.core.cases import WalkVerdict
-from evaluation.reporting.charts import Plot, heat_map, label
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
 from evaluation.results.outcomes import engine_is_right
 from evaluation.tasks.official_suite import NAME
@@ -142,24 +141,6 @@ def tables(run: RunRows) -> Iterator[Table]:
             name=f"{name} coverage",
         )
         yield _category_table(cases_of_config, title, name)
-
-
-def plots(run: RunRows) -> Iterator[Plot]:
-    """Yield a map of the categories of each draft (the paper's Figure 6)."""
-    cases = suite_cases(run)
-    for config in sorted({*cases["config"]}, reverse=True):
-        cases_of_config = cases.filter(config=config)
-        engines = sorted({*cases_of_config["engine"]})
-        cells: dict[str, dict[str, float | None]] = {}
-        shares = (
-            categories(cases_of_config)
-            .sort("category")
-            .select("category", "engine", _SHARE)
-        )
-        for category, engine, share in shares.iter_rows():
-            cells.setdefault(category, dict.fromkeys(engines))[engine] = share
-        title = f"JSON Schema Test Suite, {label(config)}: share of cases passed"
-        yield heat_map(f"suite-{config}", title, cells)
 
 
 def published_suite() -> str:

@@ -257,7 +257,6 @@ TASK: Final = Task(
     input=TaskInput.OWN,
     prepare=with_suite,
     tables=imported_late("evaluation.tasks.official_suite.report", "tables"),
-    plots=imported_late("evaluation.tasks.official_suite.report", "plots"),
     settings=(
         AcceptedSetting(name="drafts", meaning="drafts, separated by commas"),
         AcceptedSetting(name="optional", meaning="true: the optional tests too"),

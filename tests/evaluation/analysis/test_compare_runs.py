@@ -551,25 +551,6 @@ def test_near_misses_of_length_bounds_decide_no_comparison(tmp_path: Path) -> No
     assert 0.99 < between.value < 1.01
 
 
-def test_an_engine_stands_beside_itself(tmp_path: Path) -> None:
-    """Its slowest repetition by its fastest, and what they did not agree in."""
-    rows = [
-        replace(
-            each,
-            compile_ns=(each.compile_ns or 0) * (1 + each.repetition),
-            walks=(blocked(valid=True),)
-            if each.repetition and each.id == "o3"
-            else each.walks,
-        )
-        for each in _rows("alpha 1.0", repetitions=2)
-    ]
-    run = open_run(write_run(tmp_path / "run", rows))
-    tables = overview.tables(run.attempts("masks"))
-    (table,) = (each for each in tables if each.slug == "repetitions")
-    ((name, count, compiled, _, _, unlike),) = table.rows
-    assert (name, count, str(compiled), unlike) == ("alpha 1.0", 2, "2x", 1)
-
-
 def test_tables_name_the_machine_where_runs_differ_in_it(tmp_path: Path) -> None:
     """Of two runs the times are divided by it."""
     first = open_run(write_run(tmp_path / "a", _rows("alpha 1.0")))

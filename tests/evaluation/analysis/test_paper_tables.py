@@ -1,4 +1,4 @@
-"""The paper's tables in its own form, and plots of the same figures."""
+"""The paper's tables in its own form."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
-import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from curation.core.benchmark import CONFIGS
 from curation.system.errors import BadUsage, NoInput
 from evaluation.analysis.paper_tables import _FIGURES, by_dataset, paper_table, printed
-from evaluation.analysis.plots import draw_all
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from evaluation.core.records import FREE, Verdict
@@ -23,13 +21,10 @@ from evaluation.core.suite import ScoredResponse
 from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.reporting.printing import as_csv, as_json, as_markdown
 from evaluation.reporting.tables import Table
-from evaluation.results.frames import write_parquet
-from evaluation.results.plots import plots
 from evaluation.results.reader import HEADER, RecordedRun, open_run
 from evaluation.results.suite_rows import row_from_scored
 from evaluation.suites.coverage.judgement import Judgement, TextVerdict
-from tests.evaluation.made_runs import HEAD, accepted, blocked, line, row, write_run
-from tests.evaluation.site.made_editions import hostile_run
+from tests.evaluation.made_runs import accepted, blocked, line, row, write_run
 from tests.evaluation.suites.coverage.written_texts import row_of
 
 if TYPE_CHECKING:
@@ -392,25 +387,6 @@ def test_a_printed_compliant_rate_is_empirical_over_declared() -> None:
             assert least - 0.005 <= rate <= most + 0.005, (dataset, framework)
 
 
-pytest.importorskip("matplotlib")
-
-
-@pytest.mark.slow
-def test_plots_are_drawn_as_files(tmp_path: Path) -> None:
-    """Each plot as SVG and PNG, also where a time-out is in it, or nothing is."""
-    lost = row(
-        id="o2", result=Result.TIMEOUT, phase="compile", compile_ns=None,
-        first_mask_ns=None, walks=(),
-    )  # fmt: skip
-    header = {**HEAD, "limits": {"compile_seconds": 40}}
-    for name, rows in (("some", [row(), lost]), ("lost", [lost]), ("none", [])):
-        run = open_run(write_run(tmp_path / name, rows, header))
-        drawn_plots = [*plots(run.attempts("masks"), "masks")]
-        drawn = draw_all(drawn_plots[1:3] or drawn_plots, tmp_path / f"{name}-plots")
-        assert drawn
-        assert {each.suffix for each in drawn} == {".svg", ".png"}
-
-
 @pytest.mark.parametrize(
     ("text", "cell"),
     [
@@ -424,11 +400,3 @@ def test_no_cell_of_csv_is_a_formula(text: str, cell: str) -> None:
     """Of a printed table; numbers stay."""
     table = Table(title="t", columns=("id", "count"), rows=((text, -1),))
     assert list(csv.reader(io.StringIO(as_csv(table))))[1] == [cell, "-1"]
-
-
-def test_frames_are_written_whole(tmp_path: Path) -> None:
-    """Parquet has the frame."""
-    run = hostile_run(tmp_path)
-    cases, walks = write_parquet(run, tmp_path / "out")
-    assert pl.read_parquet(cases).equals(run.frame())
-    assert pl.read_parquet(walks).equals(run.walks())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from statistics import pstdev
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.testing import CliRunner
@@ -14,6 +15,7 @@ from curation.cli import application
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
@@ -168,6 +170,26 @@ def test_a_schema_or_rule_that_is_none_is_refused(schema: UntypedJson) -> None:
     """In one line."""
     with pytest.raises(BadData):
         csbdata.score(schema, {"a": 1}, {})
+
+
+def test_intervals_are_by_leaving_each_document_out() -> None:
+    """With Student's t of five degrees of freedom, and never outside 0 and 1."""
+    gold = {str(number): {"a": number, "b": "x"} for number in range(6)}
+    answers = {**gold, "1": {"a": 9, "b": "x"}, "2": {"a": 9}, "3": {"a": 3, "b": "y"}}
+
+    def f1(names: Iterable[str]) -> tuple[Any, Any]:
+        chosen = {name: gold[name] for name in names}
+        summary = csbdata.score({}, chosen, answers).tables()[0]
+        row = dict(zip(summary.columns, summary.rows[0], strict=True))
+        return row["F1 micro"], row["F1 macro"]
+
+    without_each = [f1(gold.keys() - {name}) for name in gold]
+    for figure, others in zip(f1(gold), zip(*without_each, strict=True), strict=True):
+        values = [other.value for other in others]
+        reach = 2.5706 * pstdev(values) * 5**0.5
+        low, high = figure.value - reach, min(1, figure.value + reach)
+        assert figure.interval.low == pytest.approx(low, abs=1e-4)
+        assert figure.interval.high == pytest.approx(high, abs=1e-4)
 
 
 def test_the_metrics_of_sob_are_a_preset() -> None:

@@ -1,4 +1,4 @@
-"""Tables and plots: the same figures in every form, whatever they hold."""
+"""Tables: the same figures in every form, whatever they hold."""
 
 from __future__ import annotations
 
@@ -12,20 +12,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest import mock
 
-import numpy as np
 import pytest
-from matplotlib import figure as figures
 from rich.console import Console
 
-from curation.dataset.plots import style
-from evaluation.reporting.charts import Point, heat_map, label, points, stack, survival
-from evaluation.reporting.notes import BRACKETS, CLUSTERS
 from evaluation.reporting.printing import as_csv, as_json, as_markdown, for_terminal
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import (
+    BRACKETS,
     NOT_RUN,
-    ClusterRate,
     Duration,
     Estimate,
     FixedFigure,
@@ -36,11 +31,9 @@ from evaluation.reporting.tables import (
     duration,
     text_of,
 )
-from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from evaluation.reporting.charts import Plot
     from evaluation.reporting.tables import Cell
 
 
@@ -54,27 +47,11 @@ def test_a_rate_says_its_interval_and_its_denominator() -> None:
     assert str(Rate(1_234, 1_485)) == "83.1 % [81.1, 84.9] (1,234 of 1,485)"
 
 
-def test_a_cluster_counts_once_however_many_records_it_has() -> None:
-    """Eight near-duplicates that pass weigh as much as one record that fails."""
-    cluster = [(name, True, 1 / 8) for name in range(8)]
-    rate = ClusterRate.of_answers([*cluster, ("other", False, 1.0)])
-    assert str(rate) == "50.0 % [9.5, 90.5] (2 clusters)"
-    assert rate is not None
-    assert rate.parts()["clusters"] == pytest.approx(2)
-
-
-def test_answers_about_one_schema_share_its_weight() -> None:
-    """Twenty texts for a schema are no twenty clusters."""
-    answers = [("a", True, 1.0)] * 20 + [("b", False, 0.5), ("c", False, 0.5)]
-    assert str(ClusterRate.of_answers(answers)).startswith("50.0 %")
-
-
-def test_without_clusters_there_is_no_second_rate() -> None:
-    """Records that all weigh the same have one rate, and no column for another."""
-    assert ClusterRate.of_answers([("a", True, 1.0), ("b", False, 1.0)]) is None
+def test_a_column_that_goes_takes_its_meaning_along() -> None:
+    """Only the named ones go, and the sentences that define them."""
     table = _table(1, None, None)
     assert table.without_empty_columns("c1").columns == ("c0", "c2")
-    explained = replace(table, note=f"c0: one. c1: two. {CLUSTERS} {BRACKETS}")
+    explained = replace(table, note=f"c0: one. c1: two. {BRACKETS}")
     shown = explained.without_empty_columns("c1")
     assert shown.note == f"c0: one. {BRACKETS}"
 
@@ -183,48 +160,6 @@ def test_a_ragged_row_is_a_defect() -> None:
     """Each row has as many cells as there are columns."""
     with pytest.raises(ValueError, match="t"):
         Table(title="t", columns=("a", "b"), rows=(("x",),))
-
-
-_EVIL = "$x^{$ \x1b[2J \u202e"
-_MAPS: dict[str, dict[str, float | None]] = {
-    "allOf": {"a": 1.0, "b": None},
-    _EVIL: {"a": 0.25, "b": 0.0},
-}
-DRAWINGS = [
-    survival("s", "t", {_EVIL: np.array([1, 2, 3]), "none": np.array([])}),
-    survival("s", "t", {"same": np.array([5, 5])}),
-    survival("s", "t", {}),
-    stack("s", "t", {_EVIL: {"a": 1, "b": 0}, "none": {}}, x_label="x"),
-    stack("s", "t", {}, x_label="x"),
-    points("s", "t", {_EVIL: Point(x=1, y=2)}, x_label="x", y_label="y"),
-    points("s", "t", {}, x_label="x", y_label="y"),
-    heat_map("s", "t", _MAPS),
-    heat_map("s", "t", {}),
-]
-
-
-@pytest.mark.parametrize("plot", first_fast(3, DRAWINGS))
-def test_a_plot_can_be_drawn(plot: Plot) -> None:
-    """Without a warning, which would be an error here."""
-    with style():
-        figure = figures.Figure(layout="constrained")
-        plot.draw(figure)
-        figure.draw_without_rendering()
-
-
-def test_a_curve_falls_with_every_time() -> None:
-    """From all to none; what is below is told by the axis, which has no 0."""
-    figure = figures.Figure()
-    survival("s", "t", {"a": np.array([1e6, 2e6])}).draw(figure)
-    (curve,) = figure.axes[0].lines
-    assert np.asarray(curve.get_ydata()).tolist() == [1, 0.5, 0]
-    assert np.asarray(curve.get_xdata()).tolist() == [1e6, 2e6, 2e6]
-
-
-def test_names_are_what_the_font_can_draw() -> None:
-    """One line of ASCII, cut where it is long."""
-    assert label("a\nb\u202e\U0001f600").isascii()
-    assert len(label("x" * 99)) == 36
 
 
 _COMMAND = "csbdata eval --engine alpha --id 'Github_easy/o 2' " + "--set x=1 " * 20

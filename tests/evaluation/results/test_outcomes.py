@@ -201,7 +201,7 @@ _ORDER = Why(stands="member out of order", keyword="properties")
 def _tables(folder: Path, *rows: Row) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return attempts and texts of rows."""
     run = open_run(write_run(folder, rows))
-    return run.frame(), run.walks("masks", times=False)
+    return run.frame(), run.walks("masks")
 
 
 def test_wrong_walks_are_counted_by_class(tmp_path: Path) -> None:

@@ -485,7 +485,7 @@ def test_neither_torch_nor_transformers_is_needed(tmp_path: Path) -> None:
     assert shown.returncode == 0, shown.stderr
     assert "strict small" in shown.stdout
     exported = _csbdata(
-        tmp_path, "results", "export", "run", "--format", "parquet", "--out", "p"
+        tmp_path, "results", "export", "run", "--format", "outcomes", "--out", "p"
     )
     assert exported.returncode == 0, exported.stderr
 

@@ -11,7 +11,7 @@ from evaluation.core.records import Response, Verdict
 from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
-from evaluation.suites.concodeeval.report import plots, tables
+from evaluation.suites.concodeeval.report import tables
 from evaluation.suites.concodeeval.scorer import concode_scorer
 from evaluation.suites.concodeeval.settings import (
     ConcodeSettings,
@@ -131,7 +131,6 @@ def test_the_papers_forms_are_among_the_tables() -> None:
     assert {row[0] for row in tables["table-1"].rows} == {"json", "nl"}
     assert tables["table-3"].rows[0][:2] == ("json", 24)
     assert tables["representations"].rows[0][4:6] == (0, 0)
-    assert [plot.name for plot in plots(run)] == ["figure-1"]
     for table in tables.values():
         assert as_markdown(table)
 

@@ -513,13 +513,6 @@ def test_the_report_reads_as_it_did(
     compare_golden(GOLDEN / "test-suite.md", text)
 
 
-def test_figure_6_is_drawn_for_every_draft(cases: list[Case], tmp_path: Path) -> None:
-    """One picture each, named after it."""
-    run = open_run(write_run(tmp_path / "run", _rows(cases)))
-    (plot,) = TASK.plots(run)
-    assert plot.name == "suite-2020-12"
-
-
 def test_miniature_engines_end_in_the_same_tables_through_the_driver(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,7 +143,7 @@ def test_a_warning_excuses_what_its_pattern_says_it_means() -> None:
     """An engine may name a keyword in words of its own."""
     row = policies.answered(BOTH, policies.accepts_all, "mine")
     warned = replace(row, warnings=("lengths are not looked at",))
-    own = [RefusalPattern(pattern="lengths", kind="keyword", keywords=("minLength",))]
+    own = [RefusalPattern(pattern="lengths", keywords=("minLength",))]
     assert outcome(warned) is ProbeOutcome.IGNORED
     assert outcome(warned, own) is ProbeOutcome.WARNED
 
