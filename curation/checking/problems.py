@@ -61,10 +61,10 @@ def print_annotations(files: NamedProblems) -> None:
     """
     here = Path.cwd()
     for name, problems in files:
-        path = Path(name)
-        if path.is_absolute() and path.is_relative_to(here):
-            path = path.relative_to(here)
         for problem in problems:
+            path = Path(problem.file or name)
+            if path.is_absolute() and path.is_relative_to(here):
+                path = path.relative_to(here)
             properties = {
                 "file": path.as_posix(),
                 "line": str(problem.line),

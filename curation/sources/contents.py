@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from curation.core.documents import Rejected
 from curation.json.named_text import parse_named
 from curation.json.pointer import at, tokens_of
+from curation.sources.joined_files import joined
 from curation.sources.openapi_bodies import is_description, schemas_in
 from curation.sources.readers import NamedSchema, is_row
 from curation.sources.tools import answers_in, tools_in
@@ -61,7 +62,11 @@ def held_schemas(
         BadData: it is an OpenAPI description without schemas.
     """
     if is_description(value):
-        return schemas_in(value, path, say)
+        whole = joined(value, path)
+        for fault in whole.lost:
+            say(fault)
+        found = schemas_in(whole.document, path, say)
+        return [schema._replace(elsewhere=whole.parts) for schema in found]
     return requested_schemas(value, path, say) or None
 
 
