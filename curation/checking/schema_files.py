@@ -20,7 +20,6 @@ from curation.json.pointer import pointer, tokens_of
 from curation.json.positions import TextPositions
 from curation.json.text import parse, write
 from curation.sources.contents import PYTHON
-from curation.sources.joined_files import joined
 from curation.sources.local import (
     IN_ROW,
     TABLES,
@@ -179,6 +178,8 @@ def _whole(name: str, content: bytes, path: Path) -> SchemaFile:
     """Return the text of a file, with what a description refers to in others."""
     description = parse(content) if _LEADS_OUT.search(content) else None
     if is_description(description):
+        from curation.sources.joined_files import joined  # noqa: PLC0415 (slow)
+
         whole = joined(description, str(path))
         if whole.parts:
             content = write(whole.document).encode("utf-8", "backslashreplace")

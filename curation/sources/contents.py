@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from curation.core.documents import Rejected
 from curation.json.named_text import parse_named
 from curation.json.pointer import at, tokens_of
-from curation.sources.joined_files import joined
 from curation.sources.openapi_bodies import is_description, schemas_in
 from curation.sources.readers import NamedSchema, is_row
 from curation.sources.tools import answers_in, tools_in
@@ -62,6 +61,8 @@ def held_schemas(
         BadData: it is an OpenAPI description without schemas.
     """
     if is_description(value):
+        from curation.sources.joined_files import joined  # noqa: PLC0415 (slow)
+
         whole = joined(value, path)
         for fault in whole.lost:
             say(fault)

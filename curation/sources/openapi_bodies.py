@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from shlex import quote
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import Final, TypeGuard
 
+import msgspec
+
+from curation.core.json_types import Json
 from curation.json.pointer import Tokens, at, pointer, tokens_of_fragment
 from curation.schema.dialects import DRAFT_04, DRAFT_2020_12, Dialect
 from curation.schema.subschemas import edited_objects, subschemas
 from curation.sources.readers import NamedSchema
 from curation.system.errors import BadData
 from curation.system.words import counted
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _SWAGGER = "Swagger 2.0"
 _VERBS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
@@ -108,8 +107,7 @@ def is_description(value: object) -> TypeGuard[dict[str, Json]]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
+class Description(msgspec.Struct, frozen=True, kw_only=True):
     """An OpenAPI description, version 3.
 
     Example:
@@ -121,7 +119,7 @@ class Description:
     document: dict[str, Json]
     dialect: Dialect
     #: Converted components, filled as they are needed.
-    _converted: dict[str, Json] = field(default_factory=dict)
+    _converted: dict[str, Json] = {}
 
     @classmethod
     def of(cls, document: Json) -> Description:
