@@ -75,12 +75,13 @@ class SchemaFile(NamedTuple):
         for problem in found:
             whole = self._in_document(problem.pointer, is_in_row=is_in_row)
             tokens = tokens_of(whole)
-            file, part = self.elsewhere.get(pointer(tokens[:3]), (path, ""))
-            if file != path:
+            file, part = self.elsewhere.get(pointer(tokens[:3]), (path, None))
+            moved = {}
+            if part is not None:
                 whole = part + pointer(tokens[3:])
-                problem = replace(problem, file=str(file), pointer=whole)  # noqa: PLW2901
+                moved = {"file": str(file), "pointer": whole}
             line, column = place_of(file)(whole)
-            placed.append(replace(problem, line=line, column=column))
+            placed.append(replace(problem, line=line, column=column, **moved))
         return tuple(placed)
 
     def _in_document(self, inside: str, *, is_in_row: bool) -> str:
