@@ -33,6 +33,7 @@ import polars as pl
 
 from bench.builds import clean_build
 from bench.data.value_stream import stream
+from bench.edition.encoding import Encoder
 from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import instance_tables
 from curation.fit.decoding import UndecodableError
@@ -313,7 +314,7 @@ def _judge_witnesses(
     tally: _Tally,
 ) -> int:
     """Return how many witnesses can be said."""
-    kept = 0
+    kept, encoder = 0, Encoder(fit.shaped)
     rewritten = _without_ignored(fit)
     for witness in witnesses:
         if not meant.is_valid(witness):
@@ -321,7 +322,7 @@ def _judge_witnesses(
                 tally.contradictions.append(f"{record.name}: a witness is lost")
             continue
         try:
-            answer = fit.codec.encode(witness)
+            answer = encoder.encode(witness)
         except UndecodableError:
             tally.counts["witnesses_mute"] += 1
             continue

@@ -13,6 +13,7 @@ import argparse
 import gzip
 import json
 import random
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -34,7 +35,6 @@ from curation.system.atomic_files import atomic_write_bytes
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate, Table
 from evaluation.setup.engine_files import FAITHFUL
-from evaluation.site.keywords import newest_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,6 +53,22 @@ _SURE: Final = 5
 _ALL_REJECTED: Final = 10
 #: A tenth is left out in turn.
 _PARTS: Final = 10
+
+
+def newest_versions(engines: Sequence[str]) -> list[str]:
+    """Return those of `NAME VERSION PRESET` of which there is no newer version.
+
+    >>> newest_versions(["a 0.9 faithful", "a 0.10 faithful", "a 0.9 vendor", "none"])
+    ['a 0.10 faithful', 'a 0.9 vendor', 'none']
+    """
+    newest: dict[tuple[str, ...], str] = {}
+    for engine in sorted(
+        engines,
+        key=lambda it: [int(n) for n in re.findall(r"\d+", "".join(it.split()[1:2]))],
+    ):
+        name, *rest = engine.split(" ")
+        newest[name, *rest[1:]] = engine
+    return [engine for engine in engines if engine in newest.values()]
 
 
 def doubtful_features(

@@ -22,6 +22,7 @@ import msgspec
 import polars as pl
 
 from bench.data.fit import FitRecord, read_records, says_nothing
+from bench.edition.encoding import Encoder
 from curation.checking.schema_fit import SECONDS_EACH
 from curation.fit.decoding import UndecodableError
 from curation.fit.profile import load_profile, provider_names
@@ -117,7 +118,7 @@ def _row(
 
 def _is_sayable(fit: Fit, value: Json) -> bool:
     try:
-        fit.codec.encode(value)
+        Encoder(fit.shaped).encode(value)
     except UndecodableError:
         return False
     return True

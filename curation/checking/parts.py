@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -17,12 +17,14 @@ from curation.json.pointer import (
     tokens_of,
     tokens_of_fragment,
 )
-from curation.schema.dialects import DRAFT_04, DRAFT_2020_12
+from curation.schema.dialects import DRAFT_04
 from curation.schema.subschemas import edited
 from curation.sources.openapi_bodies import (
     OPENAPI_ONLY,
+    dialect_in,
     in_json_schema,
     is_description,
+    walk,
 )
 from curation.sources.tools import (
     answers_in,
@@ -43,8 +45,6 @@ CODES: Final[Mapping[str, str]] = {
 _MCP: Final = ("inputSchema", "outputSchema")
 #: What OpenAI, Anthropic and Gemini all accept.
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-#: Members of a description that hold no schemas, though they look so.
-_DATA: Final = frozenset({"example", "examples", "enum"})
 #: Keywords for which a schema of a description is written otherwise.
 _CHANGED: Final = OPENAPI_ONLY | {"$ref", "nullable"}
 
@@ -69,7 +69,7 @@ class Part(NamedTuple):
 
 def parts_of(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
     """Return the schemas that a file's value holds, and what is wrong around them."""
-    if isinstance(value, dict) and is_description(value):
+    if is_description(value):
         return _description(value)
     if schema_place(value) == "":
         return [Part((), value)], []
@@ -110,26 +110,6 @@ def _error(tokens: Tokens, code: str, message: str) -> SchemaProblem:
     return problem_at(pointer(tokens), code, message, "error")
 
 
-def _walk(value: Json, tokens: Tokens = ()) -> Iterator[tuple[Tokens, Json, str]]:
-    """Yield the schemas of a description, and the objects around them that refer.
-
-    Only the latter come with a reference.
-    """
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _walk(item, (*tokens, str(index)))
-    if not isinstance(value, dict):
-        return
-    if isinstance(reference := value.get("$ref"), str):
-        yield tokens, value, reference
-    holds = tokens in (("components", "schemas"), ("definitions",))
-    for name, inner in value.items():
-        if (holds or name == "schema") and isinstance(inner, dict | bool):
-            yield (*tokens, name), inner, ""
-        elif name not in _DATA and not name.startswith("x-"):
-            yield from _walk(inner, (*tokens, name))
-
-
 def _target(
     document: Json, schemas: Collection[Tokens], holder: str, path: Tokens
 ) -> str | None:
@@ -146,11 +126,9 @@ def _target(
 
 def _description(document: dict[str, Json]) -> tuple[list[Part], list[SchemaProblem]]:
     """Return one library of all schemas of an OpenAPI description."""
-    version = str(document.get("openapi"))
-    is_old = not version.startswith("3.") or version.startswith("3.0")
-    dialect = DRAFT_04 if is_old else DRAFT_2020_12
-    holder = dialect.definitions_keyword
-    walked = list(_walk(document))
+    dialect = dialect_in(document)
+    is_old, holder = dialect is DRAFT_04, dialect.definitions_keyword
+    walked = list(walk(document))
     schemas = {tokens for tokens, _, reference in walked if not reference}
     targets: dict[str, str | None] = {}
     problems: list[SchemaProblem] = []
@@ -158,6 +136,9 @@ def _description(document: dict[str, Json]) -> tuple[list[Part], list[SchemaProb
     def moved(tokens: Tokens, reference: str, *, to_schema: bool = True) -> str:
         """Return a reference in the library; empty, with a problem, if it is lost."""
         if not reference.startswith("#"):
+            if not (to_schema or "://" in reference):
+                code, message = Reason.REMOTE_REFERENCE, f"{reference!r} cannot be read"
+                problems.append(_error((*tokens, "$ref"), code, message))
             return reference
         if reference not in targets:
             path = tokens_of_fragment(reference)

@@ -78,10 +78,10 @@ def print_annotations(files: NamedProblems) -> None:
     """
     cwd = Path.cwd()
     for name, problems in files:
-        path = Path(name)
-        if path.is_absolute() and path.is_relative_to(cwd):
-            path = path.relative_to(cwd)
         for problem in problems:
+            path = Path(problem.file or name)
+            if path.is_absolute() and path.is_relative_to(cwd):
+                path = path.relative_to(cwd)
             file, code = _escaped(path.as_posix(), ":,"), _escaped(problem.code, ":,")
             position = f"line={problem.line},col={problem.column}"
             message = f"{problem.pointer}: {shortened(problem.message, _SHOWN)}"

@@ -33,6 +33,8 @@ class SchemaProblem(msgspec.Struct, frozen=True, kw_only=True):
     #: A reject reason, the name of a rule, or a lint code.
     code: str
     message: str
+    #: The file that it is in, if that is another than the checked one.
+    file: str = ""
 
 
 def problem_at(

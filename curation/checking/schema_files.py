@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -14,6 +16,7 @@ from curation.checking.problems import places_in_yaml
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
 from curation.json.named_text import YAML_SUFFIXES, parse_named
+from curation.json.pointer import pointer, tokens_of
 from curation.json.positions import TextPositions
 from curation.json.text import parse, write
 from curation.sources.contents import PYTHON
@@ -26,14 +29,19 @@ from curation.sources.local import (
     require_files,
     schemas_of,
 )
+from curation.sources.openapi_bodies import is_description
 from curation.sources.readers import NamedSchema, is_row
-from curation.system.errors import BadData, NoInput
-from curation.system.user_files import existing_path, refuse_unprintable
+from curation.system.errors import BadData
+from curation.system.user_files import existing_path, reading, refuse_unprintable
 from curation.workers.limits import DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from curation.checking.report import SchemaProblem
 
+#: One byte more than the limit is enough to know that it is exceeded.
+_MOST: Final = DOCUMENT_BYTES + 1
+#: A reference to another file, or to the web.
+_LEADS_OUT: Final = re.compile(rb'"\$ref"\s*:\s*"[^#"]')
 #: The name of standard input, which stands for it in every source expression.
 STDIN = "/dev/stdin"
 #: How a file that is a schema holds it.
@@ -51,9 +59,11 @@ class SchemaFile(NamedTuple):
     path: Path | None
     #: How its file holds it, and the name there.
     entry: NamedSchema = WHOLE
+    #: As of `NamedSchema`.
+    elsewhere: Mapping[str, tuple[Path, str]] = {}
 
     def placed(self, problems: Iterable[SchemaProblem]) -> tuple[SchemaProblem, ...]:
-        """Return problems of the text, at their places in its file: YAML, or a row."""
+        """Return problems of the text, at their places in files: YAML, or a row."""
         in_text, path = tuple(problems), self.path
         has_pointers = any(problem.pointer for problem in in_text)
         if path is None or not path.is_file() or not has_pointers:
@@ -61,22 +71,29 @@ class SchemaFile(NamedTuple):
         content = path.read_bytes()
         if content == self.content:
             return in_text
-        text = content.decode("utf-8-sig", "replace")
-        is_yaml = path.name.endswith(YAML_SUFFIXES)
-        is_json = not (is_yaml and isinstance(parse(content), Rejected))
-        place_of = TextPositions(text).of if is_json else places_in_yaml(content)
-        root = self.entry.root or self.entry.place
-        if self.entry is WHOLE and is_row(parse_named(path.name, content)):
-            root = IN_ROW
-        holder, elsewhere = self.entry.moved
+        is_in_row = self.entry is WHOLE and is_row(parse_named(path.name, content))
+        place_of = cache(_places_in)
         placed = []
         for problem in in_text:
-            pointer = root + problem.pointer
-            if holder and problem.pointer.startswith(f"{holder}/"):
-                pointer = elsewhere + problem.pointer.removeprefix(holder)
-            line, column = place_of(pointer)
-            placed.append(replace(problem, line=line, column=column))
+            inside = self._in_document(problem.pointer, is_in_row=is_in_row)
+            tokens = tokens_of(inside)
+            file, part = self.elsewhere.get(pointer(tokens[:3]), (path, None))
+            moved = {}
+            if part is not None:
+                inside = part + pointer(tokens[3:])
+                moved = {"file": str(file), "pointer": inside}
+            line, column = place_of(file)(inside)
+            placed.append(replace(problem, line=line, column=column, **moved))
         return tuple(placed)
+
+    def _in_document(self, inside: str, *, is_in_row: bool) -> str:
+        """Return the pointer in its document of a pointer in the schema."""
+        if is_in_row:
+            return IN_ROW + inside
+        holder, components = self.entry.moved
+        if holder and inside.startswith(f"{holder}/"):
+            return components + inside.removeprefix(holder)
+        return (self.entry.root or self.entry.place) + inside
 
     def schema_text(self) -> str:
         """Return the text of what may be a schema.
@@ -106,14 +123,12 @@ def read_schema_files(
     Raises:
         CsbdataError: an expression cannot be opened, or nothing in it is read.
     """
-    # One byte more than the limit is enough to know that it is exceeded.
-    limit = DOCUMENT_BYTES + 1
     files: dict[str, SchemaFile] = {}
     for name in dict.fromkeys(STDIN if name == "-" else name for name in names):
         path, content, holder = existing_path(name), b"", None
         is_text = path is not None and path.suffix not in (PYTHON, *TABLES)
         if name == STDIN:
-            content = sys.stdin.buffer.read(limit)
+            content = sys.stdin.buffer.read(_MOST)
             holder = held_in(content, STDIN, say) if split else None
         elif split or not is_text:
             holder = schemas_of(name, say)
@@ -125,20 +140,16 @@ def read_schema_files(
                     content=write(schema.schema).encode("utf-8", "backslashreplace"),
                     path=holder.path,
                     entry=schema,
+                    elsewhere=schema.elsewhere,
                 )
                 for index, schema in enumerate(holder.schemas)
             }
         elif name == STDIN:
             files[STDIN] = SchemaFile(name=STDIN, content=content, path=None)
         elif path and is_text and not path.is_dir():
-            try:
-                with refuse_unprintable(path).open("rb") as stream:
-                    content = file_text(name, stream.read(limit))
-            except OSError as error:
-                why = error.strerror or type(error).__name__
-                raise NoInput(why, str(path)) from error
-            file = SchemaFile(name=name, content=content, path=path)
-            files.setdefault(str(path.resolve()), file)
+            with reading(refuse_unprintable(path)), path.open("rb") as stream:
+                content = file_text(name, stream.read(_MOST))
+            files.setdefault(str(path.resolve()), _whole(name, content, path))
         else:
             source = open_source(name, say)
             if unread := require_files(source):
@@ -147,9 +158,34 @@ def read_schema_files(
             for text in source.texts():
                 path = root / text.place if root and root.is_dir() else root
                 label = str(path) if path else f"{source.expression}#{text.id}"
-                file = SchemaFile(name=label, content=text.read(), path=path)
-                files.setdefault(str(path.resolve()) if path else label, file)
+                if path is None:
+                    files.setdefault(label, SchemaFile(label, text.read(), None))
+                else:
+                    file = _whole(label, text.read(), path)
+                    files.setdefault(str(path.resolve()), file)
     return list(files.values())
+
+
+def _places_in(path: Path) -> Callable[[str], tuple[int, int]]:
+    """Return what gives the line and column of a pointer in a file."""
+    content = path.read_bytes()
+    is_yaml = path.name.endswith(YAML_SUFFIXES)
+    if is_yaml and isinstance(parse(content), Rejected):
+        return places_in_yaml(content)
+    return TextPositions(content.decode("utf-8-sig", "replace")).of
+
+
+def _whole(name: str, content: bytes, path: Path) -> SchemaFile:
+    """Return the text of a file, with what a description refers to in others."""
+    description = parse(content) if _LEADS_OUT.search(content) else None
+    if is_description(description):
+        from curation.sources.joined_files import joined  # noqa: PLC0415 (slow)
+
+        whole = joined(description, str(path))
+        if whole.parts:
+            content = write(whole.document).encode("utf-8", "backslashreplace")
+            return SchemaFile(name, content, path, elsewhere=whole.parts)
+    return SchemaFile(name, content, path)
 
 
 def root_of(files: Sequence[SchemaFile]) -> Path:

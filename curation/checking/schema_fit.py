@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
 
 from curation.checking.problems import placed_in_text
 from curation.checking.report import NOTE, SchemaProblem, problem_at
@@ -29,6 +30,7 @@ from curation.fit.verdict import (
     leads_out,
     verdict_of,
 )
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import as_schema
 from curation.json.named_text import parse_named
 from curation.schema.keywords import KNOWN_KEYWORDS
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.fit.relation import Comparer
     from curation.fit.rewriting import Fit
-    from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.system.progress import Progress
 
 #: What jsonschema-rs says of a reference to a file or to the web.
@@ -71,8 +72,7 @@ EXIT_CODES: Final = {
 FIXABLE: Final = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fix:
+class Fix(msgspec.Struct, frozen=True, kw_only=True):
     """Whether rewrites make a target accept a rejected schema."""
 
     #: How the rewritten schema relates to it; empty if no rewrite was found.
@@ -100,8 +100,7 @@ class Fix:
         return EXIT_CODES[Verdict.UNKNOWN if self.is_open else Verdict.REJECTED]
 
 
-@dataclass(slots=True, kw_only=True)
-class SchemaFit:
+class SchemaFit(msgspec.Struct, kw_only=True):
     """What each target does with one schema."""
 
     name: str
@@ -113,9 +112,9 @@ class SchemaFit:
     #: By the name of the target.
     findings: dict[str, tuple[FitFinding, ...]]
     #: What was measured of the engines of a target, by its name.
-    measured: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    measured: dict[str, tuple[str, ...]] = {}
     #: By the name of each target that rejects it.
-    fixes: dict[str, Fix] = field(default_factory=dict)
+    fixes: dict[str, Fix] = {}
 
     @property
     def is_tool(self) -> bool:
@@ -273,8 +272,7 @@ def lacks_keywords(value: Json) -> bool:
     return isinstance(value, dict) and bool(value) and value.keys().isdisjoint(_WORDS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestFit:
+class RequestFit(msgspec.Struct, frozen=True, kw_only=True):
     """What each target does with the tools of one request."""
 
     name: str

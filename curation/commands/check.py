@@ -146,7 +146,7 @@ def _print(reports: Sequence[tuple[str, SchemaReport]]) -> None:
     show(answer)
     for name, report in reports:
         for problem in report.problems:
-            line = f"{safe(name)}:{problem.line}:{problem.column}"
+            line = f"{safe(problem.file or name)}:{problem.line}:{problem.column}"
             pointer = safe(problem.pointer or "(root)")
             note = "note: " if problem.level == NOTE else ""
             message = shortened(problem.message, 400)

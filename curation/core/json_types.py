@@ -13,4 +13,4 @@ ReadOnlyJson: TypeAlias = "Json | Mapping[str, ReadOnlyJson] | Sequence[ReadOnly
 UntypedJson = Any
 #: A schema as a caller of the library has it: an object or a boolean, its JSON text, or
 #: a class with `model_json_schema`, as pydantic's models are.
-GivenSchema: TypeAlias = "Mapping[str, object] | bool | str | type"
+GivenSchema: TypeAlias = "Json | Mapping[str, object] | type"

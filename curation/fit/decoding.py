@@ -1,4 +1,4 @@
-"""Answers of a target mapped back to values of the schema that is meant, and inverse.
+"""Answers of a target mapped back to values of the schema that is meant.
 
 Where several branches of an `anyOf` may have made an answer, the first one is taken
 whose schema accepts it.
@@ -27,7 +27,7 @@ class UndecodableError(ValueError):
 
 @dataclass(frozen=True)
 class Codec:
-    """The mapping between the answers to `shaped.schema` and the values meant."""
+    """The mapping of answers to `shaped.schema` to the values that are meant."""
 
     shaped: Shaped
 
@@ -49,36 +49,18 @@ class Codec:
             if not isinstance(answer, dict) or answer.keys() != {VALUE}:
                 raise UndecodableError(f"an object with {VALUE!r} alone is expected")
             answer = answer[VALUE]
-        return self._mapped(answer, (), is_answer=True)
+        return self._mapped(answer, ())
 
-    def encode(self, value: UntypedJson) -> UntypedJson:
-        """Return the answer that represents a value.
-
-        Raises:
-            UndecodableError: no answer represents it alone.
-        """
-        answer = self._mapped(value, (), is_answer=False)
-        if shape_of(self.shaped.marked).wrapped:
-            answer = {VALUE: answer}
-        if not self._sent.is_valid(answer):
-            raise UndecodableError("no answer stands for the value")
-        if identity(self.decode(answer)) != identity(value):
-            raise UndecodableError("its answer stands for another value")
-        return answer
-
-    def _accepts(self, value: UntypedJson, tokens: Tokens, *, is_answer: bool) -> bool:
-        """Return whether a part of the sent schema, or of the meaning, has a value."""
-        side = self._sent if is_answer else self._meant
+    def _accepts(self, value: UntypedJson, tokens: Tokens) -> bool:
+        """Return whether the sent form of a part has a value."""
         # What no keyword reaches is sent as it is: rewrites gather such definitions.
-        path = self.shaped.places.get(tokens, tokens) if is_answer else tokens
-        return side.accepts(side.location_at(path), value)
+        path = self.shaped.places.get(tokens, tokens)
+        return self._sent.accepts(self._sent.location_at(path), value)
 
     def _mapped(
         self,
         value: UntypedJson,
         tokens: Tokens,
-        *,
-        is_answer: bool,
         around: frozenset[Tokens] = frozenset(),
     ) -> UntypedJson:
         """Return a value mapped by the schema at some tokens.
@@ -101,16 +83,14 @@ class Codec:
                 branches = range(len(schema["anyOf"]))
                 paths = [(*tokens, "anyOf", str(index)) for index in branches]
                 for path in paths:
-                    if self._accepts(value, path, is_answer=is_answer):
+                    if self._accepts(value, path):
                         break
                 else:
                     return value
-                value = self._mapped(value, path, is_answer=is_answer, around=around)
+                value = self._mapped(value, path, around)
                 if "properties" not in schema and "items" not in schema:
                     return value
-            if is_answer:
-                return self._decoded(value, schema, tokens)
-            return self._encoded(value, schema, tokens)
+            return self._decoded(value, schema, tokens)
         return value
 
     def _decoded(
@@ -121,10 +101,7 @@ class Codec:
             if not isinstance(value, list):
                 return value
             path = (*tokens, "additionalProperties")
-            return {
-                key: self._mapped(part, path, is_answer=True)
-                for key, part in _pairs(value)
-            }
+            return {key: self._mapped(part, path) for key, part in _pairs(value)}
         if shape.items:
             if not isinstance(value, dict):
                 return value
@@ -135,10 +112,10 @@ class Codec:
                 for name, part in value.items()
                 if part is not None or name not in shape.nullable
             }
-            return self._members(present, schema, tokens, is_answer=True)
+            return self._members(present, schema, tokens)
         if not isinstance(value, list):
             return value
-        elements = self._elements(value, schema, tokens, is_answer=True)
+        elements = self._elements(value, schema, tokens)
         if shape.distinct:
             elements = list(
                 {identity(element): element for element in elements}.values()
@@ -146,34 +123,7 @@ class Codec:
         limit = schema.get("maxItems")
         return elements[:limit] if shape.cut and isinstance(limit, int) else elements
 
-    def _encoded(
-        self, value: UntypedJson, schema: _Object, tokens: Tokens
-    ) -> UntypedJson:
-        shape = shape_of(schema)
-        if isinstance(value, dict):
-            if shape.pairs:
-                path = (*tokens, "additionalProperties")
-                return [
-                    {KEY: key, VALUE: self._mapped(part, path, is_answer=False)}
-                    for key, part in value.items()
-                ]
-            absent = [name for name in shape.nullable if name not in value]
-            members = self._members(value, schema, tokens, is_answer=False)
-            return members | dict.fromkeys(absent)
-        if not isinstance(value, list):
-            return value
-        elements = self._elements(value, schema, tokens, is_answer=False)
-        if not shape.items:
-            return elements
-        leading, trailing = elements[: shape.items], elements[shape.items :]
-        if len(leading) < shape.items or (trailing and not shape.more):
-            raise UndecodableError(f"an array of {shape.items} elements is expected")
-        members = {f"{ITEM}{index + 1}": part for index, part in enumerate(leading)}
-        return members | ({MORE: trailing} if shape.more else {})
-
-    def _members(
-        self, value: _Object, schema: _Object, tokens: Tokens, *, is_answer: bool
-    ) -> _Object:
+    def _members(self, value: _Object, schema: _Object, tokens: Tokens) -> _Object:
         """Return the members of an object, each mapped by its schema."""
         has_values = isinstance(schema.get("additionalProperties"), dict)
         mapped = {}
@@ -181,11 +131,7 @@ class Codec:
             path: Tokens = ("additionalProperties",) if has_values else ()
             if name in (schema.get("properties") or {}):
                 path = ("properties", name)
-            mapped[name] = (
-                self._mapped(part, (*tokens, *path), is_answer=is_answer)
-                if path
-                else part
-            )
+            mapped[name] = self._mapped(part, (*tokens, *path)) if path else part
         return mapped
 
     def _elements(
@@ -193,23 +139,17 @@ class Codec:
         value: list[UntypedJson],
         schema: _Object,
         tokens: Tokens,
-        *,
-        is_answer: bool,
     ) -> list[UntypedJson]:
         """Return the elements of an array, each mapped by its schema."""
         leading = len(schema.get("prefixItems") or ())
         mapped = [
-            self._mapped(
-                part, (*tokens, "prefixItems", str(index)), is_answer=is_answer
-            )
+            self._mapped(part, (*tokens, "prefixItems", str(index)))
             for index, part in enumerate(value[:leading])
         ]
         trailing = value[leading:]
         if isinstance(schema.get("items"), dict):
             path = (*tokens, "items")
-            trailing = [
-                self._mapped(element, path, is_answer=is_answer) for element in trailing
-            ]
+            trailing = [self._mapped(element, path) for element in trailing]
         return mapped + trailing
 
 

@@ -14,12 +14,11 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from curation.fit.rewriting import meaning_of
 from curation.fit.shapes import SHAPE, shape_of
 from curation.json.pointer import Tokens, pointer
 from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS
-from curation.schema.subschemas import children, edited, walk
+from curation.schema.subschemas import children, edited, walk, without
 from curation.system.escaping import shortened
 
 if TYPE_CHECKING:
@@ -58,9 +57,9 @@ def whole(fit: Fit) -> UntypedJson:
     def restored(_tokens: Tokens, schema: UntypedJson) -> UntypedJson:
         if not isinstance(schema, dict) or SHAPE not in schema:
             return schema
-        return {**schema, **shape_of(schema).dropped}
+        return {**without(schema, SHAPE), **shape_of(schema).dropped}
 
-    return meaning_of(edited(fit.shaped.marked, fit.shaped.dialect, restored))
+    return edited(fit.shaped.marked, fit.shaped.dialect, restored)
 
 
 def rest_of(fit: Fit) -> UntypedJson:

@@ -129,7 +129,7 @@ def meaning_of(marked: Json) -> Json:
     def unmarked(_tokens: Tokens, schema: Json) -> Json:
         if not isinstance(schema, dict) or SHAPE not in schema:
             return schema
-        return {name: value for name, value in schema.items() if name != SHAPE}
+        return without(schema, SHAPE)
 
     return edited(marked, _DIALECT, unmarked)
 

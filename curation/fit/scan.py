@@ -8,26 +8,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import msgspec
 
 from curation.core.json_types import Json
 from curation.instances.constraints.keyword_values import array_of, names_of, object_of
+from curation.json.pointer import Tokens
 from curation.json.values import remembered
 from curation.references.schema import Reference, Schema, references_in
 from curation.schema.dialects import ANY_DIALECT, declared
 from curation.schema.keywords import CONTAINERS, IN_PLACE
 from curation.schema.subschemas import SchemaLocation, below
 
-if TYPE_CHECKING:
-    from curation.json.pointer import Tokens
-
 _ABOUT_OBJECTS: Final = frozenset({"properties", "additionalProperties"})
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """A place where a check finds something."""
 
     tokens: Tokens

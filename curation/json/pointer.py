@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
+import msgspec
+
 from curation.core.documents import ABSENT, Change
+from curation.core.json_types import Json
 from curation.json.text import write
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
-
     _Tree = dict[str, "Put | Drop | _Tree"]
 
 #: A JSON pointer (RFC 6901) as its reference tokens.
@@ -98,16 +98,14 @@ def at(value: Json, tokens: Tokens) -> Json:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class Put:
+class Put(msgspec.Struct, frozen=True):
     """Put this value in the place of a member, under its name or another."""
 
     value: Json
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Drop:
+class Drop(msgspec.Struct, frozen=True):
     """Remove the member, if it exists."""
 
 

@@ -15,7 +15,7 @@ import re2
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens, pointer
 from curation.json.values import searchable
-from curation.system.credentials import FORMATS
+from curation.system.credentials import tables
 
 #: Fewer distinct characters than this after the prefix make a placeholder.
 _LEAST_VARIETY = 8
@@ -25,7 +25,9 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 #: All marks in one automaton: ten times faster than asking for one after another.
-_ANY_MARK = "|".join(re.escape(mark) for entry in FORMATS for mark in entry.marks)
+_ANY_MARK = "|".join(
+    re.escape(mark) for entry in tables().format for mark in entry.marks
+)
 _MARKS = re2.compile(_ANY_MARK)
 #: RE2 syntax: a text that this does not meet holds no credential, nor does the JSON
 #: value that it may be: a mark stands as such, or a character of it is escaped.
@@ -46,7 +48,7 @@ def find_credential(value: Json) -> FoundCredential | None:
     if _MARKS.search(searchable(value)) is None:
         return None
     for tokens, string in _strings(value):
-        for entry in FORMATS if _MARKS.search(string) else ():
+        for entry in tables().format if _MARKS.search(string) else ():
             if any(_is_real(match[0]) for match in re.finditer(entry.pattern, string)):
                 return FoundCredential(format=entry.name, pointer=pointer(tokens))
     return None
@@ -54,7 +56,7 @@ def find_credential(value: Json) -> FoundCredential | None:
 
 def cover_credentials(text: str) -> str:
     """Return a text with the name of its format in the place of each credential."""
-    for entry in FORMATS:
+    for entry in tables().format:
         if any(mark in text for mark in entry.marks):
             text = re.sub(entry.pattern, f"<{entry.name}>", text)
     return text

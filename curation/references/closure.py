@@ -7,10 +7,11 @@ metaschemas.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from curation.core.documents import Reason, Rejected
 from curation.core.rule import Library
@@ -84,15 +85,14 @@ def found_document(library: Library, uri: str) -> Json | None:
     return standard_document(uri) if document is None else document
 
 
-@dataclass(slots=True, kw_only=True)
-class ReachedSchema:
+class ReachedSchema(msgspec.Struct, kw_only=True):
     """A reached schema, with the references in it."""
 
     document: Schema
     location: SchemaLocation
     #: The schema itself and its subschemas.
     walk: Sequence[SchemaLocation]
-    references: list[ResolvedReference] = field(default_factory=list)
+    references: list[ResolvedReference] = []
 
     @property
     def key(self) -> tuple[int, Tokens]:

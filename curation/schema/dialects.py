@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from curation.schema.keywords import KEYWORDS, Keyword, KeywordKind, Shape
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Dialect:
+class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One draft of JSON Schema, as data; each draft is one object, equal to itself."""
 
     name: str
@@ -41,18 +41,10 @@ class Dialect:
     #: Up to draft-07 a `$ref` hides its siblings (draft-07 core, section 8.3).
     ref_hides_siblings: bool
     #: Keywords that do something here, annotations and `format` aside.
-    effective: frozenset[str] = field(init=False)
+    effective: frozenset[str]
     #: Keywords by which a schema applies others, or holds them: a schema with none of
     #: them is a leaf.
-    applying: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Collect the keywords with an effect, and the applicators, once."""
-        applicators = frozenset(self.applicators)
-        effective = applicators | self.assertions | self.core
-        object.__setattr__(self, "effective", effective)
-        applying = applicators.union(self.reference_keywords)
-        object.__setattr__(self, "applying", applying)
+    applying: frozenset[str]
 
 
 _CORE = (KeywordKind.IDENTIFIER, KeywordKind.ANCHOR, KeywordKind.REFERENCE)
@@ -75,18 +67,23 @@ def _dialect(name: str, uri: str, order: int) -> Dialect:
         # Where the drafts differ in a keyword's shape, the wider one is used.
         if row.shape and applicators.get(row.name) is not Shape.EITHER:
             applicators[row.name] = row.shape
+    assertions = frozenset(_names(rows, KeywordKind.ASSERTION))
+    core = frozenset(_names(rows, *_CORE))
+    references = _names(rows, KeywordKind.REFERENCE)
     return Dialect(
         name=name or "any",
         uri=uri,
         order=order,
         applicators=applicators,
-        assertions=frozenset(_names(rows, KeywordKind.ASSERTION)),
-        core=frozenset(_names(rows, *_CORE)),
+        assertions=assertions,
+        core=core,
         anchor_keywords=_names(rows, KeywordKind.ANCHOR),
-        reference_keywords=_names(rows, KeywordKind.REFERENCE),
+        reference_keywords=references,
         id_keyword="$id" if "$id" in names else "id",
         definitions_keyword="$defs" if has_defs else "definitions",
         ref_hides_siblings=not has_defs,
+        effective=assertions.union(applicators, core),
+        applying=frozenset({*applicators, *references}),
     )
 
 

@@ -8,9 +8,10 @@ read; every other text names no draft of JSON Schema.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from curation.core.json_types import Json
 from curation.schema.dialects import (
@@ -138,6 +139,7 @@ _APPLIED = replace(
         for keyword, shape in ANY_DIALECT.applicators.items()
         if keyword not in ANNOTATIONS
     },
+    applying=ANY_DIALECT.applying - ANNOTATIONS,
 )
 _EFFECTIVE_SOMEWHERE = KNOWN_KEYWORDS - ANNOTATIONS - CONTAINERS
 #: Keywords that are one only as a string; with another value any member's name.

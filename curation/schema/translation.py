@@ -14,7 +14,8 @@ draft-zyp-json-schema-03 and -04.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+import msgspec
 
 from curation.core.documents import ABSENT, Change
 from curation.core.json_types import Json
@@ -192,12 +193,11 @@ def upgraded(schema: Json, rule: str) -> tuple[Json, list[Change]]:
     return result, work.changes
 
 
-@dataclass(slots=True)
-class _Upgrade:
+class _Upgrade(msgspec.Struct):
     rule: str
-    changes: list[Change] = field(default_factory=list)
+    changes: list[Change] = []
     #: Schemas whose own `required: true` has given way to a list.
-    _listing: list[dict[str, Json]] = field(default_factory=list)
+    _listing: list[dict[str, Json]] = []
 
     def _record(self, tokens: Tokens, before: Json, after: Json, note: str) -> None:
         self.changes.append(change_at(self.rule, tokens, before, after, note))

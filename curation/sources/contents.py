@@ -61,7 +61,13 @@ def held_schemas(
         BadData: it is an OpenAPI description without schemas.
     """
     if is_description(value):
-        return schemas_in(value, path, say)
+        from curation.sources.joined_files import joined  # noqa: PLC0415 (slow)
+
+        whole = joined(value, path)
+        for fault in whole.lost:
+            say(fault)
+        found = schemas_in(whole.document, path, say)
+        return [schema._replace(elsewhere=whole.parts) for schema in found]
     return requested_schemas(value, path, say) or None
 
 

@@ -9,27 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from shlex import quote
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeGuard
 
+import msgspec
+
+from curation.core.json_types import Json
 from curation.json.pointer import Tokens, at, pointer, tokens_of_fragment
-from curation.schema.dialects import BY_NAME, Dialect
+from curation.schema.dialects import DRAFT_04, DRAFT_2020_12, Dialect
 from curation.schema.subschemas import edited_objects, subschemas
 from curation.sources.readers import NamedSchema
 from curation.system.errors import BadData
 from curation.system.words import counted
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 _SWAGGER = "Swagger 2.0"
 _VERBS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 #: The member of a path item that holds its operations with other methods.
 _MORE_METHODS = "additionalOperations"
 _COMPONENTS = "#/components/schemas/"
-#: Where a body holds its components, if OpenAPI is 3.0.
-_HOLDER_3_0 = "definitions"
 #: Members of a schema that OpenAPI alone knows; none of them restricts a value.
 OPENAPI_ONLY = frozenset({"discriminator", "example", "externalDocs", "xml"})
 
@@ -54,16 +51,9 @@ def schemas_in(value: Json, path: str, say: Callable[[str], None]) -> list[Named
             then += f"; to convert it: {convert}"
         raise BadData(str(error), path, then) from error
     bodies = list(description.bodies())
-    lost = ""
-    if elsewhere := sorted(description.elsewhere):
-        bundle = f"npx @redocly/cli bundle {quote(path)} -o bundled.json"
-        lost = f"{counted(len(elsewhere), 'part')} in other files not read "
-        lost += f"({elsewhere[0]}); to join them: {bundle}"
     found = [*bodies, *description.others()]
     if not found:
-        raise BadData("no schema in the OpenAPI description", path, lost)
-    if lost:
-        say(f"{path}: {lost}")
+        raise BadData("no schema in the OpenAPI description", path)
     operations = {body.name.rpartition(".")[0] for body in bodies}
     without = description.operations - len(operations)
     if without:
@@ -71,19 +61,53 @@ def schemas_in(value: Json, path: str, say: Callable[[str], None]) -> list[Named
     return found
 
 
+#: Members of a description that hold no schemas, though they look so.
+_DATA: Final = frozenset({"example", "examples", "enum"})
+
+
+def walk(value: Json, tokens: Tokens = ()) -> Iterator[tuple[Tokens, Json, str]]:
+    """Yield the schemas of a description, and the objects around them that refer.
+
+    Only the latter come with a reference.
+
+    Args:
+        value: A description, or a part of one.
+        tokens: Where the part is.
+    """
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from walk(item, (*tokens, str(index)))
+    if not isinstance(value, dict):
+        return
+    if isinstance(reference := value.get("$ref"), str):
+        yield tokens, value, reference
+    holds = tokens in (("components", "schemas"), ("definitions",))
+    for name, inner in value.items():
+        if (holds or name == "schema") and isinstance(inner, dict | bool):
+            yield (*tokens, name), inner, ""
+        elif name not in _DATA and not name.startswith("x-"):
+            yield from walk(inner, (*tokens, name))
+
+
+def dialect_in(document: dict[str, Json]) -> Dialect:
+    """Return the dialect of the schemas of a description."""
+    version = str(document.get("openapi"))
+    is_new = version.startswith("3.") and not version.startswith("3.0")
+    return DRAFT_2020_12 if is_new else DRAFT_04
+
+
 #: Members of which a description has one.
 _VERSIONS: Final = ("openapi", "swagger")
 
 
-def is_description(value: object) -> bool:
+def is_description(value: object) -> TypeGuard[dict[str, Json]]:
     """Return whether a document says that it is one of OpenAPI, of any version."""
     return isinstance(value, dict) and any(
         isinstance(value.get(name), str) for name in _VERSIONS
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
+class Description(msgspec.Struct, frozen=True, kw_only=True):
     """An OpenAPI description, version 3.
 
     Example:
@@ -94,10 +118,8 @@ class Description:
 
     document: dict[str, Json]
     dialect: Dialect
-    #: References to parts in other files, filled as they are met.
-    elsewhere: set[str] = field(default_factory=set)
     #: Converted components, filled as they are needed.
-    _converted: dict[str, Json] = field(default_factory=dict)
+    _converted: dict[str, Json] = {}
 
     @classmethod
     def of(cls, document: Json) -> Description:
@@ -113,8 +135,7 @@ class Description:
             raise ValueError(what)  # noqa: TRY004 (what is wrong is the document)
         if not version.startswith(("3.0", "3.1", "3.2")):
             raise ValueError(f"of OpenAPI {version[:20]}")
-        name = "draft-04" if version.startswith("3.0") else "2020-12"
-        return cls(document=document, dialect=BY_NAME[name])
+        return cls(document=document, dialect=dialect_in(document))
 
     @property
     def operations(self) -> int:
@@ -170,10 +191,7 @@ class Description:
             visited.add(place)
             members = self._members(place)
             reference = members.get("$ref")
-            if not isinstance(reference, str):
-                return place, members
-            if not reference.startswith("#/"):
-                self.elsewhere.add(reference)
+            if not (isinstance(reference, str) and reference.startswith("#/")):
                 return place, members
             place = tokens_of_fragment(reference)
         return place, {}
@@ -206,7 +224,7 @@ class Description:
     @property
     def holder(self) -> str:
         """The member of a body that holds its components."""
-        return _HOLDER_3_0 if self.dialect.name == "draft-04" else "$defs"
+        return self.dialect.definitions_keyword
 
     def _whole(self, schema: Json) -> Json:
         root, holder = self._in_json_schema(schema), self.holder
@@ -256,7 +274,7 @@ class Description:
         return edited_objects(schema, self.dialect, self._plain)
 
     def _plain(self, schema: dict[str, Json]) -> Json:
-        is_old = self.holder == _HOLDER_3_0
+        is_old = self.dialect is DRAFT_04
         plain = in_json_schema(schema, self._moved, is_old=is_old)
         # Reference Object: "any properties added SHALL be ignored".
         is_alone = is_old and isinstance(plain.get("$ref"), str)

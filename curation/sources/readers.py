@@ -53,6 +53,9 @@ class NamedSchema(NamedTuple):
     strict: bool = False
     #: Member of the schema that holds what is elsewhere in its file, and where.
     moved: tuple[str, str] = ("", "")
+    #: By its pointer in the document, each part of another file: that file, and the
+    #: pointer there.
+    elsewhere: Mapping[str, tuple[Path, str]] = {}
     #: Where in its file the root is, if what is at `place` only refers to it.
     root: str = ""
 

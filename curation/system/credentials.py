@@ -16,6 +16,7 @@ import threading
 import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, unquote
@@ -46,10 +47,13 @@ class _Tables(msgspec.Struct, frozen=True):
     context: tuple[_Context, ...]
 
 
-_TABLES: Final = msgspec.toml.decode(
-    Path(__file__).with_suffix(".toml").read_bytes(), type=_Tables
-)
-FORMATS: Final = _TABLES.format
+@cache
+def tables() -> _Tables:
+    """Return the known formats, and the texts around a credential."""
+    content = Path(__file__).with_suffix(".toml").read_bytes()
+    return msgspec.toml.decode(content, type=_Tables)
+
+
 #: What stands where a credential was.
 REDACTED = "<redacted>"
 #: Names of environment variables whose values are secret, whatever their format is;
@@ -74,12 +78,12 @@ def redacted(text: str) -> str:
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of credentials, which may overlap."""
     # Compiled when they are needed, and kept by `re`.
-    for form in FORMATS:
+    for form in tables().format:
         if any(mark in text for mark in form.marks):
             for match in re.finditer(form.leak or form.pattern, text):
                 if match.groupdict("").get("rest", match[0]):
                     yield match.span()
-    for context in _TABLES.context:
+    for context in tables().context:
         for match in re.finditer(context.pattern, text):
             yield match.span("value")
     for name, value in os.environ.items():

@@ -16,7 +16,7 @@ from curation.rules import clean
 from curation.rules.clean import flag_lints
 from curation.schema.dialects import BY_NAME
 from curation.schema.keywords import KNOWN_KEYWORDS
-from curation.system.credentials import FORMATS
+from curation.system.credentials import tables
 from tests.curation.credential_examples import LETTERS, MIXED, examples
 from tests.curation.rules.documents_made import CONTEXT, document
 
@@ -263,7 +263,7 @@ def test_a_blank_of_ecma_262_may_match() -> None:
 
 def test_every_format_has_an_example_here() -> None:
     """A format that is added is tested too."""
-    assert set(examples()) == {each.name for each in FORMATS}
+    assert set(examples()) == {each.name for each in tables().format}
 
 
 @pytest.mark.parametrize("name", sorted(examples()))

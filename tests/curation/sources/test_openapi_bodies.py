@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -256,22 +255,3 @@ def test_operations_without_bodies_are_counted() -> None:
     found = schemas_in(document, "api.yaml", told.append)
     assert len(found) == known + 1
     assert (found[-1].name, found[-1].place) == ("Alone", "/components/schemas/Alone")
-
-
-@pytest.mark.parametrize("whole", [False, True])
-def test_parts_in_other_files_are_told_with_the_command_that_joins_them(
-    *, whole: bool
-) -> None:
-    """A path item that refers to a file beside would be lost in silence."""
-    file, told = "api.yaml", list[str]()
-    document = described("3.0.1")
-    document.pop("components", None)
-    paths = {"/crates": {"$ref": "paths/crates.yaml"}}
-    document["paths"] = paths if whole else {**document["paths"], **paths}
-    lost = "1 part in other files not read (paths/crates.yaml); to join them: npx "
-    if whole:
-        with pytest.raises(BadData, match=re.escape(lost)):
-            schemas_in(document, file, told.append)
-    else:
-        schemas_in(document, file, told.append)
-        assert told[0].startswith(f"{file}: {lost}")

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.system.credentials import (
-    FORMATS,
     REDACTED,
     guard,
     redacted,
     redacted_traceback,
     split_url,
+    tables,
 )
 from tests.curation.credential_examples import examples
 
@@ -151,7 +151,7 @@ def test_a_text_of_nothing_but_beginnings_is_read_to_its_end(
             "?sig= ",
             "-----BEGIN ",
         ),
-        *(mark for known in FORMATS for mark in known.marks),
+        *(mark for known in tables().format for mark in known.marks),
     ]:
         with subtests.test(part=part):
             text = part * 50_000 + " hf_" + SECRET
