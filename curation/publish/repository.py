@@ -163,9 +163,9 @@ class HubRepository:
         return {ref.name: ref.target_commit for ref in refs.tags}
 
     def listed_files(self, commit: str) -> frozenset[str]:
-        """Return the files that an edition of csbdata lists, its list included.
+        """Return the files in the digests of an edition, and that list itself.
 
-        Of a commit that is no such edition there are none.
+        Of a commit that is no edition of ours there are none.
         """
         with tempfile.TemporaryDirectory() as folder:
             self.fetch(commit, [SUMS], Path(folder))
