@@ -10,6 +10,7 @@ from curation.fit.scan import properties_of, required_of
 from curation.fit.shapes import SHAPE
 from curation.instances.constraints.keyword_values import KNOWN_FORMATS
 from curation.json.pointer import Tokens, at, fragment_of, tokens_of_fragment
+from curation.json.values import identity
 from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS, TYPE_OF_KEYWORD
 from curation.schema.subschemas import edited, subschemas, walk, without
@@ -159,6 +160,72 @@ def pointed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
         "$ref": fragment_of(start),
         "$defs": {**definitions, _ROOT: root},
     }
+
+
+def merged(schema: UntypedJson, sites: Sites) -> UntypedJson:
+    """Write the objects that `allOf` puts together as one."""
+    led_to = {
+        target[:length]
+        for target in _targets(schema).values()
+        for length in range(len(target) + 1)
+    }
+
+    def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
+        if tokens not in sites.keywords or not isinstance(part, dict):
+            return part
+        if (*tokens, "allOf") in led_to:
+            return part
+        # What no branch knows is refused next to all of them, as `closed` says it.
+        is_closed = part.get("unevaluatedProperties") is False
+        inner = without(part, "unevaluatedProperties") if is_closed else part
+        whole = _together(inner, schema, ()) if "allOf" in part else None
+        if whole is None:
+            return part
+        return {**whole, "additionalProperties": False} if is_closed else whole
+
+    return edited(schema, DIALECT, change)
+
+
+#: What objects may ask for that are put together.
+_TOGETHER: Final = frozenset({"type", "properties", "required", "allOf", "$ref"})
+
+
+def _together(
+    part: UntypedJson, root: Json, followed: tuple[str, ...]
+) -> SchemaObject | None:
+    """Return one object that asks what a schema does with its `allOf` and `$ref`.
+
+    Args:
+        part: The schema.
+        root: The document that references lead into.
+        followed: The references on the way to it.
+
+    Returns:
+        None where it asks for more than properties, or differently for one of them.
+    """
+    if not isinstance(part, dict) or not {"$id", "$anchor", SHAPE}.isdisjoint(part):
+        return None
+    if part.get("type", "object") != "object" or not asserting(part) <= _TOGETHER:
+        return None
+    branches = [*part.get("allOf", ())]
+    if "$ref" in part:
+        reference = part["$ref"]
+        if not reference.startswith("#/") or reference in followed:
+            return None
+        followed = (*followed, reference)
+        branches.insert(0, at(root, tokens_of_fragment(reference)))
+    whole: SchemaObject = {"properties": {}, "required": []}
+    wholes = [_together(branch, root, followed) for branch in branches]
+    for other in (*wholes, without(part, "allOf", "$ref")):
+        if other is None:
+            return None
+        properties = whole["properties"]
+        for name, value in properties_of(other).items():
+            if identity(properties.setdefault(name, value)) != identity(value):
+                return None
+        names = dict.fromkeys([*whole["required"], *required_of(other)])
+        whole |= {**other, "properties": properties, "required": [*names]}
+    return whole
 
 
 def declared(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:

@@ -133,6 +133,7 @@ SAFE: Final = (
     _each(equal.branch_by_type, _EQUAL, "type-list"),
     _each(equal.length_as_pattern, _EQUAL, "keyword", "minLength maxLength"),
     NORMALISED,
+    _whole(equal.merged, _EQUAL, "keyword", "allOf"),
     _each(shape.distinct, _EQUAL, "keyword", "uniqueItems", shapes=True),
     _each(shape.shortened, _EQUAL, "keyword", "maxItems", shapes=True),
     _each(

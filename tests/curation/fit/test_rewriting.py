@@ -16,8 +16,8 @@ from bench.edition.encoding import Encoder
 from curation.fit import relation, rest, rewriting, verdict
 from curation.fit.answers import compare_schemas, decode, fit_schema
 from curation.fit.decoding import UndecodableError, _listed
-from curation.fit.edits import Claim
-from curation.fit.equal_edits import tidied
+from curation.fit.edits import Claim, Sites
+from curation.fit.equal_edits import merged, tidied
 from curation.fit.narrowing import without_patterns
 from curation.fit.positions import positions
 from curation.fit.profile import load_profile
@@ -214,11 +214,38 @@ def test_what_stands_beside_a_reference_is_merged(comparer: Comparer) -> None:
     _assert_true(fit)
 
 
+_NAMED: dict[str, Json] = {"type": "object", "properties": {"a": _STRING}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "together"),
+    [
+        ({"allOf": [_NAMED, {"required": ["a"]}]}, _NAMED | {"required": ["a"]}),
+        # A number under one schema, and a text under the other.
+        ({"allOf": [_NAMED, {"properties": {"a": {"type": "integer"}}}]}, None),
+        # Each closes what it knows itself.
+        ({"allOf": [_NAMED | {"additionalProperties": False}, _NAMED]}, None),
+        ({"allOf": [_NAMED, {"minProperties": 1}]}, None),
+        ({"allOf": [_NAMED, {"type": ["object", "null"]}]}, None),
+        ({"allOf": [_NAMED, {"$ref": "#"}]}, None),
+        # A reference leads into a branch, which would no longer be there.
+        ({"allOf": [_NAMED, {"properties": {"b": {"$ref": "#/allOf/0"}}}]}, None),
+    ],
+)
+def test_objects_are_merged_where_no_branch_contradicts_another(
+    schema: dict[str, Json], together: dict[str, Json] | None
+) -> None:
+    """Where that is not sure, the schema stays as it is."""
+    after = merged(schema, Sites(keywords={(): frozenset({"allOf"})}))
+    assert after == (together or schema)
+
+
 def test_properties_keep_their_order(comparer: Comparer) -> None:
     """A model reasons before it answers only where the schema has that order."""
     reasoned = _object(reasoning=_STRING, answer=_STRING)
     verdict: dict[str, Json] = {"properties": {"sure": _STRING, "date": _STRING}}
-    schema = _object(result={"$ref": "#/$defs/r"}, checks={"allOf": [verdict]})
+    checks: Json = {"allOf": [verdict, {"type": ["object", "null"]}]}
+    schema = _object(result={"$ref": "#/$defs/r"}, checks=checks)
     fit = fit_schema(schema | {"$defs": {"r": reasoned}}, OPENAI, comparer=comparer)
     assert fit.fits
     assert "normalised" in [step.rewrite for step in fit.steps]
