@@ -52,7 +52,7 @@ eval: $(MODELS)
 	$(BIN)/csbdata eval --engine llguidance --engine none --limit 50
 
 # A file's tests stay on one worker, so that shared fixtures are built once.
-PYTEST := -m pytest -q -rs -n auto --dist loadfile
+PYTEST := -m pytest -q -rs -n auto --dist loadfile --no-loadscope-reorder
 ROWS := tests/capabilities
 
 test: $(DEV)
