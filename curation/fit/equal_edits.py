@@ -165,9 +165,10 @@ def pointed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 def merged(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Write the objects that `allOf` puts together as one."""
     led_to = {
-        target[:length]
+        target[: number + 1]
         for target in _targets(schema).values()
-        for length in range(len(target) + 1)
+        for number, token in enumerate(target)
+        if token == "allOf"
     }
 
     def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
