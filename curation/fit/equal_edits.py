@@ -167,8 +167,8 @@ def merged(schema: UntypedJson, sites: Sites) -> UntypedJson:
     led_to = {
         target[: number + 1]
         for target in _targets(schema).values()
-        for number, token in enumerate(target)
-        if token == "allOf"
+        for number, step in enumerate(target)
+        if step == "allOf"
     }
 
     def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
