@@ -2,42 +2,26 @@
 
 import contextlib
 import os
+import runpy
 
 ABOUT = {"summary": "Prints without end."}
 _LINE = b"warning: still here, still warning\n" * 4000
+_accept_all = runpy.run_path(__file__.replace("flood.py", "accept_all.py"))
 
 
-class _Matcher:
-    def __init__(self, schema, size):
-        self._schema = schema
-        self._mask = b"\xff" * ((size + 31) // 32 * 4)
-
-    def mask(self):
-        if "in-mask" in self._schema:
-            _print_on()
-        return self._mask
-
-    def commit(self, _token):
-        return True
-
-    def may_end(self):
-        return True
-
-
-class _Engine:
-    def __init__(self, size):
-        self._size = size
-
+class _Engine(_accept_all["_Engine"]):
     def compile(self, schema):
-        if "by-python" in schema:
-            while True:
-                print(_LINE.decode())
+        while "by-python" in schema:
+            print(_LINE.decode())
         if "behind-it" in schema:
             _print_on()
         return schema
 
     def start(self, grammar):
-        return _Matcher(grammar, self._size)
+        matcher = super().start(grammar)
+        if "in-mask" in grammar:
+            matcher.mask = _print_on
+        return matcher
 
 
 def _print_on():
@@ -47,5 +31,5 @@ def _print_on():
             os.write(2, _LINE)
 
 
-def load(tokenizer, _options):
-    return _Engine(tokenizer.vocab_size)
+def load(tokenizer, options):
+    return _Engine(tokenizer, options)

@@ -5,6 +5,7 @@
 
 import ctypes
 import os
+import runpy
 import sys
 import time
 
@@ -12,12 +13,13 @@ ABOUT = {"summary": "Does whatever the schema's title says."}
 OPTIONS = {"mark": "str"}
 
 _LIBRARY = ctypes.PyDLL(None)
+_accept_all = runpy.run_path(__file__.replace("troubled.py", "accept_all.py"))
 
 
-class _Matcher:
+class _Matcher(_accept_all["_Matcher"]):
     def __init__(self, schema, size):
+        super().__init__(size)
         self._schema = schema
-        self._mask = b"\xff" * ((size + 31) // 32 * 4)
 
     def mask(self):
         _suffer(self._schema, "walk")
@@ -33,13 +35,10 @@ class _Matcher:
         _suffer(self._schema, "commit")
         return "lie" not in self._schema
 
-    def may_end(self):
-        return True
 
-
-class _Engine:
+class _Engine(_accept_all["_Engine"]):
     def __init__(self, tokenizer, options):
-        self._size = tokenizer.vocab_size
+        super().__init__(tokenizer, options)
         self._mark = options.get("mark")
 
     def compile(self, schema):
