@@ -25,7 +25,7 @@ from evaluation.data.own_schemas import complaint_about
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
@@ -37,21 +37,26 @@ if TYPE_CHECKING:
 SCHEMA = '{"type":"object","required":["a"],"properties":{"a":{"minimum":1.50}}}'
 
 
-class _Told(Quiet):
-    """Progress that remembers."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def say(self, message: str) -> None:
-        self.lines.append(message)
-
-
 def _open(where: Path, told: Quiet | None = None, *, instances: bool = True) -> Dataset:
     settings = FetchSettings(mirror=None, cache=where.parent / "cache")
+    told = told or Quiet()
     return open_data(
         str(where), settings=settings, jobs=1, instances=instances, progress=told
     )
+
+
+def _schemas(tmp_path: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write a folder of files."""
+    folder = tmp_path / "schemas"
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def _opened(path: Path) -> Dataset:
+    return _open(path, instances=False)
 
 
 def _named(data: Dataset) -> dict[str, Record]:
@@ -60,11 +65,8 @@ def _named(data: Dataset) -> dict[str, Record]:
 
 def test_a_folder_of_schemas_is_read_in_natural_order(tmp_path: Path) -> None:
     """Folders are configs, names ids; numbers and key order stay as they are."""
-    folder = tmp_path / "schemas"
-    for name in ("o10.json", "o9.schema.json", "deep/er/x.json", ".git/no.json"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(SCHEMA)
-    data = _open(folder, instances=False)
+    names = ("o10.json", "o9.schema.json", "deep/er/x.json", ".git/no.json")
+    data = _opened(_schemas(tmp_path, dict.fromkeys(names, SCHEMA)))
     found = _named(data)
     assert list(found) == ["deep/er/x", "files/o9", "files/o10"]
     schema = found["files/o9"].constraint
@@ -74,21 +76,17 @@ def test_a_folder_of_schemas_is_read_in_natural_order(tmp_path: Path) -> None:
     assert "required" in found["files/o9"].features
 
 
-def test_what_is_no_schema_is_left_out_and_said(tmp_path: Path) -> None:
+def test_what_is_no_schema_is_left_out_and_said(
+    tmp_path: Path, said: list[str]
+) -> None:
     """Broken files of a folder do not stop the others, and are counted."""
-    folder = tmp_path / "schemas"
-    folder.mkdir()
-    (folder / "good.json").write_text("true")
-    (folder / "list.json").write_text("[1]")
-    (folder / "torn.json").write_text('{"a": ')
-    (folder / "deep.json").write_text("[" * 100_000)
-    (folder / "bytes.json").write_bytes(b"\xff\xfe\x00")
-    told = _Told()
-    data = _open(folder, told, instances=False)
+    files = {"good.json": "true", "list.json": "[1]", "torn.json": '{"a": '}
+    files |= {"deep.json": "[" * 100_000}
+    data = _opened(_schemas(tmp_path, {**files, "bytes.json": b"\xff\xfe\x00"}))
     assert list(_named(data)) == ["files/good"]
     assert data.header()["left_out"] == 4
-    assert len(told.lines) == 4
-    assert "left out: list.json: a JSON Schema is an object" in "\n".join(told.lines)
+    assert len(said) == 4
+    assert "left out: list.json: a JSON Schema is an object" in "\n".join(said)
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"schema": {}, "tests": [1]}'])
@@ -115,8 +113,6 @@ def test_an_empty_folder_is_said(tmp_path: Path) -> None:
 
 def test_maskbench_files_bring_their_instances(tmp_path: Path) -> None:
     """Config, id, order and labels are the files'; near misses keep their keyword."""
-    folder = tmp_path / "maskbench"
-    folder.mkdir()
     tests = [
         {"description": "full", "valid": True, "data": {"b": 1, "a": "\u65e5"}},
         {
@@ -127,8 +123,7 @@ def test_maskbench_files_bring_their_instances(tmp_path: Path) -> None:
         {"description": "from the suite", "valid": False, "data": None},
     ]
     text = maskbench_text("", {"required": ["a"]}, tests)
-    (folder / "Github_easy---o%2F1.json").write_text(text, "ascii")
-    data = _open(folder)
+    data = _open(_schemas(tmp_path, {"Github_easy---o%2F1.json": text}))
     sample = _named(data)["Github_easy/o/1"]
     assert data.instances == "given"
     assert [each.text for each in sample.instances] == [
@@ -164,11 +159,9 @@ def test_instances_are_made_once_for_each_schema(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is kept is not made again; of an edited folder only the edited schema is."""
-    folder = tmp_path / "schemas"
-    folder.mkdir()
-    for number in range(3):
-        schema = {"type": "integer", "minimum": number}
-        (folder / f"{number}.json").write_text(json.dumps(schema))
+    schemas = [{"type": "integer", "minimum": number} for number in range(3)]
+    files = {f"{at}.json": json.dumps(schema) for at, schema in enumerate(schemas)}
+    folder = _schemas(tmp_path, files)
     asked: list[int] = []
     run_batches = Pool.run_batches
 
@@ -228,11 +221,8 @@ def test_a_schema_that_is_hopeless_has_no_instances(tmp_path: Path) -> None:
 
 
 def _folder(tmp_path: Path, count: int) -> Path:
-    folder = tmp_path / "schemas"
-    folder.mkdir()
-    for number in range(count):
-        (folder / f"{number}.json").write_text(json.dumps({"const": number}))
-    return folder
+    files = {f"{number}.json": f'{{"const": {number}}}' for number in range(count)}
+    return _schemas(tmp_path, files)
 
 
 class _Stopping(Quiet):
@@ -319,11 +309,6 @@ _OBJECT = {"type": "object", "properties": {"a": {"type": "string"}}}
 _MASKBENCH = {"schema": _OBJECT, "tests": [{"valid": True, "data": {"a": "x"}}]}
 
 
-def _opened(path: Path, told: _Told | None = None) -> Dataset:
-    settings = FetchSettings(mirror=None, cache=path.parent / "cache", offline=True)
-    return open_data(str(path), settings=settings, instances=False, progress=told)
-
-
 def _lines(folder: Path, *rows: UntypedJson) -> Path:
     path = folder / "mine.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
@@ -364,19 +349,20 @@ def test_a_parquet_file_of_ones_own_is_read_in_the_same_way(tmp_path: Path) -> N
     assert data.left_out[0].startswith("row 2: not a JSON text")
 
 
-def test_what_is_no_schema_is_left_out_with_its_row(tmp_path: Path) -> None:
+def test_what_is_no_schema_is_left_out_with_its_row(
+    tmp_path: Path, said: list[str]
+) -> None:
     """Broken lines and schemas of no draft are said, and are in no denominator."""
     path = _lines(tmp_path, _OBJECT, 7, {"type": "strin"})
     with path.open("ab") as file:
         file.write(b"{broken\n\n")
-    told = _Told()
-    data = _opened(path, told)
+    data = _opened(path)
     assert data.count == 1
     assert [line.partition(":")[0] for line in data.left_out] == [
         "row 2", "row 3", "row 4",
     ]  # fmt: skip
     assert "not valid under 2020-12: /type" in data.left_out[1]
-    assert told.lines[:3] == [f"left out: {line}" for line in data.left_out]
+    assert said[:3] == [f"left out: {line}" for line in data.left_out]
     assert data.header()["left_out"] == 3
 
 
@@ -389,30 +375,30 @@ def test_a_file_without_any_schema_ends_the_command(tmp_path: Path) -> None:
         _opened(tmp_path / "empty.jsonl")
 
 
-def test_an_invalid_schema_in_a_folder_counts_against_nobody(tmp_path: Path) -> None:
+def test_an_invalid_schema_in_a_folder_counts_against_nobody(
+    tmp_path: Path, said: list[str]
+) -> None:
     """It is left out with one line; alone it ends the command."""
-    folder = tmp_path / "schemas"
-    folder.mkdir()
-    (folder / "good.json").write_text(json.dumps(_OBJECT))
-    (folder / "odd.json").write_text('{"type": "strin"}')
-    told = _Told()
-    data = _opened(folder, told)
+    files = {"good.json": json.dumps(_OBJECT), "odd.json": '{"type": "strin"}'}
+    folder = _schemas(tmp_path, files)
+    data = _opened(folder)
     assert [sample.id for sample in data.records()] == ["good"]
-    assert told.lines[0].startswith("left out: odd.json: not valid under 2020-12")
+    assert said[0].startswith("left out: odd.json: not valid under 2020-12")
     with pytest.raises(BadData, match="not valid under 2020-12"):
         _opened(folder / "odd.json")
 
 
-def test_an_invalid_schema_with_tests_stays_and_is_said(tmp_path: Path) -> None:
+def test_an_invalid_schema_with_tests_stays_and_is_said(
+    tmp_path: Path, said: list[str]
+) -> None:
     """MaskBench asks it too: its figures would not be MaskBench's without it."""
     odd = {**_MASKBENCH, "schema": {"type": "strin"}}
     (tmp_path / "odd.json").write_text(json.dumps(odd))
     (tmp_path / "good.json").write_text(json.dumps(_MASKBENCH))
-    told = _Told()
-    data = _opened(tmp_path, told)
+    data = _opened(tmp_path)
     assert data.count == 2
     assert data.header()["invalid"] == 1
-    assert told.lines[0].startswith("invalid, and counted all the same: odd.json: ")
+    assert said[0].startswith("invalid, and counted all the same: odd.json: ")
 
 
 @pytest.mark.parametrize(

@@ -329,16 +329,6 @@ def test_what_the_hub_does_not_have_is_said(hub: FakeHub, tmp_path: Path) -> Non
         open_data(NAME, settings=settings)
 
 
-class _Told(Quiet):
-    """Progress that remembers."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def say(self, message: str) -> None:
-        self.lines.append(message)
-
-
 def test_without_a_word_the_local_build_comes_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -350,21 +340,20 @@ def test_without_a_word_the_local_build_comes_first(
 
 
 def test_without_a_build_the_published_one_comes_next(
-    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hub: FakeHub, tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The Hub's edition is measured, and that is said."""
     folder = write_tables(tmp_path / "b", {"A": {"test": ["x"]}})
     hub.store.put(find_data.PUBLISHED, _contents(folder))
     monkeypatch.chdir(tmp_path)
-    told = _Told()
     settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
-    data = open_data(settings=settings, progress=told)
+    data = open_data(settings=settings, progress=Quiet())
     assert (data.name, data.origin) == (find_data.PUBLISHED, "hub")
-    assert "measuring epfl-dlab/JSONSchemaBench of the Hub" in told.lines[0]
+    assert "measuring epfl-dlab/JSONSchemaBench of the Hub" in said[0]
 
 
 def test_with_neither_the_sample_is_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No build and no Hub: the sample, said in one line with the reason."""
     folder = write_tables(tmp_path / "b", {"A": {"test": ["x"]}})
@@ -377,10 +366,10 @@ def test_with_neither_the_sample_is_measured(
         find_data, "built_sample", lambda *_: ParquetTables.of(folder, "sample")
     )
     monkeypatch.chdir(tmp_path)
-    told = _Told()
-    data = open_data(settings=FetchSettings(cache=tmp_path / "cache"), progress=told)
+    settings = FetchSettings(cache=tmp_path / "cache")
+    data = open_data(settings=settings, progress=Quiet())
     assert (data.name, data.origin, data.count) == ("sample", "sample", 1)
-    assert "cannot be reached. Measuring the embedded sample" in told.lines[0]
+    assert "cannot be reached. Measuring the embedded sample" in said[0]
 
 
 @pytest.mark.slow

@@ -9,19 +9,12 @@ import pytest
 from curation.download.acquire import FetchSettings
 from evaluation.models.loading import LoadOptions, load_model
 from evaluation.tokenizers import get_tokenizer
-from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.models.transformers import TransformersModel
     from evaluation.tokenizers import TokenizerFiles
-
-
-@pytest.fixture(scope="session")
-def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a small model."""
-    return small_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,6 @@ from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
 from evaluation.models import hardware, loading
 from evaluation.models.loading import LoadOptions, load_model
-from tests.evaluation.small_model import small_model
 from tests.evaluation.tokenizers import made
 from tests.tables import table
 
@@ -38,24 +37,8 @@ _PLAIN_TEMPLATE = (
     "{% for message in messages %}<{{ message['role'] }}>{{ message['content'] }}\n"
     "{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
 )
-#: As Gemma's: an instruction is refused.
-_NO_SYSTEM_TEMPLATE = (
-    "{% if messages[0]['role'] == 'system' %}"
-    "{{ raise_exception('System role not supported') }}{% endif %}" + _PLAIN_TEMPLATE
-)
-#: As those of models that see pictures: a content is a list of parts.
-_PARTS_TEMPLATE = _PLAIN_TEMPLATE.replace(
-    "{{ message['content'] }}",
-    "{% for part in message['content'] %}{{ part['text'] }}{% endfor %}",
-)
 #: Each kind's config beyond vocabulary and end token, by the name of the kind.
 KINDS: Final[dict[str, dict[str, UntypedJson]]] = dict(table(__file__, "kinds"))
-#: Kinds with no chat template at all, and with unusual ones.
-_TEMPLATES: Final = {
-    "gpt2": None,
-    "gemma3_text": _NO_SYSTEM_TEMPLATE,
-    "gemma3": _PARTS_TEMPLATE,
-}
 
 
 def tiny_model(folder: Path, kind: str) -> Path:
@@ -64,7 +47,7 @@ def tiny_model(folder: Path, kind: str) -> Path:
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_file=str(folder / "tokenizer.json"),
         eos_token=made.END,
-        chat_template=_TEMPLATES.get(kind, _PLAIN_TEMPLATE),
+        chat_template=None if kind == "gpt2" else _PLAIN_TEMPLATE,
     )
     given: dict[str, UntypedJson] = {
         "vocab_size": len(tokenizer),
@@ -181,17 +164,6 @@ def test_a_text_is_that_of_generate(model: TransformersModel) -> None:
     assert list(text.tokens) == [it for it in new if it not in model.end_tokens]
 
 
-def test_a_conversation_loses_nothing(model: TransformersModel) -> None:
-    """Whatever the template takes, instruction and question are in the prompt."""
-    asked = [
-        Message(role="system", content="obey"),
-        Message(role="user", content="question"),
-    ]
-    text = model.text(model.prompt(asked))
-    assert "obey" in text
-    assert "question" in text
-
-
 def test_what_cannot_be_done_is_said(
     model: TransformersModel, request: pytest.FixtureRequest
 ) -> None:
@@ -222,14 +194,8 @@ _BUSY = "CUDA error: all CUDA-capable devices are busy or unavailable\nmore"
 _FULL = "CUDA out of memory. Tried to allocate 2.00 GiB.\nmore"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a small model."""
-    return small_model(tmp_path_factory.mktemp("model"))
-
-
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "words"),
     [
         (torch.AcceleratorError(_BUSY), "has failed (CUDA error: all CUDA-capable"),
         (torch.OutOfMemoryError(_FULL), "has no memory left for it (CUDA out of"),
@@ -237,7 +203,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids=["busy", "full"],
 )
 def test_a_device_that_takes_no_model_is_told_in_one_line(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
 ) -> None:
     """While it is loaded; the message says where to look."""
 
@@ -246,8 +212,8 @@ def test_a_device_that_takes_no_model_is_told_in_one_line(
 
     monkeypatch.setattr(loading, "_loaded", fails)
     with pytest.raises(Unavailable) as told:
-        load_model(folder, LoadOptions(device="cpu"))
-    assert said in told.value.what
+        load_model(model_folder, LoadOptions(device="cpu"))
+    assert words in told.value.what
     assert "\n" not in told.value.what
     assert "nvidia-smi" in told.value.then
 

@@ -74,16 +74,6 @@ def test_the_embedded_model_writes_what_makes_sense() -> None:
     assert "Paris" in model.text(written)
 
 
-def test_logits_may_be_wider_than_the_vocabulary(tmp_path: Path) -> None:
-    """A model's padding is part of its logits, and of what a mask must cover."""
-    model = load_model(
-        small_model(tmp_path, padding=29), LoadOptions(device="cpu", dtype="fp32")
-    )
-    logits = model.open().admit((1, 2, 3)).logits[0]
-    assert logits.shape == (model.vocab_size,)
-    assert logits.dtype == torch.float32
-
-
 def test_what_is_no_model_is_told(tmp_path: Path) -> None:
     """An empty folder, an unknown device and number type are one line each."""
     with pytest.raises(NoInput, match="cannot be loaded"):

@@ -25,6 +25,7 @@ from evaluation.reporting.statistics import (
     wilson,
 )
 from evaluation.reporting.tables import Rate
+from tests.evaluation.known import known
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
@@ -44,9 +45,8 @@ def test_wilson_is_wilsons(one: int, other: int) -> None:
     """Both bounds are scipy's for every count, the ends included."""
     count, of = min(one, other), max(one, other)
     assume(of)
-    found = wilson(count, of)
+    found = known(wilson(count, of))
     reference = stats.binomtest(count, of).proportion_ci(method="wilson")
-    assert found is not None
     assert math.isclose(found.low, reference.low, abs_tol=1e-12)
     assert math.isclose(found.high, reference.high, abs_tol=1e-12)
     assert 0 <= found.low <= count / of <= found.high <= 1
@@ -113,10 +113,7 @@ def test_clusters_are_worth_no_more_than_their_answers(
     assert worth == independent_worth(reversed(clusters))
     doubled = [(2 * count, 2 * size) for count, size in clusters]
     assert independent_worth(doubled) <= 2 * worth * (1 + 1e-9)
-    found, plain = wilson(0, of, worth=worth), wilson(0, of)
-    assert found is not None
-    assert plain is not None
-    assert found.high >= plain.high
+    assert known(wilson(0, of, worth=worth)).high >= known(wilson(0, of)).high
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=50))
@@ -141,9 +138,8 @@ def test_an_interval_over_clusters_holds_the_truth() -> None:
         shares = draws.beta(1, 1, 15)
         counts = draws.binomial(10, shares).tolist()
         worth = independent_worth([(count, 10) for count in counts])
-        found, without = wilson(sum(counts), 150, worth=worth), wilson(sum(counts), 150)
-        assert found is not None
-        assert without is not None
+        found = known(wilson(sum(counts), 150, worth=worth))
+        without = known(wilson(sum(counts), 150))
         held += found.low <= 0.5 <= found.high
         plain += without.low <= 0.5 <= without.high
     assert 0.92 <= held / 400 <= 0.98
@@ -181,8 +177,7 @@ _TIMES = st.lists(st.floats(1e-3, 1e9), min_size=1, max_size=60)
 @given(_TIMES, _PERCENTS)
 def test_quantiles_are_numpys(values: list[float], percent: float) -> None:
     """Without time-outs: linear interpolation, as numpy does by default."""
-    found = Quantiles.of(values).at(percent)
-    assert found is not None
+    found = known(Quantiles.of(values).at(percent))
     assert not found.at_least
     assert math.isclose(found.value, numpy.percentile(values, percent))
 
@@ -192,9 +187,8 @@ def test_a_time_out_only_ever_hides_what_is_larger(
     values: list[float], bounds: list[float], factor: float, percent: float
 ) -> None:
     """Whatever the cut-off values would have been: bounds hold, figures are exact."""
-    found = Quantiles.of(values, bounds).at(percent)
+    found = known(Quantiles.of(values, bounds).at(percent))
     truth = numpy.percentile([*values, *(each * factor for each in bounds)], percent)
-    assert found is not None
     if found.at_least:
         assert truth >= found.value or math.isclose(truth, found.value)
     else:
@@ -210,30 +204,25 @@ def test_quantiles_of_nothing_are_nothing() -> None:
 
 def test_all_cut_off_has_a_lower_bound_only() -> None:
     """Where nothing came back every quantile is at least the deadline."""
-    found = Quantiles.of([], [40e9, 40e9]).at(50)
-    assert found is not None
+    found = known(Quantiles.of([], [40e9, 40e9]).at(50))
     assert (found.value, found.at_least) == (40e9, True)
 
 
 def test_a_ratio_of_itself_is_one() -> None:
     """Equal figures have the ratio 1, and so has its interval."""
-    found = geometric_ratio([1, 2, 3, 4, 5], [1, 2, 3, 4, 5])
-    assert found is not None
-    assert found.value == 1
-    assert found.interval is not None
-    assert (found.interval.low, found.interval.high) == (1, 1)
+    found = known(geometric_ratio([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]))
+    interval = known(found.interval)
+    assert (found.value, interval.low, interval.high) == (1, 1, 1)
 
 
 @given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(1, 1e6)), min_size=5))
 def test_a_ratio_turns_over(pairs: list[tuple[float, float]]) -> None:
     """B / a and a / b multiply to 1; each lies in its own interval's order."""
     a, b = [x for x, _ in pairs], [y for _, y in pairs]
-    one, other = geometric_ratio(a, b), geometric_ratio(b, a)
-    assert one is not None
-    assert other is not None
+    one, other = known(geometric_ratio(a, b)), known(geometric_ratio(b, a))
     assert math.isclose(one.value * other.value, 1)
-    assert one.interval is not None
-    assert one.interval.low <= one.interval.high
+    interval = known(one.interval)
+    assert interval.low <= interval.high
 
 
 @pytest.mark.parametrize(
@@ -255,10 +244,9 @@ def test_a_bootstrap_is_the_same_for_the_same_seed() -> None:
     first, again, other = (mean_difference(*logs, seed=seed) for seed in (1, 1, 2))
     assert first == again
     assert first != other
-    found = mean_difference(a, b)
-    assert found is not None
-    assert found.interval is not None
-    assert found.interval.low < found.value < found.interval.high
+    found = known(mean_difference(a, b))
+    interval = known(found.interval)
+    assert interval.low < found.value < interval.high
 
 
 def test_a_bootstrap_is_scipys() -> None:
@@ -279,10 +267,7 @@ def _interval(
     clusters: Sequence[int] | None = None,
     seed: int = 0,
 ) -> Interval:
-    found = mean_difference(a, b, clusters, seed)
-    assert found is not None
-    assert found.interval is not None
-    return found.interval
+    return known(known(mean_difference(a, b, clusters, seed)).interval)
 
 
 @pytest.mark.parametrize("size", first_fast(1, [5, 60]))
@@ -302,34 +287,25 @@ def test_texts_of_one_schema_do_not_narrow_an_interval() -> None:
     drawn = numpy.random.default_rng(3).normal(1, 1, 20).tolist()
     often = [value for value in drawn for _ in range(10)]
     clusters = [number for number in range(20) for _ in range(10)]
-    once = mean_difference([0.0] * 20, drawn)
-    found = mean_difference([0.0] * 200, often, clusters)
-    assert once is not None
-    assert found is not None
-    assert once.interval is not None
-    assert found.interval is not None
-    for one, other in (
-        (once.value, found.value),
-        (once.p, found.p),
-        (once.interval.low, found.interval.low),
-        (once.interval.high, found.interval.high),
-    ):
-        assert math.isclose(one or 0, other or 0)
+    once = known(mean_difference([0.0] * 20, drawn))
+    found = known(mean_difference([0.0] * 200, often, clusters))
     assert (once.pairs, found.pairs) == (20, 200)
+    figures, again = (
+        (it.value, known(it.p), known(it.interval).low, known(it.interval).high)
+        for it in (once, found)
+    )
+    assert figures == pytest.approx(again)
 
 
 @given(st.lists(st.floats(-100, 100), min_size=8, max_size=12), st.integers(0, 9))
 def test_p_says_what_the_interval_says(values: list[float], seed: int) -> None:
     """Below 0.05 where 0 is outside of the interval, above where it is inside."""
-    found = mean_difference([0.0] * len(values), values, seed=seed)
-    assert found is not None
-    assert found.p is not None
-    assert 0 <= found.p <= 1
-    between = found.interval
-    assert between is not None
-    if found.p < 0.045:
+    found = known(mean_difference([0.0] * len(values), values, seed=seed))
+    p, between = known(found.p), known(found.interval)
+    assert 0 <= p <= 1
+    if p < 0.045:
         assert not between.low < 0 < between.high
-    if found.p > 0.055:
+    if p > 0.055:
         assert between.low <= 0 <= between.high
 
 
@@ -350,12 +326,13 @@ def test_the_p_of_no_difference_is_even() -> None:
 @pytest.mark.parametrize("schemas", [1, 4])
 def test_few_schemas_have_no_interval(schemas: int) -> None:
     """However many texts of them there are; of five there is one."""
-    for number, known in ((schemas, False), (5, True)):
+    for number, has_interval in ((schemas, False), (5, True)):
         clusters = [text % number for text in range(60)]
-        found = mean_difference([0.0] * 60, [1.0 + it for it in clusters], clusters)
-        assert found is not None
+        found = known(
+            mean_difference([0.0] * 60, [1.0 + it for it in clusters], clusters)
+        )
         assert found.value == 1 + (number - 1) / 2
-        assert (found.interval is not None, found.p is not None) == (known, known)
+        assert (found.interval is not None) is (found.p is not None) is has_interval
     assert mean_difference([], []) is None
 
 
@@ -364,11 +341,10 @@ def test_the_bootstrap_of_columns_is_scipys() -> None:
     draw = numpy.random.default_rng(1)
     values = draw.random((60, 2))
     ours = bootstrap_means(values, numpy.ones(60), resamples=4_000, seed=3)
-    for column, interval in enumerate(ours):
+    for column, interval in enumerate(map(known, ours)):
         reference = stats.bootstrap(
             (values[:, column],), numpy.mean, n_resamples=4_000, method="percentile"
         ).confidence_interval
-        assert interval is not None
         assert interval.low == pytest.approx(reference.low, abs=0.01)
         assert interval.high == pytest.approx(reference.high, abs=0.01)
 
@@ -376,8 +352,7 @@ def test_the_bootstrap_of_columns_is_scipys() -> None:
 def test_rows_without_a_weight_do_not_count_in_a_bootstrap() -> None:
     """A row of weight 0 moves no bound; fewer than two others have no interval."""
     values = numpy.array([[1.0], [1.0], [0.0]])
-    (interval,) = bootstrap_means(values, numpy.array([2.0, 3.0, 0.0]))
-    assert interval is not None
+    (interval,) = map(known, bootstrap_means(values, numpy.array([2.0, 3.0, 0.0])))
     assert (interval.low, interval.high) == (1.0, 1.0)
     assert bootstrap_means(values, numpy.array([1.0, 0.0, 0.0])) == [None]
 
@@ -407,14 +382,12 @@ def test_nine_of_ten_intervals_hold_the_truth(kind: str, number: int) -> None:
             for cluster, (size, chance) in enumerate(zip(sizes, chances, strict=True))
             for _ in range(size)
         ]
-        between = Rate.of_answers(answers).interval
-        assert between is not None
-        shares += between.low <= 0.7 <= between.high
+        share = known(Rate.of_answers(answers).interval)
+        shares += share.low <= 0.7 <= share.high
         shifts = [draw.gauss(0, 0.5) for _ in sizes]
         values = [shifts[cluster] + draw.gauss(0, 0.5) for cluster, _ in answers]
         clusters = [cluster for cluster, _ in answers]
-        found = mean_difference([0.0] * len(values), values, clusters, seed)
-        assert found is not None
+        found = known(mean_difference([0.0] * len(values), values, clusters, seed))
         # Clusters that are worth fewer than five have no interval.
         between = found.interval
         differences += between is None or between.low <= 0 <= between.high

@@ -27,7 +27,7 @@ from evaluation.setup.machine import (
     machine,
     usable_cores,
 )
-from evaluation.setup.selected_engines import select_engines
+from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from tests.evaluation.measuring import miniature
 from tests.tables import table
 
@@ -191,20 +191,19 @@ def test_what_an_engine_needs_is_found_by_name(file: EngineFile, install: str) -
     assert is_complete_here(replace(file, about=about))
 
 
+def _chosen(specs: list[str], options: list[str]) -> list[EngineUnderTest]:
+    return select_engines(Path("no-cache"), specs, "faithful", options)
+
+
 def test_an_option_goes_to_the_engines_that_have_it() -> None:
     """`NAME=VALUE` for all that know it, `ENGINE.NAME=VALUE` for one; labels tell."""
-    troubled, accept = select_engines(
-        Path("no-cache"),
-        [miniature("troubled"), miniature("accept_all")],
-        "faithful",
-        ["mark=here"],
+    troubled, accept = _chosen(
+        [miniature("troubled"), miniature("accept_all")], ["mark=here"]
     )
     assert troubled.options == {"mark": "here"}
     assert troubled.label.endswith(" mark=here")
     assert accept.options == {}
-    (one,) = select_engines(
-        Path("no-cache"), [miniature("troubled")], "faithful", ["troubled.mark=there"]
-    )
+    (one,) = _chosen([miniature("troubled")], ["troubled.mark=there"])
     assert one.options == {"mark": "there"}
 
 
@@ -220,9 +219,7 @@ def test_an_option_goes_to_the_engines_that_have_it() -> None:
 def test_an_option_nobody_has_is_refused(assignment: str, words: str) -> None:
     """The message says which there are."""
     with pytest.raises(BadConfiguration, match=words):
-        select_engines(
-            Path("no-cache"), [miniature("troubled")], "faithful", [assignment]
-        )
+        _chosen([miniature("troubled")], [assignment])
 
 
 @pytest.fixture
@@ -239,14 +236,14 @@ def namesakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_engine_takes_part_once() -> None:
     """Said twice is said once, in other words too."""
     specs = ["my.py", "my.py", "./my.py", "copy/my.py"]
-    assert len(select_engines(Path("no-cache"), specs, "faithful", [])) == 1
+    assert len(_chosen(specs, [])) == 1
 
 
 @pytest.mark.usefixtures("namesakes")
 def test_two_engines_of_one_label_are_refused() -> None:
     """Their rows could not be told apart; the message has both places."""
     with pytest.raises(BadUsage, match=r"two engines are called my 1: .*other/my\.py"):
-        select_engines(Path("no-cache"), ["my.py", "other/my.py"], "faithful", [])
+        _chosen(["my.py", "other/my.py"], [])
 
 
 @pytest.mark.parametrize(
@@ -263,29 +260,14 @@ def test_a_file_without_a_distribution_says_its_version(
     """Where it does not, its digest tells it apart from what it was before."""
     path = tmp_path / "mine.py"
     path.write_text(f"ABOUT = {about}\ndef load(tokenizer, options): pass\n", "utf-8")
-    (one,) = select_engines(Path("no-cache"), [str(path)], "faithful", [])
+    (one,) = _chosen([str(path)], [])
     assert one.label == label
-
-
-def test_what_decides_the_answers_decides_the_identity() -> None:
-    """Options and the file's content do; what it is called in rows does not."""
-    plain, marked = (
-        select_engines(Path("no-cache"), [miniature("troubled")], "faithful", each)[0]
-        for each in ([], ["mark=here"])
-    )
-    assert plain.identity != marked.identity
-    assert (
-        plain.identity
-        == select_engines(Path("no-cache"), [miniature("troubled")], "faithful", [])[
-            0
-        ].identity
-    )
 
 
 def test_an_engine_takes_part_in_two_ways() -> None:
     """As its authors ship it beside as the specification is read; labels tell."""
     specs = ["xgrammar", "xgrammar@vendor"]
-    faithful, vendor = select_engines(Path("no-cache"), specs, "faithful", [])
+    faithful, vendor = _chosen(specs, [])
     assert (faithful.preset, faithful.options["cache"]) == ("faithful", False)
     # None: what the library does by itself.
     assert (vendor.preset, vendor.options["cache"]) == ("vendor", None)

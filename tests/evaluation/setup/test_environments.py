@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import zipfile
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +40,7 @@ from evaluation.setup.environments import (
     ready_environment,
     version_to_install,
 )
+from tests.distributions import write_wheel
 from tests.evaluation.engines.contract import TEXTS
 
 if TYPE_CHECKING:
@@ -61,6 +61,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def interpreter(spec: str) -> Path | NotInstalled:
+    """Return the Python in which an engine runs here."""
+    return find_interpreter(default_cache(), find_engine(spec))
+
+
 def pretend(name: str, wanted: str) -> Path:
     """Make what looks like an environment, and return its Python."""
     folder = environment_folder(default_cache(), name, wanted)
@@ -79,12 +84,8 @@ class TestInterpreter:
         """An installed engine, asked for with or without its version, runs here."""
         pytest.importorskip("outlines_core")
         here = version("outlines-core")
-        assert find_interpreter(default_cache(), find_engine("outlines-core")) == Path(
-            sys.executable
-        )
-        assert find_interpreter(
-            default_cache(), find_engine(f"outlines-core=={here}")
-        ) == Path(sys.executable)
+        assert interpreter("outlines-core") == Path(sys.executable)
+        assert interpreter(f"outlines-core=={here}") == Path(sys.executable)
 
     def test_is_this_one_where_nothing_is_needed(self, tmp_path: Path) -> None:
         """An engine without a distribution runs here."""
@@ -95,8 +96,8 @@ class TestInterpreter:
     def test_is_an_environment_of_the_version_wanted(self) -> None:
         """Two versions are two Pythons."""
         old, new = pretend("llama_cpp", "0.3.1"), pretend("llama_cpp", "0.3.2")
-        assert find_interpreter(default_cache(), find_engine("llama_cpp==0.3.1")) == old
-        assert find_interpreter(default_cache(), find_engine("llama_cpp==0.3.2")) == new
+        assert interpreter("llama_cpp==0.3.1") == old
+        assert interpreter("llama_cpp==0.3.2") == new
 
     def test_prefers_the_default_version_where_none_is_wanted(self) -> None:
         """Without a version, the table's first row wins over whatever else is there."""
@@ -104,12 +105,12 @@ class TestInterpreter:
         default = pretend(
             "llama_cpp", version_to_install(find_engine("llama_cpp")).version
         )
-        assert find_interpreter(default_cache(), find_engine("llama_cpp")) == default
+        assert interpreter("llama_cpp") == default
 
     def test_says_why_there_is_none_and_what_to_do(self) -> None:
         """A version that is nowhere is unavailable, with the line that adds it."""
         pretend("llama_cpp", "0.3.2")
-        missing = find_interpreter(default_cache(), find_engine("llama_cpp==0.3.1"))
+        missing = interpreter("llama_cpp==0.3.1")
         assert missing == NotInstalled(
             reason="llama-cpp-python 0.3.1 is not installed here",
             install="csbdata engines add llama_cpp==0.3.1",
@@ -117,13 +118,8 @@ class TestInterpreter:
 
     def test_names_the_extra_that_installs_it_here(self, tmp_path: Path) -> None:
         """Where one does, and any version will do."""
-        file = EngineFile(
-            name="mine",
-            path=tmp_path / "mine.py",
-            about=EngineAbout(distribution="no-such-thing", extra="mine"),
-        )
-        missing = find_interpreter(default_cache(), file)
-        assert isinstance(missing, NotInstalled)
+        about = EngineAbout(distribution="no-such-thing", extra="mine")
+        missing = _missing(tmp_path, about)
         assert missing.reason == (
             "no-such-thing is not installed here "
             "(pip install 'csbdata[mine]' puts it beside csbdata)"
@@ -131,14 +127,17 @@ class TestInterpreter:
 
     def test_does_not_trust_half_an_installation(self, tmp_path: Path) -> None:
         """An engine that needs two distributions does not run where one is."""
-        file = EngineFile(
-            name="two",
-            path=tmp_path / "two.py",
-            about=EngineAbout(distribution="typer", install="typer no-such-thing"),
-        )
-        missing = find_interpreter(default_cache(), file)
-        assert isinstance(missing, NotInstalled)
+        about = EngineAbout(distribution="typer", install="typer no-such-thing")
+        missing = _missing(tmp_path, about)
         assert missing.install == "pip install typer no-such-thing"
+
+
+def _missing(folder: Path, about: EngineAbout) -> NotInstalled:
+    """Return why a file's engine does not run here."""
+    file = EngineFile(name="mine", path=folder / "mine.py", about=about)
+    found = find_interpreter(default_cache(), file)
+    assert isinstance(found, NotInstalled)
+    return found
 
 
 def _listed(name: str) -> dict[str, UntypedJson]:
@@ -181,9 +180,7 @@ class TestBroken:
         tried = version_to_install(file).version
         own = pretend("xgrammar", tried)
         assert find_interpreter(default_cache(), file) == own
-        assert (
-            find_interpreter(default_cache(), find_engine(f"xgrammar=={tried}")) == own
-        )
+        assert interpreter(f"xgrammar=={tried}") == own
         assert _listed("xgrammar")["usable"]
 
     @pytest.mark.slow
@@ -191,7 +188,7 @@ class TestBroken:
         """Where that version was asked for by name, too."""
         own = pretend("xgrammar", "9.9")
         for spec in ("xgrammar", "xgrammar==9.9"):
-            assert find_interpreter(default_cache(), find_engine(spec)) == own
+            assert interpreter(spec) == own
 
 
 class TestFound:
@@ -291,34 +288,19 @@ def load(tokenizer, options):
 """
 
 
-def wheel(folder: Path, name: str, wanted: str, code: str, needs: str = "") -> Path:
-    """Write a wheel of one module."""
-    place = f"{name}-{wanted}.dist-info"
-    requires = f"Requires-Dist: {needs}\n" if needs else ""
-    contents = {
-        f"{name}.py": code,
-        f"{place}/METADATA": f"Metadata-Version: 2.1\nName: {name}\n"
-        f"Version: {wanted}\n{requires}",
-        f"{place}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\n"
-        "Root-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    contents[f"{place}/RECORD"] = "".join(f"{each},,\n" for each in contents)
-    path = folder / f"{name}-{wanted}-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        for member, content in contents.items():
-            archive.writestr(member, content)
-    return path
-
-
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder of wheels, the only place that pip asks; and an empty cache."""
     folder = tmp_path / "wheels"
     folder.mkdir()
-    wheel(folder, "tiny_engine", "1.0", "MASK = b'\\xff' * 36\n", "tiny_base")
-    wheel(folder, "tiny_engine", "2.0", "MASK = b'\\xff' * 36\n")
-    wheel(folder, "tiny_engine", "3.0", "MASK = b'\\0' * 36\n")
-    wheel(folder, "tiny_base", "0.1", "")
+    for number, mask, needs in (
+        ("1.0", "\\xff", "tiny_base"),
+        ("2.0", "\\xff", ""),
+        ("3.0", "\\0", ""),
+    ):
+        code = {"tiny_engine.py": f"MASK = b'{mask}' * 36\n"}
+        write_wheel(folder, "tiny_engine", number, code, needs)
+    write_wheel(folder, "tiny_base", "0.1", {"tiny_base.py": ""})
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")

@@ -26,18 +26,7 @@ if TYPE_CHECKING:
 KINDS = ("byte_level", "metaspace", "tiktoken", "gguf")
 #: What tokenizers trip over: their own marks, spaces, bytes that look like tokens.
 PIECES = st.sampled_from(
-    [
-        "\u2581",
-        " ",
-        "  ",
-        "<0x0A>",
-        "<|end|>",
-        "</s>",
-        "<unk>",
-        "<call>",
-        "<tool>",
-        "\u0120",
-    ]
+    ["▁", " ", "  ", "<0x0A>", "<|end|>", "</s>", "<unk>", "<call>", "<tool>", "Ġ"]
 )
 TEXT = st.lists(PIECES | st.text(st.characters(codec="utf-8"), max_size=6)).map("".join)
 JSON = st.recursive(

@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 import threading
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +29,7 @@ from evaluation.tokenizers import TokenizerFiles, get_tokenizer, wheels
 from evaluation.tokenizers.byte_level import from_gguf, from_tiktoken
 from evaluation.tokenizers.vocabulary import check_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers
+from tests.distributions import write_wheel
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
@@ -173,32 +173,32 @@ def test_a_gguf_file_without_a_known_tokenizer_is_refused(
         from_gguf(made.gguf(tmp_path / "a.gguf", named), pinned_tokenizers()["smollm2"])
 
 
-def test_a_config_that_pads_beyond_measure_is_refused(
-    tmp_path: Path, settings: FetchSettings
+@pytest.mark.parametrize(
+    ("padding", "config", "said"),
+    [
+        # A mask of so many ids would fill the memory of every engine.
+        (10**12, {"eos_token": made.END}, "no ids of a vocabulary"),
+        # Engines would look for it behind the end of every mask.
+        (0, {"eos_token_id": 10000}, "end token 10000 is none of its ids"),
+        (0, {}, "which token ends an answer: put"),
+    ],
+    ids=["padding", "end", "no end"],
+)
+def test_a_config_that_makes_no_sense_is_refused(
+    tmp_path: Path,
+    settings: FetchSettings,
+    padding: int,
+    config: dict[str, object],
+    said: str,
 ) -> None:
-    """A mask of so many ids would fill the memory of every engine."""
-    where = made.byte_level(tmp_path / "a", padding=10**12)
-    with pytest.raises(BadData, match="no ids of a vocabulary"):
-        get_tokenizer(str(where), settings)
-
-
-def test_an_end_token_that_is_no_id_is_refused(
-    tmp_path: Path, settings: FetchSettings
-) -> None:
-    """Engines would look for it behind the end of every mask."""
-    where = made.byte_level(tmp_path / "a")
-    (where / "tokenizer_config.json").write_text('{"eos_token_id": 10000}')
-    with pytest.raises(BadData, match="end token 10000 is none of its ids"):
-        get_tokenizer(str(where), settings)
-
-
-def test_no_end_token_is_said(tmp_path: Path, settings: FetchSettings) -> None:
-    """Where nothing says what ends an answer, the line says where to put it."""
-    where = made.byte_level(tmp_path / "a")
-    (where / "tokenizer_config.json").write_text("{}")
-    text = (where / "tokenizer.json").read_text().replace(made.END, "<|stop|>")
+    """It pads beyond measure, or ends with no id, or with nothing that is known."""
+    where = made.byte_level(tmp_path / "a", padding=padding)
+    (where / "tokenizer_config.json").write_text(json.dumps(config))
+    text = (where / "tokenizer.json").read_text()
+    if not config:
+        text = text.replace(made.END, "<|stop|>")
     (where / "tokenizer.json").write_text(text)
-    with pytest.raises(BadData, match="which token ends an answer: put"):
+    with pytest.raises(BadData, match=said):
         get_tokenizer(str(where), settings)
 
 
@@ -346,30 +346,18 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with one wheel, where pip looks; nothing is cached or mirrored."""
     folder = tmp_path / "index"
     folder.mkdir()
-    _write_wheel(folder / FILE, tmp_path)
+    plain = made.byte_level(tmp_path / "plain")
+    paths = {
+        "tiny/a.tiktoken": made.tiktoken(tmp_path / "tiktoken"),
+        "tiny/a.gguf": made.byte_level_gguf(tmp_path / "a.gguf", plain),
+    }
+    members = {member: path.read_bytes() for member, path in paths.items()}
+    write_wheel(folder, "tiny_tokens", "1.0", members)
     _pin(tmp_path, monkeypatch, sha256=_sum(folder / FILE))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     return folder
-
-
-def _write_wheel(path: Path, tmp_path: Path) -> None:
-    byte_level = made.byte_level(tmp_path / "plain")
-    gguf = made.byte_level_gguf(tmp_path / "a.gguf", byte_level)
-    about = "tiny_tokens-1.0.dist-info"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
-        wheel.write(made.tiktoken(tmp_path / "tiktoken"), "tiny/a.tiktoken")
-        wheel.write(gguf, "tiny/a.gguf")
-        wheel.writestr(
-            f"{about}/METADATA",
-            "Metadata-Version: 2.1\nName: tiny-tokens\nVersion: 1.0\n",
-        )
-        wheel.writestr(
-            f"{about}/WHEEL",
-            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        )
-        wheel.writestr(f"{about}/RECORD", "")
 
 
 def _sum(path: Path) -> str:
