@@ -31,8 +31,8 @@ class Contract:
     #: Where its rules stand.
     source: str
     #: The path below the address, and the header with the key.
-    path: str
-    key: tuple[str, str]
+    path: str = "/v1/chat/completions"
+    key: tuple[str, str] = ("authorization", "Bearer a-key")
     #: The profile that tells which schemas are taken; empty for any.
     profile: str = ""
     #: The members that a request may have, by the place of their object; those of an
@@ -44,7 +44,7 @@ class Contract:
     refused: Callable[[str, str], Said]
     #: Says the pieces of a text, in a call of a tool or not.
     stream: Callable[[Sequence[str], bool], list[bytes]]
-    ways: tuple[str, ...] = field(default=("none", "strict"))
+    ways: tuple[str, ...] = ("none", "json", "tool", "strict")
     #: Whether answers come after a thought, and whether its tokens are counted.
     thinks: bool = True
     counts_thought: bool = True
@@ -80,6 +80,10 @@ def _at(value: Any, place: tuple[str | int, ...]) -> Any:  # noqa: ANN401 (JSON)
         except (LookupError, TypeError):
             return None
     return value
+
+
+def _members(names: str) -> frozenset[str]:
+    return frozenset(names.split())
 
 
 def _events(*events: dict[str, Any], named: bool = False) -> list[bytes]:
@@ -253,41 +257,34 @@ def _gemini_refused(sentence: str, member: str) -> Said:
     )
 
 
+_CHAT_SCHEMAS: dict[str, tuple[str | int, ...]] = {
+    "strict": ("response_format", "json_schema", "schema"),
+    "tool": ("tools", 0, "function", "parameters"),
+}
 CONTRACTS = {
     # Reasoning models: `max_tokens` and `temperature` are refused.
     "openai": Contract(
         source="openai 3.57.0 (PyPI), types/chat/completion_create_params.py",
-        path="/v1/chat/completions",
-        key=("authorization", "Bearer a-key"),
         profile="openai-strict",
         members={
-            (): frozenset(
-                {
-                    *("model", "messages", "stream", "stream_options", "seed"),
-                    *("max_completion_tokens", "response_format", "tools"),
-                    *("tool_choice", "reasoning_effort"),
-                }
+            (): _members(
+                "model messages stream stream_options seed "
+                "max_completion_tokens response_format tools tool_choice "
+                "reasoning_effort"
             )
         },
-        schemas={
-            "strict": ("response_format", "json_schema", "schema"),
-            "tool": ("tools", 0, "function", "parameters"),
-        },
+        schemas=_CHAT_SCHEMAS,
         refused=_openai_refused,
         stream=_openai_stream,
-        ways=("none", "json", "tool", "strict"),
     ),
     "responses": Contract(
         source="openai 3.57.0 (PyPI), types/responses/response_create_params.py",
         path="/v1/responses",
-        key=("authorization", "Bearer a-key"),
         profile="openai-strict",
         members={
-            (): frozenset(
-                {
-                    *("model", "input", "max_output_tokens", "store", "stream"),
-                    *("text", "tools", "tool_choice", "reasoning"),
-                }
+            (): _members(
+                "model input max_output_tokens store stream text tools "
+                "tool_choice reasoning"
             )
         },
         schemas={
@@ -296,12 +293,10 @@ CONTRACTS = {
         },
         refused=_openai_refused,
         stream=_responses_stream,
-        ways=("none", "json", "tool", "strict"),
     ),
     "ollama": Contract(
         source="ollama/ollama, docs/api.md: POST /api/chat",
         path="/v1/chat",
-        key=("authorization", "Bearer a-key"),
         schemas={"strict": ("format",)},
         refused=_ollama_refused,
         stream=_ollama_stream,
@@ -314,14 +309,11 @@ CONTRACTS = {
         key=("x-api-key", "a-key"),
         profile="anthropic",
         members={
-            (): frozenset(
-                {
-                    *("model", "messages", "max_tokens", "stream", "system", "tools"),
-                    *("tool_choice", "output_config", "thinking", "metadata"),
-                    *("stop_sequences", "service_tier"),
-                }
+            (): _members(
+                "model messages max_tokens stream system tools tool_choice "
+                "output_config thinking metadata stop_sequences service_tier"
             ),
-            ("output_config",): frozenset({"effort", "format"}),
+            ("output_config",): _members("effort format"),
         },
         schemas={
             "strict": ("output_config", "format", "schema"),
@@ -338,17 +330,13 @@ CONTRACTS = {
         key=("x-goog-api-key", "a-key"),
         profile="gemini",
         members={
-            (): frozenset(
-                {
-                    *("contents", "systemInstruction", "generationConfig", "tools"),
-                    *("toolConfig", "safetySettings", "cachedContent"),
-                }
+            (): _members(
+                "contents systemInstruction generationConfig tools toolConfig "
+                "safetySettings cachedContent"
             ),
-            ("generationConfig",): frozenset(
-                {
-                    *("maxOutputTokens", "temperature", "responseMimeType"),
-                    *("responseJsonSchema", "thinkingConfig", "topP", "topK"),
-                }
+            ("generationConfig",): _members(
+                "maxOutputTokens temperature responseMimeType "
+                "responseJsonSchema thinkingConfig topP topK"
             ),
         },
         schemas={
@@ -357,13 +345,10 @@ CONTRACTS = {
         },
         refused=_gemini_refused,
         stream=_gemini_stream,
-        ways=("none", "json", "tool", "strict"),
     ),
     # These three let through what they do not know. vLLM counts no reasoning tokens.
     "vllm": Contract(
         source="vllm/entrypoints/openai/engine/protocol.py at 040a2cc2, November 2026",
-        path="/v1/chat/completions",
-        key=("authorization", "Bearer a-key"),
         profile="vllm",
         schemas={
             "strict": ("structured_outputs", "json"),
@@ -371,26 +356,17 @@ CONTRACTS = {
         },
         refused=_vllm_refused,
         stream=_served_stream("reasoning"),
-        ways=("none", "json", "tool", "strict"),
         counts_thought=False,
     ),
     "sglang": Contract(
         source="python/sglang/srt/entrypoints/openai/protocol.py at 004c82e0",
-        path="/v1/chat/completions",
-        key=("authorization", "Bearer a-key"),
         profile="sglang",
-        schemas={
-            "strict": ("response_format", "json_schema", "schema"),
-            "tool": ("tools", 0, "function", "parameters"),
-        },
+        schemas=_CHAT_SCHEMAS,
         refused=_sglang_refused,
         stream=_served_stream("reasoning_content", reasoning_tokens=THOUGHT),
-        ways=("none", "json", "tool", "strict"),
     ),
     "llama_server": Contract(
         source="ggml-org/llama.cpp, tools/server/README.md at 25d5b0c5",
-        path="/v1/chat/completions",
-        key=("authorization", "Bearer a-key"),
         profile="llama.cpp",
         schemas={"strict": ("response_format", "schema")},
         refused=_llama_refused,
@@ -403,18 +379,22 @@ CONTRACTS |= {
     name: replace(
         CONTRACTS["openai"],
         source=source,
-        key=key,
-        profile=profile,
+        profile="",
         members={},
         stream=_served_stream("reasoning", reasoning_tokens=THOUGHT),
     )
-    for name, source, key, profile in (
-        ("azure", "learn.microsoft.com: v1 API", ("api-key", "a-key"), "openai-strict"),
-        ("groq", "console.groq.com/docs", ("authorization", "Bearer a-key"), ""),
-        ("mistral", "docs.mistral.ai/api", ("authorization", "Bearer a-key"), ""),
-        ("openrouter", "openrouter.ai/docs", ("authorization", "Bearer a-key"), ""),
+    for name, source in (
+        ("groq", "console.groq.com/docs"),
+        ("mistral", "docs.mistral.ai/api"),
+        ("openrouter", "openrouter.ai/docs"),
     )
 }
+CONTRACTS["azure"] = replace(
+    CONTRACTS["groq"],
+    source="learn.microsoft.com: v1 API",
+    key=("api-key", "a-key"),
+    profile="openai-strict",
+)
 #: Where keys are taken from.
 KEYS = sorted({name for it in providers().values() for name in it.keys})
 

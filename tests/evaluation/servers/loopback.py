@@ -5,12 +5,21 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
+from evaluation.generation.text_generation import Adapt
+from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
+from evaluation.servers.model_server import server_participants
+from evaluation.servers.pacing import SharedBackoff
+from evaluation.servers.provider import providers
+from evaluation.servers.writer import ServerWriter
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from evaluation.generation.text_generation import Generation, GenerationRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,3 +184,29 @@ def loopback(
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def write_through(
+    reply: Callable[[dict[str, Any], int], Said],
+    way: str,
+    requests: Sequence[GenerationRequest],
+    provider: str = "",
+    limits: RequestLimits = RequestLimits(seconds=5.0, patience=1.0),  # noqa: B008 (it is frozen)
+) -> tuple[list[Generation], list[dict[str, Any]]]:
+    """Return what is made of a server's answers, and what it was asked."""
+    with loopback(reply) as server:
+        connection = ServerConnection(
+            base=server.base,
+            model="small",
+            provider=providers()[provider],
+            limits=limits,
+        )
+        (participant,) = server_participants(connection, [way])
+        participant = replace(participant, adapt=Adapt.NONE)
+        # Time passes only while somebody sleeps.
+        slept = [0.0]
+        backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
+        writer = ServerWriter(participant, ServerClient(connection, backoff))
+        made = writer.write(requests)
+        writer.close()
+    return made, server.asked

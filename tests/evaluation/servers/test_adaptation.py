@@ -50,16 +50,6 @@ _LOST = _object(decks={"type": "array", "items": _DECK, "contains": {"const": 3}
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return what a run says."""
-    lines: list[str] = []
-    monkeypatch.setattr(
-        "curation.system.progress.Quiet.say", lambda _self, line: lines.append(line)
-    )
-    return lines
-
-
-@pytest.fixture
 def run(tmp_path: Path) -> _Run:
     """Return what runs schemas against recorded answers, by the name of a record."""
 

@@ -120,13 +120,9 @@ def test_no_answer_is_lost_to_a_parameter(
     tmp_path: Path,
     server: Callable[[dict[str, Any], int], Said],
     changes: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
+    said: list[str],
 ) -> None:
     """It is refused once a model, said with the server's words, and recorded."""
-    said: list[str] = []
-    monkeypatch.setattr(
-        "curation.system.progress.Quiet.say", lambda _self, line: said.append(line)
-    )
     with loopback(server) as there:
         request = _request(tmp_path, there.base, "strict", "none")
         result = csbdata.run(request)
@@ -192,9 +188,12 @@ def test_a_server_that_refuses_all_alike_is_asked_a_few_times(tmp_path: Path) ->
             csbdata.run(request)
         assert len(server.asked) == 3
         assert list((tmp_path / "run").glob("attempts.jsonl")) == []
+        assert open_run(tmp_path / "run").header.finished is None
         well = True
         result = csbdata.run(request)
+        assert csbdata.run(request).totals.reused == 9
     assert len(list(result.open().rows())) == 9
+    assert result.open().header.finished is not None
 
 
 def test_a_run_without_any_answer_has_no_rate(tmp_path: Path) -> None:
@@ -295,15 +294,26 @@ def test_an_address_without_a_server_is_one_line(model: str) -> None:
 class _Odd(Handler):
     """Answers what it is asked about itself in another way."""
 
-    status, body = 200, b""
+    status, body = 404, b""
+    #: Told at any address that ends with `/models`.
+    models = b""
 
     def do_GET(self) -> None:  # noqa: N802 (the name that http.server wants)
         """Answer."""
-        self.send_response(self.status)
+        self.heads.append((self.path, self.headers["Host"]))
+        models = self.models if self.path.endswith("/models") else b""
+        content = models or self.body
+        self.send_response(200 if models else self.status)
         self.send_header("Location", "http://127.0.0.1:9/")
-        self.send_header("Content-Length", str(len(self.body)))
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(self.body)
+        self.wfile.write(content)
+
+
+class _Silent(_Odd):
+    """Tells its models, and nothing else of itself."""
+
+    models = b'{"data": [{"id": "small"}]}'
 
 
 @pytest.mark.parametrize(
@@ -333,22 +343,6 @@ def test_a_server_that_does_not_tell_its_models_is_told_how_it_answered(
     assert words in str(caught.value)
     with pytest.raises(Unavailable, match=r"no server answers .*: start one"):
         served_model("http://127.0.0.1:9/v1#m", ["none"], RequestLimits())
-
-
-class _Silent(Handler):
-    """Tells its models at any address, and nothing else of itself."""
-
-    status, body = 404, b""
-
-    def do_GET(self) -> None:  # noqa: N802 (the name that http.server wants)
-        """Answer."""
-        self.heads.append((self.path, self.headers["Host"]))
-        models = self.path.endswith("/models")
-        body = b'{"data": [{"id": "small"}]}' if models else self.body
-        self.send_response(200 if models else self.status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
 
 
 @pytest.mark.parametrize(
@@ -413,28 +407,6 @@ def test_what_a_server_does_not_tell_is_said(tmp_path: Path) -> None:
         {"backend": "not told by the server"},
         {},
     ]
-
-
-@pytest.mark.slow
-def test_what_had_no_answer_is_asked_for_again(tmp_path: Path) -> None:
-    """The same request, run once more, asks for what a server in trouble left open."""
-    well = False
-
-    def reply(_body: object, _number: int) -> Said:
-        return answer("{}") if well else Said(status=500, pieces=[b"oh no"])
-
-    with loopback(reply) as server:
-        request = _request(tmp_path, server.base, count=2)
-        with pytest.raises(Unavailable, match="HTTP 500: oh no"):
-            csbdata.run(request)
-        assert open_run(tmp_path / "run").header.finished is None
-        well = True
-        second = csbdata.run(request)
-        assert (second.totals.ran, second.totals.unanswered) == (2, 0)
-        third = csbdata.run(request)
-    assert (third.totals.reused, third.totals.ran) == (2, 0)
-    assert [row.label["outcome"] for row in third.open().rows()] == ["compliant"] * 2
-    assert third.open().header.finished is not None
 
 
 _BLOCKED = """
@@ -505,18 +477,15 @@ def test_neither_torch_nor_transformers_is_needed(tmp_path: Path) -> None:
         ],
     ),
 )
-def test_a_level_that_a_model_lacks_is_not_sent_and_said(
+def test_a_level_that_a_model_lacks_is_not_sent_and_said(  # noqa: PLR0913, PLR0917 (a row of the table)
     tmp_path: Path,
     provider: str,
     model: str,
     refused: str,
+    said: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """By the table, or after one refusal; all texts are written."""
-    said: list[str] = []
-    monkeypatch.setattr(
-        "curation.system.progress.Quiet.say", lambda _self, line: said.append(line)
-    )
     monkeypatch.setenv(f"{provider.upper()}_API_KEY", "a-key")
     contract = CONTRACTS[provider]
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from evaluation.core.records import Message, Record
-from evaluation.generation.text_generation import Adapt, GenerationRequest
-from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
-from evaluation.servers.model_server import server_participants
-from evaluation.servers.pacing import SharedBackoff
+from evaluation.generation.text_generation import GenerationRequest
+from evaluation.servers.client import RequestLimits
 from evaluation.servers.provider import providers
-from evaluation.servers.writer import ServerWriter
 from evaluation.suites.coverage.scorer import judge
 from tests.evaluation.servers.contracts import CONTRACTS, KEYS, ended
-from tests.evaluation.servers.loopback import Said, loopback, refusal
+from tests.evaluation.servers.loopback import Said, refusal, write_through
 from tests.evaluation.suites.coverage.written_texts import written
 
 if TYPE_CHECKING:
@@ -76,27 +72,15 @@ def _reply(name: str, contract: Contract, *, is_tool: bool) -> Said:
 
 def _outcome(provider: str, way: str, replies: list[Said]) -> str:
     """Return the class of a text that is asked for in one way."""
-
-    def reply(_body: dict[str, Any], number: int) -> Said:
-        return replies[min(number, len(replies) - 1)]
-
-    with loopback(reply) as server:
-        connection = ServerConnection(
-            base=server.base,
-            model="small",
-            provider=providers()[provider],
-            limits=RequestLimits(seconds=5.0, patience=1.0, tries=2),
-        )
-        (one,) = server_participants(connection, [way])
-        one = replace(one, adapt=Adapt.NONE)
-        slept = [0.0]
-        backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
-        writer = ServerWriter(one, ServerClient(connection, backoff))
-        record = Record(id="ferry", group="made", schema=_SCHEMA, dialect="2020-12")
-        turn = Message(role="user", content="a ferry")
-        request = GenerationRequest(record=record, messages=(turn,), budget=40)
-        (made,) = writer.write([request])
-        writer.close()
+    record = Record(id="ferry", group="made", schema=_SCHEMA, dialect="2020-12")
+    turn = Message(role="user", content="a ferry")
+    (made,), _ = write_through(
+        lambda _body, number: replies[min(number, len(replies) - 1)],
+        way,
+        [GenerationRequest(record=record, messages=(turn,), budget=40)],
+        provider,
+        RequestLimits(seconds=5.0, patience=1.0, tries=2),
+    )
     judgement = judge(made.text, _SCHEMA, "2020-12") if made.generated else None
     return str(written(made, judgement, engine="strict small").outcome)
 

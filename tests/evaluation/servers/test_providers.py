@@ -19,9 +19,9 @@ from evaluation.asking.request import ModelOptions
 from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import GenerationRequest, TokenPrices
 from evaluation.results.reader import open_run
-from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
+from evaluation.servers.client import ServerConnection
 from evaluation.servers.formats.answers import ServerAnswer
-from evaluation.servers.model_server import served_model, server_participants
+from evaluation.servers.model_server import server_participants
 from evaluation.servers.models import model_table
 from evaluation.servers.provider import providers, split_provider
 from tests.evaluation.measuring import texts_request
@@ -192,20 +192,6 @@ def test_a_provider_has_an_address_of_its_own() -> None:
     assert address == "https://api.anthropic.com/v1#claude-sonnet-5"
     assert split_provider("gemini:http://h/v1#m")[1] == "http://h/v1#m"
     assert split_provider("http://h/v1#m")[0].name == ""
-
-
-def test_thinking_and_refusals_have_their_own_place() -> None:
-    """Anthropic's refusal is one; its thought is no part of the answer."""
-    stop = {"type": "message_delta", "delta": {"stop_reason": "refusal"}}
-    pieces = [f"data: {json.dumps(stop)}\n\n".encode()]
-    with loopback(lambda _body, _number: Said(pieces=pieces)) as server:
-        address = f"anthropic:{server.base}#small"
-        (one,) = served_model(address, ["none"], RequestLimits())
-
-        client = ServerClient(one.connection)
-        answer, _ = client.ask({"messages": []})
-        client.close()
-    assert answer.refusal
 
 
 _REQUEST = GenerationRequest(

@@ -7,11 +7,8 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 import time
 import zipfile
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,53 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
-
-
-@contextmanager
-def flaky_proxy(upstream: str, spoils: list[str]) -> Iterator[str]:
-    """Serve `upstream`; each POST takes one of the spoils, until there are none.
-
-    A spoil is a status, or `cut`: the first half of the stream, then nothing.
-    """
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self._pass(requests.get(upstream + self.path, timeout=60))
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            spoil = spoils.pop(0) if spoils else ""
-            if spoil.isdecimal():
-                self.send_response(int(spoil))
-                self.end_headers()
-                self.wfile.write(b"spoilt")
-                return
-            kind = {"Content-Type": "application/json"}
-            answer = requests.post(
-                upstream + self.path, data=body, headers=kind, timeout=120
-            )
-            content = answer.content
-            self._pass(answer, content[: len(content) // 2] if spoil else content)
-
-        def _pass(
-            self, answer: requests.Response, content: bytes | None = None
-        ) -> None:
-            self.send_response(answer.status_code)
-            self.end_headers()
-            self.wfile.write(answer.content if content is None else content)
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 _BUDGET = 12
@@ -171,30 +121,6 @@ def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
         assert 0 < each.length <= _BUDGET
         assert each.prompt_tokens
         assert each.cost == (each.prompt_tokens + 2 * each.length) / 1e6
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    find_spec("fastapi") is None or find_spec("uvicorn") is None,
-    reason="transformers serve needs fastapi and uvicorn, which are not installed",
-)
-def test_trouble_on_the_way_changes_no_text(served: tuple[str, str]) -> None:
-    """429, 500 and a stream cut in half are tried again: the same text in the end."""
-    base, model = served
-    spoils = ["429", "500", "cut"]
-    texts = []
-    for address in (base, None):
-        with flaky_proxy(base, spoils if address is None else []) as proxy:
-            connection = ServerConnection(
-                base=f"{address or proxy}/v1", model=model, limits=_LIMITS
-            )
-            (participant,) = server_participants(connection, ["none"])
-            writer = ServerWriter(participant, ServerClient(connection))
-            texts.append(writer.write([_asked("the same")])[0])
-            writer.close()
-    assert spoils == []
-    assert texts[0].text == texts[1].text
-    assert texts[1].result is Result.OK
 
 
 _WHEEL = "xllamacpp==2026.10.11549"

@@ -26,7 +26,6 @@ from evaluation.servers.client import RequestLimits, ServerClient, ServerConnect
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.pacing import (
     Account,
-    SharedBackoff,
     Spending,
     SpendingLimit,
 )
@@ -36,7 +35,14 @@ from evaluation.suites.coverage.judgement import TextClass
 from evaluation.suites.coverage.scorer import judge
 from tests.evaluation.measuring import sample, texts_request
 from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT
-from tests.evaluation.servers.loopback import Said, answer, event, loopback, refusal
+from tests.evaluation.servers.loopback import (
+    Said,
+    answer,
+    event,
+    loopback,
+    refusal,
+    write_through,
+)
 from tests.evaluation.suites.coverage.written_texts import written
 
 if TYPE_CHECKING:
@@ -68,18 +74,9 @@ def _write(
     seconds: float = 5.0,
 ) -> tuple[list[Generation], list[dict[str, Any]]]:
     """Return what is made of a server's answers, and what it was asked."""
-    with loopback(reply) as server:
-        limits = RequestLimits(seconds=seconds, patience=1.0)
-        connection = ServerConnection(base=server.base, model="small", limits=limits)
-        (one,) = server_participants(connection, [way])
-        # Time passes only while somebody sleeps.
-        slept = [0.0]
-        backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
-        client = ServerClient(one.connection, backoff)
-        writer = ServerWriter(one, client)
-        made = writer.write([_request(f"ferry{number}") for number in range(count)])
-        writer.close()
-    return made, server.asked
+    limits = RequestLimits(seconds=seconds, patience=1.0)
+    requests = [_request(f"ferry{number}") for number in range(count)]
+    return write_through(reply, way, requests, limits=limits)
 
 
 def _always(said: Said) -> Callable[[dict[str, Any], int], Said]:
@@ -177,7 +174,7 @@ def test_tokens_of_a_thought_do_not_make_an_answer_faster() -> None:
     assert (other.counted, other.tpot_ns) == (None, None)
 
 
-@pytest.mark.parametrize("count", [1e308, -5, 2.0**53])
+@pytest.mark.parametrize("count", [1e308, -5, 2.0**40])
 def test_a_count_that_no_text_can_have_is_none(count: float) -> None:
     """It is not written to a row, which no reader could read, nor made a price of."""
     usage = {"prompt_tokens": count, "completion_tokens": count}
@@ -233,36 +230,27 @@ def test_without_a_schema_a_refusal_is_never_the_schemas() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "declared"),
-    [([], False), ([event(content="{")], True), ([event(reasoning="Hm.")], True)],
+    ("pieces", "begun", "declared"),
+    [
+        ([], "", False),
+        ([event(content="{")], "{", True),
+        ([event(reasoning="Hm.")], "", True),
+    ],
     ids=["nothing", "a beginning", "a thought"],
 )
 def test_what_the_deadline_cuts_off_is_a_time_out(
-    pieces: list[bytes], *, declared: bool
+    pieces: list[bytes], begun: str, *, declared: bool
 ) -> None:
     """Its time is at least the deadline; it shows a schema taken if anything came."""
     said = Said(pieces=[*pieces, 3.0])
     (made,), asked = _write(_always(said), seconds=1.5)
     text = _text(made)
     assert (text.outcome, text.declared) == (TextClass.TIMEOUT, declared)
+    assert made.text == begun
     assert made.total_ns is not None
     assert made.total_ns >= 1.5e9
     assert len(asked) == 1
     assert not made.may_pass
-
-
-def test_trouble_that_passes_leaves_no_trace() -> None:
-    """After 429, 500 and a cut stream the answer is what it would have been."""
-    troubles = [
-        refusal(429, "later", Retry_After="2"),
-        refusal(500, "oh no"),
-        Said(pieces=[event(content="{")]),
-    ]
-    (made,), asked = _write(
-        lambda _, number: troubles[number] if number < 3 else answer(_VALID)
-    )
-    assert (made.text, made.result) == (_VALID, Result.OK)
-    assert len(asked) == 4
 
 
 def test_a_stopped_program_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +278,7 @@ def test_a_batch_is_asked_for_at_once() -> None:
     """Eight texts are under way together, and come back in their order."""
 
     def reply(body: dict[str, Any], _number: int) -> Said:
-        return Said(pieces=[0.2, *answer(json.dumps(body["seed"])).pieces])
+        return Said(pieces=[0.6, *answer(json.dumps(body["seed"])).pieces])
 
     with loopback(reply) as server:
         connection = ServerConnection(base=server.base, model="small")
