@@ -7,7 +7,6 @@ import io
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import orjson
 import pytest
 from typer.testing import CliRunner
 
@@ -21,10 +20,10 @@ from evaluation.core.suite import ScoredResponse
 from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.reporting.printing import as_csv, as_json, as_markdown
 from evaluation.reporting.tables import Table
-from evaluation.results.reader import HEADER, RecordedRun, open_run
+from evaluation.results.reader import RecordedRun, open_run
 from evaluation.results.suite_rows import row_from_scored
 from evaluation.suites.coverage.judgement import Judgement, TextVerdict
-from tests.evaluation.made_runs import accepted, blocked, line, row, write_run
+from tests.evaluation.made_runs import accepted, blocked, row, write_run
 from tests.evaluation.suites.coverage.written_texts import row_of
 
 if TYPE_CHECKING:
@@ -73,7 +72,6 @@ def _run(
     configs: Iterable[str] = ("Glaiveai2K",),
 ) -> RecordedRun:
     """Write a run of texts (engine, id, generation, judgement) and open it."""
-    folder.mkdir()
     head = {
         "engines": [
             {"engine": label, "name": name, "version": version}
@@ -83,7 +81,6 @@ def _run(
         "limits": {"compile_seconds": 40.0, "run_seconds": 40.0},
         "models": models,
     }
-    (folder / HEADER).write_bytes(orjson.dumps(head))
     rows = [
         row_of(
             replace(made, id=name),
@@ -95,9 +92,7 @@ def _run(
         for config in configs
         for engine, name, made, judgement in texts
     ]
-    lines = b"".join(line(row) for row in rows)
-    (folder / "attempts.jsonl").write_bytes(lines)
-    return open_run(folder)
+    return open_run(write_run(folder, rows, head))
 
 
 @pytest.fixture
@@ -237,7 +232,6 @@ def test_several_runs_stand_in_one_table(run: RecordedRun, tmp_path: Path) -> No
     """The same engine has a row of each, and folders may have one name."""
     runs = [run]
     for place in ("a", "b"):
-        (tmp_path / place).mkdir()
         texts = [("llguidance 1.9.1 paper", "o1", _WRITTEN, None)]
         runs.append(_run(tmp_path / place / "again", texts, _AS_THEY_DID))
     rows = paper_table(3, runs).rows

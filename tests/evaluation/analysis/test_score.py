@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import csbdata
 from curation.cli import application
 from curation.system.errors import BadData
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,39 +38,7 @@ _LINES = {
 
 
 @pytest.mark.parametrize(
-    ("schema", "gold", "answer", "outcome"),
-    [
-        ({"type": "string"}, "Ada  Lovelace", "ada lovelace", "right"),
-        ({"type": "string"}, "Ada", "Eve", "wrong"),
-        ({"type": "string"}, "\uff11\uff12", "12", "right"),
-        ({"type": "string", "x-eval": "exact"}, "Ada", "ada", "wrong"),
-        ({"enum": ["a", "A"]}, "A", "a", "wrong"),
-        ({"type": "number"}, 10, 10.0, "right"),
-        ({"type": "number"}, 10, 10.01, "wrong"),
-        ({"x-eval": {"rule": "number", "tolerance": 0.01}}, 10, 10.01, "right"),
-        ({"x-eval": {"rule": "number", "relative": 0.01}}, 200, 202, "right"),
-        ({"x-eval": {"rule": "number", "relative": 0.01}}, 200, 203, "wrong"),
-        ({"type": "number"}, 1, True, "wrong"),
-        ({"type": "number"}, 1, "1", "wrong"),
-        ({"type": "boolean"}, False, 0, "wrong"),
-        ({"format": "date"}, "2024-03-05", "5 March 2024", "right"),
-        ({"format": "date"}, "2024-03-05", "05.03.2024", "right"),
-        ({"format": "date"}, "2024-03-05", "2024-05-03", "wrong"),
-        (
-            {"format": "date-time"},
-            "2024-03-05T10:00Z",
-            "2024-03-05T11:00+01:00",
-            "right",
-        ),
-        ({"format": "date"}, "soon", "Soon", "right"),
-        ({"type": ["string", "null"]}, None, None, "right"),
-        ({"type": ["string", "null"]}, None, "x", "invented"),
-        ({"type": ["string", "null"]}, "x", None, "omitted"),
-        ({"$ref": "#/$defs/d"}, "2024-03-05", "05.03.2024", "right"),
-        ({"anyOf": [{"type": "null"}, {"x-eval": "exact"}]}, "A", "a", "wrong"),
-        ({"x-eval": "exact"}, {"b": 1, "c": 2}, {"c": 2, "b": 1}, "right"),
-        ({"x-eval": "exact"}, [1, 2], [2, 1], "wrong"),
-    ],
+    ("schema", "gold", "answer", "outcome"), table(__file__, "leaves")
 )
 def test_a_leaf_is_compared_by_its_rule(
     schema: UntypedJson, gold: UntypedJson, answer: UntypedJson, outcome: str
@@ -82,19 +51,7 @@ def test_a_leaf_is_compared_by_its_rule(
 
 
 @pytest.mark.parametrize(
-    ("rule", "gold", "answer", "expected"),
-    [
-        ("list", ["a", "b", "c"], ["b", "c"], {"right": 2, "omitted": 1}),
-        ("list", ["a", "b"], ["x", "a", "b"], {"right": 2, "invented": 1}),
-        ("list", ["a", "b", "c"], ["a", "x", "c"], {"right": 2, "wrong": 1}),
-        ("list", ["a", "b"], ["b", "a"], {"right": 1, "omitted": 1, "invented": 1}),
-        ("set", ["a", "b"], ["b", "a"], {"right": 2}),
-        ("set", ["a", "b"], ["b", "a", "c"], {"right": 2, "invented": 1}),
-        ("index", ["a", "b", "c"], ["b", "c"], {"wrong": 2, "omitted": 1}),
-        ("ignore", ["a"], [], {}),
-        ("list", [], [], {}),
-        ("list", ["a"], "a", {"omitted": 1}),
-    ],
+    ("rule", "gold", "answer", "expected"), table(__file__, "arrays")
 )
 def test_arrays_are_aligned_by_their_rule(
     rule: str, gold: UntypedJson, answer: UntypedJson, expected: dict[str, int]

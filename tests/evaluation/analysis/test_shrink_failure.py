@@ -23,6 +23,7 @@ from tests.evaluation.measuring import BRISK, measured, miniature, request_of, t
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
+    from evaluation.analysis.shrink_failure import ShrunkFailure
     from evaluation.core.cases import Row
     from evaluation.setup.selected_engines import EngineUnderTest
 
@@ -99,29 +100,32 @@ def _participant(name: str) -> EngineUnderTest:
     return select_engines(Path("no-cache"), [miniature(name)], "faithful", [])[0]
 
 
+def _shrunk(
+    folder: Path, name: str, schema: UntypedJson, *walks: InstanceWalk
+) -> ShrunkFailure:
+    with open_engine(_participant(name), tokenizer(folder), BRISK) as ask:
+        return shrink_failure(_case(schema, *walks), ask, ask)
+
+
 def test_a_crash_shrinks_to_what_crashes(tmp_path: Path) -> None:
     """The engine dies again and again, and each time less is left."""
-    participant = _participant("crash")
     schema = {
         "type": "object",
         "properties": {"a": {"title": "crash"}, "b": {"type": "string"}},
     }
-    with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
-        found = shrink_failure(_case(schema), ask, ask)
+    found = _shrunk(tmp_path, "crash", schema)
     assert json.loads(found.case.schema) == {"title": "crash"}
     assert found.row.result is Result.CRASH
 
 
 def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> None:
     """The schema that is left still refuses the text that the engine accepts."""
-    participant = _participant("accept_all")
     schema = {"type": "object", "required": ["b"], "properties": {"a": {}, "b": {}}}
     texts = (
         InstanceWalk(text="{}", valid=False),
         InstanceWalk(text='{"b":1}', valid=True),
     )
-    with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
-        found = shrink_failure(_case(schema, *texts), ask, ask)
+    found = _shrunk(tmp_path, "accept_all", schema, *texts)
     assert json.loads(found.case.schema) == {"required": ["b"]}
     assert outcome_of(found.row) is Outcome.UNDER_CONSTRAINED
     content: UntypedJson = found.as_json("d")
@@ -130,23 +134,18 @@ def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> No
 
 def test_a_failure_keeps_its_place(tmp_path: Path) -> None:
     """A smaller schema that blocks the text elsewhere shows another fault."""
-    participant = _participant("slips")
     schema = {"title": "t", "items": {"type": "integer", "minLength": 1}}
     walk = InstanceWalk(text="[1, 2, 3]", valid=True)
-    with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
-        found = shrink_failure(_case(schema, walk), ask, ask)
-        assert ask(_case({}, walk)).walks[0].at == 0
+    found = _shrunk(tmp_path, "slips", schema, walk)
     assert json.loads(found.case.schema) == {"minLength": 1}
     assert found.row.walks[0].at == 2
 
 
 def test_an_accepted_text_stays_invalid_for_the_same_reason(tmp_path: Path) -> None:
     """Lifting a branch would show another keyword that the engine ignores."""
-    participant = _participant("accept_all")
     schema = {"title": "t", "anyOf": [{"required": ["b"]}, {"minProperties": 2}]}
     walk = InstanceWalk(text="{}", valid=False)
-    with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
-        found = shrink_failure(_case(schema, walk), ask, ask)
+    found = _shrunk(tmp_path, "accept_all", schema, walk)
     assert json.loads(found.case.schema).keys() == {"anyOf"}
 
 
@@ -180,12 +179,9 @@ def test_a_failure_of_a_run_is_asked_for_again(
 
 def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:
     """There is nothing to shrink."""
-    participant = _participant("accept_all")
-    with (
-        open_engine(participant, tokenizer(tmp_path), BRISK) as ask,
-        pytest.raises(NoInput, match="nothing fails"),
-    ):
-        shrink_failure(_case({}, InstanceWalk(text="1", valid=True)), ask, ask)
+    walk = InstanceWalk(text="1", valid=True)
+    with pytest.raises(NoInput, match="nothing fails"):
+        _shrunk(tmp_path, "accept_all", {}, walk)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +197,7 @@ def test_the_texts_that_a_failure_depends_on_stay(
     tmp_path: Path, name: str, kept: int
 ) -> None:
     """Alone no text shows it: what is left fails again, in a process of its own."""
-    (participant,) = select_engines(Path("no-cache"), [miniature(name)], "faithful", [])
+    participant = _participant(name)
     texts = ["[1]", "[2]", "[1, 2, 3, 4]", "[1, 2]", "[3]"]
     walks = [InstanceWalk(text=text, valid=len(text) < 10) for text in texts]
     schema = {"title": "t", "maxItems": 3, "items": {"type": "integer"}}

@@ -34,6 +34,7 @@ from evaluation.results.suite_pairs import (
 )
 from evaluation.results.suite_tables import passed, reading, repairs_table, standings
 from tests.evaluation.made_runs import HEAD, finished, many, row, write_run
+from tests.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,51 +99,9 @@ def _changed(path: str, value: UntypedJson) -> dict[str, Any]:
 
 
 #: A member of the header, another value of it, and what the refusal calls it.
-_MATTERS = [
-    ("csbdata", "0.2.0", "version of csbdata (0.2.0, not 0.1.0)"),
-    ("code", "decade", "measuring code (decade, not c0ffee)"),
-    ("writing", "feed", "code that writes and judges feed, not beef"),
-    ("data.sha256", "9", "data (content 9, not 1)"),
-    ("data.splits", ["test"], "data (splits ['test'], not none)"),
-    ("data.instances", "made", "data (instances made, not given)"),
-    ("sources", {"test-suite": {"sha256": "t"}}, "sources of tasks (test-suite: "),
-    ("tokenizer.sha256", "3", "tokenizer (content 3, not 2)"),
-    ("limits.memory_mb", 512, "limits (memory_mb 512, not 4096)"),
-    ("limits.compile_seconds", 1.0, "compile_seconds 1.0, not 40.0"),
-    ("settings.seed", 1, "settings (seed 1, not 0)"),
-    ("settings.values", {"drafts": ["7"]}, "settings (values "),
-    ("limit", 5, "--limit (5, not none)"),
-    ("only", ["A/b"], "--id (['A/b'], not none)"),
-    ("models.model", "owner/large", "model (model owner/large, not owner/small)"),
-    ("models.revision", "r2", "model (revision r2, not r1)"),
-    ("models.dtype", "float32", "dtype float32, not bfloat16"),
-    ("models.budget", 64, "budget 64, not 4"),
-    ("models.temperature", 0.9, "temperature 0.9, not 0.0"),
-    ("models.device", "cpu", "device cpu, not cuda"),
-    ("models.prompt_text", "y" * 500, "another prompt_text"),
-    ("suite.repairs", 2, "suite (repairs 2, not 0)"),
-    ("machine.processor", "CPU of 2020", "machine (processor CPU of 2020"),
-    ("machine.cores", 64, "machine (cores 64, not 2)"),
-    ("machine.python", "3.11.7", "machine (python 3.11.7, not 3.11.9)"),
-]
+_MATTERS = table(__file__, "conditions_that_matter")
 #: What may differ: it decides neither what is asked nor what comes of it.
-_DOES_NOT = [
-    ("machine.memory_bytes", 8_000_004_096),
-    ("data.name", "/b/x"),
-    ("tokenizer.name", "/b/t"),
-    ("models.device", "cuda:1"),
-    ("models.prices", {"prompt": 1.0, "output": 2.0}),
-    ("models", {}),
-    ("suite.data", "/b/records.jsonl"),
-    ("suite.models", [{"model": "other"}]),
-    ("data", {}),
-    ("sources", {"other-task": {"sha256": "o"}}),
-    ("command", ["csbdata", "eval", "--jobs", "9"]),
-    ("jobs", 9),
-    ("governor", "powersave"),
-    ("timer_ns", 99),
-    ("engines", [{**_ENGINES[0], "interpreter": "/home/b/python"}]),
-]
+_DOES_NOT = table(__file__, "conditions_that_do_not")
 
 
 def _short(value: object) -> str:
@@ -221,44 +180,17 @@ def test_a_run_that_has_lost_rows_is_objected_to(tmp_path: Path) -> None:
 _AS_IT_STANDS, _SAFE, _ANY = WAYS
 _ROWS = [
     FitRow(config="c", id="0", target="b", taken=_AS_IT_STANDS, late=True),
-    FitRow(config="c", sampled=True, id="1", target="b", taken=_AS_IT_STANDS),
-    FitRow(
-        config="c",
-        sampled=True,
-        id="2",
-        target="b",
-        taken=_SAFE,
-        kept=True,
-        refused=1.0,
-    ),
-    FitRow(
-        config="c",
-        sampled=True,
-        id="3",
-        target="b",
-        taken=_ANY,
-        kept=True,
-        refused=0.5,
-        in_the_way=["`not`"],
-    ),
-    FitRow(
-        config="c",
-        sampled=True,
-        id="4",
-        target="b",
-        taken=_ANY,
-        kept=False,
-        refused=0.0,
-        in_the_way=["`not`", "depth"],
-        late=True,
-    ),
-    FitRow(
-        config="c",
-        sampled=True,
-        id="1",
-        target="a",
-        taken="never",
-        in_the_way=["depth"],
+    *(
+        FitRow(config="c", sampled=True, **given)
+        for given in (
+            {"id": "1", "target": "b", "taken": _AS_IT_STANDS},
+            {"id": "2", "target": "b", "taken": _SAFE, "kept": True, "refused": 1.0},
+            {"id": "3", "target": "b", "taken": _ANY, "kept": True, "refused": 0.5}
+            | {"in_the_way": ["`not`"]},
+            {"id": "4", "target": "b", "taken": _ANY, "kept": False, "refused": 0.0}
+            | {"in_the_way": ["`not`", "depth"], "late": True},
+            {"id": "1", "target": "a", "taken": "never", "in_the_way": ["depth"]},
+        )
     ),
 ]
 

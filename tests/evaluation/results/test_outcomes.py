@@ -26,6 +26,7 @@ _LIED = replace(accepted(), verdict=WalkVerdict.LIED)
 _CONTRADICTED = replace(accepted(), verdict=WalkVerdict.CONTRADICTED)
 _NOT_RUN = replace(accepted(), verdict=WalkVerdict.NOT_RUN, mask_ns=(), commit_ns=())
 _UNFINISHED = replace(accepted(), verdict=WalkVerdict.UNFINISHED)
+_GAP = replace(blocked(valid=True), verdict=WalkVerdict.MASK_GAP)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,10 @@ _UNFINISHED = replace(accepted(), verdict=WalkVerdict.UNFINISHED)
         ((accepted(valid=False), _LIED), Outcome.LIED),
         ((accepted(valid=False), _CONTRADICTED), Outcome.CONTRADICTED),
         ((_CONTRADICTED, _LIED), Outcome.LIED),
+        # A missing token alone is an outcome; with worse of either kind it gives way.
+        ((_GAP, accepted(), blocked()), Outcome.MASK_GAP),
+        ((_GAP, blocked(valid=True)), Outcome.OVER_CONSTRAINED),
+        ((_GAP, accepted(valid=False)), Outcome.WRONG_BOTH_WAYS),
     ],
 )
 def test_a_compiled_unit_is_what_its_walks_are(
@@ -163,35 +168,19 @@ def test_a_field_is_what_it_must_be_or_the_line_is_no_row(data: st.DataObject) -
 
 
 @pytest.mark.parametrize(
-    ("outcome", "expected"),
+    ("outcome", "walks", "expected"),
     [
-        ("compliant", Outcome.PASSED),
-        ("truncated", Outcome.NOT_COMPLIANT),
-        ("violates", Outcome.NOT_COMPLIANT),
+        ("compliant", (), Outcome.PASSED),
+        ("truncated", (), Outcome.NOT_COMPLIANT),
+        ("violates", (), Outcome.NOT_COMPLIANT),
+        ("violates", (accepted(), blocked()), Outcome.PASSED),
     ],
 )
 def test_what_a_model_wrote_stands_by_its_class(
-    outcome: str, expected: Outcome
+    outcome: str, walks: tuple[InstanceResult, ...], expected: Outcome
 ) -> None:
-    """A text that is compliant passes, any other one does not; no walk is needed."""
-    assert outcome_of(row(walks=(), label={"outcome": outcome})) is expected
-
-
-def test_a_walked_unit_stands_by_its_walks() -> None:
-    """A task that walks texts may call `outcome` what it likes."""
-    assert outcome_of(row(label={"outcome": "violates"})) is Outcome.PASSED
-
-
-def test_a_missing_token_stands_beside_over_constraint() -> None:
-    """Alone it is an outcome of its own; with worse of either kind it gives way."""
-    gap = replace(blocked(valid=True), verdict=WalkVerdict.MASK_GAP)
-    assert outcome_of(row(walks=(gap, accepted(), blocked()))) is Outcome.MASK_GAP
-    too_strict = row(walks=(gap, blocked(valid=True)))
-    assert outcome_of(too_strict) is Outcome.OVER_CONSTRAINED
-    both = row(walks=(gap, accepted(valid=False)))
-    assert outcome_of(both) is Outcome.WRONG_BOTH_WAYS
-    lenient = row(walks=(accepted(), accepted(valid=False)))
-    assert outcome_of(lenient) is Outcome.UNDER_CONSTRAINED
+    """A compliant text passes, others do not; where texts are walked, walks decide."""
+    assert outcome_of(row(walks=walks, label={"outcome": outcome})) is expected
 
 
 _FRACTION = Why(stands="fraction", keyword="type")

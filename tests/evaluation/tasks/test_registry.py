@@ -17,6 +17,7 @@ from evaluation.results.refusal_messages import _messages, refused_keywords
 from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks.registry import tasks
 from tests.evaluation.measuring import miniature, request_of, sample
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,61 +108,12 @@ def test_a_second_task_of_a_name_is_refused(
 UNSUPPORTED = "ValueError: Unsupported JSON Schema structure {} \nMake sure it is valid"
 
 
-@pytest.mark.parametrize(
-    ("engine", "message", "meant"),
-    [
-        (
-            "llguidance",
-            'Unimplemented keys: ["dependencies", "not"]',
-            {"dependencies", "not"},
-        ),
-        (
-            "llguidance",
-            "Unknown format: foo bar",
-            {"format"},
-        ),
-        (
-            "llguidance",
-            "oneOf constraints are not supported. Enable 'coerce_one_of' option",
-            {"oneOf"},
-        ),
-        (
-            "llguidance",
-            "Unsatisfiable schema: incompatible types\n  while processing a",
-            set(),
-        ),
-        (
-            "xgrammar",
-            "RuntimeError: /project/cpp/a.cc:1: items must be a boolean or an object",
-            {"items as a list"},
-        ),
-        (
-            "xgrammar",
-            "a.cc:1056: Warning: multipleOf is not supported for type:number",
-            {"multipleOf"},
-        ),
-        (
-            "xgrammar",
-            'RuntimeError: "type mismatch! call is<type>()" && is<std::string>()',
-            {"type as a list"},
-        ),
-        (
-            "outlines-core",
-            "ValueError: Format byte is not supported by Outlines",
-            {"format"},
-        ),
-        (
-            "llama_cpp_gbnf",
-            'AssertionError: Pattern must start with "^" and end with "$"',
-            {"pattern"},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("engine", "message", "meant"), table(__file__, "messages"))
 def test_a_known_message_means_keywords(
-    engine: str, message: str, meant: set[str]
+    engine: str, message: str, meant: list[str]
 ) -> None:
     """As the engines of today word it, `-` as good as `_` in their names."""
-    assert refused_keywords(engine, message) == meant
+    assert refused_keywords(engine, message) == {*meant}
 
 
 @pytest.mark.parametrize(

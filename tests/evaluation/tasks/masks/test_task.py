@@ -20,10 +20,8 @@ from curation.system.file_names import name_of
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.records import Instance, Record
 from evaluation.core.run_header import RunHeader, TaskSettings
-from evaluation.reporting.printing import as_json
 from evaluation.reporting.tables import NOT_RUN, Rate
 from evaluation.results.attempts import attempt_of
-from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import open_run
 from evaluation.tasks.masks.maskbench_files import result_of, write_maskbench
 from evaluation.tasks.masks.task import TASK, cases, permuted_texts
@@ -88,30 +86,6 @@ def test_other_orders_are_walks_apart() -> None:
     assert [each.text for each in apart] == ['{"b": 2, "a": 1}']
     assert all(each.valid for each in apart)
     assert case == _case(TaskSettings(orders=4))
-
-
-def test_a_schema_without_instances_never_passes(tmp_path: Path) -> None:
-    """It compiles, it is walked nowhere, and it has an outcome of its own."""
-    request = request_of(tmp_path, [_EMPTY])
-    _, run = measured(tmp_path, [miniature("accept_all")], request)
-    (row,) = run.rows()
-    assert outcome_of(row) is Outcome.UNTESTED
-    assert row.first_mask_ns is None
-
-
-def test_what_is_accepted_wrongly_is_booked_under_its_keyword(tmp_path: Path) -> None:
-    """An engine that allows everything enforces no keyword at all."""
-    request = request_of(tmp_path, [_SUBJECT, _EMPTY], settings=TaskSettings(orders=1))
-    _, run = measured(tmp_path, [miniature("accept_all")], request)
-    row = next(run.rows())
-    assert {each.verdict for each in row.walks} == {WalkVerdict.ACCEPTED}
-    assert outcome_of(row) is Outcome.UNDER_CONSTRAINED
-    tables = {each.slug: each for each in TASK.tables(run)}
-    told = json.dumps([as_json(each) for each in tables.values()])
-    keywords = next(each for name, each in tables.items() if "keyword" in name)
-    assert {line[0] for line in keywords.rows} >= {"type"}
-    assert "(unknown)" in told or "unknown" in told
-    assert "orders accepted" in tables["coverage"].columns
 
 
 def test_forced_tokens_are_asked_for_in_the_first_valid_text(tmp_path: Path) -> None:

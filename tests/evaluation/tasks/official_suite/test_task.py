@@ -49,6 +49,7 @@ from evaluation.tasks.official_suite.task import (
 from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import row, write_run
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.download.pins import ArchivePin
     from evaluation.core.cases import InstanceWalk
-    from evaluation.reporting.tables import Table
 
 
 def suite_case(
@@ -131,28 +131,7 @@ def test_a_draft_that_the_suite_has_not_is_named(tmp_path: Path) -> None:
         list(read_suite_cases(miniature(tmp_path, {}), "3"))
 
 
-@pytest.mark.parametrize(
-    ("schema", "remote"),
-    [
-        (True, False),
-        ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, False),
-        ({"$ref": "https://json-schema.org/draft/2020-12/schema"}, False),
-        ({"$ref": "http://localhost:1234/integer.json"}, True),
-        ({"$id": "http://localhost:1234/a.json", "$ref": "b.json"}, True),
-        ({"$id": "http://localhost:1234/a.json", "$ref": "a.json#/$defs/x"}, False),
-        (
-            {
-                "$id": "http://localhost:1234/a.json",
-                "$ref": "b.json",
-                "$defs": {"b": {"$id": "b.json"}},
-            },
-            False,
-        ),
-        ({"$dynamicRef": "http://localhost:1234/tree.json"}, True),
-        ({"$schema": "http://localhost:1234/draft2020-12/meta.json"}, True),
-        ({"const": {"$ref": "http://localhost:1234/integer.json"}}, False),
-    ],
-)
+@pytest.mark.parametrize(("schema", "remote"), table(__file__, "remote"))
 def test_what_needs_the_suites_server_is_told(
     schema: UntypedJson,
     remote: bool,  # noqa: FBT001 (a case)
@@ -296,16 +275,8 @@ def test_an_engine_that_dies_passes_nothing(result: Result) -> None:
 
 def test_walks_that_are_missing_are_no_success() -> None:
     """A row that says `ok` with fewer walks than tests has not answered all."""
-    row = policies.answered(BOTH, policies.knows_all, "x")
-    short = Row(
-        engine=row.engine,
-        task=row.task,
-        id=row.id,
-        config=row.config,
-        result=Result.OK,
-        walks=row.walks[:1],
-        label=row.label,
-    )
+    whole = policies.answered(BOTH, policies.knows_all, "x")
+    short = replace(whole, walks=whole.walks[:1])
     assert failures_of(short) == {SuiteFailure.DIED}
 
 
@@ -314,23 +285,13 @@ def test_passed_is_that_every_answer_is_right(
     walks: list[tuple[bool, WalkVerdict]],
 ) -> None:
     """And both kinds of failure are found, whichever comes first."""
-    row = Row(
-        engine="x",
-        task="test-suite",
-        id="a",
-        config="2020-12",
-        result=Result.OK,
-        walks=tuple(
-            InstanceResult(verdict=verdict, valid=valid, tokens=1)
-            for valid, verdict in walks
-        ),
-        label={
-            "category": "c",
-            "tests": len(walks),
-            "valid": sum(valid for valid, _ in walks),
-        },
+    answers = tuple(
+        InstanceResult(verdict=verdict, valid=valid, tokens=1)
+        for valid, verdict in walks
     )
-    failures = failures_of(row)
+    valid_count = sum(valid for valid, _ in walks)
+    label = {"category": "c", "tests": len(walks), "valid": valid_count}
+    failures = failures_of(row(task="test-suite", walks=answers, label=label))
     right = [
         verdict not in FAULTS and (verdict is WalkVerdict.ACCEPTED) is valid
         for valid, verdict in walks
@@ -465,43 +426,6 @@ def _rows(cases: list[Case]) -> list[Row]:
         "refuse-all": policies.refused,
     }
     return [rule(each, name) for name, rule in rules.items() for each in cases]
-
-
-def _cells(table: Table) -> dict[str, tuple[object, ...]]:
-    return {str(row[0]): row[1:] for row in table.rows}
-
-
-def test_the_tables_of_miniature_engines_are_exact(
-    cases: list[Case], tmp_path: Path
-) -> None:
-    """Accepting all fails on what is invalid; refusing all passes only its absence."""
-    run = open_run(write_run(tmp_path / "run", _rows(cases)))
-    _, failing, level, _ = TASK.tables(run)
-    assert failing.columns == (
-        "engine",
-        "categories",
-        "compile error",
-        "over constrained",
-        "under constrained",
-        "died",
-        "engine error",
-        "lied",
-        "contradicted",
-    )
-    assert _cells(failing) == {
-        "accept-all": (3, 0, 0, 3, 0, 0, 0, 0),
-        "crash": (3, 0, 0, 0, 3, 0, 0, 0),
-        "liar": (3, 0, 0, 0, 0, 0, 3, 0),
-        "perfect": (3, 0, 0, 0, 0, 0, 0, 0),
-        "refuse-all": (3, 3, 0, 0, 0, 0, 0, 0),
-    }
-    assert _cells(level) == {
-        "accept-all": (3, 2, 2, 0, 0, 0, 0, 0),
-        "crash": (3, 0, 0, 0, 0, 0, 0, 0),
-        "liar": (3, 0, 0, 0, 0, 0, 0, 0),
-        "perfect": (3, 3, 3, 3, 3, 3, 3, 3),
-        "refuse-all": (3, 2, 2, 0, 0, 0, 0, 0),
-    }
 
 
 def test_the_report_reads_as_it_did(
