@@ -59,13 +59,20 @@ def _ask(*words: str) -> Answer:
     return CliRunner().invoke(app, list(words), catch_exceptions=False)
 
 
-def test_a_run_prints_tables_and_the_next_command(words: list[str]) -> None:
-    """Figures on stdout; what was done and what comes next on stderr."""
+def test_a_run_says_what_is_measured_prints_tables_and_the_next_command(
+    words: list[str],
+) -> None:
+    """Figures on stdout; before them on stderr what is measured, then what was done."""
     answer = _ask("--engine", miniature("accept_all"), *words, "--run-dir", "run")
     assert answer.exit_code == 0
     assert "Coverage" in answer.stdout
-    assert "2 rows: 2 run now" in answer.stderr
     lines = answer.stderr.splitlines()
+    assert lines[0].startswith("data: ")
+    assert ", 2 schemas, instances given" in lines[0]
+    assert lines[1] == "tasks: masks"
+    assert lines[2].startswith("engines: accept_all")
+    assert lines.index("folder: run") < lines.index("Measuring 2 ...")
+    assert "2 rows: 2 run now" in answer.stderr
     assert any(line.startswith("  csbdata results show run --table ") for line in lines)
     assert lines[-2:] == ["What failed:", "  csbdata results show run --failures"]
 
@@ -79,14 +86,6 @@ def test_the_same_command_finds_what_is_done(words: list[str]) -> None:
     told = json.loads(second.stdout)["header"]
     assert told["tasks"] == ["masks"]
     assert told["data"]["schemas"] == 2
-
-
-def test_one_schema_is_chosen_by_its_id(words: list[str], tmp_path: Path) -> None:
-    """`--id` is how a failure is seen again."""
-    ids = ["--id", "Made/one", "--run-dir", "run"]
-    answer = _ask("--engine", miniature("accept_all"), *words, *ids)
-    assert answer.exit_code == 0
-    assert len(open_run(tmp_path / "run")) == 1
 
 
 def test_an_absent_engine_is_told_and_the_others_go_on(words: list[str]) -> None:
@@ -116,17 +115,6 @@ def test_a_library_that_is_missing_is_said_before_anything_is_fetched(
     with pytest.raises(Unavailable, match=r"tokenizers.*python -m pip install"):
         _ask("--engine", miniature("accept_all"), *words)
     assert not (tmp_path / "cache").exists()
-
-
-def test_what_is_measured_is_said_before_it_starts(words: list[str]) -> None:
-    """Data, number of schemas, tasks, engines, folder; above everything else."""
-    answer = _ask("--engine", miniature("accept_all"), *words, "--run-dir", "run")
-    lines = answer.stderr.splitlines()
-    assert lines[0].startswith("data: ")
-    assert ", 2 schemas, instances given" in lines[0]
-    assert lines[1] == "tasks: masks"
-    assert lines[2].startswith("engines: accept_all")
-    assert lines.index("folder: run") < lines.index("Measuring 2 ...")
 
 
 def test_the_help_names_the_default_tasks() -> None:

@@ -20,8 +20,11 @@ from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typer.testing import Result as Answer
 
+_GOLDEN = Path(__file__).parents[1] / "golden"
 _ENGINES = [
     {
         "engine": f"{name} {version}",
@@ -38,19 +41,10 @@ _HEAD = {
     **HEAD,
     "engines": _ENGINES,
     "tokenizer": {"name": "smollm2"},
-    "command": [
-        "csbdata",
-        "eval",
-        "--task=masks",
-        "--data",
-        "my schemas",
-        "--no-forced",
-        "--limit",
-        "5",
-        "--engine",
-        "alpha",
-        "--seed=3",
-    ],
+    "command": shlex.split(
+        "csbdata eval --task=masks --data 'my schemas' --no-forced --limit 5 "
+        "--engine alpha --seed=3"
+    ),
     "limits": {"compile_seconds": 40.0, "run_seconds": 40.0, "memory_mb": 4096},
 }
 
@@ -75,14 +69,6 @@ def test_show_has_the_same_figures_in_every_form(form: str, tmp_path: Path) -> N
         told = json.loads(answer.stdout, parse_constant=pytest.fail)
         assert told["header"]["seed"] == 0
         assert told["tables"]
-
-
-def test_show_tells_what_is_no_row(tmp_path: Path) -> None:
-    """On stderr, with file and line; the figures are those of the rows."""
-    write_run(tmp_path / "run", [row()], _HEAD, tail=b"{}\n")
-    answer = _ask("show", str(tmp_path / "run"))
-    assert "attempts.jsonl:2" in answer.stderr
-    assert "attempts.jsonl:2" not in answer.stdout
 
 
 def test_the_way_to_every_table_keeps_what_was_chosen(tmp_path: Path) -> None:
@@ -165,25 +151,6 @@ def test_what_a_task_lets_pass_is_no_failure(tmp_path: Path) -> None:
     assert "0 of 0" in answer.stdout
 
 
-def test_failures_say_where_a_text_went_wrong(tmp_path: Path) -> None:
-    """Which text, of what kind, at which token."""
-    write_run(tmp_path / "run", [row(walks=(blocked(2, valid=True),))], _HEAD)
-    answer = _ask("show", str(tmp_path / "run"), "--failures")
-    assert "valid text blocked at token 3 of 4" in answer.stdout
-
-
-def test_compare_prints_pairs(tmp_path: Path) -> None:
-    """What decides first; every table, each under its title, by --all."""
-    run = _run(tmp_path / "run")
-    answer = _ask("compare", run)
-    assert answer.exit_code == 0
-    assert answer.stdout.startswith("What passes, paired\n")
-    assert f"  csbdata results compare {run} --table " in answer.stderr
-    every = _ask("compare", run, "--all").stdout
-    for title in ("Coverage", "What passes, paired", "Times, paired"):
-        assert title in every
-
-
 def test_tables_of_several_tasks_are_told_apart(tmp_path: Path) -> None:
     """No two have one name, and none is without figures."""
     rows = many("alpha 1.0", 9) + many("beta 2.0", 9)
@@ -248,48 +215,45 @@ def test_a_run_is_one_screen_that_names_every_other_table(  # noqa: PLR0913, PLR
         _ask(command, run, "--table", "no-such")
 
 
-def test_few_schemas_have_a_line_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("option", ["", "--failures"])
+def test_a_run_is_shown_as_it_was(
+    option: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    compare_golden: Callable[[Path, str], None],
 ) -> None:
-    """Which engine handles which schema, before any rate: the outcome and why."""
+    """What it lacks and what of it is sample first, then a line for each schema.
+
+    On stderr the lines that are no row, and the way to every other table.
+    """
     monkeypatch.setenv("COLUMNS", "80")
-    refused = row(id="o2", result=Result.COMPILE_ERROR, detail="no", walks=())
-    wrong = row(id="o2", engine="beta 2.0", walks=(accepted(valid=False),))
-    rows = [row(), refused, row(engine="beta 2.0"), wrong]
-    run = str(write_run(tmp_path / "run", rows, _HEAD))
-    lines = [each.split("  ") for each in _ask("show", run).stdout.splitlines()]
-    cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
-    assert ["Github_easy/o1", "passed", "passed"] in cells
-    assert ["Github_easy/o2", "compile error", "under constrained"] in cells
-    asked = [row(id=f"o{n}", repetition=again) for n in range(8) for again in range(3)]
-    write_run(tmp_path / "again", asked, _HEAD)
-    assert "By schema" in _ask("show", str(tmp_path / "again"), "--all").stdout
-    write_run(tmp_path / "many", many("alpha 1.0", 21), _HEAD)
-    assert "By schema" not in _ask("show", str(tmp_path / "many"), "--all").stdout
-
-
-def test_show_has_every_table_by_all(tmp_path: Path) -> None:
-    """What was measured, the first tables, and the command for the others."""
-    run = _run(tmp_path / "run")
-    answer = _ask("show", run)
-    lines = answer.stdout.splitlines()
-    assert lines[:2] == ["tasks: masks", "engines: alpha 1.0, beta 2.0"]
-    assert "An engine's limits" not in answer.stdout
-    assert "Conditions" not in answer.stdout
-    assert f"  csbdata results show {run} --table " in answer.stderr
-    every = _ask("show", run, "--all")
-    assert "Conditions" in every.stdout
-    assert "--all" not in every.stderr
-
-
-def test_show_says_what_a_run_lacks_and_what_of_it_is_sample(tmp_path: Path) -> None:
-    """Above all figures: it was killed, and its data are not the benchmark."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        row(),
+        row(id="o2", result=Result.COMPILE_ERROR, detail="no", walks=()),
+        row(id="o3", walks=(blocked(2, valid=True),)),
+        row(engine="beta 2.0"),
+        row(id="o2", engine="beta 2.0", walks=(accepted(valid=False),)),
+    ]
     data = {"name": "x", "sha256": "1", "partial": ["the embedded sample: none"]}
     head = {**_HEAD, "data": data, "finished": None}
-    write_run(tmp_path / "run", [row()], head)
-    lines = _ask("show", str(tmp_path / "run")).stdout.splitlines()
-    assert lines[0] == "not finished: 1 row"
-    assert "partial data: the embedded sample: none" in lines[:4]
+    write_run(Path("run"), rows, head, tail=b"{}\n")
+    answer = _ask("show", "run", *option.split())
+    text = f"{answer.stdout}--- stderr\n{answer.stderr}".replace(f"{tmp_path}/", "")
+    lines = [f"{each.rstrip()}\n" for each in text.splitlines()]
+    compare_golden(_GOLDEN / f"results-show{option}.txt", "".join(lines))
+
+
+def test_by_schema_is_for_few_schemas(tmp_path: Path) -> None:
+    """However often each was measured."""
+    asked = [row(id=f"o{n}", repetition=again) for n in range(8) for again in range(3)]
+    write_run(tmp_path / "again", asked, _HEAD)
+    every = _ask("show", str(tmp_path / "again"), "--all")
+    assert "By schema" in every.stdout
+    assert "Conditions" in every.stdout
+    assert "--all" not in every.stderr
+    write_run(tmp_path / "many", many("alpha 1.0", 21), _HEAD)
+    assert "By schema" not in _ask("show", str(tmp_path / "many"), "--all").stdout
 
 
 def test_failures_are_chosen_by_engine_and_outcome(tmp_path: Path) -> None:
