@@ -15,7 +15,7 @@ import transformers
 import typer
 from typer.testing import CliRunner
 
-from curation.system.errors import BadConfiguration, CannotCreate, NoInput
+from curation.system.errors import BadConfiguration, NoInput
 from evaluation.commands.eval import evaluate
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
@@ -170,21 +170,6 @@ def test_killed_anywhere_the_same_command_finishes(
     _run(model_folder, data, tmp_path / "killed")
     killed, whole = _texts(tmp_path / "killed"), _texts(tmp_path / "whole")
     assert _said(killed) == _said(whole)
-
-
-@pytest.mark.slow
-def test_another_question_does_not_go_into_the_same_folder(
-    model_folder: Path, data: Path, tmp_path: Path
-) -> None:
-    """A run folder of other settings is refused in one line, and left as it is."""
-    run = tmp_path / "run"
-    one = (model_folder, data, run, "--id", "tide")
-    _run(*one)
-    lines = (run / "attempts.jsonl").read_bytes()
-    with pytest.raises(CannotCreate) as caught:
-        _run(*one, "--set", "shots=0")
-    assert "--run-dir" in str(caught.value.then)
-    assert (run / "attempts.jsonl").read_bytes() == lines
 
 
 def test_a_model_that_is_not_there_is_one_line(data: Path, tmp_path: Path) -> None:

@@ -223,15 +223,6 @@ def test_what_a_server_in_trouble_left_out_is_asked_again(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_folder_holds_one_run(tmp_path: Path) -> None:
-    """Other settings, another budget or other records are another run."""
-    with loopback(lambda _body, _number: answer('{"n": 1}')) as server:
-        run(_request(tmp_path, server.base))
-        with pytest.raises(CannotCreate, match="another run"):
-            run(_request(tmp_path, server.base, repairs=1))
-
-
-@pytest.mark.slow
 def test_a_folder_is_scored_again_under_another_reading(tmp_path: Path) -> None:
     """In place where nothing differs; else into a folder of its own, named so."""
     text = '{"n": 1, "m": 2}'
@@ -398,14 +389,6 @@ def test_a_run_without_a_usable_engine_says_so(tmp_path: Path) -> None:
         csbdata.run(request)
     assert not (tmp_path / "cache").exists()
     assert not (tmp_path / "run").exists()
-
-
-def test_an_engine_that_does_not_start_is_named(tmp_path: Path) -> None:
-    """Nobody knows it before: the result says so, and the header."""
-    request = replace(_task_request(tmp_path), engines=[miniature("broken")])
-    result = csbdata.run(request)
-    assert not result.totals.ran
-    assert "libengine.so.1" in result.open().header.engines[0].unavailable  # type: ignore[operator]  # it is a text
 
 
 def test_the_papers_way_is_one_call(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import runpy
 import sys
@@ -16,16 +15,15 @@ from msgspec.structs import replace
 
 from evaluation.core.cases import LONG_TEXT, WalkVerdict
 from evaluation.setup.engine_files import choose_options, find_engine
-from evaluation.setup.environments import install_line
 from tests.evaluation.engines.contract import TEXTS, examine, walk
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 from tests.evaluation.small_tokenizer import SmallTokenizer, doubled, small_tokenizer
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    Examined = Callable[[str, str], dict[str, Any]]
+    from curation.core.json_types import UntypedJson
 
 _ROOT = Path(__file__).parents[3]
 _MODULES = {
@@ -39,90 +37,51 @@ _ALL = sorted(
 )
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Examined:
-    """Return what an engine says under a preset; skip where it is not installed."""
-    known: dict[tuple[str, str], dict[str, Any]] = {}
-
-    def answer(name: str, preset: str) -> dict[str, Any]:
-        if importlib.util.find_spec(_MODULES[name]) is None:
-            pytest.skip(
-                f"{name} is not installed here: {install_line(find_engine(name))}"
-            )
-        if (name, preset) not in known:
-            folder = tmp_path_factory.mktemp(name)
-            tokenizer = small_tokenizer(folder)
-            known[name, preset] = examine(
-                str(find_engine(name).path),
-                choose_options(find_engine(name), preset, {}),
-                tokenizer,
-                tokenizer.encode,
-            )
-        return known[name, preset]
-
-    return answer
-
-
-@pytest.mark.parametrize("name", _MODULES)
-@pytest.mark.parametrize("preset", ["faithful", "vendor"])
-class TestContract:
-    """What the driver relies on."""
-
-    def test_takes_valid_texts_and_blocks_others(
-        self, name: str, preset: str, examined: Examined
-    ) -> None:
-        """A walk through the masks ends where the schema says."""
-        verdicts = examined(name, preset)["verdicts"]
-        assert {text: each == "accepted" for text, each in verdicts.items()} == TEXTS
-        assert "lied" not in verdicts.values()
-
-    def test_ends_where_the_text_is_complete(
-        self, name: str, preset: str, examined: Examined
-    ) -> None:
-        """The end token is in the mask at the end of a document and not before it."""
-        assert examined(name, preset)["ends_at_once"] == (False, False)
-        assert examined(name, preset)["ends_at_end"] == (True, True)
-
-    def test_covers_the_padded_vocabulary(
-        self, name: str, preset: str, examined: Examined
-    ) -> None:
-        """A mask has a bit for every id, padding included, and allows none of these."""
-        assert examined(name, preset)["bits"] >= SmallTokenizer().vocab_size
-        assert examined(name, preset)["special"] == []
-
-    def test_refuses_what_the_mask_does_not_have(
-        self, name: str, preset: str, examined: Examined
-    ) -> None:
-        """A token outside the mask is not taken."""
-        assert examined(name, preset)["refuses"]
-
-    def test_takes_what_commit_takes(
-        self, name: str, preset: str, examined: Examined
-    ) -> None:
-        """A token that is offered is committed, or refused with nothing changed."""
-        offered = examined(name, preset)["offered"]
-        assert (offered is None) == (name != "llguidance")
-        assert offered in (None, [True, False, True])
-
-    def test_says_whether_it_forces_tokens(
-        self, name: str, preset: str, examined: Examined
-    ) -> None:
-        """Forced tokens are a list where there is such a thing, otherwise None."""
-        forced = examined(name, preset)["forced"]
-        assert (forced is None) == (name != "llguidance")
-        assert examined(name, preset)["warnings"] == []
-
-
-@pytest.mark.parametrize("name", ["lm_format_enforcer", "outlines_core"])
-def test_takes_a_vocabulary_with_two_ids_for_a_text(name: str) -> None:
-    """Letters that are there twice, as SentencePiece has them, change no verdict."""
+def _loaded(name: str, tokenizer: SmallTokenizer, **options: UntypedJson) -> Any:  # noqa: ANN401 (an engine)
+    """Load an engine under preset `faithful` with options laid over it."""
     pytest.importorskip(_MODULES[name])
-    tokenizer = doubled()
-    options = choose_options(find_engine(name), "faithful", {})
-    answer = examine(str(find_engine(name).path), options, tokenizer, tokenizer.encode)
-    verdicts = {text: each == "accepted" for text, each in answer["verdicts"].items()}
-    assert verdicts == TEXTS
-    assert answer["special"] == []
+    file = find_engine(name)
+    chosen = {**choose_options(file, "faithful", {}), **options}
+    return runpy.run_path(str(file.path))["load"](tokenizer, chosen)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((name, "single") for name in _MODULES),
+        *((name, "doubled") for name in ("lm_format_enforcer", "outlines_core")),
+    ],
+)
+@pytest.mark.parametrize("preset", ["faithful", "vendor"])
+def test_an_engine_keeps_the_contract(
+    name: str, kind: str, preset: str, tmp_path: Path
+) -> None:
+    """All that the driver relies on, also where a vocabulary has letters twice."""
+    pytest.importorskip(_MODULES[name])
+    tokenizer = doubled() if kind == "doubled" else small_tokenizer(tmp_path)
+    file = find_engine(name)
+    options = choose_options(file, preset, {})
+    found = examine(str(file.path), options, tokenizer, tokenizer.encode)
+    does_more = name == "llguidance"
+    assert found.pop("version")
+    # A mask has a bit for every id, padding included.
+    assert found.pop("bits") >= tokenizer.vocab_size
+    # Forced tokens are a list where there is such a thing, otherwise None.
+    assert (found.pop("forced") is None) is not does_more
+    assert found == {
+        # A walk through the masks ends where the schema says.
+        "verdicts": {
+            text: "accepted" if valid else "blocked" for text, valid in TEXTS.items()
+        },
+        # The end token is in the mask at the end of a document and not before it.
+        "ends_at_once": (False, False),
+        "ends_at_end": (True, True),
+        "special": [],
+        "refuses": True,
+        # A token that is offered is committed, or refused with nothing changed.
+        "offered": [True, False, True] if does_more else None,
+        "warnings": [],
+    }
 
 
 @pytest.mark.parametrize("name", _ALL)
@@ -152,11 +111,9 @@ def test_asks_nothing_of_the_library_under_vendor(name: str) -> None:
 @pytest.mark.parametrize("preset", ["faithful", "vendor", "paper"])
 def test_llguidance_reads_the_schema_true(preset: str, tmp_path: Path) -> None:
     """It refuses a boolean as soon as it is given any option: none, or `{}` instead."""
-    pytest.importorskip("llguidance")
     tokenizer = small_tokenizer(tmp_path)
-    file = find_engine("llguidance")
-    options = choose_options(file, preset, {})
-    engine = runpy.run_path(str(file.path))["load"](tokenizer, options)
+    options = choose_options(find_engine("llguidance"), preset, {})
+    engine = _loaded("llguidance", tokenizer, **options)
     grammar = engine.compile("true")
     assert walk(engine.start(grammar), tokenizer.encode("[12]")) == "accepted"
     spaced = walk(engine.start(grammar), tokenizer.encode("[ 12]"))
@@ -190,10 +147,7 @@ def test_the_extra_that_it_names_has_it(name: str) -> None:
 @pytest.mark.parametrize("name", _MODULES)
 def test_says_why_it_refuses(name: str, tmp_path: Path) -> None:
     """A schema that is not an object is refused by an exception with a message."""
-    pytest.importorskip(_MODULES[name])
-    tokenizer = small_tokenizer(tmp_path)
-    options = choose_options(find_engine(name), "faithful", {})
-    engine = runpy.run_path(str(find_engine(name).path))["load"](tokenizer, options)
+    engine = _loaded(name, small_tokenizer(tmp_path))
     with pytest.raises(Exception, match=r"(?i)schema"):
         engine.compile("false")
 
@@ -207,11 +161,8 @@ _FAILURES = dict(table(__file__, "failures"))
 def test_says_when_it_has_failed(name: str, tmp_path: Path) -> None:
     """Asked in its own way: no exception comes, and the mask looks like any other."""
     engine_name, options, schema, texts, words = _FAILURES[name]
-    pytest.importorskip(_MODULES[engine_name])
     tokenizer = small_tokenizer(tmp_path)
-    file = find_engine(engine_name)
-    chosen = {**choose_options(file, "faithful", {}), **options}
-    engine = runpy.run_path(str(file.path))["load"](tokenizer, chosen)
+    engine = _loaded(engine_name, tokenizer, **options)
     grammar = engine.compile(schema)
     said = ""
     for text in texts:
@@ -228,11 +179,8 @@ def test_says_when_it_has_failed(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["llguidance", "lm_format_enforcer"])
 def test_a_refused_token_is_no_failure(name: str, tmp_path: Path) -> None:
     """What the schema does not allow is refused, and nothing has gone wrong."""
-    pytest.importorskip(_MODULES[name])
     tokenizer = small_tokenizer(tmp_path)
-    file = find_engine(name)
-    options = choose_options(file, "faithful", {})
-    engine = runpy.run_path(str(file.path))["load"](tokenizer, options)
+    engine = _loaded(name, tokenizer)
     matcher = engine.start(engine.compile(TYPE_STRING))
     matcher.mask()
     assert not matcher.commit(tokenizer.encode("]")[0])
@@ -241,11 +189,8 @@ def test_a_refused_token_is_no_failure(name: str, tmp_path: Path) -> None:
 
 def test_outlines_core_raises_what_is_no_refusal(tmp_path: Path) -> None:
     """A token without a transition is refused; one that cannot be is an error."""
-    pytest.importorskip("outlines_core")
     tokenizer = small_tokenizer(tmp_path)
-    file = find_engine("outlines_core")
-    options = choose_options(file, "faithful", {})
-    engine = runpy.run_path(str(file.path))["load"](tokenizer, options)
+    engine = _loaded("outlines_core", tokenizer)
     matcher = engine.start(engine.compile(TYPE_STRING))
     assert matcher.commit(tokenizer.encode("]")[0]) is False
     with pytest.raises(OverflowError):
@@ -391,6 +336,9 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, 
         sys.modules.pop(name, None)
 
 
+_FAITHFUL = choose_options(find_engine("xgrammar"), "faithful", {})
+
+
 def _tokenizer() -> SimpleNamespace:
     contents = [b"a", b"ab", b"c", None]
     return SimpleNamespace(token_bytes=contents, vocab_size=4, eos_id=3)
@@ -405,28 +353,23 @@ def test_stands_in_for_what_is_imported_and_never_called(file: dict[str, Any]) -
 
 def test_refuses_an_option_that_a_version_lacks(file: dict[str, Any]) -> None:
     """What an old version cannot do is said, and what it need not do is left out."""
-    options = choose_options(find_engine("xgrammar"), "faithful", {})
-    assert file["load"](_tokenizer(), options).version == "0.1.0"
+    assert file["load"](_tokenizer(), _FAITHFUL).version == "0.1.0"
     with pytest.raises(ValueError, match=r"0\.1\.0 has no option any_order"):
-        file["load"](_tokenizer(), {**options, "any_order": True})
+        file["load"](_tokenizer(), {**_FAITHFUL, "any_order": True})
     with pytest.raises(ValueError, match="come together"):
-        file["load"](_tokenizer(), {**options, "item_separator": ","})
+        file["load"](_tokenizer(), {**_FAITHFUL, "item_separator": ","})
 
 
 def test_says_a_refusal_without_the_time_of_day(file: dict[str, Any]) -> None:
     """The same refusal has the same words in every run."""
-    engine = file["load"](
-        _tokenizer(), choose_options(find_engine("xgrammar"), "faithful", {})
-    )
+    engine = file["load"](_tokenizer(), _FAITHFUL)
     with pytest.raises(RuntimeError, match=r"^/cpp/here\.cc:1: refused$"):
         engine.compile("{}")
 
 
 def test_cuts_forced_text_into_the_longest_tokens(file: dict[str, Any]) -> None:
     """What no token spells ends the cutting."""
-    engine = file["load"](
-        _tokenizer(), choose_options(find_engine("xgrammar"), "faithful", {})
-    )
+    engine = file["load"](_tokenizer(), _FAITHFUL)
     cut = file["tokens_of"]
     assert cut("abac", engine) == [1, 0, 2]
     assert cut("abz", engine) == [1]

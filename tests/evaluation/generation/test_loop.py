@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import jsonschema_rs
 import pytest
-import torch
 
 from curation.workers.limits import Limits
 from curation.workers.process import Program
@@ -61,13 +60,6 @@ SCHEMA = {
     "additionalProperties": False,
 }
 _SCHEMA = json.dumps(SCHEMA)
-
-
-def engine_file(folder: Path, body: str) -> Path:
-    """Write an engine's file."""
-    path = folder / "engine.py"
-    path.write_text(body)
-    return path
 
 
 @contextmanager
@@ -137,32 +129,6 @@ def tokenized(  # noqa: PLR0913 (as a request has)
 def alone(model: TransformersModel, request: TokenizedRequest) -> Generation:
     """Return the text that the model writes without any engine."""
     return generate(model, [request], [None], LoopOptions())[0]
-
-
-def test_without_an_engine_the_text_is_that_of_generate(
-    model: TransformersModel,
-) -> None:
-    """Greedy decoding through the loop chooses the tokens that `generate` chooses."""
-    request = tokenized(model, "say something", budget=24)
-    ours = alone(model, request)
-    inputs = torch.tensor([request.prompt])
-    theirs = model.module.generate(inputs, max_new_tokens=24, do_sample=False)
-    new = theirs[0, len(request.prompt) :].tolist()
-    assert list(ours.tokens) == [
-        token for token in new if token not in model.end_tokens
-    ]
-
-
-def test_a_batch_writes_what_each_text_would_bealone(model: TransformersModel) -> None:
-    """Texts of a batch do not disturb each other, whatever their prompts' lengths."""
-    asked = [
-        tokenized(model, say, budget=budget)
-        for say, budget in (("a", 7), ("a much longer prompt", 20), ("mid one", 12))
-    ]
-    singly = [alone(model, request) for request in asked]
-    together = generate(model, asked, [None] * 3, LoopOptions())
-    assert [text.tokens for text in together] == [text.tokens for text in singly]
-    assert [text.ending for text in together] == [text.ending for text in singly]
 
 
 @pytest.mark.parametrize("forced", [False, True])
@@ -291,16 +257,33 @@ class Matcher:
         return self.bits
     def commit(self, token):
         self.taken += 1
+        {commit}
         return True
+    def forced(self): {forced}
     def may_end(self): return False
 class Engine:
     version = "0"
     masks_side_by_side = True
     def __init__(self, size): self.size = size
-    def compile(self, schema): return schema
-    def start(self, grammar): return Matcher(grammar, self.size)
+    def compile(self, schema):
+        {compile}
+        return schema
+    def start(self, grammar):
+        {start}
+        return Matcher(grammar, self.size)
 def load(tokenizer, options): return Engine((tokenizer.vocab_size + 31) // 32 * 4)
 """
+_CRASHES = "if self.taken == 3: os.abort()"
+#: As above, but for schemas that are sound.
+_FRAGILE = "if self.taken == 3 and 'sound' not in self.schema: os.abort()"
+
+
+def engine_file(folder: Path, **does: str) -> Path:
+    """Write an engine's file, with what it does at each of its steps."""
+    path = folder / "engine.py"
+    steps = dict.fromkeys(("mask", "commit", "forced", "compile", "start"), "pass")
+    path.write_text(_ENGINE.format(**{**steps, **does}))
+    return path
 
 
 def _begun(opened: Sequence[EngineSession]) -> None:
@@ -316,8 +299,7 @@ def test_masks_of_a_batch_are_computed_at_the_same_time(
     tokenizer: TokenizerFiles, tmp_path: Path
 ) -> None:
     """Each of two masks waits until the other one is being computed."""
-    body = _ENGINE.format(mask="if self.taken: together.wait(10)")
-    engine = engine_file(tmp_path, body)
+    engine = engine_file(tmp_path, mask="if self.taken: together.wait(10)")
     with sessions(tokenizer, engine, texts=2, mask_threads=2) as opened:
         _begun(opened)
         for one in opened:
@@ -334,7 +316,7 @@ def test_nobody_waits_for_masks_that_are_asked_for(
     """To send what a batch asks is not to wait for it: the model's pass comes next."""
     gate = tmp_path / "gate"
     wait = f"while self.taken and not os.path.exists({str(gate)!r}): time.sleep(0.001)"
-    engine = engine_file(tmp_path, _ENGINE.format(mask=wait))
+    engine = engine_file(tmp_path, mask=wait)
     with sessions(tokenizer, engine, texts=3) as opened:
         _begun(opened)
         for one in opened:
@@ -368,27 +350,24 @@ def test_texts_and_masks_are_those_of_one_after_the_other(
     assert found[0] == found[1]
 
 
-_FALLS = (
-    "if self.taken == 2 and '1' in self.schema: os.abort()",
-    "if self.taken == 2 and '1' in self.schema: raise MemoryError",
-)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("mask", "result"),
-    [(_FALLS[0], Result.CRASH), (_FALLS[1], Result.OUT_OF_MEMORY)],
-    ids=["aborts", "out-of-memory"],
+    ("does", "result"),
+    [
+        ("raise ValueError", Result.ENGINE_ERROR),
+        pytest.param("os.abort()", Result.CRASH, marks=pytest.mark.slow),
+        pytest.param("raise MemoryError", Result.OUT_OF_MEMORY, marks=pytest.mark.slow),
+    ],
 )
 def test_who_dies_beside_others_is_found(
     model: TransformersModel,
     tokenizer: TokenizerFiles,
     tmp_path: Path,
-    mask: str,
+    does: str,
     result: Result,
 ) -> None:
     """Its text alone has that outcome, wherever in the batch it is; others go on."""
-    engine = engine_file(tmp_path, _ENGINE.format(mask=mask))
+    when = "if self.taken == 2 and '1' in self.schema: "
+    engine = engine_file(tmp_path, mask=when + does)
     asked = [
         tokenized(model, str(place), schema=json.dumps({"title": str(place)}), budget=6)
         for place in range(3)
@@ -400,23 +379,6 @@ def test_who_dies_beside_others_is_found(
             )
             results = {one.id: one.result for one in made}
             assert results == {"0": Result.OK, "1": result, "2": Result.OK}
-
-
-def test_a_mask_that_raises_beside_others_is_its_texts_own(
-    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
-) -> None:
-    """What is raised in a thread is told as if it were raised in none."""
-    fails = "assert not (self.taken and '1' in self.schema), 'no mask'"
-    engine = engine_file(tmp_path, _ENGINE.format(mask=fails))
-    asked = [
-        tokenized(model, str(place), schema=json.dumps({"title": str(place)}), budget=6)
-        for place in range(2)
-    ]
-    with sessions(tokenizer, engine, texts=2, mask_threads=2) as opened:
-        first, second = generate(model, asked, opened, LoopOptions())
-    assert first.result is Result.OK
-    assert second.result is Result.ENGINE_ERROR
-    assert "no mask" in second.detail
 
 
 def test_a_refused_schema_is_the_outcome_of_that_text_alone(
@@ -438,40 +400,22 @@ def test_a_refused_schema_is_the_outcome_of_that_text_alone(
     assert written.tokens == again.tokens
 
 
-_CRASHES = """
-import os
-class Matcher:
-    def __init__(self, size): self.left, self.size = 3, size
-    def mask(self): return b"\\xff" * self.size
-    def commit(self, token):
-        self.left -= 1
-        if not self.left: os.abort()
-        return True
-    def may_end(self): return False
-class Engine:
-    version = "0"
-    def __init__(self, size): self.size = size
-    def compile(self, schema): return schema
-    def start(self, grammar): return Matcher(self.size)
-def load(tokenizer, options): return Engine((tokenizer.vocab_size + 31) // 32 * 4)
-"""
-
-
-_RAISES = _CRASHES.replace(
-    "return Matcher(self.size)", "raise ValueError('no matcher')"
-)
-_LIES = _CRASHES.replace(
-    "        self.left -= 1\n        if not self.left: os.abort()\n        return True",
-    "        return token != 9\n    def forced(self): return [8, 9]",
-)
-
-
 @pytest.mark.parametrize(
-    ("engine", "options", "result", "word"),
+    ("does", "options", "result", "word"),
     [
-        (_CRASHES, LoopOptions(), Result.CRASH, "SIGABRT"),
-        (_RAISES, LoopOptions(), Result.ENGINE_ERROR, "no matcher"),
-        (_LIES, LoopOptions(forced=True), Result.ENGINE_ERROR, "forced"),
+        ({"commit": _CRASHES}, LoopOptions(), Result.CRASH, "SIGABRT"),
+        (
+            {"start": "raise ValueError('no matcher')"},
+            LoopOptions(),
+            Result.ENGINE_ERROR,
+            "no matcher",
+        ),
+        (
+            {"commit": "return token != 9", "forced": "return [8, 9]"},
+            LoopOptions(forced=True),
+            Result.ENGINE_ERROR,
+            "forced",
+        ),
     ],
     ids=["dies", "raises", "refuses-what-it-forces"],
 )
@@ -479,34 +423,27 @@ def test_an_engine_that_fails_in_the_middle_is_an_outcome_each_time(  # noqa: PL
     model: TransformersModel,
     tokenizer: TokenizerFiles,
     tmp_path: Path,
-    engine: str,
+    does: dict[str, str],
     options: LoopOptions,
     result: Result,
     word: str,
 ) -> None:
     """Its text ends, the session goes on; nothing under way is the next one's."""
-    with session(tokenizer, engine_file(tmp_path, engine)) as opened:
+    with session(tokenizer, engine_file(tmp_path, **does)) as opened:
         for _ in range(5):
             made = generate(model, [tokenized(model, "x")], [opened], options)[0]
             assert made.result is result
             assert word in made.detail
 
 
-_DEAD_END = _CRASHES.replace('b"\\xff"', 'b"\\x00"')
-
-
 def test_a_mask_without_any_token_is_a_dead_end(
     model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
 ) -> None:
     """Where neither a token nor the end is allowed the text ends, and says why."""
-    with session(tokenizer, engine_file(tmp_path, _DEAD_END)) as opened:
+    engine = engine_file(tmp_path, mask="return bytes(len(self.bits))")
+    with session(tokenizer, engine) as opened:
         made = generate(model, [tokenized(model, "x")], [opened], LoopOptions())[0]
     assert made.ending is TextEnding.DEAD_END
-
-
-_SLOW = _CRASHES.replace("import os", "import os, time").replace(
-    "return schema", "{how} if 'slow' in schema else 0; return 1"
-)
 
 
 def test_a_slow_compile_holds_up_nobody_else(
@@ -515,8 +452,11 @@ def test_a_slow_compile_holds_up_nobody_else(
     """A grammar whose compile waits for the end of the other text is compiled."""
     mark = str(tmp_path / "written")
     is_there = f"iter(lambda: os.path.exists({mark!r}), True)"
-    waits = _SLOW.replace("{how}", f"[time.sleep(0.01) for _ in {is_there}]")
-    engine = engine_file(tmp_path, waits.replace("os.abort()", f"open({mark!r}, 'w')"))
+    engine = engine_file(
+        tmp_path,
+        compile=f"if 'slow' in schema: [time.sleep(0.01) for _ in {is_there}]",
+        commit=f"if self.taken == 3: open({mark!r}, 'w')",
+    )
     asked = [
         tokenized(model, "slow", schema='{"slow": 1}', budget=2),
         tokenized(model, "fast", budget=4),
@@ -538,7 +478,7 @@ def test_a_compile_beside_others_has_processor_time(
     result: Result,
 ) -> None:
     """Its deadline is not that of the wall clock, by which a busy machine is late."""
-    engine = engine_file(tmp_path, _SLOW.replace("{how}", how))
+    engine = engine_file(tmp_path, compile=f"if 'slow' in schema: {how}")
     asked = [
         tokenized(model, "slow", schema='{"slow": 1}', budget=2),
         tokenized(model, "fast", budget=2),
@@ -550,21 +490,12 @@ def test_a_compile_beside_others_has_processor_time(
     assert (slow.compile_ns is None) == (result is Result.TIMEOUT)
 
 
-_FRAGILE = _CRASHES.replace(
-    "    def start(self, grammar): return Matcher(self.size)",
-    "    def start(self, grammar):\n"
-    "        matcher = Matcher(self.size)\n"
-    "        if 'sound' in grammar: matcher.left = 1 << 30\n"
-    "        return matcher",
-)
-
-
 @pytest.mark.slow
 def test_a_crash_ends_one_text_of_a_batch(
     model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
 ) -> None:
     """One process serves a batch; when it dies, the other texts are brought back."""
-    engine = engine_file(tmp_path, _FRAGILE)
+    engine = engine_file(tmp_path, commit=_FRAGILE)
     sound = [
         tokenized(model, say, schema='{"sound": 1}', budget=30) for say in ("a", "b c")
     ]
@@ -582,34 +513,34 @@ def test_a_crash_ends_one_text_of_a_batch(
             )
 
 
-# Their first process leaves a mark when it dies; those after it see that.
-_FORGETS = _FRAGILE.replace("os.abort()", "open({mark!r}, 'w'); os.abort()")
-_FORGETS = _FORGETS.replace(
-    "        self.left -= 1",
-    "        if {mark!r}.endswith('text') and os.path.exists({mark!r}): return False\n"
-    "        self.left -= 1",
-).replace(
-    "return schema",
-    "\n        if {mark!r}.endswith('schema') and os.path.exists({mark!r}):"
-    "\n            raise ValueError('not again')"
-    "\n        return schema",
-)
-
-
 @pytest.mark.parametrize(
-    ("forgets", "word"),
-    [("schema", "refuses it: ValueError: not again"), ("text", "what was written")],
+    ("step", "forgets", "word"),
+    [
+        (
+            "compile",
+            "raise ValueError('not again')",
+            "refuses it: ValueError: not again",
+        ),
+        ("commit", "return False", "what was written"),
+    ],
 )
-def test_a_new_process_that_does_not_do_again_what_the_last_did_is_an_error(
+def test_a_new_process_that_does_not_do_again_what_the_last_did_is_an_error(  # noqa: PLR0913, PLR0917 (a row of the table)
     model: TransformersModel,
     tokenizer: TokenizerFiles,
     tmp_path: Path,
+    step: str,
     forgets: str,
     word: str,
 ) -> None:
     """It ends the text that is brought back, and says what is refused."""
-    mark = str(tmp_path / f"died.{forgets}")
-    engine = engine_file(tmp_path, _FORGETS.replace("{mark!r}", repr(mark)))
+    mark = str(tmp_path / "died")
+    # The first process leaves a mark when it dies; those after it see that.
+    marking = _FRAGILE.replace("os.abort()", f"open({mark!r}, 'w'); os.abort()")
+    again = f"if os.path.exists({mark!r}): {forgets}"
+    steps = {"compile": "pass", "commit": ""}
+    steps[step] = again
+    steps["commit"] = "\n        ".join([steps["commit"], marking]).strip()
+    engine = engine_file(tmp_path, **steps)
     sound = tokenized(model, "x", schema='{"sound": 1}', budget=30)
     with sessions(tokenizer, engine, texts=2) as opened:
         lost, dead = generate(
@@ -620,16 +551,12 @@ def test_a_new_process_that_does_not_do_again_what_the_last_did_is_an_error(
     assert word in lost.detail
 
 
-_COMPILE_CRASHES = _FRAGILE.replace(
-    "return schema", "(os.abort() if 'aborts' in schema else 0); return schema"
-)
-
-
 def test_a_crash_in_a_compile_beside_others_is_blamed_on_it(
     model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
 ) -> None:
     """Nobody else of the batch pays for a schema on which the engine aborts."""
-    engine = engine_file(tmp_path, _COMPILE_CRASHES)
+    aborts = "if 'aborts' in schema: os.abort()"
+    engine = engine_file(tmp_path, compile=aborts, commit=_FRAGILE)
     asked = [
         tokenized(model, "x", schema=schema, budget=20)
         for schema in ('{"sound": 1}', '{"aborts": 1}', '{"sound": 2}')
@@ -645,8 +572,8 @@ def test_what_an_engine_prints_is_a_warning_of_its_text(
     model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
 ) -> None:
     """Lines that a compile prints come back with the text, and are not kept."""
-    prints = _FRAGILE.replace("return schema", "print('odd keyword'); return schema")
-    with session(tokenizer, engine_file(tmp_path, prints)) as opened:
+    engine = engine_file(tmp_path, compile="print('odd keyword')")
+    with session(tokenizer, engine) as opened:
         request = tokenized(model, "x", schema='{"sound": 1}', budget=2)
         for _ in range(2):
             made = generate(model, [request], [opened], LoopOptions())[0]

@@ -98,10 +98,11 @@ def test_a_folder_is_of_one_run(
         out.write(row())
     before = (tmp_path / "run" / "run.json").read_bytes()
     with (
-        pytest.raises(CannotCreate, match=words),
+        pytest.raises(CannotCreate, match=words) as refused,
         open_results_folder(tmp_path / "run", {**_HEAD, **change}),
     ):
         pass
+    assert "--run-dir" in str(refused.value.then)
     assert (tmp_path / "run" / "run.json").read_bytes() == before
 
 
@@ -210,10 +211,6 @@ def _copy(folder: Path) -> Path:
     return folder
 
 
-def _digests(copy: Path) -> list[str]:
-    return [digest_of_files(code_files(names, copy)) for names in (MEASURING, WRITING)]
-
-
 def test_the_digests_are_those_of_the_files() -> None:
     """A constant in their place would find every row of other code finished."""
     assert measuring_digest() == digest_of_files(code_files(MEASURING))
@@ -221,43 +218,38 @@ def test_the_digests_are_those_of_the_files() -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "measures"),
     [
-        "evaluation/walking/walk_session.py",
-        "evaluation/tokenizers/files.py",
-        "curation/workers/outcomes.py",
+        ("evaluation/walking/walk_session.py", True),
+        ("evaluation/tokenizers/files.py", True),
+        ("curation/workers/outcomes.py", True),
+        ("evaluation/generation/loop.py", False),
+        ("evaluation/models/transformers.py", False),
+        ("evaluation/servers/client.py", False),
+        ("curation/instances/judging/grading.py", False),
+        ("curation/validation/metaschemas.py", False),
+        ("evaluation/models/a_folder/that_is_new.py", False),
     ],
 )
-def test_other_measuring_code_is_another_digest(name: str, tmp_path: Path) -> None:
-    """One byte more, in any of them, and rows that are there count no more."""
-    copy = _copy(tmp_path)
-    before = _digests(copy)
-    (copy / name).write_text((copy / name).read_text("utf-8") + "#", "utf-8")
-    after = _digests(copy)
-    assert before[0] == measuring_digest()
-    assert not set(before) & set(after)
+def test_other_code_is_another_digest(
+    name: str, *, measures: bool, tmp_path: Path
+) -> None:
+    """One byte more in what measures counts for both, in a loop or judge for writing.
 
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "evaluation/generation/loop.py",
-        "evaluation/models/transformers.py",
-        "evaluation/servers/client.py",
-        "curation/instances/judging/grading.py",
-        "curation/validation/metaschemas.py",
-        "evaluation/models/a_folder/that_is_new.py",
-    ],
-)
-def test_another_loop_or_judge_is_another_digest(name: str, tmp_path: Path) -> None:
-    """It counts where a model writes, in folders of any depth, and only there."""
+    Folders may be of any depth.
+    """
     copy = _copy(tmp_path)
-    before = _digests(copy)
+    sets = (MEASURING, WRITING)
+    before = [digest_of_files(code_files(names, copy)) for names in sets]
     (copy / name).parent.mkdir(exist_ok=True)
-    (copy / name).write_text("#", "utf-8")
-    after = _digests(copy)
-    assert before[0] == after[0]
-    assert before[1] != after[1]
+    with (copy / name).open("a") as file:
+        file.write("#")
+    after = [digest_of_files(code_files(names, copy)) for names in sets]
+    assert before[0] == measuring_digest()
+    assert [now != then for now, then in zip(after, before, strict=True)] == [
+        measures,
+        True,
+    ]
 
 
 def test_another_version_of_a_judge_is_another_digest(
