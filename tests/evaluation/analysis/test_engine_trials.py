@@ -15,6 +15,7 @@ from evaluation.core.cases import (
     Row,
     WalkVerdict,
 )
+from tests.evaluation.known import known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,8 +77,7 @@ def test_only_engines_that_constrain_are_targets(trials: EngineTrials) -> None:
     """One that is not installed is known with the command that installs it."""
     assert trials.engine("none") is None
     assert trials.engine("nosuch") is None
-    older = trials.engine("llguidance==0.0.1")
-    assert older is not None
+    older = known(trials.engine("llguidance==0.0.1"))
     assert older.install == "csbdata engines add llguidance==0.0.1"
 
 
@@ -85,10 +85,9 @@ def test_only_engines_that_constrain_are_targets(trials: EngineTrials) -> None:
 @pytest.mark.parametrize("spec", ["llguidance", "xgrammar", "outlines_core"])
 def test_an_installed_engine_is_run(trials: EngineTrials, spec: str) -> None:
     """What all of them do right, and what all of them refuse or let through."""
-    known = trials.engine(spec)
-    assert known is not None
-    if known.unavailable:
-        pytest.skip(known.install)
+    target = known(trials.engine(spec))
+    if target.unavailable:
+        pytest.skip(target.install)
     right = trials.run(spec, {"enum": ["a", "b"]})
     assert right.valid
     assert right.invalid

@@ -14,6 +14,7 @@ from evaluation.tokenizers.byte_level import from_tiktoken
 from evaluation.tokenizers.files import read_files, write_files
 from evaluation.tokenizers.vocabulary import check_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers
+from tests.evaluation.known import known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,9 +113,7 @@ def files_of(folder: Path, parsed: ParsedTokenizer) -> TokenizerFiles:
     """Write a tokenizer's files; return them read again."""
     folder.mkdir(parents=True, exist_ok=True)
     write_files(folder, check_tokenizer(parsed, "made"), "MIT")
-    files = read_files(folder, "made")
-    assert files is not None
-    return files
+    return known(read_files(folder, "made"))
 
 
 def tiktoken_files(folder: Path) -> TokenizerFiles:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from evaluation.core.cases import InstanceResult, InstanceWalk, WalkVerdict, Why
 from evaluation.walking.engine_worker import WalkedText, find_contradictions
 from evaluation.walking.why import OTHER, is_match, why_of
+from tests.evaluation.known import known
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _STRING = '{"type": "string", %s}'
 _BOUNDED = _STRING % '"minLength": 1'
 _TWO = '{"properties": {"a": {}, "b": {}}, "type": "object"}'
+_INSIDE = '{"type": "object", "properties": {"a": {"type": "string"}}}'
 _NAMED = '{"type": "object", "patternProperties": {"^x": {}}}'
 _REF = '{"$ref": "#/$defs/a", "$defs": {"a": {"minimum": 3}}}'
 _UNION = '{"anyOf": [{"properties": {"a": {"enum": ["xy"]}}}, {"type": "null"}]}'
@@ -39,6 +41,7 @@ def _blocked(text: str, byte: int | None) -> InstanceResult:
         (_STRING % '"pattern": "b"', '"|ab"', "character of a string/pattern//root"),
         (_STRING % '"maxLength": 9, "pattern": "b"', r'"b|\n"', "escape/pattern//root"),
         ('{"properties": {}}', "|1", "start of a value/properties/without type/root"),
+        (_INSIDE, '{"a": |"x"}', "start of a value/type//property"),
         ('{"type": "integer"}', "1|.0", "fraction/type//root"),
         ('{"type": "integer"}', "1|e2", "exponent/type//root"),
         ('{"minimum": 0}', "|-0", "minus sign/minimum/without type/root"),
@@ -68,8 +71,7 @@ def test_a_blocked_text_is_classed_by_its_place(
     before, after = text.split("|")
     walk = InstanceWalk(text=before + after, valid=True)
     byte = len(before.encode()) if after else None
-    why = why_of(schema, walk, _blocked(before + after, byte))
-    assert why is not None
+    why = known(why_of(schema, walk, _blocked(before + after, byte)))
     found = (why.stands, why.keyword, why.setting, why.context)
     assert "/".join(found) == expected
 
@@ -113,8 +115,7 @@ def test_an_accepted_text_is_classed_by_what_it_violates(
     label = {"keyword": keyword} if labelled else {}
     walk = InstanceWalk(text=text, valid=False, label=label)
     walked = InstanceResult(verdict=WalkVerdict.ACCEPTED, valid=False, tokens=1)
-    why = why_of(schema, walk, walked)
-    assert why is not None
+    why = known(why_of(schema, walk, walked))
     assert why.cause == ("accepted to its end", keyword, setting)
 
 
@@ -143,9 +144,8 @@ def test_an_engine_s_failure_is_classed_by_its_message() -> None:
 @pytest.mark.parametrize("schema", ["[", "{}", '{"$ref": 7, "properties": []}'])
 def test_what_cannot_be_read_is_other(schema: str) -> None:
     """A schema or a text that is no JSON raises nothing."""
-    why = why_of(schema, InstanceWalk(text='{"', valid=True), _blocked('{"', 1))
-    assert why is not None
-    assert why.stands == OTHER
+    walk = InstanceWalk(text='{"', valid=True)
+    assert known(why_of(schema, walk, _blocked('{"', 1))).stands == OTHER
 
 
 def test_a_reference_out_of_the_schema_is_not_followed(tmp_path: Path) -> None:
