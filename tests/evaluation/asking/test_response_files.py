@@ -97,6 +97,8 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         read_responses(tmp_path / "nothing.jsonl")
     with pytest.raises(NoInput, match="directory"):
         read_responses(tmp_path)
+    with pytest.raises(NoInput, match="nothing"):
+        read_records(tmp_path / "nothing.jsonl")
 
 
 _FULL = Record(
@@ -125,6 +127,18 @@ def test_a_record_comes_back_as_it_was_written(tmp_path: Path, record: Record) -
     file = tmp_path / "records.jsonl"
     file.write_bytes(encode_records([record]))
     assert read_records(file) == [record]
+
+
+def test_a_file_is_of_another_layout_or_has_a_broken_record(tmp_path: Path) -> None:
+    """The suite reads what is no record from the first line on; later ones are told."""
+    file = tmp_path / "records.jsonl"
+    request = RecordRequest(data=str(file), fetch=FetchSettings(cache=tmp_path))
+    file.write_bytes(encode_records([Record(id="a")]) + b"{\n")
+    with pytest.raises(BadData, match="no record") as caught:
+        records_of(choose_suite("passrate"), request)
+    assert caught.value.where == f"{file}:2"
+    file.write_text('{"type": "object"}\n')
+    assert len(records_of(choose_suite("passrate"), request).records) == 1
 
 
 def test_records_of_a_file_are_chosen_by_split(tmp_path: Path) -> None:

@@ -14,19 +14,28 @@ from typer.testing import CliRunner
 
 import evaluation.suites
 from curation.download.acquire import FetchSettings
-from curation.system.errors import BadConfiguration, NoInput
+from curation.system.errors import BadConfiguration, BadUsage, NoInput
 from evaluation.analysis.run_report import tables_by_task
 from evaluation.asking.records import records_of
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.rewording import reworded_records
 from evaluation.asking.run import score_file
 from evaluation.asking.scoring import live_scorer, score_all
+from evaluation.asking.self_test import TestedAnswer as CheckedAnswer
 from evaluation.asking.self_test import self_test
 from evaluation.commands.options import choose_named_suite
 from evaluation.commands.results import app
-from evaluation.core.records import Record, RecordRequest, Response, encode_records
+from evaluation.core.records import (
+    Record,
+    RecordRequest,
+    Response,
+    Verdict,
+    encode_records,
+)
+from evaluation.core.suite import KnownAnswer
 from evaluation.suites.registry import suite_named, suites
 from tests.distributions import lay_out_distribution
+from tests.evaluation.known import known
 from tests.evaluation.servers.loopback import Said, answer, loopback
 from tests.evaluation.suites.envelopes import right_answers
 from tests.slow_cases import first_fast
@@ -227,27 +236,46 @@ def test_a_package_adds_a_suite_by_an_entry_point(
 def test_the_example_passes_its_own_self_test(tmp_path: Path) -> None:
     """Every known answer of its records gets its class, for the reason intended."""
     request = _request(tmp_path, str(lay_out(tmp_path)))
-    chosen = request.suite
-    assert chosen is not None
+    chosen = known(request.suite)
     found = records_of(chosen, request.records())
     tested = self_test(chosen, found.records, jobs=1)
     assert len(tested) == 16
     assert all(answer.as_expected for answer in tested)
 
 
+@pytest.mark.parametrize(
+    ("expected", "because", "holds"),
+    [
+        ("wrong_type", "", True),
+        ("wrong_type", "of type", True),
+        ("wrong_type", "too long", False),
+        ("parse", "of type", False),
+        ("", "", False),
+    ],
+)
+def test_a_known_answer_needs_its_class_and_its_reason(
+    expected: str, because: str, *, holds: bool
+) -> None:
+    """Either one alone is a surprise of the self-test."""
+    answer = KnownAnswer(kind="made", text="{}", expected=expected, because=because)
+    reasons = ("n is not of type integer",)
+    verdict = Verdict(passed=False, failure_class="wrong_type", reasons=reasons)
+    tested = CheckedAnswer(record=Record(id="a"), answer=answer, verdict=verdict)
+    assert tested.as_expected is holds
+
+
 def test_records_of_a_file_are_read_for_every_suite(tmp_path: Path) -> None:
     """What `generate` writes, `--data` reads, and a limit draws from it."""
     request = _request(tmp_path, str(lay_out(tmp_path)))
-    chosen = request.suite
-    assert chosen is not None
-    generate = chosen.suite.generate
-    assert generate is not None
-    made = generate(20, 3, chosen.settings)
+    chosen = known(request.suite)
+    made = known(chosen.suite.generate)(20, 3, chosen.settings)
     file = tmp_path / "made.jsonl"
     file.write_bytes(encode_records(made))
     wanted = RecordRequest(data=str(file), fetch=request.fetch, limit=7)
     found = records_of(chosen, wanted)
     assert (found.origin, len(found.records)) == ("file", 7)
+    with pytest.raises(BadUsage, match="doubling reads no --data"):
+        records_of(chosen, replace(wanted, data=str(tmp_path)))
 
 
 @pytest.mark.parametrize(
@@ -390,8 +418,7 @@ def test_failures_name_no_command_that_nobody_typed(worse: Path) -> None:
 def test_a_text_that_loses_nothing_takes_the_place_of_ours(tmp_path: Path) -> None:
     """One that lost a requirement, or is cut, does not."""
     chosen = choose_suite("ifstruct")
-    assert chosen.suite.generate
-    records = list(chosen.suite.generate(3, 5, chosen.settings))
+    records = list(known(chosen.suite.generate)(3, 5, chosen.settings))
     texts = [str(record.fields["prompt"]) for record in records]
     said: list[str] = []
 
@@ -418,8 +445,7 @@ def test_a_text_that_loses_nothing_takes_the_place_of_ours(tmp_path: Path) -> No
 def test_a_server_is_asked_for_eight_texts_at_once(tmp_path: Path) -> None:
     """Each comes to its own record, however many there are."""
     chosen = choose_suite("ifstruct")
-    assert chosen.suite.generate
-    records = list(chosen.suite.generate(40, 5, chosen.settings))
+    records = list(known(chosen.suite.generate)(40, 5, chosen.settings))
 
     def reply(body: dict[str, Any], _number: int) -> Said:
         text = body["messages"][-1]["content"].partition("new request.\n\n")[2]

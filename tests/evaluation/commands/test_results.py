@@ -43,7 +43,7 @@ _HEAD = {
     "tokenizer": {"name": "smollm2"},
     "command": shlex.split(
         "csbdata eval --task=masks --data 'my schemas' --no-forced --limit 5 "
-        "--engine alpha --seed=3"
+        "--engine alpha --seed=3 --set orders=2 --set compile_seconds=9"
     ),
     "limits": {"compile_seconds": 40.0, "run_seconds": 40.0, "memory_mb": 4096},
 }
@@ -99,7 +99,7 @@ def test_failures_come_worst_first_with_the_command(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert table["rows"][1]["to see it again"] == (
         "csbdata eval --engine alpha@faithful --option strict=true "
-        "--task masks --data 'my schemas' --no-forced --seed=3 "
+        "--task masks --data 'my schemas' --no-forced --seed=3 --set orders=2 "
         "--id 'Github_easy/o 2' --set compile_seconds=40 --set run_seconds=40 "
         "--set memory=4096"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -293,6 +294,15 @@ def _begun(opened: Sequence[EngineSession]) -> None:
     for one in opened:
         one.compiled()
         one.mask()
+
+
+def test_a_mask_may_have_no_bit_to_spare(
+    tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """It covers a vocabulary of a multiple of 32 tokens to the bit."""
+    size = -(-tokenizer.vocab_size // 32) * 32
+    with session(replace(tokenizer, vocab_size=size), engine_file(tmp_path)) as opened:
+        _begun([opened])
 
 
 def test_masks_of_a_batch_are_computed_at_the_same_time(

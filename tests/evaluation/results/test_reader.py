@@ -198,6 +198,15 @@ def test_damaged_texts_are_named_where_they_are_read(
         list(run.rows())
 
 
+def test_texts_of_a_file_that_has_gone_are_unavailable(tmp_path: Path) -> None:
+    """The fault names the file, rather than fewer rows."""
+    run = open_run(write_run(tmp_path, [row()]))
+    assert run.frame().height == 1
+    (tmp_path / ATTEMPTS).unlink()
+    with pytest.raises(NoInput, match=ATTEMPTS):
+        list(run.rows())
+
+
 def test_an_empty_run_has_tables_of_no_lines(tmp_path: Path) -> None:
     """A run that was killed at once opens, with nothing in it."""
     run = open_run(write_run(tmp_path, []))

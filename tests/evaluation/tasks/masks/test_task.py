@@ -445,9 +445,13 @@ def test_its_script_of_results_prints_its_table(tmp_path: Path) -> None:
     assert cells["TBM p100"] == ["20,001", "20,001"]
 
 
-def test_an_engine_that_maskbench_does_not_know_has_an_id_of_its_own(
-    tmp_path: Path,
-) -> None:
-    """It is taken for none of those that it knows."""
-    folder = _written(tmp_path, [row()])
-    assert json.loads((folder / "meta.txt").read_text())["id"] == "alpha+1.0"
+def test_an_engine_that_maskbench_does_not_know_has_another_id(tmp_path: Path) -> None:
+    """It is taken for none of those that it knows, which have theirs."""
+    engines: list[UntypedJson] = [
+        {"engine": f"{name} 1.0", "name": name} for name in ("llguidance", "alpha")
+    ]
+    rows = [row(engine=engine["engine"]) for engine in engines]
+    run = open_run(write_run(tmp_path / "run", rows, {**HEAD, "engines": engines}))
+    folders = write_maskbench(run, tmp_path / "out")
+    ids = {json.loads((folder / "meta.txt").read_text())["id"] for folder in folders}
+    assert ids == {"llg", "alpha+1.0"}
