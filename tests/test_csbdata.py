@@ -133,7 +133,7 @@ PUBLIC = [
     "witnesses",
 ]
 #: Each of these has an example, and says what it raises.
-FUNCTIONS = ("build", "check", "decode", "diff", "fit", "push", "verify", "witnesses")
+FUNCTIONS = [name for name in PUBLIC if name.islower() and name != "main"]
 
 
 def test_exactly_these_names_are_public() -> None:
@@ -154,6 +154,18 @@ def test_no_other_name_is_there() -> None:
     """A name that is misspelled is an error at once."""
     with pytest.raises(AttributeError, match="no attribute 'bild'"):
         _ = csbdata.bild
+
+
+def test_a_missing_library_is_named_with_its_command(tmp_path: Path) -> None:
+    """By the name that needs it, in a session and in `help`."""
+    ended = run(
+        tmp_path,
+        "-c",
+        "import sys; sys.modules['pooch'] = None; import csbdata; csbdata.build",
+    )
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("ModuleNotFoundError: build: this needs the library pooch: ")
+    assert last.endswith("'csbdata[build]'")
 
 
 def test_a_check_is_one_call() -> None:
