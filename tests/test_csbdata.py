@@ -7,11 +7,15 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from pydantic import BaseModel
 
 import csbdata
+
+if TYPE_CHECKING:
+    from curation.core.json_types import GivenSchema
 
 ROOT = Path(csbdata.__file__).parent
 
@@ -183,6 +187,13 @@ def test_two_schemas_are_compared_in_one_call() -> None:
     assert (relation.kind, relation.only_first) == ("narrower", "1")
     with pytest.raises(csbdata.CsbdataError, match="invalid_schema"):
         csbdata.diff(first, {"type": "banana"})
+
+
+@pytest.mark.parametrize(("kind", "schema"), [("bytes", b"{}"), ("set", {"enum": {1}})])
+def test_what_no_schema_can_hold_is_named(kind: str, schema: GivenSchema) -> None:
+    """By its type in Python."""
+    with pytest.raises(csbdata.CsbdataError, match=f"{kind} is no type of JSON"):
+        csbdata.judge("1", schema)
 
 
 class _Invoice(BaseModel):

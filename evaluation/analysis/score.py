@@ -456,14 +456,13 @@ class _Comparison:
     ) -> None:
         rule = field.rule(answer if gold is None else gold)
         kinds = {type(gold), type(answer)} - {type(None)}
-        if rule.name == "ignore":
+        if rule.name == "ignore" or not kinds:
             return
         if kinds == {dict} and field.declared is None:
             gold, answer = gold or {}, answer or {}
             for name in dict.fromkeys((*gold, *answer)):
-                if name in gold or answer[name] is not None:
-                    inner = field.member(name)
-                    self._compare(inner, gold.get(name), answer.get(name), leaves)
+                inner = field.member(name)
+                self._compare(inner, gold.get(name), answer.get(name), leaves)
         elif kinds == {list} and rule.name in _OF_ARRAYS:
             inner = field.member("*")
             for gold_item, answer_item in self._aligned(
