@@ -146,11 +146,10 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --instances
       csbdata build --sample
       csbdata build --executor ray:10.0.0.1:6379
-      csbdata build --with corpus --with Acme=schemas/
+      csbdata build --with corpus --with Acme=schemas/ --with shop.models
       csbdata build --only tool-schemas
       csbdata build --sample --with api.yaml --with Mine=tools.json
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
-      csbdata build --sample --with shop.models
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
     from curation.pipeline.build import BuildRequest

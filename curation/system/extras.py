@@ -38,7 +38,7 @@ def missing_library(error: ModuleNotFoundError) -> Unavailable | None:
     holding = {extra for name, extra in held if name == library}
     if not holding:
         return None
-    # Each extra lists those that it includes in full: the shortest brings the least.
+    # An extra lists what it includes in full: the shortest brings the least.
     sizes = Counter(extra for _, extra in held)
-    smallest = min(holding, key=lambda extra: (sizes[extra], extra))
+    smallest = min(sorted(holding), key=sizes.__getitem__)
     return Unavailable(f"this needs the library {library}", "", install_extra(smallest))

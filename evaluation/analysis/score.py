@@ -1,18 +1,7 @@
 """Score extractions: answers against gold documents, field by field.
 
 Each field has a rule, which the keyword `x-eval` of its schema names, and otherwise its
-type decides:
-
-| rule | right if | default of |
-|---|---|---|
-| `exact` | the JSON values are equal | Booleans, `enum`, `const` |
-| `text` | equal without case, width and spacing | strings |
-| `number` | within `tolerance` or `relative` (both 0) | numbers |
-| `date` | the same day or moment, however written | `format: date`, `date-time` |
-| `list` | items are aligned in order, as a diff does | arrays |
-| `set` | items are aligned in any order, for the most right fields | |
-| `index` | items are compared index by index | |
-| `ignore` | never compared | |
+type decides: docs/suites.md has a table of them.
 
 `{"x-eval": {"rule": "number", "relative": 0.01}}` gives a rule its figures. Null is
 equal to leaving a member out. An object or array with `exact` is one value.
