@@ -206,9 +206,7 @@ def __getattr__(name: str) -> object:
     except ModuleNotFoundError as error:
         from curation.system.extras import missing_library  # noqa: PLC0415 - seldom
 
-        fault = missing_library(error)
-        if fault is None:
-            raise
+        fault = missing_library(error) or error
         raise ModuleNotFoundError(f"{name}: {fault}", name=error.name) from error
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from curation.system.errors import Unavailable
 
@@ -35,10 +34,10 @@ def missing_library(error: ModuleNotFoundError) -> Unavailable | None:
         (match["library"].replace("-", "_"), match["extra"])
         for match in _OF_AN_EXTRA.finditer(declared)
     ]
-    holding = {extra for name, extra in held if name == library}
+    extras = [extra for _, extra in held]
+    holding = [extra for name, extra in held if name == library]
     if not holding:
         return None
     # An extra lists what it includes in full: the shortest brings the least.
-    sizes = Counter(extra for _, extra in held)
-    smallest = min(sorted(holding), key=sizes.__getitem__)
-    return Unavailable(f"this needs the library {library}", "", install_extra(smallest))
+    then = install_extra(min(holding, key=extras.count))
+    return Unavailable(f"this needs the library {library}", "", then)
