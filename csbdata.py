@@ -189,6 +189,10 @@ def __getattr__(name: str) -> object:
     """Return a public name, imported now (PEP 562).
 
     Or the version of the distribution, by the name `__version__`.
+
+    Raises:
+        AttributeError: no such name is public.
+        ModuleNotFoundError: a library is missing; the text has the command for it.
     """
     if name == "__version__":
         from importlib.metadata import version  # noqa: PLC0415 - takes time
@@ -197,7 +201,13 @@ def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, _, own = _MODULES[name].partition(":")
-    return getattr(import_module(module), own or name)
+    try:
+        return getattr(import_module(module), own or name)
+    except ModuleNotFoundError as error:
+        from curation.system.extras import missing_library  # noqa: PLC0415 - seldom
+
+        fault = missing_library(error) or error
+        raise ModuleNotFoundError(f"{name}: {fault}", name=error.name) from error
 
 
 def __dir__() -> list[str]:

@@ -7,11 +7,15 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from pydantic import BaseModel
 
 import csbdata
+
+if TYPE_CHECKING:
+    from curation.core.json_types import GivenSchema
 
 ROOT = Path(csbdata.__file__).parent
 
@@ -133,7 +137,7 @@ PUBLIC = [
     "witnesses",
 ]
 #: Each of these has an example, and says what it raises.
-FUNCTIONS = ("build", "check", "decode", "diff", "fit", "push", "verify", "witnesses")
+FUNCTIONS = [name for name in PUBLIC if name.islower() and name != "main"]
 
 
 def test_exactly_these_names_are_public() -> None:
@@ -156,6 +160,18 @@ def test_no_other_name_is_there() -> None:
         _ = csbdata.bild
 
 
+def test_a_missing_library_is_named_with_its_command(tmp_path: Path) -> None:
+    """By the name that needs it, in a session and in `help`."""
+    ended = run(
+        tmp_path,
+        "-c",
+        "import sys; sys.modules['pooch'] = None; import csbdata; csbdata.build",
+    )
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("ModuleNotFoundError: build: this needs the library pooch: ")
+    assert last.endswith("'csbdata[build]'")
+
+
 def test_a_check_is_one_call() -> None:
     """A schema is checked as a value, as text, or as the bytes of a file."""
     for schema in ({"type": "banana"}, '{"type": "banana"}', b'{"type": "banana"}'):
@@ -171,6 +187,13 @@ def test_two_schemas_are_compared_in_one_call() -> None:
     assert (relation.kind, relation.only_first) == ("narrower", "1")
     with pytest.raises(csbdata.CsbdataError, match="invalid_schema"):
         csbdata.diff(first, {"type": "banana"})
+
+
+@pytest.mark.parametrize(("kind", "schema"), [("bytes", b"{}"), ("set", {"enum": {1}})])
+def test_what_no_schema_can_hold_is_named(kind: str, schema: GivenSchema) -> None:
+    """By its type in Python."""
+    with pytest.raises(csbdata.CsbdataError, match=f"{kind} is no type of JSON"):
+        csbdata.judge("1", schema)
 
 
 class _Invoice(BaseModel):

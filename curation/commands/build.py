@@ -49,10 +49,9 @@ class _SourceOptions:
         typer.Option(
             "--with",
             metavar="[CONFIG=]SOURCE",
-            help="Add a source: corpus, "
-            "openapi, or your own schemas: a file or folder of schemas, "
-            "OpenAPI or tools, mcp:COMMAND, MODULE:MODEL, a build or a Hub dataset; "
-            "CONFIG names their config. May be repeated.",
+            help="Add a source: corpus, or your own schemas: a file or folder of "
+            "schemas, OpenAPI or tools, mcp:COMMAND, MODULE:MODEL, a build or a Hub "
+            "dataset; CONFIG names their config. May be repeated.",
         ),
     ] = None
     only: Annotated[
@@ -147,11 +146,10 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --instances
       csbdata build --sample
       csbdata build --executor ray:10.0.0.1:6379
-      csbdata build --with openapi --with Acme=schemas/
-      csbdata build --only openapi
-      csbdata build --sample --with api.yaml --with tools.json
+      csbdata build --with corpus --with Acme=schemas/ --with shop.models
+      csbdata build --only tool-schemas
+      csbdata build --sample --with api.yaml --with Mine=tools.json
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
-      csbdata build --sample --with shop.models
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
     from curation.pipeline.build import BuildRequest

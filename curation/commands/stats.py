@@ -113,8 +113,9 @@ def _table_1(statistics: EditionStatistics) -> Group:
         ]
         for config, count in counts.items()
     ]
-    total = sum(count for config, count in counts.items() if config in CONFIGS)
-    rows.insert(sum(config in CONFIGS for config in counts), ["total", "", total, ""])
+    ten = [count for config, count in counts.items() if config in CONFIGS]
+    if ten:
+        rows.insert(len(ten), ["total", "", sum(ten), ""])
     return table(
         ["config", "category", "records", "effective size"],
         rows,
@@ -146,8 +147,9 @@ def _table_9(counts: Mapping[str, Mapping[str, int]]) -> Group:
         [config, *drafts.values()] for config, drafts in counts.items()
     ]
     ten = [drafts for config, drafts in counts.items() if config in CONFIGS]
-    sums = [sum(drafts[draft] for drafts in ten) for draft in DRAFTS]
-    rows.insert(len(ten), ["total", *sums])
+    if ten:
+        sums = [sum(drafts[draft] for drafts in ten) for draft in DRAFTS]
+        rows.insert(len(ten), ["total", *sums])
     return table(
         ["config", *DRAFTS],
         rows,

@@ -139,7 +139,8 @@ def _conclude(where: str, verification: Verification) -> None:
         say("No check failed, but one was not run: see above.", style="yellow")
         return
     if not verification.failures:
-        push = command("push", where, "--repo", "OWNER/NAME", "--dry-run")
+        partial = ("--allow-partial",) if verification.partial else ()
+        push = command("push", where, "--repo", "OWNER/NAME", *partial, "--dry-run")
         hint = f" Next: {push}" if Path(where).exists() else ""
         say(f"{where} is fine.{hint}")
         return

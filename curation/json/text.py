@@ -15,7 +15,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from functools import partial
@@ -390,7 +390,9 @@ def _described(value: UntypedJson) -> UntypedJson:
     """Return a model's schema, or a mapping of another kind, as `json` writes it."""
     if hasattr(value, "model_json_schema"):
         return value.model_json_schema()
-    return dict(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no type of JSON")
 
 
 def digest(value: Json) -> str:

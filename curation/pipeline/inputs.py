@@ -39,6 +39,7 @@ from curation.system.progress import Progress
 from curation.system.registry import closest_names
 
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
+_NAMES = "`csbdata sources` lists them; a file or folder is named by its path"
 #: A source with a quota has this one there, small enough that the sample meets it.
 SAMPLE_QUOTA = 40
 
@@ -50,7 +51,7 @@ class ExtraSource:
     Example:
         >>> ExtraSource.parse("Acme=schemas/")
         ExtraSource(source='schemas/', config='Acme')
-        >>> ExtraSource.parse("openapi:api.yaml").config is None
+        >>> ExtraSource.parse("api.yaml").config is None
         True
     """
 
@@ -211,18 +212,18 @@ def _open_extra(
         CsbdataError: the expression cannot be opened, or nothing in it is read.
     """
     source = sources().get(extra.source)
-    is_plain = extra.config is None and not {"/", ":", "#"} & set(extra.source)
     if extra.config is None and source is not None and source is not LOCAL:
         return source
-    if is_plain and not Path(extra.source).exists():
-        # More likely a misspelt name than a path.
-        try:
-            source_named(extra.source)
-        except BadUsage as error:
-            then = "`csbdata sources` lists them; a file or folder is named by its path"
-            raise BadUsage(str(error), then=then) from error
-        raise NoInput("no such file or folder", extra.source)
-    opened = open_source(extra.source, say)
+    try:
+        opened = open_source(extra.source, say)
+    except NoInput:
+        if extra.config is None and not {"/", ":", "#", "."} & set(extra.source):
+            # More likely a misspelt name than a path.
+            try:
+                source_named(extra.source)
+            except BadUsage as error:
+                raise BadUsage(str(error), then=_NAMES) from error
+        raise
     if unread := require_files(opened):
         say(unread)
     digest = opened.files.digest

@@ -103,9 +103,6 @@ def pools_of(executor: str, say: Callable[[str], None]) -> Iterator[OpenPool]:
         return
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
-    if not address:
-        paths = (NODE_PATH, os.environ.get("PYTHONPATH"))
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     try:
         with formats_when_needed():
             ray = import_module("ray")
@@ -120,7 +117,11 @@ def pools_of(executor: str, say: Callable[[str], None]) -> Iterator[OpenPool]:
     }
     # Ray replaces these handlers.
     handlers = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT)}
+    path = os.environ.get("PYTHONPATH")
     try:
+        if not address:
+            # The nodes inherit it; this process gets its value back.
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (NODE_PATH, path)))
         if address not in {"", "auto"}:
             # Ray itself would try for a minute.
             host, _, port = address.rpartition(":")
@@ -137,6 +138,9 @@ def pools_of(executor: str, say: Callable[[str], None]) -> Iterator[OpenPool]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+        os.environ.pop("PYTHONPATH", None)
+        if path is not None:
+            os.environ["PYTHONPATH"] = path
     try:
         yield partial(RayPool, ray, say)
     finally:

@@ -1,18 +1,7 @@
 """Score extractions: answers against gold documents, field by field.
 
 Each field has a rule, which the keyword `x-eval` of its schema names, and otherwise its
-type decides:
-
-| rule | right if | default of |
-|---|---|---|
-| `exact` | the JSON values are equal | Booleans, `enum`, `const` |
-| `text` | equal without case, width and spacing | strings |
-| `number` | within `tolerance` or `relative` (both 0) | numbers |
-| `date` | the same day or moment, however written | `format: date`, `date-time` |
-| `list` | items are aligned in order, as a diff does | arrays |
-| `set` | items are aligned in any order, for the most right fields | |
-| `index` | items are compared index by index | |
-| `ignore` | never compared | |
+type decides: docs/suites.md has a table of them.
 
 `{"x-eval": {"rule": "number", "relative": 0.01}}` gives a rule its figures. Null is
 equal to leaving a member out. An object or array with `exact` is one value.
@@ -291,7 +280,11 @@ def score(
     mistakes: list[Mistake] = []
     for name, value in right.items():
         fields: dict[str, Counter[str]] = defaultdict(Counter)
-        for leaf in comparison.leaves(value, values.get(name)):
+        leaves = comparison.leaves(value, values.get(name))
+        if name not in values and not leaves:
+            # All is null in the gold, but no answer says so.
+            leaves = [Leaf((), "omitted", value, None, exact=False)]
+        for leaf in leaves:
             where = pointer(leaf.path)
             fields[where][leaf.outcome] += 1
             fields[where]["exact"] += leaf.exact
@@ -456,14 +449,13 @@ class _Comparison:
     ) -> None:
         rule = field.rule(answer if gold is None else gold)
         kinds = {type(gold), type(answer)} - {type(None)}
-        if rule.name == "ignore":
+        if rule.name == "ignore" or not kinds:
             return
         if kinds == {dict} and field.declared is None:
             gold, answer = gold or {}, answer or {}
             for name in dict.fromkeys((*gold, *answer)):
-                if name in gold or answer[name] is not None:
-                    inner = field.member(name)
-                    self._compare(inner, gold.get(name), answer.get(name), leaves)
+                inner = field.member(name)
+                self._compare(inner, gold.get(name), answer.get(name), leaves)
         elif kinds == {list} and rule.name in _OF_ARRAYS:
             inner = field.member("*")
             for gold_item, answer_item in self._aligned(

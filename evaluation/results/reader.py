@@ -175,6 +175,9 @@ def open_run(folder: str | Path) -> RecordedRun:
     Raises:
         NoInput: missing folder, or not a run's.
         BadData: the header cannot be read.
+
+    Example:
+        >>> csbdata.open_run("runs/mine").frame()  # doctest: +SKIP
     """
     import polars as pl  # noqa: PLC0415 - loads polars
 

@@ -377,6 +377,9 @@ def test_totals_count_the_ten(tmp_path: Path) -> None:
     )
     assert total < mine
     assert table[total].split() == ["total", "3"]
+    (tmp_path / "other").mkdir()
+    alone = [row for row in ROWS if row[0] == "mine"]
+    assert "total" not in run(stats, str(write_build(tmp_path / "other", alone, [])))
 
 
 def test_raw_files_are_measured_where_the_ledger_knows_them(tmp_path: Path) -> None:

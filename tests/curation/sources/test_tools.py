@@ -231,6 +231,29 @@ def test_models_of_the_module_are_read() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("source", "number"), [("own_shop", 2), ("own_shop:Item", 1), ("pack.models", 1)]
+)
+def test_a_build_reads_a_module_by_its_name(
+    here: Path, source: str, number: int
+) -> None:
+    """With or without the name of one model, and in a package."""
+    (here / "pack").mkdir()
+    (here / "pack/models.py").write_text(
+        "from pydantic import BaseModel\nclass A(BaseModel): a: int"
+    )
+    (found,), _ = inputs.choose_inputs(
+        "clean",
+        (),
+        FetchSettings.from_environment(),
+        only=(ExtraSource(source=source),),
+        sample=True,
+        progress=Quiet(),
+    )
+    assert isinstance(found, BuildInput)
+    assert len(list(found.source.read(found.reading))) == number
+
+
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("module", "fault", "said"),

@@ -59,7 +59,14 @@ def test_a_fault_travels_between_processes() -> None:
     assert (fault.what, fault.where, fault.then) == ("a", "b", "c")
 
 
-_DECLARED = ["rich>=15", 'hf-xet>=1; extra == "build"', "torch>=2 ; extra == 'models'"]
+#: As a wheel declares them: by the name of the extra, each with what it includes.
+_DECLARED = [
+    "rich>=15",
+    'hf-xet>=1; extra == "build"',
+    'hf-xet>=1; extra == "all"',
+    "torch>=2 ; extra == 'all'",
+    "torch>=2 ; extra == 'models'",
+]
 #: Starts a command line in an installation that has no library of the extra `build`.
 _LIGHT = """
 import re, sys

@@ -51,7 +51,8 @@ def test_a_build_is_sound_and_ends_with_the_next_command(sample_build: Path) -> 
     ):
         assert counted in done.stderr
     assert "is a partial build, and says so" in done.stderr
-    assert f"csbdata push {sample_build} --repo" in done.stderr
+    words = "--repo OWNER/NAME --allow-partial --dry-run"
+    assert f"csbdata push {sample_build} {words}" in done.stderr
 
 
 @pytest.mark.slow

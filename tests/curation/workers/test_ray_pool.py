@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +14,7 @@ from curation.system.errors import (
     BadUsage,
     Unavailable,
 )
-from curation.workers.ray_pool import pools_of, ray_address
+from curation.workers.ray_pool import NODE_PATH, pools_of, ray_address
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,24 @@ def test_without_ray_the_error_has_the_command_that_installs_it(
         pools_of("ray", print),
     ):
         pass
+
+
+@pytest.mark.parametrize("path", [None, "mine"])
+def test_the_path_of_the_nodes_is_not_left_in_this_process(
+    path: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray starts its nodes with it, in front of what the process has."""
+    monkeypatch.setenv("PYTHONPATH", path or "")
+    if path is None:
+        monkeypatch.delenv("PYTHONPATH")
+    given = list[str]()
+    ray = SimpleNamespace(
+        init=lambda **_: given.append(os.environ["PYTHONPATH"]), shutdown=list
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    with pools_of("ray", print):
+        assert os.environ.get("PYTHONPATH") == path
+    assert given == [os.pathsep.join(filter(None, (NODE_PATH, path)))]
 
 
 @pytest.mark.slow

@@ -45,9 +45,19 @@ def test_a_leaf_is_compared_by_its_rule(
 ) -> None:
     """The declared rule, otherwise that of the type; null is absent."""
     whole = {"properties": {"f": schema}, "$defs": {"d": {"format": "date"}}}
-    found = _score(whole, {"f": gold}, {"f": answer})["/f"]
+    found = _score(whole, {"f": gold}, {"f": answer}).get("/f", Counter())
     del found["exact"]
-    assert found == {outcome: 1}
+    assert found == ({outcome: 1} if outcome else {})
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [("I cannot.", {"": {"omitted": 1}}), ("{}", {})]
+)
+def test_no_answer_is_a_mistake_where_all_of_the_gold_is_null(
+    answer: str, expected: dict[str, dict[str, int]]
+) -> None:
+    """An answer without members says what the gold does."""
+    assert _score({}, {"f": None}, answer) == expected
 
 
 @pytest.mark.parametrize(
