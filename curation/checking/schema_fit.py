@@ -400,11 +400,11 @@ def rewritten(  # noqa: PLR0913 - a schema as it is sent, a target, and how far 
         prove: Whether to prove what rules tell.
         seconds: The deadline in processor time of each of both searches.
     """
-    from curation.fit.rewriting import rewrite  # noqa: PLC0415 - takes time
+    from curation.fit.rewriting import Rewriting  # noqa: PLC0415 - takes time
 
     ways: list[Literal["safe", "any"]] = ["safe", "any"]
     for allowed in ways if allow == "any" else ways[:1]:
-        result = rewrite(
+        result = Rewriting(
             schema,
             profile,
             comparer,
@@ -413,7 +413,7 @@ def rewritten(  # noqa: PLR0913 - a schema as it is sent, a target, and how far 
             strict=strict,
             prove=prove,
             seconds=seconds,
-        )
+        ).run()
         if result.fits:
             break
     return result

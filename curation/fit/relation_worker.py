@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 import jsonschema_rs
 import msgspec
@@ -80,16 +79,14 @@ def prove(question: AlgebraQuestion) -> AlgebraAnswer:
         ]
     except _FAILURES as error:
         return AlgebraAnswer(failure=f"{type(error).__name__}: {error}"[:200])
-    proven = [difference.is_empty for difference in rests]
+    proven = [rest is None for rest in rests]
     if not any(proven):
         rests.append(_rest(lambda: first_schema.intersect(second_schema)))
     return AlgebraAnswer(
         first_in_second=proven[0],
         second_in_first=proven[1],
-        apart=not any(proven) and rests[-1].is_empty,
-        differences=tuple(
-            difference.schema for difference in rests if difference.schema
-        ),
+        apart=not any(proven) and rests[-1] is None,
+        differences=tuple(filter(None, rests)),
     )
 
 
@@ -105,29 +102,22 @@ def texts(question: SchemaQuestion) -> tuple[str, ...]:
         return ()
 
 
-class _Rest(NamedTuple):
-    """The values of one operation on two schemas."""
-
-    is_empty: bool
-    #: A schema of them, if there is one.
-    schema: str = ""
-
-
-def _rest(operation: Callable[[], jsonschema_rs.CanonicalSchema]) -> _Rest:
+def _rest(operation: Callable[[], jsonschema_rs.CanonicalSchema]) -> str | None:
+    """Return a schema of an operation's values: None for no value, empty if unknown."""
     try:
         result = operation()
         if result.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO:
-            return _Rest(is_empty=True)
-        return _Rest(is_empty=False, schema=json.dumps(result.to_json_schema()))
+            return None
+        return json.dumps(result.to_json_schema())
     except (*_FAILURES, TypeError):
-        return _Rest(is_empty=False)
+        return ""
 
 
 def _without(
     small: jsonschema_rs.CanonicalSchema, large: jsonschema_rs.CanonicalSchema
-) -> _Rest:
+) -> str | None:
     if large.covers(small) == jsonschema_rs.canonical.Containment.YES:
-        return _Rest(is_empty=True)
+        return None
     return _rest(lambda: small.subtract(large))
 
 

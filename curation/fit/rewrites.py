@@ -156,14 +156,11 @@ SAFE: Final = (
         "patternProperties propertyNames additionalProperties",
         shapes=True,
     ),
-    _each(equal.declared, _EQUAL, "undeclared-property"),
     _each(narrow.without_patterns, _NARROWER, "keyword", "patternProperties"),
     _each(narrow.closed, _NARROWER, "open-object undeclared-property"),
-    _each(narrow.with_required, _NARROWER, "keyword", "minProperties"),
+    _each(equal.with_members, _EQUAL, "array-without-items object-without-properties"),
     _whole(narrow.scalars, _NARROWER, "boolean-schema untyped"),
-    _each(narrow.items_of_scalars, _NARROWER, "array-without-items"),
     _each(narrow.format_as_pattern, _NARROWER, "format"),
-    _each(narrow.scalar_values, _NARROWER, "enum-type"),
     _whole(
         narrow.cut_at_recursion, _NARROWER, "recursive-reference required-recursion"
     ),
@@ -171,7 +168,6 @@ SAFE: Final = (
     _whole(narrow.cut_at_depth, _NARROWER, "depth", everywhere=True),
     _whole(shape.nullable, _NARROWER, "optional-property", shapes=True),
     _each(narrow.emptied, _NARROWER, "open-object"),
-    _each(equal.with_properties, _EQUAL, "object-without-properties"),
     _whole(shape.wrapped, _EQUAL, "root-type root-keyword", shapes=True),
 )
 #: Rewrites after which answers have to be validated.

@@ -27,7 +27,7 @@ from curation.fit import relation_worker
 from curation.fit.profile import load_profile
 from curation.fit.questions import AlgebraQuestion, Question, SchemaQuestion
 from curation.fit.relation import Comparer
-from curation.fit.rewriting import rewrite
+from curation.fit.rewriting import Rewriting
 from curation.fit.verdict import judge_fit
 from curation.instances.constraints.interpretations import as_schema
 from curation.instances.dataset.make_instances import make_instances
@@ -121,9 +121,9 @@ def _rewritten(schema: UntypedJson) -> Work:
         if isinstance(compiled, Rejected) or compiled.fault:
             return None
         profile = load_profile("openai-strict")
-        return rewrite(
+        return Rewriting(
             compiled, profile, _InProcess(), examples=(), prove=False, seconds=inf
-        )
+        ).run()
 
     return work
 
