@@ -277,8 +277,15 @@ class RequestFit(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     tools: Sequence[SchemaFit]
+    #: Names of further tools in it, which have no schema.
+    lacking: tuple[str, ...] = ()
     #: What is wrong with all together, by the name of the target.
     findings: Mapping[str, tuple[FitFinding, ...]]
+
+    @property
+    def count(self) -> int:
+        """The number of its tools."""
+        return len(self.tools) + len(self.lacking)
 
     def verdict(self, target: str) -> Verdict:
         """Return what happens to the request: one bad tool ends it."""
@@ -299,7 +306,12 @@ class RequestFit(msgspec.Struct, frozen=True, kw_only=True):
             }
             for target, findings in self.findings.items()
         }
-        return {"name": self.name, "tools": len(self.tools), "targets": targets}
+        return {
+            "name": self.name,
+            "tools": self.count,
+            "without_schema": list(self.lacking),
+            "targets": targets,
+        }
 
 
 def requests_of(
@@ -309,12 +321,15 @@ def requests_of(
     requests = []
     for name in dict.fromkeys(fit.request for fit in fits if fit.is_tool):
         members = [fit for fit in fits if fit.request == name]
-        tools = []
+        lacking = members[0].file.entry.lacking
+        tools = [Tool(tool, True) for tool in lacking]  # noqa: FBT003 - any arguments
         for fit in members:
             value = True if isinstance(fit.schema, Rejected) else fit.schema.value
             tools.append(Tool(fit.file.entry.name, value, fit.file.entry.strict))
         findings = {profile.name: judge_request(tools, profile) for profile in profiles}
-        requests.append(RequestFit(name=name, tools=members, findings=findings))
+        requests.append(
+            RequestFit(name=name, tools=members, lacking=lacking, findings=findings)
+        )
     return requests
 
 

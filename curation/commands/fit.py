@@ -356,7 +356,9 @@ def _print_request(request: RequestFit, names: Sequence[str]) -> None:
     """Print for each target what happens to the request, and the first reason."""
     from curation.fit.verdict import FAILING, Verdict
 
-    count = counted(len(request.tools), "tool")
+    count = counted(request.count, "tool")
+    if request.lacking:
+        count += f" ({len(request.lacking):,} without a schema)"
     for target in names:
         verdict = request.verdict(target)
         if verdict in (Verdict.ACCEPTED, Verdict.IN_PART):

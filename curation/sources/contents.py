@@ -115,7 +115,7 @@ def read_held(expression: str, say: Callable[[str], None]) -> Held | None:
         except LookupError as error:
             raise BadData("nothing at this pointer", expression) from error
         held = [
-            schema
+            schema._replace(lacking=())
             for schema in held_schemas(value, str(path), say, name) or ()
             if schema.place == name
         ]
@@ -139,7 +139,7 @@ def selected(
     """
     if not name:
         return list(schemas)
-    found = [schema for schema in schemas if schema.name == name]
+    found = [schema._replace(lacking=()) for schema in schemas if schema.name == name]
     if not found:
         names = [schema.name for schema in schemas]
         near = closest_names(name, names, 1) or names[:_SHOWN]

@@ -105,6 +105,21 @@ def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
     )
 
 
+def test_tools_without_a_schema_are_counted(tmp_path: Path) -> None:
+    """They are in the request, but not in that of one tool by its name."""
+    tools: list[Json] = [{"name": "a", "parameters": _CLOSED}, {"name": "now"}]
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps({"tools": tools}), "utf-8")
+    line = "openai: accepts the request with all of"
+    for name, count in (("", "2 tools (1 without a schema)"), ("#a", "1 tool")):
+        code, out = run("fit", f"{file}{name}", "--for", "openai")
+        assert (code, out.splitlines()[-1]) == (0, f"{line} {count}")
+    (request,) = json.loads(
+        run("fit", str(file), "--for", "openai", "--format", "json")[1]
+    )["requests"]
+    assert (request["tools"], request["without_schema"]) == (2, ["now"])
+
+
 def test_lists_in_a_folder_with_a_hash_are_requests_of_their_own(
     tmp_path: Path,
 ) -> None:
