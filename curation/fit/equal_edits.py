@@ -86,6 +86,25 @@ def _targets(schema: Json) -> dict[Tokens, Tokens]:
     return targets
 
 
+def with_defs(schema: UntypedJson, sites: Sites) -> UntypedJson:
+    """Write `definitions` at the root as `$defs`."""
+    keywords = frozenset().union(*sites.keywords.values())
+    if not {"definitions"} <= schema.keys() & keywords or "$defs" in schema:
+        return schema
+    if Schema(schema, DIALECT).inner_resources:
+        return schema
+    start = "#/definitions/"
+
+    def change(_tokens: Tokens, part: UntypedJson) -> UntypedJson:
+        reference = part.get("$ref") if isinstance(part, dict) else None
+        if not isinstance(reference, str) or not reference.startswith(start):
+            return part
+        return {**part, "$ref": f"#/$defs/{reference.removeprefix(start)}"}
+
+    result = edited(schema, DIALECT, change)
+    return {"$defs" if name == "definitions" else name: result[name] for name in result}
+
+
 def const_as_enum(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Write `const` as an `enum` of one."""
     if "const" not in schema or "enum" in schema:

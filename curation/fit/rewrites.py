@@ -128,6 +128,7 @@ SAFE: Final = (
         "$anchor $id",
         everywhere=True,
     ),
+    _whole(equal.with_defs, _EQUAL, "beside-reference", "definitions", everywhere=True),
     _whole(equal.pointed, _EQUAL, "no-pointer", everywhere=True),
     _each(equal.const_as_enum, _EQUAL, "keyword untyped", "const type"),
     _each(equal.branch_by_type, _EQUAL, "type-list"),
