@@ -358,9 +358,10 @@ def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 @_check("nested-identifier")
 def _nested_identifier(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    keyword = scan.document.dialect.id_keyword
-    for tokens in scan.document.inner_resources:
-        yield _at(rule, tokens, keyword, f"`{keyword}` inside the schema")
+    # Draft-04's `id` is a member that others do not know.
+    if scan.document.dialect.id_keyword == "$id":
+        for tokens in scan.document.inner_resources:
+            yield _at(rule, tokens, "$id", "`$id` inside the schema")
 
 
 @_check("beside-reference")
