@@ -40,10 +40,10 @@ from curation.fit.decoding import UndecodableError
 from curation.fit.edits import Claim
 from curation.fit.equal_edits import one_of_as_any_of
 from curation.fit.profile import load_profile
-from curation.fit.relation import Comparer
 from curation.fit.rewriting import SAFE_CLAIMS, Fit, Rewriting
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.json.values import identity
+from curation.relation.comparer import Comparer
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import edited
 

@@ -26,11 +26,11 @@ from bench.edition.encoding import Encoder
 from curation.checking.schema_fit import SECONDS_EACH
 from curation.fit.decoding import UndecodableError
 from curation.fit.profile import load_profile, provider_names
-from curation.fit.relation import Comparer
 from curation.fit.rewriting import Fit, Rewriting
 from curation.fit.verdict import Verdict, judge_fit, verdict_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.packaging.rewritten_fits import DIGITS, FITS
+from curation.relation.comparer import Comparer
 from curation.schema.dialects import BY_NAME
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from evaluation.analysis.publish_edition import fits_files

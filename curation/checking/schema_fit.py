@@ -41,8 +41,8 @@ from curation.validation.metaschemas import valid_under
 if TYPE_CHECKING:
     from curation.checking.engine_evidence import Engines
     from curation.core.json_types import Json
-    from curation.fit.relation import Comparer
     from curation.fit.rewriting import Fit
+    from curation.relation.comparer import Comparer
     from curation.system.progress import Progress
 
 #: What jsonschema-rs says of a reference to a file or to the web.
@@ -346,7 +346,7 @@ class _Search:
 
     def fix(self, fit: SchemaFit, profile: Profile) -> Fix:
         """Look for rewrites after which a target accepts a schema."""
-        from curation.fit.relation import Comparer  # noqa: PLC0415 - see above
+        from curation.relation.comparer import Comparer  # noqa: PLC0415 - see above
 
         findings = fit.findings[profile.name]
         if any(finding.rule == "tool-name" for finding in findings):

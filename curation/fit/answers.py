@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 from curation.core.documents import Rejected
 from curation.fit.profile import load_profile
-from curation.fit.relation import Comparer, Relation
 from curation.fit.rewriting import REWRITE_SECONDS, Rewriting
 from curation.fit.verdict import BROKEN
 from curation.instances.constraints.interpretations import as_schema, parsed_text
 from curation.json.text import text_of_schema
+from curation.relation.comparer import Comparer, Relation
 from curation.sources.tools import schema_place
 from curation.system.errors import BadData
 

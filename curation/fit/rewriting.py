@@ -20,8 +20,6 @@ from curation.fit.edits import Claim, Sites
 from curation.fit.equal_edits import restored, tidied
 from curation.fit.positions import Position, positions
 from curation.fit.profile import Effect
-from curation.fit.questions import AlgebraAnswer
-from curation.fit.relation import PROOF_SECONDS, VALUE_SECONDS, Comparer, text_of
 from curation.fit.rewrites import COUPLED, EXACT, NORMALISED, SAFE, UNSAFE, Rewrite
 from curation.fit.shapes import SHAPE, Shaped
 from curation.fit.verdict import FAILING, FitFinding, judge_fit, verdict_of
@@ -29,6 +27,8 @@ from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
 from curation.json.pointer import Tokens, pointer
 from curation.references.gathering import gathered
+from curation.relation.comparer import PROOF_SECONDS, VALUE_SECONDS, Comparer, text_of
+from curation.relation.questions import AlgebraAnswer
 from curation.schema.dialects import DRAFT_2020_12
 from curation.schema.subschemas import edited, subschemas, without
 from curation.schema.translation import CannotPortError, ported

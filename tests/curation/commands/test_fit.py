@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from curation.checking import schema_fit
 from curation.commands.check import check
 from curation.commands.fit import fit
-from curation.fit import relation
+from curation.relation import comparer as relation
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.workers.worker import Worker
 from tests.tables import table

@@ -221,7 +221,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("here")
 def test_models_of_the_module_are_read() -> None:
-    """Classes and dataclasses by name, no class that pydantic made; faults are named."""
+    """Classes and dataclasses by name, none that pydantic made; faults are named."""
     told: list[str] = []
     found = {own.name: own.schema for own in read_models("own_shop", told.append)}
     assert list(found) == ["Item", "Names", "Order"]

@@ -1,7 +1,7 @@
 """The worker of comparisons: jsonschema-rs's algebra, and distinguishing values.
 
 The algebra is experimental and has no budget: a comparison may take minutes
-or gigabytes, so that the parent ends it (`curation.fit.relation`).
+or gigabytes, so that the parent ends it (`curation.relation.comparer`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ import jsonschema_rs
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
-from curation.fit.questions import (
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.witnesses.search import Budget, find_witnesses
+from curation.references.gathering import gathered
+from curation.relation.questions import (
     AlgebraAnswer,
     AlgebraQuestion,
     PlainSchema,
@@ -23,9 +26,6 @@ from curation.fit.questions import (
     ValueAnswer,
     ValueQuestion,
 )
-from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.witnesses.search import Budget, find_witnesses
-from curation.references.gathering import gathered
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import RUST_DRAFTS

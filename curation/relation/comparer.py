@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
 from msgspec.structs import asdict
 
-from curation.fit.questions import (
+from curation.relation.questions import (
     AlgebraAnswer,
     AlgebraQuestion,
     PlainSchema,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
 _Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer, tuple[str, ...])
-_PROGRAM: Final = Program(module="curation.fit.relation_worker")
+_PROGRAM: Final = Program(module="curation.relation.worker")
 #: Seconds of processor time for the proofs of one pair, and for its values.
 PROOF_SECONDS: Final = 5.0
 VALUE_SECONDS: Final = 10.0
