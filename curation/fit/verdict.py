@@ -167,13 +167,13 @@ class Tool(NamedTuple):
 
 
 def judge_name(tool: Tool, profile: Profile) -> tuple[FitFinding, ...]:
-    """Return why a target rejects the name of a tool; empty if it does not."""
+    """Return why a target rejects the name of a tool, by its first rule; or nothing."""
     return tuple(
         _finding(Found((), "", f"{sentence} (not `{rule.values[0]}`)"), rule, profile)
         for rule in profile.rules_for(tool=True, strict=tool.strict)
         if rule.check == "tool-name" and not is_name(tool.name, rule)
         for sentence in [f"the name {quoted(tool.name)} is {DONE[rule.effect]}"]
-    )
+    )[:1]
 
 
 def judge_request(tools: Sequence[Tool], profile: Profile) -> tuple[FitFinding, ...]:
