@@ -134,5 +134,6 @@ def _is_unique(location: SchemaLocation) -> bool:
 
 def _says(value: Json) -> bool:
     """Return whether a schema may refuse a value; a list may, and `false` does not."""
-    is_object = isinstance(value, dict)
-    return bool(asserting(value)) if is_object else isinstance(value, list)
+    if isinstance(value, dict):
+        return bool(asserting(value))
+    return isinstance(value, list)

@@ -260,7 +260,8 @@ def test_operations_without_bodies_are_counted() -> None:
 @pytest.mark.parametrize("selected", ["Pet", "/components/schemas/Pet"])
 def test_a_component_that_bodies_need_can_be_selected(selected: str) -> None:
     """By its name, or by the pointer to it; in the list it is in those bodies."""
-    document, told = described("3.0.1"), []
+    told: list[str] = []
+    document = described("3.0.1")
     names = [it.name for it in schemas_in(document, "a", told.append)]
     assert names == ["create.request", "create.201", "Other"]
     found = schemas_in(document, "a", told.append, selected)
