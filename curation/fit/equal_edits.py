@@ -101,7 +101,7 @@ def with_defs(schema: UntypedJson, sites: Sites) -> UntypedJson:
             return part
         return {**part, "$ref": f"#/$defs/{reference.removeprefix(start)}"}
 
-    result = edited(schema, DIALECT, change)
+    result: UntypedJson = edited(schema, DIALECT, change)
     return {"$defs" if name == "definitions" else name: result[name] for name in result}
 
 
