@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from curation.fit.answers import compare_schemas as diff
     from curation.fit.answers import decode
     from curation.fit.answers import fit_schema as fit
-    from curation.fit.relation import Relation
     from curation.fit.rewriting import Fit
     from curation.instances.dataset.make_instances import SchemaInstances
     from curation.instances.dataset.worker import witnesses
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from curation.pipeline.inputs import ExtraSource
     from curation.publish.push import PushRequest, PushResult, push
     from curation.publish.verify import verify
+    from curation.relation.comparer import Relation
     from curation.system.errors import CsbdataError
     from curation.verification import Verification
     from evaluation.analysis.score import ExtractionScore, score
@@ -109,7 +109,7 @@ _MODULES: Final = {
     "PushResult": "curation.publish.push",
     "Record": "evaluation.core.records",
     "RecordedRun": "evaluation.results.reader",
-    "Relation": "curation.fit.relation",
+    "Relation": "curation.relation.comparer",
     "RunRequest": "evaluation.asking.request",
     "RunResult": "evaluation.asking.request",
     "SchemaInstances": "curation.instances.dataset.make_instances",

@@ -27,7 +27,6 @@ PARTS = {
             "reached",
             "publishing",
             "fit",
-            "targets",
             "starting",
             "providers",
         ),

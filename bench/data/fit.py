@@ -40,10 +40,10 @@ from curation.fit.decoding import UndecodableError
 from curation.fit.edits import Claim
 from curation.fit.equal_edits import one_of_as_any_of
 from curation.fit.profile import load_profile
-from curation.fit.relation import Comparer
-from curation.fit.rewriting import SAFE_CLAIMS, Fit, rewrite
+from curation.fit.rewriting import SAFE_CLAIMS, Fit, Rewriting
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.json.values import identity
+from curation.relation.comparer import Comparer
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import edited
 
@@ -258,13 +258,13 @@ def _tally(
     tally = _Tally()
     counts = tally.counts
     witnesses = [json.loads(text) for text in record.witnesses]
-    fit = rewrite(
+    fit = Rewriting(
         CompiledSchema(json.loads(record.schema), BY_NAME[record.dialect]),
         load_profile(target),
         _COMPARER,
         allow=allow,
         examples=witnesses[:_KNOWN],
-    )
+    ).run()
     counts["fits"] += fit.fits
     counts["late"] += fit.is_late
     counts["fits_as_it_stands"] += fit.fits and not fit.steps

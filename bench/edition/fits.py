@@ -26,11 +26,11 @@ from bench.edition.encoding import Encoder
 from curation.checking.schema_fit import SECONDS_EACH
 from curation.fit.decoding import UndecodableError
 from curation.fit.profile import load_profile, provider_names
-from curation.fit.relation import Comparer
-from curation.fit.rewriting import Fit, rewrite
+from curation.fit.rewriting import Fit, Rewriting
 from curation.fit.verdict import Verdict, judge_fit, verdict_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.packaging.rewritten_fits import DIGITS, FITS
+from curation.relation.comparer import Comparer
 from curation.schema.dialects import BY_NAME
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from evaluation.analysis.publish_edition import fits_files
@@ -71,7 +71,7 @@ def rows_of(record: FitRecord) -> list[FitRow]:
             row = msgspec.structs.replace(row, taken="unknown")
         if verdict is Verdict.REJECTED:
             for allow, taken in _WAYS:
-                fit = rewrite(
+                fit = Rewriting(
                     original,
                     profile,
                     _COMPARER,
@@ -79,7 +79,7 @@ def rows_of(record: FitRecord) -> list[FitRow]:
                     examples=witnesses[:_KNOWN],
                     prove=False,
                     seconds=SECONDS_EACH,
-                )
+                ).run()
                 row = _row(row, fit, taken, witnesses, near_misses)
                 if fit.fits and row.kept is not False:
                     break

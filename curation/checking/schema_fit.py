@@ -41,8 +41,8 @@ from curation.validation.metaschemas import valid_under
 if TYPE_CHECKING:
     from curation.checking.engine_evidence import Engines
     from curation.core.json_types import Json
-    from curation.fit.relation import Comparer
     from curation.fit.rewriting import Fit
+    from curation.relation.comparer import Comparer
     from curation.system.progress import Progress
 
 #: What jsonschema-rs says of a reference to a file or to the web.
@@ -277,8 +277,15 @@ class RequestFit(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     tools: Sequence[SchemaFit]
+    #: Names of further tools in it, which have no schema.
+    lacking: tuple[str, ...] = ()
     #: What is wrong with all together, by the name of the target.
     findings: Mapping[str, tuple[FitFinding, ...]]
+
+    @property
+    def count(self) -> int:
+        """The number of its tools."""
+        return len(self.tools) + len(self.lacking)
 
     def verdict(self, target: str) -> Verdict:
         """Return what happens to the request: one bad tool ends it."""
@@ -299,7 +306,12 @@ class RequestFit(msgspec.Struct, frozen=True, kw_only=True):
             }
             for target, findings in self.findings.items()
         }
-        return {"name": self.name, "tools": len(self.tools), "targets": targets}
+        return {
+            "name": self.name,
+            "tools": self.count,
+            "without_schema": list(self.lacking),
+            "targets": targets,
+        }
 
 
 def requests_of(
@@ -309,12 +321,15 @@ def requests_of(
     requests = []
     for name in dict.fromkeys(fit.request for fit in fits if fit.is_tool):
         members = [fit for fit in fits if fit.request == name]
-        tools = []
+        lacking = members[0].file.entry.lacking
+        tools = [Tool(tool, True) for tool in lacking]  # noqa: FBT003 - any arguments
         for fit in members:
             value = True if isinstance(fit.schema, Rejected) else fit.schema.value
             tools.append(Tool(fit.file.entry.name, value, fit.file.entry.strict))
         findings = {profile.name: judge_request(tools, profile) for profile in profiles}
-        requests.append(RequestFit(name=name, tools=members, findings=findings))
+        requests.append(
+            RequestFit(name=name, tools=members, lacking=lacking, findings=findings)
+        )
     return requests
 
 
@@ -331,7 +346,7 @@ class _Search:
 
     def fix(self, fit: SchemaFit, profile: Profile) -> Fix:
         """Look for rewrites after which a target accepts a schema."""
-        from curation.fit.relation import Comparer  # noqa: PLC0415 - see above
+        from curation.relation.comparer import Comparer  # noqa: PLC0415 - see above
 
         findings = fit.findings[profile.name]
         if any(finding.rule == "tool-name" for finding in findings):
@@ -400,11 +415,11 @@ def rewritten(  # noqa: PLR0913 - a schema as it is sent, a target, and how far 
         prove: Whether to prove what rules tell.
         seconds: The deadline in processor time of each of both searches.
     """
-    from curation.fit.rewriting import rewrite  # noqa: PLC0415 - takes time
+    from curation.fit.rewriting import Rewriting  # noqa: PLC0415 - takes time
 
     ways: list[Literal["safe", "any"]] = ["safe", "any"]
     for allowed in ways if allow == "any" else ways[:1]:
-        result = rewrite(
+        result = Rewriting(
             schema,
             profile,
             comparer,
@@ -413,7 +428,7 @@ def rewritten(  # noqa: PLR0913 - a schema as it is sent, a target, and how far 
             strict=strict,
             prove=prove,
             seconds=seconds,
-        )
+        ).run()
         if result.fits:
             break
     return result

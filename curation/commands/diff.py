@@ -94,7 +94,7 @@ def diff(
 
 
 def _diff_schemas(a: str, b: str, format_: Format, fail_on: Sequence[Unwanted]) -> None:
-    from curation.fit.relation import Comparer
+    from curation.relation.comparer import Comparer
 
     old, new = _read_schema(a), _read_schema(b)
     with Comparer() as comparer:

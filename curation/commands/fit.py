@@ -208,12 +208,12 @@ def _rewrite(
     from curation.core.documents import Rejected
     from curation.fit.answers import decode, read_schema
     from curation.fit.profile import TargetKind
-    from curation.fit.relation import Comparer
     from curation.fit.rest import rest_of
     from curation.fit.rewriting import REWRITE_SECONDS
     from curation.fit.verdict import Verdict
     from curation.json.line_diff import line_diff
     from curation.json.text import parse, write
+    from curation.relation.comparer import Comparer
     from curation.sources.readers import Role
     from curation.system.atomic_files import atomic_write_bytes
 
@@ -356,7 +356,9 @@ def _print_request(request: RequestFit, names: Sequence[str]) -> None:
     """Print for each target what happens to the request, and the first reason."""
     from curation.fit.verdict import FAILING, Verdict
 
-    count = counted(len(request.tools), "tool")
+    count = counted(request.count, "tool")
+    if request.lacking:
+        count += f" ({len(request.lacking):,} without a schema)"
     for target in names:
         verdict = request.verdict(target)
         if verdict in (Verdict.ACCEPTED, Verdict.IN_PART):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 from curation.core.documents import Rejected
 from curation.fit.profile import load_profile
-from curation.fit.relation import Comparer, Relation
-from curation.fit.rewriting import REWRITE_SECONDS, rewrite
+from curation.fit.rewriting import REWRITE_SECONDS, Rewriting
 from curation.fit.verdict import BROKEN
 from curation.instances.constraints.interpretations import as_schema, parsed_text
 from curation.json.text import text_of_schema
+from curation.relation.comparer import Comparer, Relation
 from curation.sources.tools import schema_place
 from curation.system.errors import BadData
 
@@ -65,7 +65,7 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
     profile = load_profile(target) if isinstance(target, str) else target
     compiled = read_schema(schema, dialect)
     with ExitStack() as stack:
-        return rewrite(
+        return Rewriting(
             compiled,
             profile,
             comparer or stack.enter_context(Comparer()),
@@ -74,7 +74,7 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
             strict=strict,
             prove=prove,
             seconds=seconds,
-        )
+        ).run()
 
 
 def read_schema(

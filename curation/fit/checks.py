@@ -167,15 +167,14 @@ def _untyped(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             yield Found(location.tokens, "type", sentence)
 
 
-@_check("object-without-properties")
-def _object_without_properties(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+@_check("array-without-items", "object-without-properties")
+def _without(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    kind, _, keyword = rule.check.split("-")
     for location in scan.having(["type"]):
-        lacks = "object" in types_of(location.keywords) and (
-            "properties" not in location.keywords
-        )
+        lacks = kind in types_of(location.keywords) and keyword not in location.keywords
         if lacks and _holds(scan, rule, location):
-            sentence = f"an object without `properties` is {DONE[rule.effect]}"
-            yield Found(location.tokens, "properties", sentence)
+            sentence = f"an {kind} without `{keyword}` is {DONE[rule.effect]}"
+            yield Found(location.tokens, keyword, sentence)
 
 
 @_check("property-key")
@@ -199,11 +198,19 @@ def _of_requests(_scan: Scan, _rule: ProfileRule) -> Iterator[Found]:
     yield from ()
 
 
-@_check("type-list")
-def _type_list(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.having(["type"]):
-        if isinstance(location.keywords.get("type"), list):
-            yield _at(rule, location.tokens, "type", "a list of types")
+#: The keyword that holds a list, and what that is.
+_LISTS: Final = {
+    "type-list": ("type", "a list of types"),
+    "tuple": ("items", "a list of schemas in `items`"),
+}
+
+
+@_check(*_LISTS)
+def _list(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    keyword, subject = _LISTS[rule.check]
+    for location in scan.having([keyword]):
+        if isinstance(location.keywords[keyword], list):
+            yield _at(rule, location.tokens, keyword, subject)
 
 
 @_check("open-object")
@@ -243,21 +250,6 @@ def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
                 yield _at(rule, location.tokens, "required", subject, ": ")
 
 
-@_check("tuple")
-def _tuple(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.having(["items"]):
-        if isinstance(location.keywords.get("items"), list):
-            yield _at(rule, location.tokens, "items", "a list of schemas in `items`")
-
-
-@_check("array-without-items")
-def _array_without_items(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for location in scan.having(["type"]):
-        if "array" in types_of(location.keywords) and "items" not in location.keywords:
-            sentence = f"an array without `items` is {DONE[rule.effect]}"
-            yield Found(location.tokens, "items", sentence)
-
-
 @_check("format")
 def _format(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for location in scan.having(["format"]):
@@ -289,9 +281,6 @@ FEATURES: Final[Mapping[str, re.Pattern[str]]] = {
     "lookaround": re.compile(r"\(\?<?[=!]"),
     "back-reference": re.compile(r"\\[1-9]|\\k<"),
     "word-boundary": re.compile(r"\\[bB]"),
-    "unicode-property": re.compile(r"\\[pP]\{"),
-    "lazy-quantifier": re.compile(r"[*+?}]\?"),
-    "named-group": re.compile(r"\(\?<[^=!]"),
 }
 #: Features of the whole pattern.
 _WHOLE: Final[Mapping[str, Callable[[str], bool]]] = {
@@ -369,9 +358,10 @@ def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 @_check("nested-identifier")
 def _nested_identifier(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    keyword = scan.document.dialect.id_keyword
-    for tokens in scan.document.inner_resources:
-        yield _at(rule, tokens, keyword, f"`{keyword}` inside the schema")
+    # Draft-04's `id` is a member that others do not know.
+    if scan.document.dialect.id_keyword == "$id":
+        for tokens in scan.document.inner_resources:
+            yield _at(rule, tokens, "$id", "`$id` inside the schema")
 
 
 @_check("beside-reference")

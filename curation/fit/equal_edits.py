@@ -12,7 +12,7 @@ from curation.instances.constraints.keyword_values import KNOWN_FORMATS
 from curation.json.pointer import Tokens, at, fragment_of, tokens_of_fragment
 from curation.json.values import identity
 from curation.references.schema import Schema
-from curation.schema.keywords import CONTAINERS, TYPE_OF_KEYWORD
+from curation.schema.keywords import TYPE_OF_KEYWORD
 from curation.schema.subschemas import edited, subschemas, walk, without
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: The name in `$defs` of a root that references point to.
 _ROOT: Final = "root"
+#: Keywords whose schemas have another order in the canonical form.
+_BRANCHES: Final = frozenset({"anyOf", "oneOf", "allOf"})
 
 
 def one_of_as_any_of(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
@@ -84,6 +86,25 @@ def _targets(schema: Json) -> dict[Tokens, Tokens]:
     return targets
 
 
+def with_defs(schema: UntypedJson, sites: Sites) -> UntypedJson:
+    """Write `definitions` at the root as `$defs`."""
+    keywords = frozenset().union(*sites.keywords.values())
+    if not {"definitions"} <= schema.keys() & keywords or "$defs" in schema:
+        return schema
+    if Schema(schema, DIALECT).inner_resources:
+        return schema
+    start = "#/definitions/"
+
+    def change(_tokens: Tokens, part: UntypedJson) -> UntypedJson:
+        reference = part.get("$ref") if isinstance(part, dict) else None
+        if not isinstance(reference, str) or not reference.startswith(start):
+            return part
+        return {**part, "$ref": f"#/$defs/{reference.removeprefix(start)}"}
+
+    result: UntypedJson = edited(schema, DIALECT, change)
+    return {"$defs" if name == "definitions" else name: result[name] for name in result}
+
+
 def const_as_enum(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Write `const` as an `enum` of one."""
     if "const" not in schema or "enum" in schema:
@@ -109,9 +130,9 @@ def branch_by_type(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     return {**without(schema, "type", *keywords), "anyOf": branches}
 
 
-def with_properties(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
-    """Say that an object has no properties of its own."""
-    return {**schema, "properties": schema.get("properties", {})}
+def with_members(schema: SchemaObject, keywords: Keywords) -> SchemaObject:
+    """Write out that no property is declared, or that any element is allowed."""
+    return {**schema, **{name: schema.get(name, {}) for name in keywords}}
 
 
 def length_as_pattern(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
@@ -229,19 +250,6 @@ def _together(
     return whole
 
 
-def declared(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
-    """Declare the properties that an open object requires."""
-    additional = schema.get("additionalProperties", True)
-    properties = properties_of(schema)
-    missing = [name for name in required_of(schema) if name not in properties]
-    if not missing or additional is False or "patternProperties" in schema:
-        return schema
-    return {
-        **schema,
-        "properties": {**properties, **dict.fromkeys(missing, additional)},
-    }
-
-
 def normalised(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     """Write a schema in its canonical form, in which `anyOf` says what others say."""
     return schema
@@ -291,8 +299,8 @@ def _enumerated(names: UntypedJson) -> list[str] | None:
     return [value for value in values if isinstance(value, str)]
 
 
-def in_order(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
-    """Return a schema with its properties in the order that they have in another.
+def restored(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
+    """Return a schema with the annotations and the order of properties of another.
 
     A model writes an object's members in the order of the schema: what it is to think
     of first must stand first. An object has the order of the one with the same names,
@@ -300,15 +308,24 @@ def in_order(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
     """
     orders: dict[Tokens | frozenset[str], list[str]] = {}
     ranks: dict[str, int] = {}
+    about: dict[Tokens, SchemaObject] = {}
     for location in walk(like, DIALECT):
-        names = [*properties_of(location.keywords)]
+        keywords, names = location.keywords, [*properties_of(location.keywords)]
         orders[location.tokens] = names
         orders.setdefault(frozenset(names), names)
         for name in names:
             ranks.setdefault(name, len(ranks))
+        if _BRANCHES.isdisjoint(location.tokens):
+            about[location.tokens] = {
+                name: keywords[name]
+                for name in ("title", "description")
+                if name in keywords
+            }
 
     def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
-        properties = properties_of(part) if isinstance(part, dict) else {}
+        if not isinstance(part, dict):
+            return part
+        part, properties = {**about.get(tokens, {}), **part}, properties_of(part)
         if len(properties) <= 1:
             return part
         others = sorted(properties, key=lambda name: ranks.get(name, len(ranks)))
@@ -318,21 +335,3 @@ def in_order(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
         return {**part, "properties": ordered}
 
     return edited(schema, DIALECT, change)
-
-
-def annotated(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
-    """Return a schema with the titles and descriptions of one of the same shape."""
-    if not isinstance(schema, dict) or not isinstance(like, dict):
-        return schema
-    about = {name: like[name] for name in ("title", "description") if name in like}
-    result = {**about, **schema}
-    if isinstance(schema.get("items"), dict):
-        result["items"] = annotated(schema["items"], like.get("items"))
-    for holder in ("properties", *CONTAINERS):
-        parts, counterparts = schema.get(holder), like.get(holder)
-        if isinstance(parts, dict) and isinstance(counterparts, dict):
-            result[holder] = {
-                name: annotated(part, counterparts.get(name))
-                for name, part in parts.items()
-            }
-    return result

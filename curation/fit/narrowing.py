@@ -114,40 +114,12 @@ def with_type(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     return {"type": names[0], **schema} if names and "type" not in schema else schema
 
 
-def items_of_scalars(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
-    """Let the elements of an array be scalars where nothing is said of them."""
-    if "items" in schema and schema["items"] is not True:
-        return schema
-    return {**schema, "items": {"type": list(SCALARS)}}
-
-
 def format_as_pattern(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Write a format as a pattern that only texts of the format match."""
     name = schema.get("format")
     if not isinstance(name, str) or name not in _PATTERNS or "pattern" in schema:
         return schema
     return {**without(schema, "format"), "pattern": _PATTERNS[name]}
-
-
-def with_required(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
-    """Require as many properties as an object must have at least."""
-    minimum, required = schema.get("minProperties"), required_of(schema)
-    if not isinstance(minimum, int):
-        return schema
-    optional = [name for name in properties_of(schema) if name not in required]
-    names = [*required, *optional[: max(0, minimum - len(required))]]
-    if len(names) < minimum:
-        return schema
-    return {**without(schema, "minProperties"), "required": names}
-
-
-def scalar_values(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
-    """Keep the values of an `enum` that are scalars."""
-    values = schema.get("enum")
-    if not isinstance(values, list):
-        return schema
-    scalars = [value for value in values if not isinstance(value, dict | list)]
-    return {**schema, "enum": scalars} if 0 < len(scalars) < len(values) else schema
 
 
 def optional_dropped(schema: UntypedJson, sites: Sites) -> UntypedJson:

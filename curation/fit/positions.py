@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from curation.fit.edits import asserting
 from curation.fit.scan import properties_of
-from curation.fit.shapes import SHAPE, shape_of
+from curation.fit.shapes import shape_of
 from curation.references.schema import Schema
-from curation.schema.keywords import ANNOTATIONS, CONTAINERS, IN_PLACE
+from curation.schema.keywords import CONTAINERS, IN_PLACE
 from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ _OF_OTHERS: Final = _OF_EACH | {
     *("patternProperties", "additionalProperties", "unevaluatedProperties", "items"),
     *("prefixItems", "unevaluatedItems"),
 }
-_SILENT: Final = (ANNOTATIONS - {"format"}) | CONTAINERS | {SHAPE, "$id", "id"}
 
 
 class Position(NamedTuple):
@@ -70,12 +70,12 @@ def positions(schema: Json, dialect: Dialect) -> dict[Tokens, Position]:
         position = around if previous is None else around & previous
         if position == previous:
             continue
-        asserting = current.keywords.keys() - _SILENT
-        alone = asserting <= {"anyOf"} or asserting <= {"$ref"}
+        keywords = asserting(current.keywords)
+        alone = keywords <= {"anyOf"} or keywords <= {"$ref"}
         is_unique = _is_unique(current) and not shape_of(current.schema).distinct
-        named: set[str | None] = {None} if is_unique or asserting & _OF_EACH else set()
+        named: set[str | None] = {None} if is_unique or keywords & _OF_EACH else set()
         by_path[current.tokens] = position
-        if not alone and asserting & _IN_PLACE:
+        if not alone and keywords & _IN_PLACE:
             by_path[current.tokens] = Position(monotone=position.monotone, plain=False)
             named |= _said_in_place(document, current)
         # What a pattern names may be a property, too.
@@ -134,6 +134,6 @@ def _is_unique(location: SchemaLocation) -> bool:
 
 def _says(value: Json) -> bool:
     """Return whether a schema may refuse a value; a list may, and `false` does not."""
-    return isinstance(value, list) or (
-        isinstance(value, dict) and not value.keys() <= _SILENT
-    )
+    if isinstance(value, dict):
+        return bool(asserting(value))
+    return isinstance(value, list)

@@ -128,6 +128,7 @@ SAFE: Final = (
         "$anchor $id",
         everywhere=True,
     ),
+    _whole(equal.with_defs, _EQUAL, "beside-reference", "definitions", everywhere=True),
     _whole(equal.pointed, _EQUAL, "no-pointer", everywhere=True),
     _each(equal.const_as_enum, _EQUAL, "keyword untyped", "const type"),
     _each(equal.branch_by_type, _EQUAL, "type-list"),
@@ -156,14 +157,11 @@ SAFE: Final = (
         "patternProperties propertyNames additionalProperties",
         shapes=True,
     ),
-    _each(equal.declared, _EQUAL, "undeclared-property"),
     _each(narrow.without_patterns, _NARROWER, "keyword", "patternProperties"),
     _each(narrow.closed, _NARROWER, "open-object undeclared-property"),
-    _each(narrow.with_required, _NARROWER, "keyword", "minProperties"),
+    _each(equal.with_members, _EQUAL, "array-without-items object-without-properties"),
     _whole(narrow.scalars, _NARROWER, "boolean-schema untyped"),
-    _each(narrow.items_of_scalars, _NARROWER, "array-without-items"),
     _each(narrow.format_as_pattern, _NARROWER, "format"),
-    _each(narrow.scalar_values, _NARROWER, "enum-type"),
     _whole(
         narrow.cut_at_recursion, _NARROWER, "recursive-reference required-recursion"
     ),
@@ -171,7 +169,6 @@ SAFE: Final = (
     _whole(narrow.cut_at_depth, _NARROWER, "depth", everywhere=True),
     _whole(shape.nullable, _NARROWER, "optional-property", shapes=True),
     _each(narrow.emptied, _NARROWER, "open-object"),
-    _each(equal.with_properties, _EQUAL, "object-without-properties"),
     _whole(shape.wrapped, _EQUAL, "root-type root-keyword", shapes=True),
 )
 #: Rewrites after which answers have to be validated.

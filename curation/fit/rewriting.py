@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from curation.fit.decoding import Codec
 from curation.fit.edits import Claim, Sites
-from curation.fit.equal_edits import annotated, in_order, tidied
+from curation.fit.equal_edits import restored, tidied
 from curation.fit.positions import Position, positions
 from curation.fit.profile import Effect
-from curation.fit.questions import AlgebraAnswer
-from curation.fit.relation import PROOF_SECONDS, VALUE_SECONDS, Comparer, text_of
 from curation.fit.rewrites import COUPLED, EXACT, NORMALISED, SAFE, UNSAFE, Rewrite
 from curation.fit.shapes import SHAPE, Shaped
 from curation.fit.verdict import FAILING, FitFinding, judge_fit, verdict_of
@@ -29,6 +27,8 @@ from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
 from curation.json.pointer import Tokens, pointer
 from curation.references.gathering import gathered
+from curation.relation.comparer import PROOF_SECONDS, VALUE_SECONDS, Comparer, text_of
+from curation.relation.questions import AlgebraAnswer
 from curation.schema.dialects import DRAFT_2020_12
 from curation.schema.subschemas import edited, subschemas, without
 from curation.schema.translation import CannotPortError, ported
@@ -134,55 +134,28 @@ def meaning_of(marked: Json) -> Json:
     return edited(marked, _DIALECT, unmarked)
 
 
-def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
-    original: CompiledSchema,
-    profile: Profile,
-    comparer: Comparer,
-    *,
-    allow: Literal["safe", "any"] = "safe",
-    examples: Sequence[Json] | None = None,
-    tool: bool = False,
-    strict: bool = False,
-    prove: bool = True,
-    seconds: float = REWRITE_SECONDS,
-) -> Fit:
-    """Return a schema rewritten for a target, as far as that is possible.
-
-    Args:
-        original: A schema that jsonschema-rs can use.
-        profile: The target.
-        comparer: Decides how steps change it.
-        allow: `safe` makes only steps after which decoded answers are valid.
-        examples: Values of the schema, of which one at least is to be kept; by default
-            some are looked for.
-        tool: Whether it is the schema of a tool's parameters.
-        strict: Whether the request sends it with `strict`.
-        prove: Whether to ask for a proof also of claims known by a rule, and for a
-            value that refutes a claim without proof.
-        seconds: The deadline in processor time, the comparer's included.
-    """
-    begun = comparer.spent
-    if examples is None:
-        original_text = text_of(original.value, original.dialect)
-        texts = comparer.witnesses(original_text, min(VALUE_SECONDS, seconds / 2))
-        examples = [json.loads(text) for text in texts]
-    seconds -= comparer.spent - begun
-    return _Rewriting(
-        original, profile, comparer, allow, examples, tool, strict, prove, seconds
-    ).run()
-
-
 @dataclass
-class _Rewriting:
+class Rewriting:
+    """The search for a schema that a target accepts."""
+
+    #: A schema that jsonschema-rs can use.
     original: CompiledSchema
     profile: Profile
+    #: Decides how steps change the schema.
     comparer: Comparer
-    allow: str
-    examples: Sequence[Json]
-    tool: bool
-    strict: bool
-    prove: bool
-    seconds: float
+    #: `safe` makes only steps after which decoded answers are valid.
+    allow: Literal["safe", "any"] = "safe"
+    #: Values of the schema, of which one at least is to be kept; by default some are
+    #: looked for.
+    examples: Sequence[Json] | None = None
+    #: Whether it is the schema of a tool's parameters, and is sent with `strict`.
+    tool: bool = False
+    strict: bool = False
+    #: Whether to ask for a proof also of claims known by a rule, and for a value that
+    #: refutes a claim without proof.
+    prove: bool = True
+    #: The deadline in processor time, the comparer's included.
+    seconds: float = REWRITE_SECONDS
     steps: list[Step] = field(default_factory=list)
     #: Whether the algebra has an answer in time.
     has_algebra: bool = True
@@ -190,10 +163,17 @@ class _Rewriting:
     searches: int = 0
 
     def __post_init__(self) -> None:
+        """Look for values of the schema, if none are given."""
         self.begun = time.thread_time() + self.comparer.spent
-        self.shaped = Shaped(self.original.value, self.original.dialect)
+        value, dialect = self.original.value, self.original.dialect
+        if self.examples is None:
+            limit = min(VALUE_SECONDS, self.seconds / 2)
+            texts = self.comparer.witnesses(text_of(value, dialect), limit)
+            self.examples = [json.loads(text) for text in texts]
+        self.shaped = Shaped(value, dialect)
 
     def run(self) -> Fit:
+        """Return the schema rewritten for the target, as far as that is possible."""
         if self._failing():
             self._port()
         if self.shaped.dialect is _DIALECT:
@@ -345,7 +325,7 @@ class _Rewriting:
         form = self.comparer.form(text_of(marked, _DIALECT), seconds)
         if not form or len(form) > _GROWTH * len(text) + 10_000:
             return marked
-        return in_order(annotated(tidied(json.loads(form)), marked), marked)
+        return restored(tidied(json.loads(form)), marked)
 
     def _keeps_one(self, marked: Json) -> bool:
         """Return whether a known value that was valid still is, where one was."""
@@ -353,7 +333,7 @@ class _Rewriting:
         after = CompiledSchema(marked, _DIALECT)
         try:
             after.validator  # noqa: B018 - may it be used?
-            valid = [value for value in self.examples if before.is_valid(value)]
+            valid = [value for value in self.examples or () if before.is_valid(value)]
             return not valid or any(map(after.is_valid, valid))
         except ValueError:
             return False
@@ -404,7 +384,7 @@ class _Rewriting:
         self.searches += 1
         values = self.comparer.values(
             *texts,
-            given=map(json.dumps, self.examples),
+            given=map(json.dumps, self.examples or ()),
             differences=proofs.differences,
             seconds=self._within(VALUE_SECONDS),
         )

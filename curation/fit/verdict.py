@@ -44,7 +44,8 @@ class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def cause(self) -> str:
         """The keyword, if one is refused wherever it is, otherwise the rule."""
-        return cause_of(self.keyword, self.rule)
+        is_keyword = self.keyword and self.rule.endswith("keyword")
+        return f"`{self.keyword}`" if is_keyword else self.rule
 
     @property
     def site(self) -> Tokens:
@@ -55,11 +56,6 @@ class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
         if self.keyword and tokens[-1:] == (self.keyword,):
             return tokens[:-1]
         return tokens
-
-
-def cause_of(keyword: str, rule: str) -> str:
-    """Return the keyword, if a rule refuses it wherever it is, otherwise the rule."""
-    return f"`{keyword}`" if keyword and rule.endswith("keyword") else rule
 
 
 #: The effects with which a request fails.
@@ -156,8 +152,7 @@ def _judged(
 
 def _found_by(scan: Scan, rule: ProfileRule) -> Sequence[Found]:
     """Return a rule's matches; profiles that share the rule compute them once."""
-    key = f"{rule.check} {rule.effect} {rule.scope} {rule.names} {rule.values}"
-    key += f" {rule.places} {rule.beside} {rule.types} {rule.most}"
+    key = repr(replace(rule, source="", note="", strict=None))
     if key not in scan.found:
         scan.found[key] = tuple(CHECKS[rule.check](scan, rule))
     return scan.found[key]
@@ -172,13 +167,13 @@ class Tool(NamedTuple):
 
 
 def judge_name(tool: Tool, profile: Profile) -> tuple[FitFinding, ...]:
-    """Return why a target rejects the name of a tool; empty if it does not."""
+    """Return why a target rejects the name of a tool, by its first rule; or nothing."""
     return tuple(
         _finding(Found((), "", f"{sentence} (not `{rule.values[0]}`)"), rule, profile)
         for rule in profile.rules_for(tool=True, strict=tool.strict)
         if rule.check == "tool-name" and not is_name(tool.name, rule)
         for sentence in [f"the name {quoted(tool.name)} is {DONE[rule.effect]}"]
-    )
+    )[:1]
 
 
 def judge_request(tools: Sequence[Tool], profile: Profile) -> tuple[FitFinding, ...]:

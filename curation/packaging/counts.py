@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 import polars as pl
 
 from curation.core.benchmark import (
@@ -22,7 +23,7 @@ from curation.core.documents import KEPT, Origin, Reason
 from curation.dataset.edition_statistics import effective_sizes, without_sample
 from curation.dataset.ledger import DOCUMENTS
 from curation.dataset.parquet import file_name, split_files
-from curation.fit.records import RecordFit, target_counts
+from curation.fit.records import RecordFit
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, MISSING
 from curation.lint.lint import CODES
 from curation.lint.satisfiability import Satisfiability
@@ -37,12 +38,22 @@ if TYPE_CHECKING:
 _EXAMPLE = (200, 600)
 _ROW = ("unique_id", "json_schema", "source", "path", "licence", "dialect", "live_size")
 _INSTANCE = ("text", "valid", "kind", "keyword", "instance_pointer")
+#: Causes counted for one target.
+_CAUSES = 3
 _IS_SAMPLE = pl.col("origin") == Origin.SAMPLE.value
 
 #: Values of the card's templates, by name.
 Values: TypeAlias = "dict[str, Any]"
 #: Config to split to patterns of its tables; a split without rows has none.
 DataFiles: TypeAlias = Mapping[str, Mapping[str, list[str]]]
+
+
+class TargetCount(msgspec.Struct, frozen=True, kw_only=True):
+    """What a target does with the records of a dataset, as they are."""
+
+    accepted: int
+    #: Rule to the records that it alone keeps from being accepted, most first.
+    but_for: dict[str, int]
 
 
 def config_figures(ledger: Ledger) -> dict[str, ConfigFigures]:
@@ -179,6 +190,24 @@ def _counts(rows: pl.DataFrame, column: str) -> dict[str, int]:
     """Return each value's count, most first, equal ones by name."""
     counted = rows.group_by(column).len().rows()
     return dict(sorted(counted, key=lambda pair: (-pair[1], pair[0])))
+
+
+def target_counts(rows: Iterable[RecordFit]) -> dict[str, TargetCount]:
+    """Return the counts of the targets that rows name, by name."""
+    accepted, causes = Counter[str](), Counter[str]()
+    for fits, but_for in rows:
+        accepted.update(fits)
+        causes.update(but_for)
+    but_for_of: dict[str, dict[str, int]] = {name: {} for name in accepted}
+    for cause, count in sorted(causes.items(), key=lambda item: (-item[1], item[0])):
+        name, _, rule = cause.partition(": ")
+        but_for_of.setdefault(name, {})[rule] = count
+    return {
+        name: TargetCount(
+            accepted=accepted[name], but_for=dict([*counts.items()][:_CAUSES])
+        )
+        for name, counts in sorted(but_for_of.items())
+    }
 
 
 def _example(folder: Path, rows: pl.DataFrame, configs: list[str]) -> tuple[str, str]:

@@ -48,7 +48,7 @@ class Held(NamedTuple):
 
 
 def held_schemas(
-    value: Json, path: str, say: Callable[[str], None]
+    value: Json, path: str, say: Callable[[str], None], selected: str = ""
 ) -> list[NamedSchema] | None:
     """Return the schemas that a document holds; None if it may be one itself.
 
@@ -56,6 +56,7 @@ def held_schemas(
         value: The document.
         path: Its file, for messages.
         say: Prints what is passed over.
+        selected: The name of a component of OpenAPI, or the pointer to it.
 
     Raises:
         BadData: it is an OpenAPI description without schemas.
@@ -66,7 +67,7 @@ def held_schemas(
         whole = joined(value, path)
         for fault in whole.lost:
             say(fault)
-        found = schemas_in(whole.document, path, say)
+        found = schemas_in(whole.document, path, say, selected)
         return [schema._replace(elsewhere=whole.parts) for schema in found]
     return requested_schemas(value, path, say) or None
 
@@ -76,7 +77,7 @@ def requested_schemas(
 ) -> list[NamedSchema]:
     """Return the schemas of tools and of the answer in a request, or in a part of one.
 
-    The arguments are those of `held_schemas`.
+    The first arguments are those of `held_schemas`.
     """
     # A file of MaskBench has a schema and texts to test: it is one schema.
     if is_row(value) or (isinstance(value, dict) and "tests" in value):
@@ -114,13 +115,13 @@ def read_held(expression: str, say: Callable[[str], None]) -> Held | None:
         except LookupError as error:
             raise BadData("nothing at this pointer", expression) from error
         held = [
-            schema
-            for schema in held_schemas(value, str(path), say) or ()
+            schema._replace(lacking=())
+            for schema in held_schemas(value, str(path), say, name) or ()
             if schema.place == name
         ]
         held = held or [NamedSchema(name=name, schema=schema, place=name)]
         return Held(held, f"{file}#", path)
-    found = held_schemas(value, str(path), say)
+    found = held_schemas(value, str(path), say, name)
     if found is None and name:
         raise BadData(f"it holds nothing named {name!r}", str(path))
     if found is None:
@@ -138,7 +139,7 @@ def selected(
     """
     if not name:
         return list(schemas)
-    found = [schema for schema in schemas if schema.name == name]
+    found = [schema._replace(lacking=()) for schema in schemas if schema.name == name]
     if not found:
         names = [schema.name for schema in schemas]
         near = closest_names(name, names, 1) or names[:_SHOWN]

@@ -31,13 +31,16 @@ _COMPONENTS = "#/components/schemas/"
 OPENAPI_ONLY = frozenset({"discriminator", "example", "externalDocs", "xml"})
 
 
-def schemas_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSchema]:
+def schemas_in(
+    value: Json, path: str, say: Callable[[str], None], selected: str = ""
+) -> list[NamedSchema]:
     """Return the JSON bodies of a description, then components that none needs.
 
     Args:
         value: The description.
         path: Its file, for messages.
         say: Prints how many operations have none.
+        selected: The name of a component, or the pointer to it, returned anyway.
 
     Raises:
         BadData: it is of no version 3, or has no schema.
@@ -51,7 +54,7 @@ def schemas_in(value: Json, path: str, say: Callable[[str], None]) -> list[Named
             then += f"; to convert it: {convert}"
         raise BadData(str(error), path, then) from error
     bodies = list(description.bodies())
-    found = [*bodies, *description.others()]
+    found = [*bodies, *description.others(selected)]
     if not found:
         raise BadData("no schema in the OpenAPI description", path)
     operations = {body.name.rpartition(".")[0] for body in bodies}
@@ -154,15 +157,16 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
                 if status.startswith("2"):
                     yield from self._named(f"{name}.{status}", (*inside, status))
 
-    def others(self) -> Iterator[NamedSchema]:
-        """Yield the components that no body yielded before needs, by their names."""
-        for name in [
-            component
-            for component in self._components
-            if component not in self._converted
-        ]:
-            if name not in self._converted:
-                yield self._of_file(name, ("components", "schemas", name))
+    def others(self, selected: str) -> Iterator[NamedSchema]:
+        """Yield the components that no body yielded before needs, and a selected one.
+
+        Args:
+            selected: Its name, or the pointer to it.
+        """
+        for name in self._components:
+            tokens = ("components", "schemas", name)
+            if name not in self._converted or selected in (name, pointer(tokens)):
+                yield self._of_file(name, tokens)
 
     def _operations(self) -> Iterator[tuple[str, Tokens]]:
         for path in self._members(("paths",)):

@@ -42,7 +42,10 @@ def read_models(
         sys.path.remove(here)
     schemas: list[NamedSchema] = []
     for name, model in sorted(vars(loaded).items()):
-        if not isinstance(model, type) or not (
+        # pydantic adds `RootModel[int]` to a module that only derives from it.
+        if not isinstance(model, type) or not name.isidentifier():
+            continue
+        if not (
             issubclass(model, BaseModel) or hasattr(model, "__pydantic_validator__")
         ):
             continue

@@ -51,6 +51,8 @@ class NamedSchema(NamedTuple):
     role: Role = Role.ANSWER
     #: Whether the request sends it with `strict`.
     strict: bool = False
+    #: Names of tools of its list that have no schema.
+    lacking: tuple[str, ...] = ()
     #: Member of the schema that holds what is elsewhere in its file, and where.
     moved: tuple[str, str] = ("", "")
     #: By its pointer in the document, each part of another file: that file, and the

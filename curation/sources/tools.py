@@ -95,7 +95,7 @@ def tools_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSc
     if schemas and lacking:
         count = counted(len(lacking), "tool")
         say(f"{count} without a schema: {', '.join(lacking[:5])}")
-    return schemas
+    return [schema._replace(lacking=tuple(lacking)) for schema in schemas]
 
 
 def definitions(

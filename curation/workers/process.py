@@ -42,7 +42,7 @@ class Program(NamedTuple):
     """What a worker runs.
 
     Example:
-        >>> program = Program(module="curation.fit.relation_worker")
+        >>> program = Program(module="curation.relation.worker")
     """
 
     #: A module of ours with a function `start` (`curation.workers.child`).

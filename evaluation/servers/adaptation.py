@@ -18,9 +18,9 @@ import msgspec
 from curation.fit.answers import fit_schema
 from curation.fit.decoding import Codec
 from curation.fit.profile import Profile, load_profile
-from curation.fit.relation import Comparer
 from curation.fit.shapes import SHAPE, Shaped
 from curation.fit.verdict import is_sendable, judge_fit
+from curation.relation.comparer import Comparer
 from curation.schema.dialects import BY_NAME
 from curation.system.errors import BadData
 from curation.system.words import counted

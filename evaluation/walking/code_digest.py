@@ -41,6 +41,7 @@ WRITING: Final = (
     "curation/json",
     "curation/references",
     "curation/regex",
+    "curation/relation",
     "curation/schema",
     "curation/validation",
 )

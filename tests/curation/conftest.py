@@ -1,4 +1,4 @@
-"""What tests of curation share: a server that nobody may ask."""
+"""What tests of curation share: a server that nobody may ask, a comparing child."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from curation.relation.comparer import Comparer
 
 
 @pytest.fixture
@@ -34,3 +36,12 @@ def trap() -> Iterator[tuple[str, list[str]]]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture(scope="module")
+def comparer() -> Iterator[Comparer]:
+    """Return one child for all comparisons."""
+    from curation.relation.comparer import Comparer  # noqa: PLC0415 (slow)
+
+    with Comparer() as comparer:
+        yield comparer

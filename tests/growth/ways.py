@@ -23,17 +23,17 @@ from curation.checking.report import CheckQuestion
 from curation.core.documents import NOWHERE, Document, RawDocument, Rejected
 from curation.core.rule import Context
 from curation.dataset.edition_statistics import EditionStatistics
-from curation.fit import relation_worker
 from curation.fit.profile import load_profile
-from curation.fit.questions import AlgebraQuestion, Question, SchemaQuestion
-from curation.fit.relation import Comparer
-from curation.fit.rewriting import rewrite
+from curation.fit.rewriting import Rewriting
 from curation.fit.verdict import judge_fit
 from curation.instances.constraints.interpretations import as_schema
 from curation.instances.dataset.make_instances import make_instances
 from curation.packaging.derived_files import write_derived
 from curation.pipeline.process_document import apply_rules, make_record
 from curation.references.closure import NO_LIBRARY
+from curation.relation import worker as relation_worker
+from curation.relation.comparer import Comparer
+from curation.relation.questions import AlgebraQuestion, Question, SchemaQuestion
 from curation.rules.sets import rule_set
 from curation.schema.dialects import DRAFT_2020_12
 from curation.verification.folder_contents import open_folder
@@ -121,9 +121,9 @@ def _rewritten(schema: UntypedJson) -> Work:
         if isinstance(compiled, Rejected) or compiled.fault:
             return None
         profile = load_profile("openai-strict")
-        return rewrite(
+        return Rewriting(
             compiled, profile, _InProcess(), examples=(), prove=False, seconds=inf
-        )
+        ).run()
 
     return work
 

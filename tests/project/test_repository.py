@@ -318,7 +318,7 @@ def test_the_processes_of_a_fit_load_no_validator_written_in_python(
     tmp_path: Path,
 ) -> None:
     """Not even for a schema that is rewritten; values of two schemas need one."""
-    program = "import json, sys, curation.fit.relation_worker\n"
+    program = "import json, sys, curation.relation.worker\n"
     worker = _modules(tmp_path, program + "print(json.dumps([*sys.modules]))")
     (tmp_path / "a.json").write_text('{"type": "object"}', "utf-8")
     words = ["fit", "a.json", "--for", "openai-strict"]

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from curation.checking import schema_fit
 from curation.commands.check import check
 from curation.commands.fit import fit
-from curation.fit import relation
+from curation.relation import comparer as relation
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.workers.worker import Worker
 from tests.tables import table
@@ -103,6 +103,21 @@ def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
     assert "#bad: not a schema: neither an object nor a boolean" in " ".join(
         out.split()
     )
+
+
+def test_tools_without_a_schema_are_counted(tmp_path: Path) -> None:
+    """They are in the request, but not in that of one tool by its name."""
+    tools: list[Json] = [{"name": "a", "parameters": _CLOSED}, {"name": "now"}]
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps({"tools": tools}), "utf-8")
+    line = "openai: accepts the request with all of"
+    for name, count in (("", "2 tools (1 without a schema)"), ("#a", "1 tool")):
+        code, out = run("fit", f"{file}{name}", "--for", "openai")
+        assert (code, out.splitlines()[-1]) == (0, f"{line} {count}")
+    (request,) = json.loads(
+        run("fit", str(file), "--for", "openai", "--format", "json")[1]
+    )["requests"]
+    assert (request["tools"], request["without_schema"]) == (2, ["now"])
 
 
 def test_lists_in_a_folder_with_a_hash_are_requests_of_their_own(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.edition.encoding import Encoder
-from curation.fit import relation, rest, rewriting, verdict
+from curation.fit import rest, rewriting, verdict
 from curation.fit.answers import compare_schemas, decode, fit_schema
 from curation.fit.decoding import UndecodableError, _listed
 from curation.fit.edits import Claim, Sites
@@ -21,7 +21,6 @@ from curation.fit.equal_edits import merged, tidied
 from curation.fit.narrowing import without_patterns
 from curation.fit.positions import positions
 from curation.fit.profile import load_profile
-from curation.fit.relation import Comparer, RelationKind, text_of
 from curation.fit.reshaping import dropped
 from curation.fit.rest import rest_of, sentences, whole
 from curation.fit.rewrites import EXACT, SAFE, UNSAFE
@@ -34,19 +33,19 @@ from curation.instances.near_misses.search import find_near_misses
 from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.json.pointer import fragment_of
 from curation.json.values import identity
-from curation.references.schema import Schema
-from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_07, DRAFT_2020_12
+from curation.relation.comparer import Comparer, text_of
+from curation.schema.dialects import DRAFT_07, DRAFT_2020_12
 from curation.system.errors import BadData
 from tests.curation.schema_strategies import schemas
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from curation.core.json_types import Json, UntypedJson
-    from curation.fit.questions import Question
     from curation.fit.rewriting import Fit
     from curation.json.pointer import Tokens
+    from curation.relation.questions import Question
     from curation.workers.outcomes import ProcessResult
 
 
@@ -691,90 +690,3 @@ def test_what_is_lost_is_looked_for_once(
     monkeypatch.setattr(rest, "lost_keywords", counted)
     assert len([*sentences(fit)]) == 9
     assert calls == [1]
-
-
-def _exploding(keyword: str) -> Json:
-    """Return a schema of which the algebra makes thousands of branches."""
-    return {
-        "allOf": [
-            {keyword: [{"required": [f"p{i}_{k}"], "minimum": k} for k in range(3)]}
-            for i in range(7)
-        ]
-    }
-
-
-@pytest.fixture(scope="module")
-def comparer() -> Iterator[Comparer]:
-    """Return one child for all comparisons."""
-    with Comparer() as comparer:
-        yield comparer
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "kind"),
-    table(__file__, "relations"),
-)
-def test_a_relation_has_its_values(
-    comparer: Comparer, first: Json, second: Json, kind: str
-) -> None:
-    """The kind is right, and each value is on the side that it is said to be on."""
-    found = comparer.relation(first, second, DRAFT_07)
-    assert found.kind is RelationKind(kind), found
-    for text, sides in (
-        (found.only_first, (True, False)),
-        (found.only_second, (False, True)),
-        (found.both, (True, True)),
-    ):
-        schemas = Schema(first, DRAFT_07), Schema(second, DRAFT_07)
-        verdicts = [
-            text is None or schema.validator.is_valid(json.loads(text))
-            for schema in schemas
-        ]
-        assert text is None or tuple(verdicts) == sides
-
-
-def test_a_question_is_asked_once() -> None:
-    """What another target asks with a little more time or less costs nothing."""
-    with Comparer() as comparer:
-        decided: list[Json] = [{}, {"minimum": 1}]
-        for pair in (decided, [_exploding("anyOf"), _exploding("oneOf")]):
-            first, second = (text_of(schema, DRAFT_07) for schema in pair)
-            answer = comparer.proofs(first, second, 0.05)
-            assert comparer.proofs(first, second, 0.06) is answer
-            assert comparer.proofs(first, second, 0.04) is answer
-
-
-def test_dialects_are_compared_by_what_they_mean(comparer: Comparer) -> None:
-    """A flag of draft-04 equals the limit of 2020-12."""
-    found = comparer.relation(
-        {"minimum": 1, "exclusiveMinimum": True},
-        {"exclusiveMinimum": 1},
-        DRAFT_04,
-        DRAFT_2020_12,
-    )
-    assert found.kind is RelationKind.EQUAL
-
-
-def test_what_is_not_decided_says_how_many_values_were_tried(
-    comparer: Comparer,
-) -> None:
-    """Unknown is neither equal nor wider; a given value decides a half of it."""
-    first: Json = {"type": "string", "pattern": "^(a+)+$"}
-    found = comparer.relation(first, {"type": "string", "pattern": "^a+$"}, DRAFT_07)
-    assert found.kind is RelationKind.UNKNOWN
-    assert found.tried
-    assert found.evidence.endswith(" tried")
-    given = comparer.relation(first, {"pattern": "^a+c?$"}, DRAFT_07, given=['"ac"'])
-    assert (given.only_second, given.second_in_first) == ('"ac"', False)
-
-
-def test_an_explosion_ends_at_the_deadline(
-    comparer: Comparer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A proof that takes too long is no proof, and the next pair is compared."""
-    monkeypatch.setattr(relation, "PROOF_SECONDS", 0.5)
-
-    found = comparer.relation(_exploding("anyOf"), _exploding("oneOf"), DRAFT_07)
-    assert "no answer within" in found.failure
-    again = comparer.relation({"const": 1}, {"enum": [1]}, BY_NAME["draft-07"])
-    assert again.kind is RelationKind.EQUAL

@@ -255,3 +255,15 @@ def test_operations_without_bodies_are_counted() -> None:
     found = schemas_in(document, "api.yaml", told.append)
     assert len(found) == known + 1
     assert (found[-1].name, found[-1].place) == ("Alone", "/components/schemas/Alone")
+
+
+@pytest.mark.parametrize("selected", ["Pet", "/components/schemas/Pet"])
+def test_a_component_that_bodies_need_can_be_selected(selected: str) -> None:
+    """By its name, or by the pointer to it; in the list it is in those bodies."""
+    told: list[str] = []
+    document = described("3.0.1")
+    names = [it.name for it in schemas_in(document, "a", told.append)]
+    assert names == ["create.request", "create.201", "Other"]
+    found = schemas_in(document, "a", told.append, selected)
+    assert [it.name for it in found] == [*names[:2], "Pet", "Other"]
+    assert found[2].place == "/components/schemas/Pet"

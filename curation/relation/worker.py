@@ -1,7 +1,7 @@
 """The worker of comparisons: jsonschema-rs's algebra, and distinguishing values.
 
 The algebra is experimental and has no budget: a comparison may take minutes
-or gigabytes, so that the parent ends it (`curation.fit.relation`).
+or gigabytes, so that the parent ends it (`curation.relation.comparer`).
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 import jsonschema_rs
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
-from curation.fit.questions import (
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.witnesses.search import Budget, find_witnesses
+from curation.references.gathering import gathered
+from curation.relation.questions import (
     AlgebraAnswer,
     AlgebraQuestion,
     PlainSchema,
@@ -24,9 +26,6 @@ from curation.fit.questions import (
     ValueAnswer,
     ValueQuestion,
 )
-from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.witnesses.search import Budget, find_witnesses
-from curation.references.gathering import gathered
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import RUST_DRAFTS
@@ -80,16 +79,14 @@ def prove(question: AlgebraQuestion) -> AlgebraAnswer:
         ]
     except _FAILURES as error:
         return AlgebraAnswer(failure=f"{type(error).__name__}: {error}"[:200])
-    proven = [difference.is_empty for difference in rests]
+    proven = [rest is None for rest in rests]
     if not any(proven):
         rests.append(_rest(lambda: first_schema.intersect(second_schema)))
     return AlgebraAnswer(
         first_in_second=proven[0],
         second_in_first=proven[1],
-        apart=not any(proven) and rests[-1].is_empty,
-        differences=tuple(
-            difference.schema for difference in rests if difference.schema
-        ),
+        apart=not any(proven) and rests[-1] is None,
+        differences=tuple(filter(None, rests)),
     )
 
 
@@ -105,29 +102,22 @@ def texts(question: SchemaQuestion) -> tuple[str, ...]:
         return ()
 
 
-class _Rest(NamedTuple):
-    """The values of one operation on two schemas."""
-
-    is_empty: bool
-    #: A schema of them, if there is one.
-    schema: str = ""
-
-
-def _rest(operation: Callable[[], jsonschema_rs.CanonicalSchema]) -> _Rest:
+def _rest(operation: Callable[[], jsonschema_rs.CanonicalSchema]) -> str | None:
+    """Return a schema of an operation's values: None for no value, empty if unknown."""
     try:
         result = operation()
         if result.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO:
-            return _Rest(is_empty=True)
-        return _Rest(is_empty=False, schema=json.dumps(result.to_json_schema()))
+            return None
+        return json.dumps(result.to_json_schema())
     except (*_FAILURES, TypeError):
-        return _Rest(is_empty=False)
+        return ""
 
 
 def _without(
     small: jsonschema_rs.CanonicalSchema, large: jsonschema_rs.CanonicalSchema
-) -> _Rest:
+) -> str | None:
     if large.covers(small) == jsonschema_rs.canonical.Containment.YES:
-        return _Rest(is_empty=True)
+        return None
     return _rest(lambda: small.subtract(large))
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
-from curation.fit.questions import (
+from msgspec.structs import asdict
+
+from curation.relation.questions import (
     AlgebraAnswer,
     AlgebraQuestion,
     PlainSchema,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
 _Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer, tuple[str, ...])
-_PROGRAM: Final = Program(module="curation.fit.relation_worker")
+_PROGRAM: Final = Program(module="curation.relation.worker")
 #: Seconds of processor time for the proofs of one pair, and for its values.
 PROOF_SECONDS: Final = 5.0
 VALUE_SECONDS: Final = 10.0
@@ -63,8 +64,7 @@ class RelationKind(StrEnum):
     """Neither proof nor value decides it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relation:
+class Relation(ValueAnswer, frozen=True, kw_only=True):
     """How the second of two schemas relates to the first, and the evidence."""
 
     #: Whether every value of the first is one of the second; None if that is unknown.
@@ -73,12 +73,6 @@ class Relation:
     second_in_first: bool | None
     #: Whether a value is one of both.
     common: bool | None
-    #: JSON texts: a value only of the first, only of the second, of both.
-    only_first: str | None = None
-    only_second: str | None = None
-    both: str | None = None
-    #: Values tried.
-    tried: int = 0
     #: The reason if a proof could not be tried.
     failure: str = ""
 
@@ -273,11 +267,8 @@ class Comparer:
             first_in_second=_holds(values.only_first, proven=proofs.first_in_second),
             second_in_first=_holds(values.only_second, proven=proofs.second_in_first),
             common=common,
-            only_first=values.only_first,
-            only_second=values.only_second,
-            both=values.both,
-            tried=values.tried,
             failure=proofs.failure,
+            **asdict(values),
         )
 
 

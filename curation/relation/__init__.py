@@ -1,0 +1,1 @@
+"""How the values of two schemas relate: by proof, otherwise by values."""

@@ -1,0 +1,97 @@
+"""How two schemas relate: proofs, values, deadlines."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.references.schema import Schema
+from curation.relation import comparer as relation
+from curation.relation.comparer import Comparer, RelationKind, text_of
+from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_07, DRAFT_2020_12
+from tests.tables import table
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+
+def _exploding(keyword: str) -> Json:
+    """Return a schema of which the algebra makes thousands of branches."""
+    return {
+        "allOf": [
+            {keyword: [{"required": [f"p{i}_{k}"], "minimum": k} for k in range(3)]}
+            for i in range(7)
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    table(__file__, "relations"),
+)
+def test_a_relation_has_its_values(
+    comparer: Comparer, first: Json, second: Json, kind: str
+) -> None:
+    """The kind is right, and each value is on the side that it is said to be on."""
+    found = comparer.relation(first, second, DRAFT_07)
+    assert found.kind is RelationKind(kind), found
+    for text, sides in (
+        (found.only_first, (True, False)),
+        (found.only_second, (False, True)),
+        (found.both, (True, True)),
+    ):
+        schemas = Schema(first, DRAFT_07), Schema(second, DRAFT_07)
+        verdicts = [
+            text is None or schema.validator.is_valid(json.loads(text))
+            for schema in schemas
+        ]
+        assert text is None or tuple(verdicts) == sides
+
+
+def test_a_question_is_asked_once() -> None:
+    """What another target asks with a little more time or less costs nothing."""
+    with Comparer() as comparer:
+        decided: list[Json] = [{}, {"minimum": 1}]
+        for pair in (decided, [_exploding("anyOf"), _exploding("oneOf")]):
+            first, second = (text_of(schema, DRAFT_07) for schema in pair)
+            answer = comparer.proofs(first, second, 0.05)
+            assert comparer.proofs(first, second, 0.06) is answer
+            assert comparer.proofs(first, second, 0.04) is answer
+
+
+def test_dialects_are_compared_by_what_they_mean(comparer: Comparer) -> None:
+    """A flag of draft-04 equals the limit of 2020-12."""
+    found = comparer.relation(
+        {"minimum": 1, "exclusiveMinimum": True},
+        {"exclusiveMinimum": 1},
+        DRAFT_04,
+        DRAFT_2020_12,
+    )
+    assert found.kind is RelationKind.EQUAL
+
+
+def test_what_is_not_decided_says_how_many_values_were_tried(
+    comparer: Comparer,
+) -> None:
+    """Unknown is neither equal nor wider; a given value decides a half of it."""
+    first: Json = {"type": "string", "pattern": "^(a+)+$"}
+    found = comparer.relation(first, {"type": "string", "pattern": "^a+$"}, DRAFT_07)
+    assert found.kind is RelationKind.UNKNOWN
+    assert found.tried
+    assert found.evidence.endswith(" tried")
+    given = comparer.relation(first, {"pattern": "^a+c?$"}, DRAFT_07, given=['"ac"'])
+    assert (given.only_second, given.second_in_first) == ('"ac"', False)
+
+
+def test_an_explosion_ends_at_the_deadline(
+    comparer: Comparer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proof that takes too long is no proof, and the next pair is compared."""
+    monkeypatch.setattr(relation, "PROOF_SECONDS", 0.5)
+
+    found = comparer.relation(_exploding("anyOf"), _exploding("oneOf"), DRAFT_07)
+    assert "no answer within" in found.failure
+    again = comparer.relation({"const": 1}, {"enum": [1]}, BY_NAME["draft-07"])
+    assert again.kind is RelationKind.EQUAL
