@@ -293,12 +293,12 @@ FEATURES: Final[Mapping[str, re.Pattern[str]]] = {
     "lazy-quantifier": re.compile(r"[*+?}]\?"),
     "named-group": re.compile(r"\(\?<[^=!]"),
 }
+#: A backslash that no other one escapes, and its letter.
+_CLASS_ESCAPE: Final = re.compile(r"(?:^|[^\\])(?:\\\\)*\\[dDwWsS]")
 #: Features of the whole pattern.
 _WHOLE: Final[Mapping[str, Callable[[str], bool]]] = {
     "unanchored": lambda text: not (text.startswith("^") and text.endswith("$")),
-    "class-escape": lambda text: any(
-        escape[1] in "dDwWsS" for escape in re.findall(r"\\.", text, re.DOTALL)
-    ),
+    "class-escape": lambda text: bool(_CLASS_ESCAPE.search(text)),
 }
 
 

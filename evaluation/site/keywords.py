@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from curation.system.file_names import safe_name
 from evaluation.results.outcomes import Outcome
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from evaluation.tasks.probe.probe import PlacedProbe
 
 
+#: Keywords that are named of one message.
+_SHOWN: Final = 4
 #: Outcomes of probes to the colours of the first page.
 _TONES = {
     ProbeOutcome.REFUSED: "refused",
@@ -60,7 +62,12 @@ def keywords_of_messages(site: Site) -> dict[str, str]:
         keyword = keywords.get((line["config"], line["id"]))
         if keyword and line["message"]:
             found[line["message"]].add(keyword)
-    return {digest: " ".join(sorted(names)) for digest, names in found.items()}
+    return {
+        digest: " or ".join(
+            sorted(names) if len(names) <= _SHOWN else [*sorted(names)[:_SHOWN], "others"]
+        )
+        for digest, names in found.items()
+    }
 
 
 def pages(site: Site) -> Iterator[Page]:

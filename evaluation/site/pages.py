@@ -16,7 +16,6 @@ from evaluation.site.keywords import keywords_of_messages
 from evaluation.site.rendering import engine_path, render
 from evaluation.site.schema import PROFILES, script
 from evaluation.site.site import Page
-from evaluation.tasks.probe.outcomes import ProbeOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,10 +157,6 @@ def about(site: Site) -> Iterator[Page]:
         "How it was measured, and the data",
         columns={name: meaning for name, (_, meaning) in COLUMNS.items()},
         files=[ROWS, INDEX],
-        vocabulary={
-            "classes of schemas": Class,
-            "outcomes": Outcome,
-            "probes": ProbeOutcome,
-        },
+        outcomes=Outcome,
         suites=scorecards_table(site.index),
     )

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-import regress
-
 from curation.checking.schema_fit import lacks_keywords
 from curation.core.json_types import Json, UntypedJson
 from curation.fit.profile import Profile, load_profiles
@@ -31,6 +29,7 @@ from curation.sources.openapi_bodies import is_description
 from curation.sources.readers import NamedSchema, Role
 from curation.system.escaping import safe
 from curation.validation.metaschemas import standard_documents
+from curation.validation.patterns import is_readable
 from evaluation.site.translation import Translation
 
 PROFILES: Final = load_profiles("all")
@@ -120,18 +119,9 @@ def fault_of(scan: Scan) -> str:
             *(named if isinstance(named, dict) else ()),
         ]
         for text in texts:
-            if isinstance(text, str) and not is_regex(text):
+            if isinstance(text, str) and not is_readable(text):
                 return f"the pattern {text} cannot be read"
     return ""
-
-
-def is_regex(pattern: str) -> bool:
-    """Return whether a browser can read a pattern."""
-    try:
-        regress.Regex(pattern, "u")
-    except regress.RegressError:
-        return False
-    return True
 
 
 def follows(  # noqa: C901, PLR0911 - a line for each keyword
@@ -169,7 +159,7 @@ def follows(  # noqa: C901, PLR0911 - a line for each keyword
     ):
         return False
     if isinstance(value, str):
-        return "pattern" not in rule or re.search(rule["pattern"], value) is not None
+        return "pattern" not in rule or re.fullmatch(rule["pattern"], value) is not None
     if isinstance(value, list):
         texts = {identity(it) for it in value}
         is_unique = rule.get("uniqueItems") is not True or len(texts) == len(value)

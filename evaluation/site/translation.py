@@ -24,7 +24,7 @@ from typing import Any, Final
 _FORMS: Final[dict[str, str]] = json.loads(
     Path(__file__).with_name("javascript.json").read_text()
 )
-_NATIVE: Final = frozenset({"_joined", "canonical", "_visible", "is_regex"})
+_NATIVE: Final = frozenset({"_joined", "canonical", "_visible", "is_readable"})
 _OURS: Final = ("curation.", "evaluation.")
 #: Words of JavaScript that are names in Python.
 _RESERVED: Final = frozenset({"new", "default", "case", "function", "var", "this"})

@@ -72,9 +72,8 @@ csbdata.py = (() => {
   });
   methods(Array, { append(value) { this.push(value); }, pop() { return this.pop(); }, reverse() { this.reverse(); } });
   methods(String, {
-    startswith(start) { return [start].flat().some((text) => this.startsWith(text)); }, endswith(end) { return this.endsWith(end); },
-    join(parts) { return [...parts].join(this); }, split(by) { return this.split(by); }, lower() { return this.toLowerCase(); },
-    isupper() { return /[A-Z]/.test(this) && !/[a-z]/.test(this); },
+    startswith(start) { return [start].flat().some((text) => this.startsWith(text)); }, endswith(end) { return [end].flat().some((text) => this.endsWith(text)); },
+    join(parts) { return [...parts].join(this); }, split(by) { return this.split(by); },
     replace(old, text) { return this.replaceAll(old, text); }, count(text) { return this.split(text).length - 1; },
     removeprefix(start) { return start && this.startsWith(start) ? this.slice(start.length) : String(this); },
     partition(by) { const at = this.indexOf(by); return at < 0 ? [String(this), "", ""] : [this.slice(0, at), by, this.slice(at + by.length)]; },
@@ -85,7 +84,9 @@ csbdata.py = (() => {
     fullmatch(text) { return text.match(new RegExp(`^(?:${this.source})$`, this.flags)); },
     sub(by, text) { return text.replace(new RegExp(this, `${this.flags}g`), by); },
   });
-  const is_regex = (text) => { try { return Boolean(new RegExp(text, "u")); } catch { return false; } };
+  // As jsonschema-rs does: a sign that needs no backslash may have one.
+  const plainer = (whole, sign) => (/[-\s!"#%&',:;<=>@_`~]/.test(sign) ? `\\x${sign.charCodeAt(0).toString(16)}` : whole);
+  const is_readable = (text) => { try { return Boolean(new RegExp(text.replace(/\\(.)/gsu, plainer), "u")); } catch { return false; } };
   const _visible = (sign) => {
     const hex = sign.codePointAt(0).toString(16);
     return hex.length > 4 ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
@@ -96,21 +97,19 @@ csbdata.py = (() => {
   };
   for (const [name, kind] of Object.entries(KINDS)) kind.kind ??= name;
   return {
-    ...KINDS, Raised, of, iter, len, canonical, eq, has, le, lt, sub, add, union, common, sorted, max, get, defaultdict, remembered, is_regex, _visible,
+    ...KINDS, Raised, of, iter, len, canonical, eq, has, le, lt, sub, add, union, common, sorted, max, get, defaultdict, remembered, is_readable, _visible,
     isinstance: isa, keep: (self, name, value) => { Object.defineProperty(self, name, { value }); return value; },
     put: (all, key, value) => { if (all instanceof Map) all.set(key, value); else all[key] = value; },
     first: (isTrue, ...values) => { let value; for (const each of values) { value = each(); if (bool(value) === isTrue) break; } return value; },
     any: (all) => [...all].some(bool), all: (all) => [...all].every(bool), sum: (all) => [...all].reduce((a, b) => a + Number(b), 0),
     map: (does, all) => [...iter(all)].map((part) => does(part)),
-    range: (first, end, step = 1) => { const found = []; for (let at = end === undefined ? 0 : first; step > 0 ? at < (end ?? first) : at > end; at += step) found.push(at); return found; },
     enumerate: (all) => [...iter(all)].map((part, at) => [at, part]), reversed: (all) => [...iter(all)].reverse(),
     next: (all, other) => { for (const part of all) return part; return other; }, replace: (value, changes) => Object.assign(Object.create(value), changes),
-    Counter: (all) => { const found = new Map(); for (const part of all) found.set(part, (found.get(part) ?? 0) + 1); return found; },
     caught: (error, kinds) => { if (!(error instanceof Raised) || ![kinds].flat().includes(error.name)) throw error; },
-    suppress: (...kinds) => kinds, LookupError: "LookupError", ValueError: "ValueError",
+    LookupError: "LookupError", ValueError: "ValueError",
     struct: (names, ...others) => class { constructor(...values) { names.forEach((name, at) => { this[name] = values[at] === undefined ? others[at] : values[at]; }); } },
     msgspec: { json: { $encode: (value) => ({ $decode: () => JSON.stringify(plain(value)) }) } }, text: { $write: (value) => JSON.stringify(plain(value)) },
-    re: { $search: (text, value) => value.match(new RegExp(text, "u")), $fullmatch: (text, value) => value.match(new RegExp(`^(?:${text})$`, "su")), $findall: (text, value) => value.match(new RegExp(text, "gsu")) ?? [], DOTALL: "s" },
+    re: { $fullmatch: (text, value) => value.match(new RegExp(`^(?:${text})$`, "su")) },
     unquote: (text) => { try { return decodeURIComponent(text.replace(/%(?![0-9A-Fa-f]{2})/g, "%25")); } catch { return text; } },
     _joined: (base, text) => {
       let whole = text;
