@@ -62,7 +62,7 @@ MOST_LEVELS: Final = 8
 #: Keywords that no request has, other than `type`.
 SCHEMA_KEYWORDS: Final = KNOWN_KEYWORDS - ANNOTATIONS - {"type", "id"}
 #: Types as Google writes them.
-_SMALL: Final = {name.upper(): name for name in TYPES}
+_SMALL: Final = {name.upper(): name for name in sorted(TYPES)}
 #: Seconds for the server to start and to list its tools.
 DEADLINE = 30.0
 #: Pages of a list of tools; a server that goes on and on is cut off.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from curation.system.escaping import shortened
 from curation.system.file_names import safe_name
 from evaluation.results.outcomes import Outcome
 from evaluation.site.rendering import engine_path, keyword_path, link, render
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from evaluation.tasks.probe.probe import PlacedProbe
 
 
-#: Keywords that are named of one message.
-_SHOWN: Final = 4
 #: Outcomes of probes to the colours of the first page.
 _TONES = {
     ProbeOutcome.REFUSED: "refused",
@@ -63,10 +62,7 @@ def keywords_of_messages(site: Site) -> dict[str, str]:
         if keyword and line["message"]:
             found[line["message"]].add(keyword)
     return {
-        digest: " or ".join(
-            sorted(names) if len(names) <= _SHOWN else [*sorted(names)[:_SHOWN], "others"]
-        )
-        for digest, names in found.items()
+        digest: shortened(" or ".join(sorted(names))) for digest, names in found.items()
     }
 
 

@@ -75,7 +75,7 @@ def front(site: Site) -> Iterator[Page]:
         site,
         "index.html",
         "front",
-        "What happens to my schema?",
+        "Which providers accept my schema?",
         needs=("python", "judge", "schema-page"),
         profiles=PROFILES,
         classes=Class,

@@ -73,11 +73,9 @@ def _content(
 
 
 def _wrong(row: Line) -> str:
-    """Return where texts went wrong, the first six."""
+    """Return where texts went wrong."""
     places = [each.split(":") for each in row["wrong"].split()]
-    shown = [f"text {each[0]} after {each[-1]} tokens" for each in places[:6]]
-    more = len(places) - len(shown)
-    return "; ".join([*shown, f"and {more} more"] if more else shown)
+    return "; ".join(f"text {each[0]} after {each[-1]} tokens" for each in places)
 
 
 def _cut(text: str) -> str:

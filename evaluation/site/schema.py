@@ -21,6 +21,7 @@ from curation.fit.verdict import (
     leads_out,
     verdict_of,
 )
+from curation.instances.constraints.keyword_values import names_of
 from curation.json.pointer import at, tokens_of
 from curation.json.values import identity, type_of
 from curation.schema.dialects import DIALECTS
@@ -60,7 +61,7 @@ def judge(value: Json) -> list[Judged]:
     if is_description(value):
         fault = "an OpenAPI description: csbdata fit FILE judges the schemas in it"
         return [Judged("", fault, [])]
-    held = requested_schemas(value, "pasted", _ignore)
+    held = requested_schemas(value, "pasted", lambda _message: None)
     if not held:
         return [_judged(NamedSchema("", value))]
     sent = [it for it in held if it.role is not Role.RESULT]
@@ -71,10 +72,6 @@ def judge(value: Json) -> list[Judged]:
         targets = [(it, str(verdict_of(own)), own) for it, own in together]
         found.append(Judged("all tools of the request", "", targets))
     return found
-
-
-def _ignore(_message: str) -> None:
-    """Print nothing."""
 
 
 def _judged(own: NamedSchema) -> Judged:
@@ -137,12 +134,10 @@ def follows(  # noqa: C901, PLR0911 - a line for each keyword
     """
     if not isinstance(rule, dict):
         return rule is True
-    kinds = rule.get("type", [])
-    kind = type_of(value)
-    named = [kinds] if isinstance(kinds, str) else kinds
+    kind, named = type_of(value), names_of(rule.get("type"))
     if named and kind not in named and not (kind == "integer" and "number" in named):
         return False
-    if "enum" in rule and identity(value) not in [identity(it) for it in rule["enum"]]:
+    if value not in rule.get("enum", [value]):
         return False
     if "$dynamicRef" in rule or "$recursiveRef" in rule:
         return follows(METASCHEMAS[root], value, root, root)
@@ -169,11 +164,8 @@ def follows(  # noqa: C901, PLR0911 - a line for each keyword
             and all(follows(rule.get("items", True), it, here, root) for it in value)
         )
     if isinstance(value, dict):
-        known, others = (
-            rule.get("properties", {}),
-            rule.get("additionalProperties", True),
-        )
-        needed = rule.get("dependencies", {})
+        known, needed = rule.get("properties", {}), rule.get("dependencies", {})
+        others = rule.get("additionalProperties", True)
         return all(
             follows(known.get(name, others), value[name], here, root)
             and all(it in value for it in needed.get(name, []))

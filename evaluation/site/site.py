@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from curation.dataset.content_digest import SHARE, unchanged_records
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.data.parquet_tables import ParquetTables
@@ -19,6 +17,8 @@ from evaluation.tasks.masks import NAME as MASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import polars as pl
 
     from evaluation.core.records import Record
 

@@ -6,8 +6,8 @@
   const EXAMPLE = {
     type: "object",
     properties: {
-      email: { type: "string", format: "email", maxLength: 80 },
-      payment: { oneOf: [{ type: "string" }, { type: "object", patternProperties: { "^x-": { type: "number" } } }] },
+      email: { type: "string", format: "email" },
+      payment: { oneOf: [{ type: "string" }, { type: "array", items: { minimum: 0 } }] },
     },
     required: ["email"],
   };
