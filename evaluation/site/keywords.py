@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 #: Outcomes of probes to the colours of the first page.
 _TONES = {
+    None: "none",
     ProbeOutcome.REFUSED: "refused",
     ProbeOutcome.IGNORED: "silent",
     ProbeOutcome.WRONG: "silent",
@@ -34,8 +35,6 @@ _TONES = {
 
 def tone(outcome: ProbeOutcome | None) -> str:
     """Return the colour of an outcome; None: it was not run."""
-    if outcome is None:
-        return "none"
     return "right" if outcome in GOOD else _TONES.get(outcome, "died")
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from curation.core.documents import Explained
 from evaluation.reporting.tables import Rate, Table
-from evaluation.results.edition import COLUMNS, INDEX, ROWS, TASKS, scorecards_table
+from evaluation.results.edition import COLUMNS, INDEX, ROWS, scorecards_table
 from evaluation.results.fits import fits_table, read_fits
 from evaluation.results.headline import ALL
 from evaluation.results.outcomes import Outcome
@@ -122,7 +122,6 @@ def engines(site: Site) -> Iterator[Page]:
             "engine",
             entry.engine,
             entry=entry,
-            tasks=TASKS,
             masks=lines.height,
             classes=Class,
             times=_TIMES,

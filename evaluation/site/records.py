@@ -13,7 +13,6 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from curation.system.words import counted
-from evaluation.results.outcomes import Outcome
 from evaluation.site.rendering import data_script, part, render
 
 if TYPE_CHECKING:
@@ -61,10 +60,8 @@ def _content(
     return part(
         "record_part",
         site=site,
-        name=name,
         rows=rows,
         changed=rows and record and name not in site.unchanged,
-        outcomes={each.value: each.explanation for each in Outcome},
         wrong=_wrong,
         record=record,
         schema=_cut(schema),

@@ -21,7 +21,7 @@ from curation.fit.verdict import (
     leads_out,
     verdict_of,
 )
-from curation.instances.constraints.keyword_values import names_of
+from curation.instances.constraints.keyword_values import names_of, object_of
 from curation.json.pointer import at, tokens_of
 from curation.json.values import identity, type_of
 from curation.schema.dialects import DIALECTS
@@ -84,11 +84,10 @@ def _judged(own: NamedSchema) -> Judged:
     fault = fault_of(scan)
     if fault:
         return Judged(own.name, fault, [])
-    names = [Tool(own.name, schema, own.strict)] if is_tool else []
-    targets = []
+    tool, targets = Tool(own.name, schema, own.strict), []
     for profile in PROFILES:
         findings = [
-            *(it for tool in names for it in judge_name(tool, profile)),
+            *(judge_name(tool, profile) if is_tool else ()),
             *leads_out(scan),
             *judge_fit(schema, profile, tool=is_tool, strict=own.strict),
         ]
@@ -110,12 +109,8 @@ def fault_of(scan: Scan) -> str:
         if scan.targets[reference.tokens] is None and reference.text.startswith("#"):
             return f"the reference {reference.text} leads nowhere"
     for place in scan.places:
-        named = place.keywords.get("patternProperties")
-        texts = [
-            place.keywords.get("pattern"),
-            *(named if isinstance(named, dict) else ()),
-        ]
-        for text in texts:
+        named = object_of(place.keywords, "patternProperties")
+        for text in (place.keywords.get("pattern"), *named):
             if isinstance(text, str) and not is_readable(text):
                 return f"the pattern {text} cannot be read"
     return ""

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from curation.dataset.content_digest import SHARE, unchanged_records
 from curation.system.errors import BadConfiguration, NoInput
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from evaluation.core.records import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(NamedTuple):
     """One file of the site."""
 
     #: Relative to the site's folder, with `/` between its parts.

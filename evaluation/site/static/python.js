@@ -68,7 +68,7 @@ csbdata.py = (() => {
   methods(Set, {
     isdisjoint: disjoint, add(value) { this.add(value); }, update(more) { for (const part of iter(more)) this.add(part); },
   });
-  methods(Array, { append(value) { this.push(value); }, pop() { return this.pop(); }, reverse() { this.reverse(); } });
+  methods(Array, { append(value) { this.push(value); }, pop() { return this.pop(); } });
   methods(String, {
     startswith(start) { return [start].flat().some((text) => this.startsWith(text)); }, endswith(end) { return [end].flat().some((text) => this.endsWith(text)); },
     join(parts) { return [...parts].join(this); }, split(by) { return this.split(by); },
