@@ -532,6 +532,16 @@ def test_a_root_that_says_nothing_is_named(
     assert [each.code for each in problems] == codes
 
 
+def test_a_draft_that_is_not_declared_is_a_note(checker: SchemaChecker) -> None:
+    """A keyword that is moved out of the properties is a warning."""
+    properties: Json = {"a": {"id": "#x", "type": "string"}, "minProperties": 1}
+    schema = {"type": "object", "properties": properties}
+    problems = checker.check(json.dumps(schema).encode()).problems
+    levels = {problem.pointer: problem.level for problem in problems}
+    assert levels["/$schema"] == "note"
+    assert levels["/minProperties"] == "warning"
+
+
 #: A text that is not read, and words of its message.
 _UNREADABLE = [
     (b"", "the file is empty"),
