@@ -17,6 +17,7 @@ from curation.json import text as jsontext
 from curation.json.pointer import fragment_of, pointer
 from curation.references.reachable import applied, taking_part
 from curation.schema.keywords import CONTAINERS
+from curation.schema.misspellings import slips
 from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
@@ -27,12 +28,16 @@ if TYPE_CHECKING:
     from curation.references.schema import Schema
 
 UNUSED: Final = "unused-definition"
+SLIP: Final = "required-misspelt"
+MISPLACED: Final = "keyword-among-properties"
 ENUM: Final = "enum-values"
 REFUSED: Final = "refused-default", "refused-example"
 #: Every code, with its meaning.
 CODES: Final[Mapping[str, str]] = {
     unknown_words.CODE: unknown_words.MEANING,
     **parts.CODES,
+    MISPLACED: "a keyword of the object, among its properties",
+    SLIP: "a required name that is one slip away from a property",
     ENUM: "an `enum` without values, or with one twice",
     REFUSED[0]: "the schema refuses its own default",
     REFUSED[1]: "the schema refuses its own example",
@@ -107,6 +112,26 @@ def enum_faults(schema: Schema) -> Iterator[SchemaProblem]:
                 message = f"the value is in the `enum` already: {text.decode()}"
                 yield problem_at(f"{enum}/{index}", ENUM, message)
             texts.add(text)
+
+
+def property_faults(schema: Schema) -> Iterator[SchemaProblem]:
+    """Yield required names that misspell a property, and keywords among properties.
+
+    A required name may be a property of another schema in the file.
+    """
+    locations = [*taking_part(schema.value, schema.dialect)]
+    properties = [object_of(it.keywords, "properties") for it in locations]
+    known = {name for names in properties for name in names}
+    for location, names in zip(locations, properties, strict=True):
+        if names.get("additionalProperties") is False:
+            where = f"{location.pointer}/properties/additionalProperties"
+            yield problem_at(where, MISPLACED, CODES[MISPLACED])
+        for index, name in enumerate(array_of(location.keywords, "required")):
+            near = () if name in known else {*slips(str(name))} & names.keys()
+            for meant in sorted(near)[:1]:
+                message = f"no property is called `{name}`; did you mean `{meant}`?"
+                where = f"{location.pointer}/required/{index}"
+                yield problem_at(where, SLIP, message)
 
 
 def unused_definitions(schema: Schema) -> Iterator[SchemaProblem]:

@@ -13,6 +13,7 @@ import msgspec
 from curation.checking.check_lints import (
     UNUSED,
     enum_faults,
+    property_faults,
     refused_values,
     unused_definitions,
 )
@@ -82,6 +83,7 @@ from curation.validation.metaschemas import (
 #: How the detail begins of a reference to the web.
 _WEB = re.compile(r"'https?://", re.IGNORECASE)
 _SHOWN = 60
+_FORMAT_SYNONYMS = {"url": "uri", "guid": "uuid"}
 #: Problems of one kind that are reported of one schema.
 _MAX_PROBLEMS = 100
 #: Reasons that the detail says better than their own words.
@@ -169,7 +171,8 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
     is_old = document.dialect_found == "upgraded"
     dialect = DRAFT_03 if is_old else BY_NAME.get(document.dialect or "", ANY_DIALECT)
     as_read = schema_of(written, dialect)
-    problems += [*enum_faults(as_read), *unknown_words(as_read)]
+    for faults in (enum_faults, property_faults, unknown_words):
+        problems += faults(as_read)
     if document.dialect in valid:
         problems += [*refused_values(as_read), *unused_definitions(as_read)]
     return SchemaReport(
@@ -196,6 +199,8 @@ def _why_instance(value: Json) -> str:
         return ""
     if all(isinstance(value[word], dict) and constrains(value[word]) for word in words):
         return f"no schema, but its properties: put `{words[0]}` below `properties`"
+    if "components" in value:
+        return "a part of an OpenAPI description: check the file that refers to it"
     named = ", ".join(f"`{cut(word, 30)}`" for word in words[:3])
     follows = f"; it follows {cut(uri, 200)}" if isinstance(uri, str) else ""
     return f"an instance, not a schema: no keyword among {named}{follows}"
@@ -297,16 +302,21 @@ def _near_target(lost: Rejected, schema: Json) -> str:
     """Return a proposal for a reference that leads nowhere in its own document."""
     with suppress(LookupError):
         reference = str(at(schema, tokens_of(lost.pointer)))
-        tokens = tokens_of_fragment(reference) if reference[:2] == "#/" else ()
+        tokens = tokens_of_fragment(f"#/{reference.lstrip('#/')}")
+        targets = [tokens]
         for end, token in enumerate(tokens):
             holder = at(schema, tokens[:end])
             if isinstance(holder, dict) and token not in holder:
                 near = difflib.get_close_matches(token, [*holder], n=1)
-                for name in (*CONTAINERS, *near):
-                    target = (*tokens[:end], name, *tokens[end + 1 :])
-                    with suppress(LookupError):
-                        at(schema, target)
-                        return f"; did you mean {fragment_of(target)!r}?"
+                names = (*CONTAINERS, *near) if reference[:1] == "#" else ()
+                targets = [(*tokens[:end], name, *tokens[end:]) for name in CONTAINERS]
+                targets += [(*tokens[:end], name, *tokens[end + 1 :]) for name in names]
+                break
+        for target in targets:
+            with suppress(LookupError):
+                at(schema, target)
+                if target[-1] not in CONTAINERS:
+                    return f"; did you mean {fragment_of(target)!r}?"
     return ""
 
 
@@ -354,6 +364,8 @@ def _named_meaning(code: str, tokens: Tokens, schema: Schema) -> str:
         drafts = [keyword.last for keyword in KEYWORDS if keyword.name == name]
         draft = max(drafts, key=DRAFTS.index)
         return f"`{name}` was a keyword until {draft}: {dialect} ignores it"
+    if code == "ref-siblings":
+        return f"`{name}` is ignored beside `$ref` up to draft-07"
     if code == "lonely-keyword":
         return f"`{name}` does nothing without `{NEEDED_BESIDE[name]}`"
     if code == "type-excludes-keyword":
@@ -386,6 +398,7 @@ def _near_format(name: str) -> str | None:
         ['date-time', 'date-time', None]
     """
     plain = name.strip().lower().replace("_", "-")
+    plain = _FORMAT_SYNONYMS.get(plain, plain)
     near = difflib.get_close_matches(plain, sorted(FORMATS), n=1, cutoff=0.85)
     return near[0] if near else None
 

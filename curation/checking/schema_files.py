@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 
 from curation.checking.problems import places_in_yaml
+from curation.checking.syntax import syntax_fault
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
 from curation.json.named_text import YAML_SUFFIXES, parse_named
@@ -228,7 +229,8 @@ def why_no_schema(value: Json | Rejected) -> Rejected | None:
 
 def why_in_words(why: Rejected, content: bytes) -> str:
     """Return why a text holds no schema, in a sentence."""
-    words = {Reason.NOT_JSON: "not valid JSON", Reason.NOT_A_SCHEMA: "not a schema"}
-    detail = why.detail if content.strip() else "the file is empty"
-    parts = words.get(why.reason), detail or why.reason.explanation
-    return ": ".join(part for part in parts if part)
+    detail, line, column = syntax_fault(content, why)
+    if why.reason is Reason.NOT_A_SCHEMA:
+        return f"not a schema: {detail}"
+    position = f" (line {line}, column {column})" if (line, column) != (1, 1) else ""
+    return (detail or why.reason.explanation) + position

@@ -146,7 +146,7 @@ class SchemaFit(msgspec.Struct, kw_only=True):
             targets[target] = {
                 "verdict": self.verdict(target),
                 "fixable": fix.as_json() if fix is not None else None,
-                "findings": findings_as_json(findings),
+                "findings": msgspec.to_builtins(findings),
                 "measured": list(self.measured.get(target, ())),
             }
         return {"name": self.name, "targets": targets}
@@ -169,14 +169,6 @@ class SchemaFit(msgspec.Struct, kw_only=True):
             code = f"{target}/{'fixable' if fix.claim else 'rejected'}"
             problems.append(problem_at("", code, fix.sentence, NOTE))
         return self.file.placed(placed_in_text(problems, self.file.content))
-
-
-def findings_as_json(findings: Sequence[FitFinding]) -> list[Json]:
-    """Return findings as objects of texts."""
-    return [
-        {name: str(getattr(finding, name)) for name in finding.__struct_fields__}
-        for finding in findings
-    ]
 
 
 def cited(finding: FitFinding) -> str:
@@ -302,7 +294,7 @@ class RequestFit(msgspec.Struct, frozen=True, kw_only=True):
         targets: dict[str, Json] = {
             target: {
                 "verdict": self.verdict(target),
-                "findings": findings_as_json(findings),
+                "findings": msgspec.to_builtins(findings),
             }
             for target, findings in self.findings.items()
         }

@@ -12,6 +12,7 @@ from curation.workers.limits import DOCUMENT_BYTES
 _PLACE: Final = re.compile(r" ?\(line (\d+),? column (\d+)\)")
 _NOT_FINITE: Final = re.compile(r"[:,\[]\s*(-?(?:NaN|Infinity))")
 _NO_NUMBER: Final = " is not JSON"
+_AS_YAML: Final = "not JSON as YAML: "
 _TEMPLATE: Final = re.compile(r"\{\{|\{%|<%")
 #: What stands where the reader stopped, to what is wrong.
 _STOPS: Final = (
@@ -56,17 +57,19 @@ def _not_json(text: str, detail: str, line: int, column: int) -> str:
     if not text.strip():
         return "the file is empty"
     if _TEMPLATE.search(text):
+        detail = detail.removeprefix(_AS_YAML)
         return f"not valid: a template is rendered first ({detail})"
-    if "as YAML" in detail:
-        return f"not valid YAML: {detail.partition(': ')[2]}"
+    after = "".join(text.splitlines(keepends=True)[line - 1 :])[column - 1 :]
+    if detail.startswith(_AS_YAML):
+        if after.startswith("\t"):
+            return "not valid YAML: a tab cannot indent"
+        return f"not valid YAML: {detail.removeprefix(_AS_YAML)}"
     if detail.endswith(_NO_NUMBER):
         return f"not valid JSON: {detail.removesuffix(_NO_NUMBER)}"
-    return f"not valid JSON: {_cause(text, detail, line, column)}"
+    return f"not valid JSON: {_cause(after.lstrip(), detail)}"
 
 
-def _cause(text: str, detail: str, line: int, column: int) -> str:
-    lines = text.splitlines(keepends=True)
-    after = "".join(lines[line - 1 :])[column - 1 :].lstrip()
+def _cause(after: str, detail: str) -> str:
     if detail == "Extra data":
         return "several values in one file; schemas, one a line, are a .jsonl file"
     if not after or detail.startswith("Unterminated"):

@@ -32,24 +32,17 @@ _SPELLINGS: Final = {
 _NAMESPACED: Final = re.compile(r"^[xX][-_]|^_|[:./ ]|.-")
 
 
-class _Tables(msgspec.Struct, frozen=True):
-    """Words that are no keywords, as `unknown_words.json` has them."""
-
-    #: Keyword to words of generators, databases, form libraries and other schema
-    #: languages that mean it: in lower case, without `-` and `_`.
-    synonyms: Mapping[str, str]
-    #: Words for which another keyword does not do.
-    advice: Mapping[str, str]
-    #: Annotations of editors, form libraries, code generators and Hyper-Schema, and
-    #: keywords that a validator's extensions add: whoever writes them knows.
-    extensions: str
-
-
 _TABLES: Final = msgspec.json.decode(
-    Path(__file__).with_suffix(".json").read_bytes(), type=_Tables
+    Path(__file__).with_suffix(".json").read_bytes(), type=dict[str, dict[str, str]]
 )
-#: Words about which nothing is reported.
-_EXPECTED: Final = KNOWN_KEYWORDS.union(_TABLES.extensions.split())
+#: Keyword to words of generators, databases, form libraries and other schema languages
+#: that mean it: in lower case, without `-` and `_`.
+_SYNONYMS: Final = _TABLES["synonyms"]
+#: Words for which another keyword does not do.
+_ADVICE: Final = _TABLES["advice"]
+#: Words about which nothing is reported: keywords, and by its source each annotation
+#: or keyword that its author knows to be an extension.
+_EXPECTED: Final = KNOWN_KEYWORDS.union(*map(str.split, _TABLES["extensions"].values()))
 
 
 def unknown_words(schema: Schema) -> Iterator[SchemaProblem]:
@@ -92,7 +85,7 @@ def _plain(word: str) -> str:
 @cache
 def _synonyms() -> Mapping[str, Sequence[str]]:
     synonyms: dict[str, list[str]] = {}
-    for keyword, words in _TABLES.synonyms.items():
+    for keyword, words in _SYNONYMS.items():
         for word in words.split():
             synonyms.setdefault(word, []).append(keyword)
     return synonyms
@@ -103,9 +96,9 @@ def _judged(
 ) -> tuple[str, str] | None:
     """Return what is wrong with a word, and its level; None for an extension."""
     value, start, fault = schema[word], f"unknown keyword `{word}`", "warning"
-    if word in _TABLES.advice:
+    if word in _ADVICE:
         level = NOTE if word == "discriminator" else fault
-        return f"{start}: {_TABLES.advice[word]}", level
+        return f"{start}: {_ADVICE[word]}", level
     slip = slip_of(word)
     for keyword in [slip] if slip else _synonyms().get(_plain(word), ()):
         is_note = keyword in ANNOTATIONS and keyword != "format"

@@ -282,12 +282,12 @@ FEATURES: Final[Mapping[str, re.Pattern[str]]] = {
     "back-reference": re.compile(r"\\[1-9]|\\k<"),
     "word-boundary": re.compile(r"\\[bB]"),
 }
+#: A backslash that no other one escapes, and its letter.
+_CLASS_ESCAPE: Final = re.compile(r"(?:^|[^\\])(?:\\\\)*\\[dDwWsS]")
 #: Features of the whole pattern.
 _WHOLE: Final[Mapping[str, Callable[[str], bool]]] = {
     "unanchored": lambda text: not (text.startswith("^") and text.endswith("$")),
-    "class-escape": lambda text: any(
-        escape[1] in "dDwWsS" for escape in re.findall(r"\\.", text, re.DOTALL)
-    ),
+    "class-escape": lambda text: bool(_CLASS_ESCAPE.search(text)),
 }
 
 

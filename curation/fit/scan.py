@@ -90,8 +90,7 @@ class Scan:
         }
         above: dict[Tokens, list[Tokens]] = {}
         for tokens, target in self.targets.items():
-            lengths = range(len(tokens) + 1)
-            above[tokens] = [tokens[:n] for n in lengths if tokens[:n] in inside]
+            above[tokens] = [path for path in _upwards(tokens) if path in inside]
             if target is not None:
                 for holder in above[tokens]:
                     inside[holder].add(target)
@@ -140,10 +139,10 @@ class Scan:
         """The schema directly around each, and the keyword there."""
         paths = {location.tokens for location in self.places}
         holders: dict[Tokens, tuple[Tokens, str]] = {}
-        for tokens in paths:
-            for length in range(len(tokens) - 1, -1, -1):
-                if tokens[:length] in paths:
-                    holders[tokens] = tokens[:length], tokens[length]
+        for tokens in paths - {()}:
+            for around in _upwards(tokens[:-1]):
+                if around in paths:
+                    holders[tokens] = around, tokens[len(around)]
                     break
         return holders
 
@@ -157,6 +156,14 @@ class Scan:
                 return tokens[len(around) + 1] in required
             tokens = around
         return False
+
+
+def _upwards(tokens: Tokens) -> Iterator[Tokens]:
+    """Yield a path and all above it, the root last."""
+    while tokens:
+        yield tokens
+        tokens = tokens[:-1]
+    yield tokens
 
 
 def _circles(inside: Mapping[Tokens, set[Tokens]]) -> dict[Tokens, Tokens]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -192,7 +192,9 @@ def judge_request(tools: Sequence[Tool], profile: Profile) -> tuple[FitFinding, 
             if rule in profile.rules_for(tool=True, strict=tool.strict)
         ]
         if rule.check == "tool-name-twice":
-            counts = Counter(tool.name for tool in concerned)
+            counts: defaultdict[str, int] = defaultdict(int)
+            for tool in concerned:
+                counts[tool.name] += 1
             matches = [
                 Found((), "", f"{count} tools have the name {quoted(name)}")
                 for name, count in counts.items()

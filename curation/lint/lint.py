@@ -61,7 +61,7 @@ OUTSIDE = "content-outside-properties"
 #: Every code that `lints` can give, with its meaning.
 CODES: Mapping[str, str] = {
     **{check.code: check.meaning for check in CHECKS},
-    NON_OBJECT_ROOT: "the root accepts every value that is no object",
+    NON_OBJECT_ROOT: "every value that is not an object passes: add `type: object`",
     OUTSIDE: "a root without `properties` has a schema in a member that no draft knows",
 }
 

@@ -157,8 +157,7 @@ def below(start: SchemaLocation, dialect: Dialect) -> list[SchemaLocation]:
                 SchemaLocation(location.tokens + path, member, base, location.document)
                 for path, member in children(value, dialect)
             ]
-            inner.reverse()
-            stack += inner
+            stack += reversed(inner)
     return locations
 
 

@@ -61,6 +61,8 @@ WRAPPERS: Final = (
 MOST_LEVELS: Final = 8
 #: Keywords that no request has, other than `type`.
 SCHEMA_KEYWORDS: Final = KNOWN_KEYWORDS - ANNOTATIONS - {"type", "id"}
+#: Types as Google writes them.
+_SMALL: Final = {name.upper(): name for name in sorted(TYPES)}
 #: Seconds for the server to start and to list its tools.
 DEADLINE = 30.0
 #: Pages of a list of tools; a server that goes on and on is cut off.
@@ -165,8 +167,8 @@ def _with_small_types(schema: Json) -> Json:
     if not isinstance(schema, dict):
         return schema
     return {
-        name: str(value).lower()
-        if name == "type" and str(value).isupper() and str(value).lower() in TYPES
+        name: _SMALL[str(value)]
+        if name == "type" and str(value) in _SMALL
         else _with_small_types(value)
         for name, value in schema.items()
     }

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from curation.system.escaping import shortened
 from curation.system.file_names import safe_name
 from evaluation.results.outcomes import Outcome
 from evaluation.site.rendering import engine_path, keyword_path, link, render
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 #: Outcomes of probes to the colours of the first page.
 _TONES = {
+    None: "none",
     ProbeOutcome.REFUSED: "refused",
     ProbeOutcome.IGNORED: "silent",
     ProbeOutcome.WRONG: "silent",
@@ -33,8 +35,6 @@ _TONES = {
 
 def tone(outcome: ProbeOutcome | None) -> str:
     """Return the colour of an outcome; None: it was not run."""
-    if outcome is None:
-        return "none"
     return "right" if outcome in GOOD else _TONES.get(outcome, "died")
 
 
@@ -60,7 +60,9 @@ def keywords_of_messages(site: Site) -> dict[str, str]:
         keyword = keywords.get((line["config"], line["id"]))
         if keyword and line["message"]:
             found[line["message"]].add(keyword)
-    return {digest: " ".join(sorted(names)) for digest, names in found.items()}
+    return {
+        digest: shortened(" or ".join(sorted(names))) for digest, names in found.items()
+    }
 
 
 def pages(site: Site) -> Iterator[Page]:

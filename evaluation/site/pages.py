@@ -8,7 +8,7 @@ import polars as pl
 
 from curation.core.documents import Explained
 from evaluation.reporting.tables import Rate, Table
-from evaluation.results.edition import COLUMNS, INDEX, ROWS, TASKS, scorecards_table
+from evaluation.results.edition import COLUMNS, INDEX, ROWS, scorecards_table
 from evaluation.results.fits import fits_table, read_fits
 from evaluation.results.headline import ALL
 from evaluation.results.outcomes import Outcome
@@ -16,7 +16,6 @@ from evaluation.site.keywords import keywords_of_messages
 from evaluation.site.rendering import engine_path, render
 from evaluation.site.schema import PROFILES, script
 from evaluation.site.site import Page
-from evaluation.tasks.probe.outcomes import ProbeOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +75,7 @@ def front(site: Site) -> Iterator[Page]:
         site,
         "index.html",
         "front",
-        "What happens to my schema?",
+        "Which providers accept my schema?",
         needs=("python", "judge", "schema-page"),
         profiles=PROFILES,
         classes=Class,
@@ -123,7 +122,6 @@ def engines(site: Site) -> Iterator[Page]:
             "engine",
             entry.engine,
             entry=entry,
-            tasks=TASKS,
             masks=lines.height,
             classes=Class,
             times=_TIMES,
@@ -158,10 +156,6 @@ def about(site: Site) -> Iterator[Page]:
         "How it was measured, and the data",
         columns={name: meaning for name, (_, meaning) in COLUMNS.items()},
         files=[ROWS, INDEX],
-        vocabulary={
-            "classes of schemas": Class,
-            "outcomes": Outcome,
-            "probes": ProbeOutcome,
-        },
+        outcomes=Outcome,
         suites=scorecards_table(site.index),
     )

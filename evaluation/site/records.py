@@ -1,4 +1,4 @@
-"""The page of a record: its schema, texts and story, and what each engine did.
+"""The page of a record: its schema and texts, and what each engine did.
 
 One page reads all records, since thousands of files are too many: the part behind `#`
 of its address names one, and its bytes name the script that holds its content.
@@ -10,23 +10,21 @@ import json
 from collections import defaultdict
 from contextlib import suppress
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from curation.system.words import counted
-from evaluation.results.outcomes import Outcome
 from evaluation.site.rendering import data_script, part, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evaluation.core.records import Record
     from evaluation.results.edition import Line
     from evaluation.site.site import Page, Site
 
 #: Scripts that hold the records; fewer where there are few.
 _MOST: Final = 128
 _PER_SCRIPT: Final = 32
-#: Columns of a record that are not its story.
-_SHOWN: Final = {"json_schema", "instances"}
 #: Characters of a schema or text.
 _LONGEST: Final = 20_000
 
@@ -38,9 +36,9 @@ def pages(site: Site) -> Iterator[Page]:
         rows[line["key"]][line["engine"]] = line
     contents: dict[str, str] = {}
     for record in site.records():
-        key = f"{record['config']}/{record['unique_id']}"
+        key = record.key
         contents[key] = _content(site, key, rows.pop(key, {}), record)
-    contents |= {key: _content(site, key, lines, {}) for key, lines in rows.items()}
+    contents |= {key: _content(site, key, lines, None) for key, lines in rows.items()}
     scripts = min(_MOST, -(-len(contents) // _PER_SCRIPT)) or 1
     bundles: list[dict[str, str]] = [{} for _ in range(scripts)]
     for key, content in contents.items():
@@ -53,37 +51,28 @@ def pages(site: Site) -> Iterator[Page]:
 
 
 def _content(
-    site: Site, name: str, rows: Mapping[str, Line], record: Mapping[str, Any]
+    site: Site, name: str, rows: Mapping[str, Line], record: Record | None
 ) -> str:
-    """Return the part of the page about one record, empty if the dataset lacks it."""
-    schema = record.get("json_schema", "")
+    """Return the part of the page about a record; None: the dataset lacks it."""
+    schema = str(record.schema) if record else ""
     with suppress(ValueError, RecursionError):
         schema = json.dumps(json.loads(schema), indent=2, ensure_ascii=False)
     return part(
         "record_part",
         site=site,
-        name=name,
         rows=rows,
         changed=rows and record and name not in site.unchanged,
-        outcomes={each.value: each.explanation for each in Outcome},
         wrong=_wrong,
         record=record,
         schema=_cut(schema),
-        texts=[(text, _cut(text["text"])) for text in record.get("instances", ())],
-        story={
-            name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            for name, value in record.items()
-            if name not in _SHOWN and value not in (None, "", [])
-        },
+        texts=[(each, _cut(each.text)) for each in record.instances] if record else [],
     )
 
 
 def _wrong(row: Line) -> str:
-    """Return where texts went wrong, the first six."""
+    """Return where texts went wrong."""
     places = [each.split(":") for each in row["wrong"].split()]
-    shown = [f"text {each[0]} after {each[-1]} tokens" for each in places[:6]]
-    more = len(places) - len(shown)
-    return "; ".join([*shown, f"and {more} more"] if more else shown)
+    return "; ".join(f"text {each[0]} after {each[-1]} tokens" for each in places)
 
 
 def _cut(text: str) -> str:

@@ -22,12 +22,11 @@ from markupsafe import Markup
 from curation.system.escaping import safe, safe_lines
 from curation.system.file_names import safe_name
 from curation.system.words import counted
-from evaluation.reporting.tables import Cell, Duration, text_of
+from evaluation.reporting.tables import Cell, duration, text_of
 from evaluation.results.edition import is_cut
 from evaluation.site.site import Page
 
 if TYPE_CHECKING:
-    from evaluation.results.edition import Line
     from evaluation.site.site import Site
 
 #: Scripts and styles.
@@ -91,14 +90,6 @@ def link(address: str, text: str) -> Markup:
     return Markup('<a href="{}">{}</a>').format(address, safe(text))
 
 
-def times_of(line: Line) -> dict[str, Duration | None]:
-    """Return the time of the compile call and the time between masks."""
-    return {
-        name: None if line[name] is None else Duration(line[name], cut)
-        for name, cut in (("compile_ns", is_cut(line)), ("between_ns", False))
-    }
-
-
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -111,17 +102,17 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "counted": counted,
-        "duration": Duration,
+        "duration": duration,
         "figure": figure,
         "percent": _percent,
         "lines": _lines,
     }
     environment.globals |= {
         "engine_path": engine_path,
+        "is_cut": is_cut,
         "keyword_path": keyword_path,
         "link": link,
         "record_address": record_address,
-        "times_of": times_of,
     }
     return environment
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-import regress
-
 from curation.checking.schema_fit import lacks_keywords
 from curation.core.json_types import Json, UntypedJson
 from curation.fit.profile import Profile, load_profiles
@@ -23,6 +21,7 @@ from curation.fit.verdict import (
     leads_out,
     verdict_of,
 )
+from curation.instances.constraints.keyword_values import names_of, object_of
 from curation.json.pointer import at, tokens_of
 from curation.json.values import identity, type_of
 from curation.schema.dialects import DIALECTS
@@ -31,6 +30,7 @@ from curation.sources.openapi_bodies import is_description
 from curation.sources.readers import NamedSchema, Role
 from curation.system.escaping import safe
 from curation.validation.metaschemas import standard_documents
+from curation.validation.patterns import is_readable
 from evaluation.site.translation import Translation
 
 PROFILES: Final = load_profiles("all")
@@ -61,7 +61,7 @@ def judge(value: Json) -> list[Judged]:
     if is_description(value):
         fault = "an OpenAPI description: csbdata fit FILE judges the schemas in it"
         return [Judged("", fault, [])]
-    held = requested_schemas(value, "pasted", _ignore)
+    held = requested_schemas(value, "pasted", lambda _message: None)
     if not held:
         return [_judged(NamedSchema("", value))]
     sent = [it for it in held if it.role is not Role.RESULT]
@@ -74,10 +74,6 @@ def judge(value: Json) -> list[Judged]:
     return found
 
 
-def _ignore(_message: str) -> None:
-    """Print nothing."""
-
-
 def _judged(own: NamedSchema) -> Judged:
     schema, is_tool = own.schema, own.role is Role.TOOL
     if not isinstance(schema, dict | bool):
@@ -88,11 +84,10 @@ def _judged(own: NamedSchema) -> Judged:
     fault = fault_of(scan)
     if fault:
         return Judged(own.name, fault, [])
-    names = [Tool(own.name, schema, own.strict)] if is_tool else []
-    targets = []
+    tool, targets = Tool(own.name, schema, own.strict), []
     for profile in PROFILES:
         findings = [
-            *(it for tool in names for it in judge_name(tool, profile)),
+            *(judge_name(tool, profile) if is_tool else ()),
             *leads_out(scan),
             *judge_fit(schema, profile, tool=is_tool, strict=own.strict),
         ]
@@ -114,24 +109,11 @@ def fault_of(scan: Scan) -> str:
         if scan.targets[reference.tokens] is None and reference.text.startswith("#"):
             return f"the reference {reference.text} leads nowhere"
     for place in scan.places:
-        named = place.keywords.get("patternProperties")
-        texts = [
-            place.keywords.get("pattern"),
-            *(named if isinstance(named, dict) else ()),
-        ]
-        for text in texts:
-            if isinstance(text, str) and not is_regex(text):
+        named = object_of(place.keywords, "patternProperties")
+        for text in (place.keywords.get("pattern"), *named):
+            if isinstance(text, str) and not is_readable(text):
                 return f"the pattern {text} cannot be read"
     return ""
-
-
-def is_regex(pattern: str) -> bool:
-    """Return whether a browser can read a pattern."""
-    try:
-        regress.Regex(pattern, "u")
-    except regress.RegressError:
-        return False
-    return True
 
 
 def follows(  # noqa: C901, PLR0911 - a line for each keyword
@@ -147,12 +129,10 @@ def follows(  # noqa: C901, PLR0911 - a line for each keyword
     """
     if not isinstance(rule, dict):
         return rule is True
-    kinds = rule.get("type", [])
-    kind = type_of(value)
-    named = [kinds] if isinstance(kinds, str) else kinds
+    kind, named = type_of(value), names_of(rule.get("type"))
     if named and kind not in named and not (kind == "integer" and "number" in named):
         return False
-    if "enum" in rule and identity(value) not in [identity(it) for it in rule["enum"]]:
+    if value not in rule.get("enum", [value]):
         return False
     if "$dynamicRef" in rule or "$recursiveRef" in rule:
         return follows(METASCHEMAS[root], value, root, root)
@@ -169,7 +149,7 @@ def follows(  # noqa: C901, PLR0911 - a line for each keyword
     ):
         return False
     if isinstance(value, str):
-        return "pattern" not in rule or re.search(rule["pattern"], value) is not None
+        return "pattern" not in rule or re.fullmatch(rule["pattern"], value) is not None
     if isinstance(value, list):
         texts = {identity(it) for it in value}
         is_unique = rule.get("uniqueItems") is not True or len(texts) == len(value)
@@ -179,11 +159,8 @@ def follows(  # noqa: C901, PLR0911 - a line for each keyword
             and all(follows(rule.get("items", True), it, here, root) for it in value)
         )
     if isinstance(value, dict):
-        known, others = (
-            rule.get("properties", {}),
-            rule.get("additionalProperties", True),
-        )
-        needed = rule.get("dependencies", {})
+        known, needed = rule.get("properties", {}), rule.get("dependencies", {})
+        others = rule.get("additionalProperties", True)
         return all(
             follows(known.get(name, others), value[name], here, root)
             and all(it in value for it in needed.get(name, []))

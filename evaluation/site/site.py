@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import polars as pl
+from typing import TYPE_CHECKING, NamedTuple
 
 from curation.dataset.content_digest import SHARE, unchanged_records
-from curation.dataset.editions import config_names, instance_tables, split_of_file
 from curation.system.errors import BadConfiguration, NoInput
-from curation.system.user_files import reading_parquet
+from evaluation.data.parquet_tables import ParquetTables
 from evaluation.results.edition import Index, Line, read_index, read_rows
 from evaluation.results.headline import ALL, headline, with_keys
 from evaluation.tasks.masks import NAME as MASKS
@@ -21,9 +18,12 @@ from evaluation.tasks.masks import NAME as MASKS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import polars as pl
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+    from evaluation.core.records import Record
+
+
+class Page(NamedTuple):
     """One file of the site."""
 
     #: Relative to the site's folder, with `/` between its parts.
@@ -69,26 +69,11 @@ class Site:
         """Number of records of task masks that every engine was asked."""
         return max((line["asked"] for line in self.headline.values()), default=0)
 
-    def records(self) -> Iterator[dict[str, Any]]:
-        """Yield every record of the dataset: its columns, `config`, `split`.
-
-        Under `instances` are its texts, each with the columns of their table.
-        """
-        if self.data is None:
-            return
-        for config in config_names(self.data):
-            texts: dict[str, list[dict[str, Any]]] = defaultdict(list)
-            for path in instance_tables(self.data, config):
-                for row in _read(path).iter_rows(named=True):
-                    texts[row["unique_id"]].append(row)
-            for path in sorted((self.data / config).glob("*.parquet")):
-                for row in _read(path).iter_rows(named=True):
-                    yield {
-                        **row,
-                        "config": config,
-                        "split": split_of_file(path) or "",
-                        "instances": texts[row["unique_id"]],
-                    }
+    def records(self) -> Iterator[Record]:
+        """Yield every record of the dataset with its texts."""
+        tables = self.data and ParquetTables.of(self.data, "build")
+        if tables:
+            yield from tables.records(range(sys.maxsize))
 
 
 def open_site(results: Path, data: Path | None) -> Site:
@@ -118,8 +103,3 @@ def open_site(results: Path, data: Path | None) -> Site:
         data=data,
         unchanged=frozenset(unchanged),
     )
-
-
-def _read(path: Path) -> pl.DataFrame:
-    with reading_parquet(path):
-        return pl.read_parquet(path, glob=False)

@@ -8,23 +8,21 @@ which has the semantics of Python's types; `javascript.json` has the form of eac
 from __future__ import annotations
 
 import ast
-import copy
-import dataclasses
 import inspect
 import json
 import re
 import sys
 from collections.abc import Callable, Mapping
 from enum import Enum
-from functools import cache
 from pathlib import Path
+from textwrap import dedent
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 _FORMS: Final[dict[str, str]] = json.loads(
     Path(__file__).with_name("javascript.json").read_text()
 )
-_NATIVE: Final = frozenset({"_joined", "canonical", "_visible", "is_regex"})
+_NATIVE: Final = frozenset({"_joined", "canonical", "_visible", "is_readable"})
 _OURS: Final = ("curation.", "evaluation.")
 #: Words of JavaScript that are names in Python.
 _RESERVED: Final = frozenset({"new", "default", "case", "function", "var", "this"})
@@ -35,28 +33,15 @@ class UntranslatableError(TypeError):
     """A piece of Python that has no form in JavaScript."""
 
 
-@cache
-def _tree(module: str) -> ast.Module:
-    return ast.parse(inspect.getsource(sys.modules[module]))
-
-
 def _node_of(function: FunctionType) -> ast.FunctionDef:
     """Return the definition of a function."""
-    line = function.__code__.co_firstlineno
-    return next(
-        copy.deepcopy(it)
-        for it in ast.walk(_tree(function.__module__))
-        if isinstance(it, ast.FunctionDef)
-        and line in (it.lineno, *(each.lineno for each in it.decorator_list))
-    )
+    (node,) = ast.parse(dedent(inspect.getsource(function))).body
+    return cast("ast.FunctionDef", node)
 
 
 def _fields(kind: type) -> tuple[str, ...]:
     """Return the names of a struct's fields; none for another class."""
-    if dataclasses.is_dataclass(kind):
-        return tuple(field.name for field in dataclasses.fields(kind))
-    names = getattr(kind, "__struct_fields__", getattr(kind, "_fields", ()))
-    return tuple(names)
+    return tuple(getattr(kind, "__struct_fields__", getattr(kind, "_fields", ())))
 
 
 def _is_ours(value: object) -> bool:
@@ -303,7 +288,7 @@ class Translation:
                 (module, node.value)
                 for module in sys.modules.values()
                 if module.__name__.startswith(_OURS) and vars(module).get(name) is value
-                for node in _tree(module.__name__).body
+                for node in ast.parse(inspect.getsource(module)).body
                 if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == name
             )
         before = self._globals, self._scopes

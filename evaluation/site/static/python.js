@@ -22,9 +22,8 @@ csbdata.py = (() => {
   const iter = (value) => (value instanceof Map ? value.keys() : value);
   const len = (value) => value.size ?? (typeof value === "string" ? [...value] : value).length;
   const bool = (value) => (typeof value === "object" && value !== null ? (value.size ?? value.length) !== 0 : Boolean(value));
-  const plain = (value) => (value instanceof Map ? Object.fromEntries([...value].map(([name, part]) => [name, plain(part)]))
-    : isArray(value) ? value.map(plain) : value);
-  const canonical = (value) => JSON.stringify(value, (_, part) => (part instanceof Map ? Object.fromEntries([...part].sort()) : part));
+  const json = (value, order = (pairs) => pairs) => JSON.stringify(value, (_, part) => (part instanceof Map ? Object.fromEntries(order([...part])) : part));
+  const canonical = (value) => json(value, (pairs) => pairs.sort());
   const eq = (a, b) => a === b || (typeof a === "object" && type(a) === type(b) && type(a) !== "object"
     && (a instanceof Set ? a.size === b.size && le(a, b) : canonical(a) === canonical(b)));
   const has = (all, value) => (all instanceof Map || all instanceof Set ? all.has(value)
@@ -33,10 +32,10 @@ csbdata.py = (() => {
   const lt = (a, b) => a < b;
   const sub = (a, b) => (a instanceof Set ? new Set([...a].filter((part) => !has(b, part))) : a - b);
   const add = (a, b) => (isArray(a) ? like(a, [...a, ...b]) : a + b);
-  const union = (a, b) => (typeof a === "function" || typeof b === "function" ? [a, b].flat() : typeof a === "boolean" ? a || b : a instanceof Map ? new Map([...a, ...b]) : new Set([...a, ...iter(b)]));
+  const union = (a, b) => (typeof a === "function" || typeof b === "function" ? [a, b].flat() : typeof a === "boolean" ? a || b : new Set([...a, ...iter(b)]));
   const common = (a, b) => new Set([...a].filter((part) => has(b, part)));
   const str = (value, commas) => (commas ? value.toLocaleString("en") : value === null ? "None" : typeof value === "boolean" ? (value ? "True" : "False") : String(value));
-  const sorted = (all) => [...iter(all)].sort();
+  const sorted = (all) => [...iter(all)].sort((a, b) => (a < b ? -1 : Number(a > b)));
   const max = (...all) => Math.max(...all.flat());
   const isa = (value, kinds) => (isArray(kinds) ? kinds.some((kind) => isa(value, kind)) : kinds.kind ? type(value) === kinds.kind : value instanceof kinds);
   const get = (all, key) => {
@@ -63,18 +62,16 @@ csbdata.py = (() => {
     items() { return [...this]; }, keys() { return new Set(this.keys()); }, values() { return [...this.values()]; },
     get(key, other = null) { return this.has(key) ? this.get(key) : other; },
     setdefault(key, value = null) { if (!this.has(key)) this.set(key, value); return this.get(key); },
-    update(more) { for (const [key, value] of more) this.set(key, value); },
   });
   const disjoint = function (more) { return ![...this.keys()].some((part) => has(more, part)); };
   methods(Map, { isdisjoint: disjoint });
   methods(Set, {
     isdisjoint: disjoint, add(value) { this.add(value); }, update(more) { for (const part of iter(more)) this.add(part); },
   });
-  methods(Array, { append(value) { this.push(value); }, pop() { return this.pop(); }, reverse() { this.reverse(); } });
+  methods(Array, { append(value) { this.push(value); }, pop() { return this.pop(); } });
   methods(String, {
-    startswith(start) { return [start].flat().some((text) => this.startsWith(text)); }, endswith(end) { return this.endsWith(end); },
-    join(parts) { return [...parts].join(this); }, split(by) { return this.split(by); }, lower() { return this.toLowerCase(); },
-    isupper() { return /[A-Z]/.test(this) && !/[a-z]/.test(this); },
+    startswith(start) { return [start].flat().some((text) => this.startsWith(text)); }, endswith(end) { return [end].flat().some((text) => this.endsWith(text)); },
+    join(parts) { return [...parts].join(this); }, split(by) { return this.split(by); },
     replace(old, text) { return this.replaceAll(old, text); }, count(text) { return this.split(text).length - 1; },
     removeprefix(start) { return start && this.startsWith(start) ? this.slice(start.length) : String(this); },
     partition(by) { const at = this.indexOf(by); return at < 0 ? [String(this), "", ""] : [this.slice(0, at), by, this.slice(at + by.length)]; },
@@ -85,7 +82,9 @@ csbdata.py = (() => {
     fullmatch(text) { return text.match(new RegExp(`^(?:${this.source})$`, this.flags)); },
     sub(by, text) { return text.replace(new RegExp(this, `${this.flags}g`), by); },
   });
-  const is_regex = (text) => { try { return Boolean(new RegExp(text, "u")); } catch { return false; } };
+  // As jsonschema-rs does: a sign that needs no backslash may have one.
+  const plainer = (whole, sign) => (/[-\s!"#%&',:;<=>@_`~]/.test(sign) ? `\\x${sign.charCodeAt(0).toString(16)}` : whole);
+  const is_readable = (text) => { try { return Boolean(new RegExp(text.replace(/\\(.)/gsu, plainer), "u")); } catch { return false; } };
   const _visible = (sign) => {
     const hex = sign.codePointAt(0).toString(16);
     return hex.length > 4 ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
@@ -96,21 +95,19 @@ csbdata.py = (() => {
   };
   for (const [name, kind] of Object.entries(KINDS)) kind.kind ??= name;
   return {
-    ...KINDS, Raised, of, iter, len, canonical, eq, has, le, lt, sub, add, union, common, sorted, max, get, defaultdict, remembered, is_regex, _visible,
+    ...KINDS, Raised, of, iter, len, canonical, eq, has, le, lt, sub, add, union, common, sorted, max, get, defaultdict, remembered, is_readable, _visible,
     isinstance: isa, keep: (self, name, value) => { Object.defineProperty(self, name, { value }); return value; },
-    put: (all, key, value) => { if (all instanceof Map) all.set(key, value); else all[key] = value; },
+    put: (all, key, value) => all.set(key, value),
     first: (isTrue, ...values) => { let value; for (const each of values) { value = each(); if (bool(value) === isTrue) break; } return value; },
     any: (all) => [...all].some(bool), all: (all) => [...all].every(bool), sum: (all) => [...all].reduce((a, b) => a + Number(b), 0),
     map: (does, all) => [...iter(all)].map((part) => does(part)),
-    range: (first, end, step = 1) => { const found = []; for (let at = end === undefined ? 0 : first; step > 0 ? at < (end ?? first) : at > end; at += step) found.push(at); return found; },
     enumerate: (all) => [...iter(all)].map((part, at) => [at, part]), reversed: (all) => [...iter(all)].reverse(),
     next: (all, other) => { for (const part of all) return part; return other; }, replace: (value, changes) => Object.assign(Object.create(value), changes),
-    Counter: (all) => { const found = new Map(); for (const part of all) found.set(part, (found.get(part) ?? 0) + 1); return found; },
     caught: (error, kinds) => { if (!(error instanceof Raised) || ![kinds].flat().includes(error.name)) throw error; },
-    suppress: (...kinds) => kinds, LookupError: "LookupError", ValueError: "ValueError",
+    LookupError: "LookupError", ValueError: "ValueError",
     struct: (names, ...others) => class { constructor(...values) { names.forEach((name, at) => { this[name] = values[at] === undefined ? others[at] : values[at]; }); } },
-    msgspec: { json: { $encode: (value) => ({ $decode: () => JSON.stringify(plain(value)) }) } }, text: { $write: (value) => JSON.stringify(plain(value)) },
-    re: { $search: (text, value) => value.match(new RegExp(text, "u")), $fullmatch: (text, value) => value.match(new RegExp(`^(?:${text})$`, "su")), $findall: (text, value) => value.match(new RegExp(text, "gsu")) ?? [], DOTALL: "s" },
+    msgspec: { json: { $encode: (value) => ({ $decode: () => json(value) }) } }, text: { $write: json },
+    re: { $fullmatch: (text, value) => value.match(new RegExp(`^(?:${text})$`, "su")) },
     unquote: (text) => { try { return decodeURIComponent(text.replace(/%(?![0-9A-Fa-f]{2})/g, "%25")); } catch { return text; } },
     _joined: (base, text) => {
       let whole = text;

@@ -2,12 +2,11 @@
 "use strict";
 (() => {
   const { judge, safe } = csbdata;
-  const LONGEST = 200000;
   const EXAMPLE = {
     type: "object",
     properties: {
-      email: { type: "string", format: "email", maxLength: 80 },
-      payment: { oneOf: [{ type: "string" }, { type: "object", patternProperties: { "^x-": { type: "number" } } }] },
+      email: { type: "string", format: "email" },
+      payment: { oneOf: [{ type: "string" }, { type: "array", items: { minimum: 0 } }] },
     },
     required: ["email"],
   };
@@ -19,7 +18,7 @@
 
   function section({ name, fault, targets }) {
     const heading = name ? `<h2>${escaped(name)}</h2>` : "";
-    if (fault) return `${heading}<p>Not a schema that anyone can use: ${escaped(fault)}. ${code("csbdata check FILE")} says where.</p>`;
+    if (fault) return `${heading}<p>Not a valid schema: ${escaped(fault)}. ${code("csbdata check FILE")} says where.</p>`;
     return heading + targets.map(([{ title, note }, verdict, findings]) => {
       const [tone, sign] = SIGNS[verdict];
       const why = findings.slice(0, 100).map(({ pointer, sentence, source, evidence }) => `<li>${code(pointer || "(root)")}: ${words(sentence)} <small>(${escaped(source)}, ${evidence})</small></li>`);
@@ -31,12 +30,12 @@
   function show(text) {
     result.replaceChildren();
     if (!text.trim()) return "Nothing is pasted yet.";
-    if (text.length > LONGEST) return `Too long for this page: at most ${LONGEST.toLocaleString("en")} characters; csbdata fit FILE has no such limit.`;
+    if (text.length > 200000) return `Too long for this page: at most 200,000 characters; csbdata fit FILE has no such limit.`;
     let judged;
     try {
       judged = judge(JSON.parse(text, (_, value) => (value && typeof value === "object" && !Array.isArray(value) ? new Map(Object.entries(value)) : value)));
     } catch (error) {
-      if (error instanceof SyntaxError && !/^\s*["{[/]/.test(text)) return "Not JSON. If it is YAML, csbdata fit FILE reads it as it is; for this page, write it as JSON: yq -o=json FILE.";
+      if (error instanceof SyntaxError && !/^\s*["{[/]/.test(text)) return "Not JSON. csbdata fit FILE reads YAML; for this page, convert it: yq -o=json FILE.";
       if (error instanceof SyntaxError) return `Not JSON: ${error.message}. Comments are read by csbdata fit FILE.jsonc.`;
       return `This page cannot judge it (${error.message}); csbdata fit FILE can.`;
     }

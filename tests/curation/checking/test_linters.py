@@ -57,9 +57,10 @@ def checker() -> Iterator[SchemaChecker]:
 def test_a_mistake_that_people_make_is_found(
     row: UntypedJson, checker: SchemaChecker
 ) -> None:
-    """At its place."""
+    """At its place, and in words that say how to fix it."""
     problems = checker.check(row["text"].encode()).problems
-    assert any(_is_at(it.pointer, row["pointer"]) for it in problems)
+    said = [it.message for it in problems if _is_at(it.pointer, row["pointer"])]
+    assert any(message.startswith(row["says"]) for message in said), said
 
 
 @pytest.mark.parametrize("row", _LEGAL, ids=lambda row: row["case"])

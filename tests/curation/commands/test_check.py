@@ -532,6 +532,16 @@ def test_a_root_that_says_nothing_is_named(
     assert [each.code for each in problems] == codes
 
 
+def test_a_draft_that_is_not_declared_is_a_note(checker: SchemaChecker) -> None:
+    """A keyword that is moved out of the properties is a warning."""
+    properties: Json = {"a": {"id": "#x", "type": "string"}, "minProperties": 1}
+    schema = {"type": "object", "properties": properties}
+    problems = checker.check(json.dumps(schema).encode()).problems
+    levels = {problem.pointer: problem.level for problem in problems}
+    assert levels["/$schema"] == "note"
+    assert levels["/minProperties"] == "warning"
+
+
 #: A text that is not read, and words of its message.
 _UNREADABLE = [
     (b"", "the file is empty"),
@@ -804,10 +814,21 @@ def test_json_in_a_file_of_yaml_is_read_as_json(tmp_path: Path) -> None:
     }
 
 
-def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("required: [a\ntitle: b\n", 2, "YAML: did not find expected ',' or ']'"),
+        ("properties:\n\ta: {}\n", 2, "YAML: a tab cannot indent"),
+        ("type: object\n---\ntype: string\n", 4, "YAML: more than one document"),
+        ("a:\n  {{- if .b }}\n", 2, "a template is rendered first (a collection as"),
+    ],
+)
+def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(
+    text: str, line: int, words: str, tmp_path: Path
+) -> None:
     """At its place, and not as the JSON that it never was meant to be."""
-    (tmp_path / "a.yaml").write_text("type: object\nrequired: [a\ntitle: b\n")
+    (tmp_path / "a.yaml").write_text(text)
     code, out = run(str(tmp_path / "a.yaml"), "--format", "json")
     (problem,) = json.loads(out)["files"][0]["problems"]
-    assert (code, problem["code"], problem["line"]) == (1, "not_json", 3)
-    assert "not valid YAML: did not find expected ',' or ']'" in str(problem)
+    assert (code, problem["code"], problem["line"]) == (1, "not_json", line)
+    assert words in problem["message"]

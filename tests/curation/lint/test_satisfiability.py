@@ -51,6 +51,12 @@ _ALIKE = {"type": "string", "title": "a"}
         ("enum-type-conflict", {"type": "string", "const": None}),
         ("", {"enum": ["a", "b"], "const": "c"}),
         ("", {"enum": ["a"], "pattern": "^b$"}),
+        ("empty-pattern", {"type": "string", "pattern": "a^"}),
+        (
+            "empty-pattern",
+            {"type": "object", "required": ["a"]}
+            | {"properties": {"a": {"type": "string", "pattern": "a^"}}},
+        ),
         ("", {"enum": [1, 2], "minimum": 3}),
         ("", {"enum": [1, "a"], "not": {"enum": ["a", 1.0]}}),
         ("crossed-bounds", {"type": "integer", "minimum": 2, "maximum": 1}),
