@@ -36,6 +36,10 @@ _JSON_INSIDE: Final = re.compile(r'\{\s*"|\[\s*\{')
 #: What comes before a value inside of broken JSON.
 _INSIDE_JSON: Final = re.compile(r"(?:[\"']\s*:|[{\[]|[}\]]\s*,)\s*\Z")
 _CLOSING: Final = re.compile(r"\s*[}\]]")
+#: A member whose name has no quotes, as in JavaScript, where JSON has a name.
+_BARE_NAME: Final = re.compile(r"[^\W\d][\w$-]*\s*:")
+_STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]')
+_LEVELS: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
 class CodeBlock(NamedTuple):
@@ -88,7 +92,8 @@ def find_json(text: str) -> JsonAnswer:
 
     Thinking and end tokens are not part of it. In a text with words around, an object
     or array counts; the last of several does, and objects come before arrays, which
-    words have too ("see [1]"). A truncated or broken one does not count.
+    words have too ("see [1]"). A truncated or broken one does not count, nor what is
+    inside of it.
 
     Example:
         >>> find_json('First {"a": 1}, no: {"a": 2}.').value
@@ -116,9 +121,22 @@ def json_texts(text: str) -> Iterator[str]:
             _, index = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             index = max(error.pos, start + 1)
+            is_name = error.msg.startswith("Expecting property name")
+            if is_name and _BARE_NAME.match(text, index):
+                index = _end_of(text, start)
             continue
         except (RecursionError, ValueError):
             return
         nested = _INSIDE_JSON.search(text, max(0, start - _SPACE), start)
         if not nested and not _CLOSING.match(text, index):
             yield text[start:index]
+
+
+def _end_of(text: str, start: int) -> int:
+    """Return the end of a broken value, by its brackets outside of strings."""
+    level = 0
+    for mark in _STRING_OR_BRACKET.finditer(text, start):
+        level += _LEVELS.get(mark[0], 0)
+        if not level:
+            return mark.end()
+    return len(text)

@@ -68,6 +68,8 @@ class SobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     question_difficulty: str = ""
     #: The kind of a record of the sample; empty for published ones.
     family: str = ""
+    #: The kind of page of a published image.
+    category: str = ""
     #: Split of the published data: `train`, `validation` or `test`; otherwise empty.
     split: str = ""
 
@@ -210,6 +212,7 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
         record_id=_text(row, "record_id", where),
         split=split[1] if (split := _SPLIT.search(where)) else "",
         source=_source_of(row, where),
+        category=str(row.get("source_category") or ""),
         context=_text(row, "context", where),
         question=_text(row, "question", where),
         json_schema=schema,

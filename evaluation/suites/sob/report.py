@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from itertools import product
-from statistics import fmean
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Final
 
 from curation.json.values import is_number
@@ -62,6 +62,7 @@ def tables(run: ScoredRun) -> Iterator[Table]:
     yield _paired_table(run)
     yield _leaf_table(counted)
     yield _breakdown_table(counted)
+    yield _statistics_table(responses, summaries)
     yield _quality_table(responses)
 
 
@@ -258,6 +259,7 @@ def _leaf_table(counted: _Answers) -> Table:
 
 def _breakdown_table(counted: _Answers) -> Table:
     slices: dict[str, Callable[[ScoredResponse], str]] = {
+        "category": lambda answer: str(answer.verdict.details.get("category", "?")),
         "complexity": lambda answer: str(
             answer.verdict.details.get("complexity") or "?"
         ),
@@ -282,7 +284,7 @@ def _breakdown_table(counted: _Answers) -> Table:
                 }
                 for name in sorted(parts, key=_in_order)
             ]
-    title = "By complexity, breadth and depth of the truth"
+    title = "By category of the source; complexity, breadth and depth of the truth"
     return Table.of_records(title, rows, "Plain means.", "breakdown")
 
 
@@ -300,6 +302,41 @@ def _in_order(part: str) -> tuple[int, str]:
     """Sort slices by their first number, or by their words."""
     number = re.search(r"\d+", part)
     return int(number[0]) if number else 0, part
+
+
+def _statistics_table(
+    responses: Iterable[ScoredResponse], summaries: Iterable[SourceSummary]
+) -> Table:
+    """Return the form of the paper's Table 8."""
+    details = {answer.record: answer.verdict.details for answer in responses}
+    rows: list[dict[str, Cell]] = []
+    for source in SOURCES:
+        records = [facts for facts in details.values() if facts.get("source") == source]
+        models = [summary.means for summary in summaries if summary.source == source]
+        if not records:
+            continue
+        levels = Counter(str(facts["complexity"]).lower() for facts in records)
+        rows.append(
+            {
+                "source": source,
+                "records": len(records),
+                "words": fmean(_whole(facts["words"]) for facts in records),
+                "properties": median(_whole(facts["properties"]) for facts in records),
+                "required": median(_whole(facts["required"]) for facts in records),
+                "medium": Rate(levels["medium"], len(records)),
+                "hard": Rate(levels["hard"], len(records)),
+                "categories": len({str(facts["category"]) for facts in records}),
+                "models": len(models),
+                "best value": max(it[Metric.VALUE_ACCURACY].value for it in models),
+                "best perfect": max(it[Metric.PERFECT].value for it in models),
+            }
+        )
+    note = (
+        "The form of the paper's Table 8. words: the mean of a context (the paper has "
+        "tokens); properties, required: medians at the schema's root; medium, hard: by "
+        "complexity; best: of the models' figures above."
+    )
+    return Table.of_records("The data by source", rows, note, "data")
 
 
 def _quality_table(responses: Iterable[ScoredResponse]) -> Table:

@@ -87,11 +87,10 @@ class PreparedRecord:
     """A record with its compiled schema and the leaves of its truth."""
 
     record: SobRecord
-    weight: float
     expected: Expectation
-    #: What is doubtful about the record itself, in the words of the table of data
-    #: quality.
-    doubts: tuple[str, ...]
+    #: What reports slice answers by; `doubts` are about the record itself, in the words
+    #: of the table of data quality.
+    facts: Mapping[str, Json]
 
     @classmethod
     def of(cls, record: SobRecord, rules: ScoringRules) -> PreparedRecord:
@@ -99,19 +98,29 @@ class PreparedRecord:
         expected = Expectation.of(
             record.ground_truth, record.json_schema, record.source, rules
         )
-        doubts = []
+        doubts: list[Json] = []
         if expected.target.unusable:
             doubts.append("unusable_schema")
         elif expected.target.refusal(plain(expected.truth)) is not None:
             doubts.append("invalid_truth")
         if not expected.compared:
             doubts.append("no_leaves")
-        return cls(
-            record=record,
-            weight=weight_of(record.schema_complexity, record.question_difficulty),
-            expected=expected,
-            doubts=tuple(doubts),
-        )
+        schema = record.json_schema if isinstance(record.json_schema, dict) else {}
+        facts: dict[str, Json] = {
+            "source": record.source,
+            "category": record.category or record.family or record.source,
+            "complexity": record.schema_complexity,
+            "difficulty": record.question_difficulty,
+            "cluster": record.family,
+            "weight": weight_of(record.schema_complexity, record.question_difficulty),
+            "words": len(record.context.split()),
+            "properties": len(schema.get("properties") or ()),
+            "required": len(schema.get("required") or ()),
+            "leaves": len(expected.leaves),
+            "depth": max(map(len, expected.leaves), default=0),
+            "doubts": doubts,
+        }
+        return cls(record=record, expected=expected, facts=facts)
 
 
 def judge(prepared: PreparedRecord, response: Response) -> Verdict:
@@ -253,8 +262,6 @@ def _verdict(
         reasons: In words.
         wrong: The wrong leaves of an answer that could be read.
     """
-    record = prepared.record
-    expected = prepared.expected
     places: dict[str, list[Json]] = {}
     for path, kind in wrong.items():
         places.setdefault(kind, []).append(_place(path))
@@ -264,14 +271,7 @@ def _verdict(
         reasons=reasons,
         scores={str(metric): value for metric, value in scores.values.items()},
         details={
-            "source": record.source,
-            "complexity": record.schema_complexity,
-            "difficulty": record.question_difficulty,
-            "cluster": record.family,
-            "weight": prepared.weight,
-            "leaves": len(expected.leaves),
-            "depth": max(map(len, expected.leaves), default=0),
-            "doubts": [*prepared.doubts],
+            **prepared.facts,
             "wrong": {
                 kind: {"count": len(paths), "places": paths[:_LISTED]}
                 for kind, paths in places.items()
