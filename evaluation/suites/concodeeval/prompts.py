@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import Counter
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -20,6 +22,9 @@ from evaluation.suites.concodeeval.settings import (
     TaskName,
     fields_of,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: The examples of task 1: short schemas and arrays, where models err most. They are
 #: ours, and valid: several published ones are refused by their own schemas.
@@ -48,6 +53,9 @@ _SHOT_SAMPLES: Final[tuple[tuple[Json, str], ...]] = (
     ({"lantern": 12.25, "reef": None}, "yes"),
     ({"lantern": 31.5, "reef": None}, "no"),
 )
+#: The seed of examples drawn by errors, which no records have, and draws for each.
+_SHOT_SEED: Final = -1
+_SHOT_DRAWS: Final = 20
 _FILE: Final = Path(__file__).with_name("prompt_texts.toml")
 #: The open fence at the end of a base form.
 _OPEN_FENCE: Final = "```\n"
@@ -84,7 +92,7 @@ def _few_shot(schema: Json, fields: RecordFields, settings: ConcodeSettings) -> 
     title = REPRESENTATIONS[fields.representation].title
     task = _sentence("few_shot", "task", fields)
     blocks = [f"{task}\n{_sentence('few_shot', 'examples', fields)}"]
-    for shot_schema, shot_sample in shots(settings.reading):
+    for shot_schema, shot_sample in shots(settings.reading, settings.errors):
         sample = write_sample(shot_sample, fields.output)
         blocks += [
             f"{title} format schema:\n{_schema_text(shot_schema, fields)}",
@@ -113,14 +121,21 @@ def _schema_text(schema: Json, fields: RecordFields) -> str:
 
 
 @cache
-def shots(reading: SuiteReading) -> tuple[tuple[Json, Json], ...]:
+def shots(reading: SuiteReading, errors: str = "") -> tuple[tuple[Json, Json], ...]:
     """Return schemas with a sample each, validated with formats asserted.
 
+    Args:
+        reading: The dialect of the schemas.
+        errors: A run whose errors choose them; fixed ones follow if it has too few.
+
     Raises:
+        NoInput: missing run.
+        BadData: the folder holds no run of this suite.
         ValueError: a sample is refused; a defect of an example here.
     """
     examples: list[tuple[Json, Json]] = []
-    for schema_text, sample_text in _SHOTS:
+    mined = _mined_shots(errors, reading) if errors else ()
+    for schema_text, sample_text in islice(chain(mined, _SHOTS), len(_SHOTS)):
         schema = json.loads(schema_text)
         sample = json.loads(sample_text)
         compiled = CompiledSchema.from_json(schema, reading.dialect)
@@ -128,6 +143,36 @@ def shots(reading: SuiteReading) -> tuple[tuple[Json, Json], ...]:
             raise ValueError(f"{sample_text} does not satisfy {schema_text}")
         examples.append((schema, sample))
     return tuple(examples)
+
+
+def _mined_shots(run: str, reading: SuiteReading) -> Iterator[tuple[str, str]]:
+    """Yield an example for each of the most frequent errors of a run's task 1.
+
+    It is of the family of the schema, has the keyword that was violated, where there is
+    one, and is drawn apart from all records.
+    """
+    from evaluation.results.reader import open_run  # noqa: PLC0415 - heavy
+    from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 - heavy
+    from evaluation.suites.concodeeval.schemas import FAMILIES, generate_schema  # noqa: PLC0415 - heavy
+
+    errors = Counter[tuple[str, str]]()
+    for answers in scored_run(open_run(run), "concodeeval").by_label.values():
+        for answer in answers:
+            facts = answer.verdict.details
+            if facts.get("task") == TaskName.GENERATION and not answer.verdict.passed:
+                keywords = facts.get("keywords")
+                violated = next(iter(keywords)) if isinstance(keywords, dict) else ""
+                errors[str(facts["family"]), violated] += 1
+    families = {family.name: family for family in FAMILIES}
+    known = [error for error, _ in errors.most_common() if error[0] in families]
+    for place, (name, keyword) in enumerate(known):
+        first = place * _SHOT_DRAWS
+        for number in range(first, first + _SHOT_DRAWS):
+            record = generate_schema(families[name], number, _SHOT_SEED, reading)
+            samples = [it.text for it in record.instances if it.valid]
+            if samples and f'"{keyword}' in record.constraint:
+                yield record.constraint, min(samples, key=len)
+                break
 
 
 def _validation_prompt(fields: RecordFields, settings: ConcodeSettings) -> Prompt:

@@ -16,6 +16,7 @@ from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.settings import (
     ConcodeSettings,
     Output,
+    SuiteReading,
     TaskName,
     TextLength,
 )
@@ -64,7 +65,7 @@ def tables(run: ScoredRun) -> Iterator[Table]:
     if generation:
         yield task_tables.violation_table(generation)
         yield _root_table(generation, settings)
-        yield task_tables.locality_table(generation, settings.locality)
+        yield task_tables.locality_table(generation, settings.reading)
         yield task_tables.generation_cells(generation)
     if validation:
         yield _f1_table(validation)
@@ -84,7 +85,7 @@ def _accuracy_table(
     return _by_schema(
         f"Table {number}: {shots} accuracy",
         f"table-{number}",
-        f"{note} {_XML_PAPER}" if settings.xml == "paper" else note,
+        f"{note} {_XML_PAPER}" if settings.reading is SuiteReading.PAPER else note,
         (
             ("Gen", generation, lambda answers: _share(answers, "gen_acc")),
             ("Val", validation, lambda answers: _share(answers, "val_acc")),
@@ -101,7 +102,7 @@ def _root_table(generation: AnswersByLabel, settings: ConcodeSettings) -> Table:
     return _by_schema(
         "Table 5: invalid samples and wrong roots",
         "table-5",
-        f"{note} {_XML_PAPER}" if settings.xml == "paper" else note,
+        f"{note} {_XML_PAPER}" if settings.reading is SuiteReading.PAPER else note,
         (
             (
                 "IS",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -74,7 +74,10 @@ _CHECKED: Final = frozenset(
     (*names_of_kind(KeywordKind.ASSERTION), "contains", "additionalProperties")
 )
 #: The end of the first part and the beginning of the last, as shares of all places.
-_CUTS: Final = {"thirds": (1 / 3, 2 / 3), "20/60/20": (0.2, 0.8)}
+_CUTS: Final = {
+    SuiteReading.RECOMMENDED: (1 / 3, 2 / 3),
+    SuiteReading.PAPER: (0.2, 0.8),
+}
 #: One of the words. `no` before a word is a determiner ("no violations"), unless a
 #: reason follows.
 _WORD: Final = (
@@ -186,7 +189,6 @@ def _verdict(
         fields.output,
         compiled.value,
         reading=settings.reading,
-        xml=settings.xml_reading,
     )
     if isinstance(read, NotRead):
         return _unreadable(read)
@@ -213,7 +215,7 @@ def _validated(
     may_be_null = value is None and settings.reading is SuiteReading.PAPER
     wrong_root = ("type",) in faults.places and not may_be_null
     kind = AnswerClass.WRONG_ROOT if wrong_root else AnswerClass.VIOLATION
-    places = _places_in(compiled, settings.locality)
+    places = _places_in(compiled, settings.reading)
     keywords: dict[str, Json] = {**faults.keywords}
     counts: list[Json] = [*places.counts(faults.places)]
     constraints: list[Json] = [*places.constraints]
@@ -295,7 +297,8 @@ class Places:
     keywords that can be violated, so those are counted too.
 
     Example:
-        >>> places = Places.of({"type": "array", "items": {"maximum": 3}}, "thirds")
+        >>> schema = {"type": "array", "items": {"maximum": 3}}
+        >>> places = Places.of(schema, SuiteReading.RECOMMENDED)
         >>> places.counts([("items", "maximum")]), places.constraints
         ([0, 0, 1], (1, 0, 1))
     """
@@ -306,10 +309,10 @@ class Places:
     constraints: tuple[int, ...]
 
     @classmethod
-    def of(cls, schema: Json, cut: Literal["thirds", "20/60/20"]) -> Places:
+    def of(cls, schema: Json, reading: SuiteReading) -> Places:
         """List the places of a schema."""
         places = list(_places(schema, ()))
-        start, end = (share * len(places) for share in _CUTS[cut])
+        start, end = (share * len(places) for share in _CUTS[reading])
         parts: dict[Tokens, int] = {}
         constraints = [0, 0, 0]
         for index, (path, value) in enumerate(places):
@@ -329,8 +332,8 @@ class Places:
 
 
 @lru_cache(maxsize=_MOST_PLACES)
-def _places_in(compiled: CompiledSchema, cut: Literal["thirds", "20/60/20"]) -> Places:
-    return Places.of(compiled.value, cut)
+def _places_in(compiled: CompiledSchema, reading: SuiteReading) -> Places:
+    return Places.of(compiled.value, reading)
 
 
 def _places(value: Json, path: Tokens) -> Iterator[tuple[Tokens, Json]]:
@@ -378,7 +381,7 @@ def _validation_verdict(
 ) -> Verdict:
     """Return the verdict on an answer of task 2.
 
-    An answer that is neither yes nor no is wrong, or, with `unanswered=drop`, not
+    An answer that is neither yes nor no is wrong; in the paper's reading it is not
     counted.
     """
     continues = settings.form == "base"
@@ -391,7 +394,7 @@ def _validation_verdict(
             reasons=(f"{reply}: the answer is neither yes nor no",),
             scores={"val_acc": 0.0, "answered": 0.0},
             details={"reply": reply.value},
-            counted=settings.unanswered == "wrong",
+            counted=settings.reading is not SuiteReading.PAPER,
         )
     passed = reply.value == fields.label
     why = fields.keyword or "the schema accepts the sample"

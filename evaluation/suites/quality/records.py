@@ -65,14 +65,15 @@ class QualitySettings(msgspec.Struct, frozen=True, kw_only=True):
     reading: AnswerReading = AnswerReading.JSON
     #: Problems of each task without `--limit`; a maximum for the data.
     problems: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 100
-    #: Whether answers have the budgets of the published free runs (128 and 256).
-    published_budgets: bool = False
+    #: A TOML file of other prompts, such as the published ones: as in `tasks.toml`, the
+    #: `instruction` and the `shots` of each task.
+    prompts: str = ""
     #: Revisions of the published datasets on the Hub, by task.
     revisions: dict[str, str] = {}
 
 
 def as_paper(settings: QualitySettings) -> QualitySettings:
-    """Return the settings of the published comparison.
+    """Return the settings of the published comparison, with its budgets.
 
     Free and constrained answers have the same budget here too: the published free
     answers had 128 or 256 tokens, the constrained ones no limit.
@@ -81,7 +82,6 @@ def as_paper(settings: QualitySettings) -> QualitySettings:
         settings,
         orders=Orders.REASONING_FIRST,
         reading=AnswerReading.PUBLISHED,
-        published_budgets=True,
     )
 
 

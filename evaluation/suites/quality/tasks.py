@@ -14,13 +14,16 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
 from math import isfinite
+from pathlib import Path
 from typing import Any, Final
 
 from curation.core.json_types import Json
+from curation.system.errors import BadData, NoInput
+from curation.system.user_files import refuse_large
 
 #: The two members of every answer, in the paper's order: the reasoning comes first.
 REASONING: Final = "reasoning"
@@ -185,6 +188,26 @@ def _fields(name: str) -> dict[str, Any]:
     """Return the fields of a task that `tasks.toml` holds."""
     shots = [Problem(**shot) for shot in _TABLES[name]["shots"]]
     return {**_TABLES[name], "name": name, "shots": shots}
+
+
+def with_prompts(task: QualityTask, file: str) -> QualityTask:
+    """Return a task with the instruction and worked examples of a TOML file.
+
+    Raises:
+        NoInput: the file cannot be read.
+        BadData: it lacks them.
+    """
+    try:
+        table = tomllib.loads(refuse_large(Path(file)).read_text("utf-8-sig"))[
+            task.name
+        ]
+        shots = [Problem(**shot) for shot in table["shots"]]
+        return replace(task, instruction=table["instruction"], shots=shots)
+    except OSError as error:
+        raise NoInput(error.strerror or "cannot be read", file) from error
+    except (ValueError, LookupError, TypeError) as error:
+        then = "give each task its instruction and shots: question, reasoning, answer"
+        raise BadData(f"no prompt of {task.name}: {error}", file, then) from error
 
 
 _TASKS: Final = (

@@ -57,7 +57,6 @@ def tables(run: ScoredRun) -> Iterator[Table]:
     summaries = _summaries(run)
     yield _leaderboard_table(run, responses, summaries)
     yield _source_table(summaries)
-    yield _interval_table(summaries)
     yield _category_table(summaries)
     yield _paired_table(run)
     yield _leaf_table(counted)
@@ -132,12 +131,15 @@ def _leaderboard_table(
 
 
 def _source_table(summaries: Iterable[SourceSummary]) -> Table:
+    value = Metric.VALUE_ACCURACY
     rows: list[dict[str, Cell]] = [
         {
             "source": summary.source,
             "model": summary.model,
             "records": summary.records,
             **{short: summary.means[metric].value for metric, short in _SHORT.items()},
+            "value, plain": summary.plain[value],
+            "value, weighted": summary.weighted[value] if summary.weighted else NOT_RUN,
         }
         for summary in summaries
     ]
@@ -145,27 +147,12 @@ def _source_table(summaries: Iterable[SourceSummary]) -> Table:
     explained = "; ".join(
         f"{short}: {metric.explanation}" for metric, short in _SHORT.items()
     )
-    note = f"Means {_WEIGHTS}. {explained}. Figure 2 of the paper: pass and value."
-    return Table.of_records("The seven metrics by source", rows, note, "sources")
-
-
-def _interval_table(summaries: Iterable[SourceSummary]) -> Table:
-    value = Metric.VALUE_ACCURACY
-    rows: list[dict[str, Cell]] = [
-        {
-            "source": summary.source,
-            "model": summary.model,
-            "plain": summary.plain[value],
-            "weighted": summary.weighted[value] if summary.weighted else NOT_RUN,
-        }
-        for summary in summaries
-    ]
     note = (
-        "Percentile bootstrap over clusters (records of the sample that share a kind "
-        "are one, published records one each), 1,000 resamples."
+        f"Means {_WEIGHTS}. {explained}. Figure 2 of the paper: pass and value. "
+        "Intervals of value: percentile bootstrap over clusters (records of the sample "
+        "that share a kind are one, published records one each), 1,000 resamples."
     )
-    title = "Value Accuracy with its 95 % intervals"
-    return Table.of_records(title, rows, note, "intervals")
+    return Table.of_records("The seven metrics by source", rows, note, "sources")
 
 
 def _category_table(summaries: Iterable[SourceSummary]) -> Table:

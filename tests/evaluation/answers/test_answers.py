@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import csbdata
+from evaluation.answers.envelopes import find_json
 from evaluation.answers.extraction import (
     POLICIES,
     MissingAnswer,
@@ -98,6 +99,25 @@ _EXTRACTED = [
     ("outer_braces", 'Here {"a": 1', '{"a": 1', ""),
     ("outer_braces", "nothing", None, "no_braces"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{name: "Ada", tags: ["a"], x: 1}', None),
+        ("[{a: [1], b: 2}]", None),
+        ('{"a": 1, b: [1], c: 2}', None),
+        ('{a: "}", b: [1], c: 2}', None),
+        ("{a: [1], b", None),
+        ('{a: [1], b: 2} I mean {"a": [1]}.', {"a": [1]}),
+        ("Note {draft}: [1, 2]", [1, 2]),
+    ],
+)
+def test_nothing_inside_of_a_broken_value_is_an_answer(text: str, value: Json) -> None:
+    """Names without quotes make no JSON, whatever array stands among the members."""
+    answer = find_json(text)
+    assert answer.value == value
+    assert (answer.problem is None) is (value is not None)
 
 
 @pytest.mark.parametrize(("policy", "text", "taken", "problem"), _EXTRACTED)

@@ -66,7 +66,7 @@ def hostile_answers(
             damaged = _xml(element, value)
     for kind, broken, expected in damaged:
         yield _fenced_answer(kind, broken, expected)
-    reads_types = output is not Output.XML or settings.xml == "typed"
+    reads_types = output is not Output.XML or settings.reading == "recommended"
     if settings.reading is not SuiteReading.PAPER and reads_types:
         yield _fenced_answer("member_twice", twice, AnswerClass.DUPLICATE_NAME)
 
@@ -150,7 +150,7 @@ def generation_answers(
         return
     schema: Json = json.loads(fields.schema)
     fullest = max(witnesses, key=lambda value: len(json.dumps(value)))
-    reads_types = fields.output is not Output.XML or settings.xml == "typed"
+    reads_types = fields.output is not Output.XML or settings.reading == "recommended"
     if reads_types:
         yield from _right_ones(witnesses, fullest, fields, settings)
         yield from _wrong_values(schema, made, fields, settings)

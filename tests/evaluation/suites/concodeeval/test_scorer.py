@@ -183,12 +183,12 @@ def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
         "type": "object",
         "properties": {"a": {"maximum": 1}, "b": {"minimum": 2}},
     }
-    thirds = Places.of(schema, "thirds")
+    thirds = Places.of(schema, SuiteReading.RECOMMENDED)
     assert thirds.counts([("type",)]) == [1, 0, 0]
     assert thirds.counts([("properties", "a")]) == [0, 1, 0]
     assert thirds.counts([("properties", "b", "minimum")]) == [0, 0, 1]
     assert thirds.constraints == (1, 1, 1)
-    fifths = Places.of(schema, "20/60/20")
+    fifths = Places.of(schema, SuiteReading.PAPER)
     assert fifths.counts([("properties",), ("properties", "b")]) == [1, 1, 0]
     assert fifths.counts([("nowhere",)]) == [0, 0, 0]
 
