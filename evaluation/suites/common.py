@@ -12,7 +12,12 @@ from curation.core.documents import Rejected
 from curation.json.text import parse, plain
 from curation.json.values import identity
 from curation.system.errors import BadData, NoInput
-from curation.system.user_files import existing_path, reading_parquet, refuse_large
+from curation.system.user_files import (
+    existing_path,
+    reading,
+    reading_parquet,
+    refuse_large,
+)
 from evaluation.answers.extraction import POLICIES, MissingAnswer, TriageRules, triage
 from evaluation.answers.json_answers import read_json_answer
 from evaluation.core.records import Record, RecordRequest, RecordSet, Response, Verdict
@@ -79,10 +84,8 @@ def published_rows(file: Path) -> Iterator[tuple[str, dict[str, Json]]]:
             rows = pl.read_parquet(file, glob=False).to_dicts()
         yield from ((f"{file}:{number}", row) for number, row in enumerate(rows, 1))
         return
-    try:
+    with reading(file):
         content = refuse_large(file).read_bytes()
-    except OSError as error:
-        raise NoInput(error.strerror or "cannot be read", str(file)) from error
     yield from json_rows(content, str(file))
 
 

@@ -44,7 +44,7 @@ from evaluation.suites.concodeeval.xml_answer import read_xml
 _FENCE: Final = "```"
 #: Triage of free answers, and of those under an engine, which hold no thinking.
 FREE_RULES: Final = TriageRules(
-    refusals=Refusals.NEVER, null_fails=False, longest=MAX_CHARACTERS
+    refusals=Refusals.WITHOUT_TEXT, null_fails=False, longest=MAX_CHARACTERS
 )
 ENGINE_RULES: Final = replace(FREE_RULES, splits_thinking=False)
 #: Faults of a value; the others are classes of the same name.

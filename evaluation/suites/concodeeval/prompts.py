@@ -111,8 +111,6 @@ def _fence_line(fields: RecordFields, settings: ConcodeSettings) -> str:
     """Return the request for a fence, if the prompt does not open one itself."""
     if settings.form == "chat":
         return f" {_sentence('generation', 'fence', fields)}"
-    if settings.template == "question_fence":
-        return f" {_sentence('generation', 'question_fence', fields)}"
     return ""
 
 
@@ -186,7 +184,7 @@ def _validation_prompt(fields: RecordFields, settings: ConcodeSettings) -> Promp
             for value, label in _SHOT_SAMPLES
         ]
         body = "\n\n".join([*examples, f"Question:\n{body}"])
-    elif settings.form == "base" and settings.template == "common":
+    elif settings.form == "base":
         body = f"Question:\n{body}"
     return _suite_prompt(body, "Answer:", settings.verdict_budget, fields, settings)
 
@@ -219,12 +217,13 @@ def _sentence(section: str, name: str, fields: RecordFields) -> str:
         name: The sentence in it.
         fields: The record.
     """
-    output = _ARTICLES[fields.output]
-    if section == "validation":
-        output = fields.output.upper()
-    title = REPRESENTATIONS[fields.representation].title
-    text = _texts()[section][name].strip()
-    return text.replace("{output}", output).replace("{input}", title)
+    return _filled(_texts()[section][name], fields)
+
+
+def _filled(text: str, fields: RecordFields) -> str:
+    text = text.replace("{output}", _ARTICLES[fields.output])
+    text = text.replace("{format}", fields.output.upper())
+    return text.replace("{input}", REPRESENTATIONS[fields.representation].title)
 
 
 def _suite_prompt(
@@ -237,20 +236,14 @@ def _suite_prompt(
         tail: The end of a base form, before the open fence.
         budget: Most tokens of the answer.
         fields: The record.
-        settings: The form, its template and its system prompt.
+        settings: The form and its system prompt.
     """
-    system = ""
-    if settings.system != "none":
-        system = _sentence("system", settings.system, fields)
+    system = _filled(settings.system, fields)
     if settings.form == "chat":
         turns = [Message(role="system", content=system)] if system else []
         turns.append(Message(role="user", content=body))
         return Prompt(messages=tuple(turns), budget=budget)
     text = f"{body}\n\n{tail}\n{_OPEN_FENCE}"
-    if settings.template in ("question", "question_fence"):
-        text = f"Question:\n{body}\n\nAnswer:\n{_OPEN_FENCE}"
-    if settings.template == "inst":
-        text = f"[INST] {text.rstrip()} [/INST]"
     if system:
         text = f"{system}\n\n{text}"
     turn = Message(role="user", content=text)

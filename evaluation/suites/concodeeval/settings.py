@@ -121,10 +121,10 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     reading: SuiteReading = SuiteReading.RECOMMENDED
     #: `chat`: turns of a conversation. `base`: one text that ends with an open fence.
     form: Literal["chat", "base"] = "chat"
-    #: The paper's prompts: `common`, its two question forms, or `inst` (CodeLlama).
-    template: Literal["common", "question", "question_fence", "inst"] = "common"
-    #: The system prompt: none, the scripts' for chat models, or the paper's.
-    system: Literal["none", "expert", "granite", "llama"] = "none"
+    #: The system prompt; `{input}` and `{output}` in it are the formats. The scripts'
+    #: one for chat models is "You are an expert in understanding {input} and writing
+    #: {output}."
+    system: str = ""
     #: Show examples before the question: three of task 1, two of task 2.
     few_shot: bool = False
     #: The folder of a run, of whose most frequent errors the examples of task 1 are

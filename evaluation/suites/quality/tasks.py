@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from curation.core.json_types import Json
-from curation.system.errors import BadData, NoInput
-from curation.system.user_files import refuse_large
+from curation.system.errors import BadData
+from curation.system.user_files import read_utf8, reading
 
 #: The two members of every answer, in the paper's order: the reasoning comes first.
 REASONING: Final = "reasoning"
@@ -197,14 +197,12 @@ def with_prompts(task: QualityTask, file: str) -> QualityTask:
         NoInput: the file cannot be read.
         BadData: it lacks them.
     """
+    with reading(Path(file)):
+        text = read_utf8(Path(file))
     try:
-        table = tomllib.loads(refuse_large(Path(file)).read_text("utf-8-sig"))[
-            task.name
-        ]
+        table = tomllib.loads(text)[task.name]
         shots = [Problem(**shot) for shot in table["shots"]]
         return replace(task, instruction=table["instruction"], shots=shots)
-    except OSError as error:
-        raise NoInput(error.strerror or "cannot be read", file) from error
     except (ValueError, LookupError, TypeError) as error:
         then = "give each task its instruction and shots: question, reasoning, answer"
         raise BadData(f"no prompt of {task.name}: {error}", file, then) from error

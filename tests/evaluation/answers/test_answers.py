@@ -235,12 +235,9 @@ def test_each_rule_of_a_suite_changes_one_thing() -> None:
     """Null texts, errors beside a text, refusals, thinking, length and policy."""
     assert kind_of(TriageRules(null_fails=False), text=None) == NoAnswer.EMPTY
     assert kind_of(TriageRules(), text="[1]", error="late") == NoAnswer.FAILED
-    assert kind_of(TriageRules(error_fails=False), text="[1]", error="late") == "[1]"
     silent = TriageRules(refusals=Refusals.WITHOUT_TEXT)
     assert kind_of(silent, text="[1]", finish="refusal") == "[1]"
     assert kind_of(silent, text=" ", finish="refusal") == NoAnswer.REFUSED
-    never = TriageRules(refusals=Refusals.NEVER)
-    assert kind_of(never, text=" ", finish="refusal") == NoAnswer.EMPTY
     words = TriageRules(refusals=Refusals.BY_WORDS)
     assert kind_of(words, text="I'm sorry, I can't.") == NoAnswer.REFUSED
     for answer in ("I'm sorry: [1]", '"Sorry, we are closed."'):

@@ -278,26 +278,18 @@ def test_chat_asks_for_a_fence_and_a_base_form_opens_it() -> None:
 @pytest.mark.parametrize(
     ("settings", "parts"),
     [
-        (ConcodeSettings(form="base", template="inst"), ("[INST] Write", "[/INST]")),
-        (
-            ConcodeSettings(form="base", template="question", system="granite"),
-            ("You are an intelligent AI", "Question:\nWrite", "Answer:\n```\n"),
-        ),
-        (
-            ConcodeSettings(form="base", template="question_fence"),
-            ("Please wrap your code answer using ```",),
-        ),
         (
             ConcodeSettings(few_shot=True),
             ("Your task is to write a JSON sample", "[\n    5.82,\n    11.64\n]\n```"),
         ),
-        (ConcodeSettings(system="expert"), ("expert in understanding Python",)),
+        (ConcodeSettings(system="On {input}"), ("On Python",)),
+        (ConcodeSettings(form="base", system="On {output}"), ("On a JSON\n\nWrite",)),
     ],
 )
 def test_the_papers_prompts_can_be_had(
     settings: ConcodeSettings, parts: tuple[str, ...]
 ) -> None:
-    """System prompts, question forms, instruction tags and examples."""
+    """System prompts and examples."""
     record = made_records(_SMALL)[0]
     text = "\n".join(turn.content for turn in prompt(record, settings).messages)
     for part in parts:
