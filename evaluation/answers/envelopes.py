@@ -26,11 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: A code block: three backticks or more, closed by as many.
-_BLOCK: Final = re.compile(r"(`{3,})(.*?)\1", re.DOTALL)
+_BLOCK: Final = re.compile(r"(`{3,9}+)(.*?)\1", re.DOTALL)
 #: Characters before a value that show whether broken JSON contains it.
 _SPACE: Final = 40
 _LANGUAGE: Final = re.compile(r"\A[ \t]*([\w+#.-]*)[ \t]*\r?\n")
 _BRACKET: Final = re.compile(r"[{\[]")
+#: Maximum broken values of a text: each takes time with its place, to name its line.
+_MAX_BROKEN: Final = 2_000
+#: An object, or an array of objects; words have other arrays.
+_OBJECTS: Final = re.compile(r"\[?\s*\{")
 #: JSON after words; YAML and prose have brackets too.
 _JSON_INSIDE: Final = re.compile(r'\{\s*"|\[\s*\{')
 #: What comes before a value inside of broken JSON.
@@ -48,6 +52,13 @@ class CodeBlock(NamedTuple):
     #: In lower case; empty if none is named.
     language: str
     content: str
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it is an object or array of JSON, and named so or not at all."""
+        if self.language not in ("", "json") or not self.content.startswith(("{", "[")):
+            return False
+        return read_json_answer(self.content).problem is not JsonProblem.SYNTAX
 
 
 def code_blocks(text: str) -> list[CodeBlock]:
@@ -91,9 +102,9 @@ def find_json(text: str) -> JsonAnswer:
     """Return the JSON of an answer: all of the text, otherwise the last value in it.
 
     Thinking and end tokens are not part of it. In a text with words around, an object
-    or array counts; the last of several does, and objects come before arrays, which
-    words have too ("see [1]"). A truncated or broken one does not count, nor what is
-    inside of it.
+    or array counts, and the last of several. Those that are a whole code block of JSON
+    come first, and objects and arrays of them before other arrays, which words have too
+    ("see [1]"). A truncated or broken one does not count, nor what is inside of it.
 
     Example:
         >>> find_json('First {"a": 1}, no: {"a": 2}.').value
@@ -105,8 +116,9 @@ def find_json(text: str) -> JsonAnswer:
     answer = read_json_answer(text)
     if answer.problem is not JsonProblem.SYNTAX:
         return answer
-    documents = list(json_texts(text))
-    objects = [document for document in documents if document.startswith("{")]
+    blocks = [block.content for block in code_blocks(text) if block.is_json]
+    documents = blocks or list(json_texts(text))
+    objects = [document for document in documents if _OBJECTS.match(document)]
     final = (objects or documents)[-1:]
     return read_json_answer(final[0]) if final else answer
 
@@ -114,13 +126,14 @@ def find_json(text: str) -> JsonAnswer:
 def json_texts(text: str) -> Iterator[str]:
     """Yield the objects and arrays in a text that are whole."""
     decoder = json.JSONDecoder()
-    index = 0
-    while bracket := _BRACKET.search(text, index):
+    index = broken = 0
+    while broken < _MAX_BROKEN and (bracket := _BRACKET.search(text, index)):
         start = bracket.start()
         try:
             _, index = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             index = max(error.pos, start + 1)
+            broken += 1
             is_name = error.msg.startswith("Expecting property name")
             if is_name and _BARE_NAME.match(text, index):
                 index = _end_of(text, start)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -353,29 +352,6 @@ def _can_refuse(path: Tokens, value: Json) -> bool:
     return path[-1] in _CHECKED and not is_name and value is not True and value != []
 
 
-class Reply(StrEnum):
-    """The reply of an answer of task 2."""
-
-    YES = "yes"
-    NO = "no"
-    NEITHER = "neither"
-    """Without either word."""
-    BOTH = "both"
-    """With both words, and neither of them is the answer."""
-    NOTHING = "nothing"
-    """No text."""
-    TOO_LARGE = "too_large"
-    """Longer than the limit."""
-
-
-_UNANSWERED: Final = {
-    Reply.NOTHING: AnswerClass.NO_ANSWER,
-    Reply.TOO_LARGE: AnswerClass.TOO_LARGE,
-    Reply.NEITHER: AnswerClass.UNCLEAR,
-    Reply.BOTH: AnswerClass.UNCLEAR,
-}
-
-
 def _validation_verdict(
     fields: RecordFields, answer: str | MissingAnswer, settings: ConcodeSettings
 ) -> Verdict:
@@ -386,24 +362,23 @@ def _validation_verdict(
     """
     continues = settings.form == "base"
     reply = reply_of(answer, continues=continues, reading=settings.reading)
-    unanswered = _UNANSWERED.get(reply)
-    if unanswered is not None:
+    if isinstance(reply, AnswerClass):
         return Verdict(
             passed=False,
-            failure_class=unanswered.value,
-            reasons=(f"{reply}: the answer is neither yes nor no",),
+            failure_class=reply.value,
+            reasons=("the answer is neither yes nor no",),
             scores={"val_acc": 0.0, "answered": 0.0},
             details={"reply": reply.value},
             counted=settings.reading is not SuiteReading.PAPER,
         )
-    passed = reply.value == fields.label
+    passed = reply == fields.label
     why = fields.keyword or "the schema accepts the sample"
     return Verdict(
         passed=passed,
         failure_class="" if passed else AnswerClass.WRONG_ANSWER.value,
         reasons=() if passed else (f"{reply} where {fields.label} is right: {why}",),
         scores={"val_acc": float(passed), "answered": 1.0},
-        details={"reply": reply.value},
+        details={"reply": reply},
     )
 
 
@@ -412,8 +387,8 @@ def reply_of(
     *,
     continues: bool,
     reading: SuiteReading = SuiteReading.RECOMMENDED,
-) -> Reply:
-    """Return the reply of an answer: yes, no, or why it is neither.
+) -> str:
+    """Return the reply of an answer: `yes`, `no`, or the class of one that is neither.
 
     The most explicit verdict counts: after "answer:" and the like, on a separate
     line, at the beginning, at the end; otherwise a verdict in other words. Both
@@ -428,13 +403,12 @@ def reply_of(
 
     Example:
         >>> reply_of("There are no violations.", continues=False)
-        <Reply.YES: 'yes'>
+        'yes'
         >>> reply_of("yes or no", continues=False)
-        <Reply.BOTH: 'both'>
+        <AnswerClass.UNCLEAR: 'unclear'>
     """
     if isinstance(answer, MissingAnswer):
-        large = answer.kind is NoAnswer.TOO_LARGE
-        return Reply.TOO_LARGE if large else Reply.NOTHING
+        return not_read(answer).why
     answer = answer.strip()
     opens = answer.startswith(_FENCE)
     if reading is SuiteReading.PAPER:
@@ -448,18 +422,16 @@ def reply_of(
         fenced = [block for block in blocks if re.search(r"(?i)\b(yes|no)\b", block)]
         answer = fenced[-1] if fenced else answer
     if _PAIR.search(answer):
-        return Reply.BOTH
+        return AnswerClass.UNCLEAR
     for pattern in _EXPLICIT:
         if words := pattern.findall(answer):
-            return Reply(words[-1].lower())
+            return str(words[-1]).lower()
     replies = [word for word, pattern in _IN_PROSE.items() if pattern.search(answer)]
-    if not replies:
-        return Reply.NEITHER
-    return Reply(replies[0]) if len(replies) == 1 else Reply.BOTH
+    return replies[0] if len(replies) == 1 else AnswerClass.UNCLEAR
 
 
-def _published_reply(answer: str) -> Reply:
+def _published_reply(answer: str) -> str:
     text = (first_fence(answer).text or "").strip().lower()
     if text.startswith("yes"):
-        return Reply.YES
-    return Reply.NO if text.startswith("no") else Reply.NEITHER
+        return "yes"
+    return "no" if text.startswith("no") else AnswerClass.UNCLEAR

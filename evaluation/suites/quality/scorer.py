@@ -104,7 +104,10 @@ def _by_value(
         return _failure("form_error", 'the member "answer" is missing', scores)
     if ANSWER in answer.duplicates:
         return _failure("form_error", 'the member "answer" is repeated', scores)
-    value = task.canonical(members[ANSWER])
+    answered = members[ANSWER]
+    if isinstance(answered, str):
+        answered = answered.strip()
+    value = task.canonical(answered)
     if value is None:
         reason = f"the answer has another form: {_shown(members[ANSWER])}"
         return _failure("form_error", reason, scores)

@@ -161,9 +161,9 @@ def canonical_number(value: Json | Decimal) -> str | None:
     without a constraint can write a text; a Boolean is not one.
     """
     if isinstance(value, str):
-        if not re.fullmatch(r"-?[\d,]+(\.\d+)?", value):
+        if not re.fullmatch(r"-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?", value):
             return None
-        value = Decimal(value.replace(",", "") or "NaN")
+        value = Decimal(value.replace(",", ""))
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     if not isinstance(value, int) and not isfinite(value):

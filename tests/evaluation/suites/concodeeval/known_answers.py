@@ -331,11 +331,14 @@ def validation_answers(
 
 
 def _no_answers(settings: ConcodeSettings) -> Iterator[KnownAnswer]:
-    for kind, text in _UNCLEAR:
-        yield _unclear(kind, text, "neither")
-    if settings.reading is not SuiteReading.PAPER:
-        for kind, text in _BOTH:
-            yield _unclear(kind, text, "both")
+    both = () if settings.reading is SuiteReading.PAPER else _BOTH
+    for kind, text in (*_UNCLEAR, *both):
+        yield KnownAnswer(
+            kind=kind,
+            text=text,
+            expected=AnswerClass.UNCLEAR.value,
+            because="neither yes nor no",
+        )
     for kind, empty in (("white_space", " \n"), ("null", None)):
         yield KnownAnswer(kind=kind, text=empty, expected=AnswerClass.NO_ANSWER.value)
     yield KnownAnswer(
@@ -343,12 +346,6 @@ def _no_answers(settings: ConcodeSettings) -> Iterator[KnownAnswer]:
         text=None,
         error="the server answered 500",
         expected=AnswerClass.API_ERROR.value,
-    )
-
-
-def _unclear(kind: str, text: str, said: str) -> KnownAnswer:
-    return KnownAnswer(
-        kind=kind, text=text, expected=AnswerClass.UNCLEAR.value, because=f"{said}: "
     )
 
 
