@@ -35,6 +35,9 @@ _BRACKET: Final = re.compile(r"[{\[]")
 _MAX_BROKEN: Final = 2_000
 #: An object, or an array of objects; words have other arrays.
 _OBJECTS: Final = re.compile(r"\[?\s*\{")
+#: What is before and after a value that is no part of a sentence.
+_BEGINNING: Final = re.compile(r"(?:\A|\n|:)[\s*`]*\Z")
+_ENDING: Final = re.compile(r"[ \t*`.]*\r?(?:\n|\Z)")
 #: JSON after words; YAML and prose have brackets too.
 _JSON_INSIDE: Final = re.compile(r'\{\s*"|\[\s*\{')
 #: What comes before a value inside of broken JSON.
@@ -52,13 +55,6 @@ class CodeBlock(NamedTuple):
     #: In lower case; empty if none is named.
     language: str
     content: str
-
-    @property
-    def is_json(self) -> bool:
-        """Whether it is an object or array of JSON, and named so or not at all."""
-        if self.language not in ("", "json") or not self.content.startswith(("{", "[")):
-            return False
-        return read_json_answer(self.content).problem is not JsonProblem.SYNTAX
 
 
 def code_blocks(text: str) -> list[CodeBlock]:
@@ -102,9 +98,10 @@ def find_json(text: str) -> JsonAnswer:
     """Return the JSON of an answer: all of the text, otherwise the last value in it.
 
     Thinking and end tokens are not part of it. In a text with words around, an object
-    or array counts, and the last of several. Those that are a whole code block of JSON
-    come first, and objects and arrays of them before other arrays, which words have too
-    ("see [1]"). A truncated or broken one does not count, nor what is inside of it.
+    or array counts: objects and arrays of them before other arrays, which words have
+    too ("see [1]"), then what has a line or the end of one to itself before what is
+    inside of a sentence, then the last of several. A truncated or broken one does not
+    count, nor what is inside of it.
 
     Example:
         >>> find_json('First {"a": 1}, no: {"a": 2}.').value
@@ -116,15 +113,23 @@ def find_json(text: str) -> JsonAnswer:
     answer = read_json_answer(text)
     if answer.problem is not JsonProblem.SYNTAX:
         return answer
-    blocks = [block.content for block in code_blocks(text) if block.is_json]
-    documents = blocks or list(json_texts(text))
-    objects = [document for document in documents if _OBJECTS.match(document)]
-    final = (objects or documents)[-1:]
-    return read_json_answer(final[0]) if final else answer
+    documents = [
+        (bool(_OBJECTS.match(text, start)), _is_apart(text, start, end), start, end)
+        for start, end in json_spans(text)
+    ]
+    if not documents:
+        return answer
+    *_, start, end = max(documents)
+    return read_json_answer(text[start:end])
 
 
-def json_texts(text: str) -> Iterator[str]:
-    """Yield the objects and arrays in a text that are whole."""
+def _is_apart(text: str, start: int, end: int) -> bool:
+    before = _BEGINNING.search(text, max(0, start - _SPACE), start)
+    return bool(before and _ENDING.match(text, end))
+
+
+def json_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the objects and arrays in a text begin and end that are whole."""
     decoder = json.JSONDecoder()
     index = broken = 0
     while broken < _MAX_BROKEN and (bracket := _BRACKET.search(text, index)):
@@ -142,7 +147,7 @@ def json_texts(text: str) -> Iterator[str]:
             return
         nested = _INSIDE_JSON.search(text, max(0, start - _SPACE), start)
         if not nested and not _CLOSING.match(text, index):
-            yield text[start:index]
+            yield start, index
 
 
 def _end_of(text: str, start: int) -> int:
