@@ -13,7 +13,6 @@ from evaluation.core.suite import KnownAnswer, Suite
 from evaluation.suites.quality.records import (
     MEMBERS,
     PUBLISHED,
-    AnswerReading,
     QualitySettings,
     as_paper,
     problem_of_record,
@@ -51,7 +50,7 @@ def quality_prompt(record: Record, settings: QualitySettings) -> Prompt:
             Message(role="assistant", content=task.answer_text(shot, members)),
         ]
     messages.append(Message(role="user", content=problem.question))
-    published = settings.reading is AnswerReading.PUBLISHED
+    published = settings.reading == "paper"
     budget = task.published_budget if published else task.budget
     return Prompt(messages=tuple(messages), budget=budget)
 

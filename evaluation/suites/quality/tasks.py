@@ -116,14 +116,8 @@ def _text(name: str) -> str:
 
 
 def _read_letters(row: Mapping[str, Json]) -> Problem:
-    question = str(row["question"])
     answer = str(row["answer"]).strip().lower()
-    names = re.search(r'"([^"]+)"', question)
-    reasoning = ""
-    if names:
-        ends = (f"{name} ends in {name[-1].lower()}" for name in names[1].split())
-        reasoning = f"{', '.join(ends)}. Put together they read {answer}."
-    return Problem(question=question, reasoning=reasoning, answer=answer)
+    return Problem(question=str(row["question"]), reasoning="", answer=answer)
 
 
 def _four_letters(value: Json) -> str | None:

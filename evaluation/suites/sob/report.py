@@ -14,7 +14,6 @@ from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Shift, Table
 from evaluation.results.suite_pairs import pair_sides, pairs_with_free
 from evaluation.suites.sob.leaderboard import (
     CATEGORIES,
-    PUBLISHED_TOTALS,
     SOURCES,
     SourceSummary,
     figure,
@@ -23,7 +22,7 @@ from evaluation.suites.sob.leaderboard import (
     totals_of,
 )
 from evaluation.suites.sob.metrics import Metric
-from evaluation.suites.sob.records import PUBLISHED
+from evaluation.suites.sob.records import PUBLISHED, PUBLISHED_TOTALS
 from evaluation.suites.sob.scorer import LEAF_MISTAKES
 
 if TYPE_CHECKING:

@@ -21,16 +21,20 @@ from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import Estimate
 from evaluation.suites.sob.leaderboard import (
     CATEGORIES,
-    PUBLISHED_TOTALS,
     SOURCES,
     SourceSummary,
-    SourceTotal,
     standings,
     summarise,
     totals_of,
 )
 from evaluation.suites.sob.metrics import SEVEN, Metric, SobSettings
-from evaluation.suites.sob.records import sample_records, suite_record, weight_of
+from evaluation.suites.sob.records import (
+    PUBLISHED_TOTALS,
+    SourceTotal,
+    sample_records,
+    suite_record,
+    weight_of,
+)
 from evaluation.suites.sob.report import tables
 from evaluation.suites.sob.scorer import Mistake, PreparedRecord, judge
 from evaluation.suites.sob.suite import known_answers
