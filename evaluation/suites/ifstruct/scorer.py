@@ -122,10 +122,6 @@ def _judge(
         details={
             **facts,
             "lost": [str(name) for name in Requirement if name in lost],
-            "fenced": structure.fenced,
-            "wrapped": structure.wrapped,
-            "fields_total": structure.fields_total,
-            "fields_passed": structure.fields_passed,
             "published_errors": [
                 PUBLISHED_CLASSES.get(finding.failure, str(finding.failure))
                 for finding in findings
@@ -169,8 +165,6 @@ class StructureVerdict:
     findings: tuple[Flaw, ...]
     #: Whether a JSON or YAML value could be read.
     parsed: bool = False
-    fenced: bool = False
-    wrapped: bool = False
     #: Scalars that the items should have, and those without fault; 0 and 0 if no value
     #: could be read.
     fields_total: int = 0
@@ -229,33 +223,26 @@ def _verify_answer(
     value = read_answer(answer, block, requirements, lenient=lenient)
     if not requirements.commentary:
         findings += check_commentary(answer, block, requirements, value)
-    fenced = block is not None
     if isinstance(value, Flaw):
         if value.failure is not Failure.UNCLOSED_FENCE:
             findings.append(value)
-        structure = StructureVerdict(findings=tuple(findings), fenced=fenced)
+        structure = StructureVerdict(findings=tuple(findings))
     else:
-        structure = _verify_value(value, requirements, findings, fenced=fenced)
+        structure = _verify_value(value, requirements, findings)
     counted = [finding for finding in structure.findings if finding.reading & reading]
     return replace(structure, findings=tuple(sorted(counted, key=_rank)))
 
 
 def _verify_value(
-    answer: AnswerValue,
-    requirements: Requirements,
-    findings: list[Flaw],
-    *,
-    fenced: bool,
+    answer: AnswerValue, requirements: Requirements, findings: list[Flaw]
 ) -> StructureVerdict:
     """Return the verdict on a value, after the faults of its text."""
     findings += answer.findings
     items = answer.value
-    wrapped = False
     if isinstance(items, dict) and len(items) == 1:
         ((key, inner),) = items.items()
         if isinstance(inner, list):
             items = inner
-            wrapped = True
             findings += _check_key(str(key), requirements.wrapper)
     elif isinstance(items, list) and requirements.wrapper is not None:
         findings.append(Flaw(Failure.NOT_WRAPPED, f"the key is {requirements.wrapper}"))
@@ -268,8 +255,6 @@ def _verify_value(
     return StructureVerdict(
         findings=(*findings, *walk.findings),
         parsed=True,
-        fenced=fenced,
-        wrapped=wrapped,
         fields_total=walk.fields_total,
         fields_passed=walk.fields_passed,
     )
