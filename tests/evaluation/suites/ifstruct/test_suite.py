@@ -27,7 +27,6 @@ from evaluation.suites.ifstruct.rows import SLICES, Fence, FenceWish, read_recor
 from evaluation.suites.ifstruct.scorer import verify
 from evaluation.suites.ifstruct.settings import Failure, IfstructSettings, RuleReading
 from evaluation.suites.ifstruct.suite import SUITE, read_rows, suite_record
-from evaluation.suites.registry import suites
 from tests.evaluation.suites.ifstruct.answers.mutations import (
     LARGE_MUTATION,
     MUTATIONS,
@@ -94,11 +93,6 @@ def test_known_answers_get_their_verdicts() -> None:
             assert verdict.failure_class == known.expected, known
             classes.add(known.expected)
     assert len(classes) > 8
-
-
-def test_the_suite_is_found() -> None:
-    """The suite stands where it is looked for, under its name."""
-    assert suites()["ifstruct"] is SUITE
 
 
 def test_a_row_is_a_record_and_back() -> None:

@@ -168,10 +168,10 @@ def test_json_mode_is_held_to_an_object(tmp_path: Path) -> None:
     [
         ("test.jsonl", {}, "text"),
         ("test.jsonl", {"meeting_id": "EN2001a", "num_speakers": 5}, "audio"),
-        ("test.jsonl", {"source_pdf": "a.pdf"}, "image"),
+        ("test.jsonl", {"source_category": "Tables"}, "image"),
         ("image-train.jsonl", {}, "image"),
         ("audio/train.jsonl", {}, "audio"),
-        ("claudio/imagenet.jsonl", {}, "text"),
+        ("audio/claudio/imagenet.jsonl", {}, "text"),
     ],
 )
 def test_a_published_row_has_the_source_of_its_columns_or_file(
@@ -179,11 +179,12 @@ def test_a_published_row_has_the_source_of_its_columns_or_file(
 ) -> None:
     """Columns that one source alone has decide, then the name."""
     file = tmp_path / name
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(_row(_one(), **more)), "utf-8")
     (record,) = _load(file, tmp_path).records
     assert record.group == expected
     own = sob_record(record)
+    assert own.category == more.get("source_category", "")
     assert own.ground_truth == _one().ground_truth
     assert own.json_schema == _one().json_schema
 
