@@ -222,16 +222,14 @@ def test_every_answer_is_in_the_form_asked_for(name: str) -> None:
 def test_last_letters_are_those_of_the_names_in_the_question() -> None:
     """Solved again from the question alone, the sample and a published row."""
     task = TASKS["last-letter"]
-    rows = [{"question": one.question, "answer": one.answer} for one in task.sample()]
-    for problem in map(task.read, rows):
+    for problem in task.sample():
         quoted = re.search('"(.*)"', problem.question)
         assert quoted is not None
         names = quoted[1].split(" ")
         assert "".join(name[-1] for name in names) == problem.answer
         assert problem.reasoning.endswith(f"read {problem.answer}.")
-    assert {problem.reasoning for problem in task.sample()} == {
-        task.read(row).reasoning for row in rows
-    }
+        row = {"question": problem.question, "answer": problem.answer.upper()}
+        assert task.read(row).answer == problem.answer
 
 
 def test_exchanges_lead_to_the_answer() -> None:
