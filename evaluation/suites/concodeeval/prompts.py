@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.system.errors import BadData
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS, write_sample
 from evaluation.suites.concodeeval.settings import (
@@ -128,7 +129,7 @@ def shots(reading: SuiteReading, errors: str = "") -> tuple[tuple[Json, Json], .
 
     Raises:
         NoInput: missing run.
-        BadData: the folder holds no run of this suite.
+        BadData: it holds no failed answer of task 1 to one of the suite's schemas.
         ValueError: a sample is refused; a defect of an example here.
     """
     examples: list[tuple[Json, Json]] = []
@@ -159,10 +160,15 @@ def _mined_shots(run: str, reading: SuiteReading) -> Iterator[tuple[str, str]]:
             facts = answer.verdict.details
             if facts.get("task") == TaskName.GENERATION and not answer.verdict.passed:
                 keywords = facts.get("keywords")
-                violated = next(iter(keywords)) if isinstance(keywords, dict) else ""
+                violated = (
+                    next(iter(keywords), "") if isinstance(keywords, dict) else ""
+                )
                 errors[str(facts["family"]), violated] += 1
     families = {family.name: family for family in FAMILIES}
     known = [error for error, _ in errors.most_common() if error[0] in families]
+    if not known:
+        then = "name a run of concodeeval on its own schemas"
+        raise BadData("no answer of task 1 in it that failed", run, then)
     for place, (name, keyword) in enumerate(known):
         first = place * _SHOT_DRAWS
         for number in range(first, first + _SHOT_DRAWS):
