@@ -45,7 +45,8 @@ _INSIDE_JSON: Final = re.compile(r"(?:[\"']\s*:|[{\[]|[}\]]\s*,)\s*\Z")
 _CLOSING: Final = re.compile(r"\s*[}\]]")
 #: A member whose name has no quotes, as in JavaScript, where JSON has a name.
 _BARE_NAME: Final = re.compile(r"[^\W\d][\w$-]*\s*:")
-_STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]')
+#: A string may lack its end: it is read once all the same.
+_STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]]')
 _LEVELS: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
