@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -72,12 +71,6 @@ def test_a_place_is_a_path() -> None:
     """A finding says where in the list it is."""
     (found,) = judge('[{"id": "one"}]', JSON).findings
     assert (found.place, found.detail) == ("[0].id", "string for integer")
-
-
-def test_json_of_another_reader_is_the_same() -> None:
-    """What `json` reads, the verifier reads."""
-    text = json.dumps([{"id": 1, "t": "æ\u2028\n"}])
-    assert judge(text, JSON).findings == ()
 
 
 def test_every_failure_is_explained_and_belongs_to_a_requirement() -> None:
