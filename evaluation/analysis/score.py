@@ -641,13 +641,13 @@ def _sob_tables(
 
     from evaluation.reporting.bootstrap import bootstrap_means  # noqa: PLC0415 - heavy
     from evaluation.suites.sob.metrics import (  # noqa: PLC0415 - of this preset alone
-        RECOMMENDED,
         SEVEN,
         Expectation,
+        SobSettings,
         score_answer,
     )
 
-    expectation = Expectation.of(None, compiled.value, "text", RECOMMENDED)
+    expectation = Expectation.of(None, compiled.value, "text", SobSettings())
     rows = []
     for name, truth in gold.items():
         expected = expectation.with_truth(truth)

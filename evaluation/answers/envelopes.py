@@ -26,16 +26,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: A code block: three backticks or more, closed by as many.
-_BLOCK: Final = re.compile(r"(`{3,})(.*?)\1", re.DOTALL)
+_BLOCK: Final = re.compile(r"(`{3,9}+)(.*?)\1", re.DOTALL)
 #: Characters before a value that show whether broken JSON contains it.
 _SPACE: Final = 40
 _LANGUAGE: Final = re.compile(r"\A[ \t]*([\w+#.-]*)[ \t]*\r?\n")
 _BRACKET: Final = re.compile(r"[{\[]")
+#: Maximum broken values of a text: each takes time with its place, to name its line.
+_MAX_BROKEN: Final = 2_000
+#: An object, or an array of objects; words have other arrays.
+_OBJECTS: Final = re.compile(r"\[?\s*\{")
+#: What is before and after a value that is no part of a sentence.
+_BEGINNING: Final = re.compile(r"(?:\A|\n|:)[\s*`]*\Z")
+_ENDING: Final = re.compile(r"[ \t*`.]*\r?(?:\n|\Z)")
 #: JSON after words; YAML and prose have brackets too.
 _JSON_INSIDE: Final = re.compile(r'\{\s*"|\[\s*\{')
 #: What comes before a value inside of broken JSON.
 _INSIDE_JSON: Final = re.compile(r"(?:[\"']\s*:|[{\[]|[}\]]\s*,)\s*\Z")
 _CLOSING: Final = re.compile(r"\s*[}\]]")
+#: A member whose name has no quotes, as in JavaScript, where JSON has a name.
+_BARE_NAME: Final = re.compile(r"[^\W\d][\w$-]*\s*:")
+#: A string may lack its end: it is read once all the same.
+_STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]]')
+_LEVELS: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
 class CodeBlock(NamedTuple):
@@ -87,8 +99,10 @@ def find_json(text: str) -> JsonAnswer:
     """Return the JSON of an answer: all of the text, otherwise the last value in it.
 
     Thinking and end tokens are not part of it. In a text with words around, an object
-    or array counts; the last of several does, and objects come before arrays, which
-    words have too ("see [1]"). A truncated or broken one does not count.
+    or array counts: objects and arrays of them before other arrays, which words have
+    too ("see [1]"), then what has a line or the end of one to itself before what is
+    inside of a sentence, then the last of several. A truncated or broken one does not
+    count, nor what is inside of it.
 
     Example:
         >>> find_json('First {"a": 1}, no: {"a": 2}.').value
@@ -100,25 +114,48 @@ def find_json(text: str) -> JsonAnswer:
     answer = read_json_answer(text)
     if answer.problem is not JsonProblem.SYNTAX:
         return answer
-    documents = list(json_texts(text))
-    objects = [document for document in documents if document.startswith("{")]
-    final = (objects or documents)[-1:]
-    return read_json_answer(final[0]) if final else answer
+    documents = [
+        (bool(_OBJECTS.match(text, start)), _is_apart(text, start, end), start, end)
+        for start, end in json_spans(text)
+    ]
+    if not documents:
+        return answer
+    *_, start, end = max(documents)
+    return read_json_answer(text[start:end])
 
 
-def json_texts(text: str) -> Iterator[str]:
-    """Yield the objects and arrays in a text that are whole."""
+def _is_apart(text: str, start: int, end: int) -> bool:
+    before = _BEGINNING.search(text, max(0, start - _SPACE), start)
+    return bool(before and _ENDING.match(text, end))
+
+
+def json_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the objects and arrays in a text begin and end that are whole."""
     decoder = json.JSONDecoder()
-    index = 0
-    while bracket := _BRACKET.search(text, index):
+    index = broken = 0
+    while broken < _MAX_BROKEN and (bracket := _BRACKET.search(text, index)):
         start = bracket.start()
         try:
             _, index = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             index = max(error.pos, start + 1)
+            broken += 1
+            is_name = error.msg.startswith("Expecting property name")
+            if is_name and _BARE_NAME.match(text, index):
+                index = _end_of(text, start)
             continue
         except (RecursionError, ValueError):
             return
         nested = _INSIDE_JSON.search(text, max(0, start - _SPACE), start)
         if not nested and not _CLOSING.match(text, index):
-            yield text[start:index]
+            yield start, index
+
+
+def _end_of(text: str, start: int) -> int:
+    """Return the end of a broken value, by its brackets outside of strings."""
+    level = 0
+    for mark in _STRING_OR_BRACKET.finditer(text, start):
+        level += _LEVELS.get(mark[0], 0)
+        if not level:
+            return mark.end()
+    return len(text)

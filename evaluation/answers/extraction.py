@@ -306,8 +306,6 @@ class NoAnswer(StrEnum):
 class Refusals(StrEnum):
     """A way to recognise refusals."""
 
-    NEVER = "never"
-    """A refusal is judged as any other text."""
     WITHOUT_TEXT = "without_text"
     """By the end of a response without text."""
     BY_FINISH = "by_finish"
@@ -325,8 +323,6 @@ class TriageRules:
     refusals: Refusals = Refusals.BY_FINISH
     #: Whether a response whose text is None has failed; otherwise it is empty.
     null_fails: bool = True
-    #: Whether a response with an error message has failed although it has a text.
-    error_fails: bool = True
     #: Whether thinking is removed.
     splits_thinking: bool = True
     #: Characters read; None for no limit.
@@ -359,9 +355,7 @@ def triage(response: Response, rules: TriageRules) -> str | MissingAnswer:
         <NoAnswer.EMPTY: 'empty'>
     """
     text = response.text
-    if (response.error and (rules.error_fails or text is None)) or (
-        text is None and rules.null_fails
-    ):
+    if response.error or (text is None and rules.null_fails):
         why = shortened(response.error or "no text", _SHOWN)
         return MissingAnswer(NoAnswer.FAILED, why)
     text = text or ""
@@ -385,7 +379,7 @@ def triage(response: Response, rules: TriageRules) -> str | MissingAnswer:
 
 
 def _ended_as_refusal(refusals: Refusals, response: Response) -> bool:
-    if response.finish not in _REFUSED or refusals is Refusals.NEVER:
+    if response.finish not in _REFUSED:
         return False
     return refusals is not Refusals.WITHOUT_TEXT or not (response.text or "").strip()
 

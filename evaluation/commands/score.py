@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from curation.commands.options import path_option, with_option_groups
-from curation.system.errors import BadData, BadUsage, NoInput
+from curation.system.errors import BadData, BadUsage
 from curation.system.terminal import say
 from evaluation.reporting.printing import (
     ReportFormat,
@@ -102,12 +102,10 @@ def _schema(path: Path) -> Json:
 
 
 def _content(path: Path) -> str:
-    from curation.system.user_files import refuse_large
+    from curation.system.user_files import reading, refuse_large
 
-    try:
+    with reading(path):
         return refuse_large(path).read_bytes().decode("utf-8-sig", "replace")
-    except OSError as error:
-        raise NoInput(error.strerror or "cannot be read", str(path)) from error
 
 
 def _documents(path: Path, problems: list[str]) -> Iterator[tuple[str, Json]]:

@@ -465,6 +465,8 @@ def slices_of_ifstruct(output: Output) -> None:
     """YAML passes where it was asked for: choices and errors are told apart."""
     rows = output.rows("choices")
     assert {row["choice"] for row in rows} >= {"style", "voice", "escaping"}
+    drawn = {row["drawn"] for row in rows if row["choice"] == "escaping"}
+    assert drawn == {"plain", "stressed"}
     counted = [row for row in output.rows("pass-rate") if row["group"] == "all"]
     of_styles = [row["passed"]["count"] for row in rows if row["choice"] == "style"]
     assert sum(of_styles) == counted[0]["passed"]["count"]
@@ -536,6 +538,9 @@ def three_valid_shots(output: Output) -> None:
         for schema, sample in shots:
             value = json.loads(sample.partition("```")[0])
             jsonschema.validate(value, json.loads(schema), _VALIDATOR)
+        # Of the errors all are of one family of objects, the first of `minimum`.
+        assert {json.loads(schema)["type"] for schema, _ in shots} == {"object"}
+        assert "minimum" in shots[0][0]
 
 
 def equal_builds(output: Output) -> None:

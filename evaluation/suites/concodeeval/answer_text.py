@@ -44,7 +44,7 @@ from evaluation.suites.concodeeval.xml_answer import read_xml
 _FENCE: Final = "```"
 #: Triage of free answers, and of those under an engine, which hold no thinking.
 FREE_RULES: Final = TriageRules(
-    refusals=Refusals.NEVER, null_fails=False, longest=MAX_CHARACTERS
+    refusals=Refusals.WITHOUT_TEXT, null_fails=False, longest=MAX_CHARACTERS
 )
 ENGINE_RULES: Final = replace(FREE_RULES, splits_thinking=False)
 #: Faults of a value; the others are classes of the same name.
@@ -108,7 +108,6 @@ def read_output(
     schema: Json,
     *,
     reading: SuiteReading = SuiteReading.RECOMMENDED,
-    xml: SuiteReading = SuiteReading.RECOMMENDED,
 ) -> Read | NotRead:
     """Return the value of a text in one of the formats.
 
@@ -116,14 +115,13 @@ def read_output(
         text: The text without its fence.
         output: Its format.
         schema: The schema of the value, needed for XML without types.
-        reading: The reading of JSON and YAML.
-        xml: The reading of XML.
+        reading: The reading.
     """
     if output is Output.JSON:
         return read_json(text, reading)
     if output is Output.YAML:
         return read_yaml_text(text, reading)
-    return read_xml(text, schema, xml)
+    return read_xml(text, schema, reading)
 
 
 def read_json(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import Counter
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.system.errors import BadData
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS, write_sample
 from evaluation.suites.concodeeval.settings import (
@@ -20,6 +23,9 @@ from evaluation.suites.concodeeval.settings import (
     TaskName,
     fields_of,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: The examples of task 1: short schemas and arrays, where models err most. They are
 #: ours, and valid: several published ones are refused by their own schemas.
@@ -48,6 +54,9 @@ _SHOT_SAMPLES: Final[tuple[tuple[Json, str], ...]] = (
     ({"lantern": 12.25, "reef": None}, "yes"),
     ({"lantern": 31.5, "reef": None}, "no"),
 )
+#: The seed of examples drawn by errors, which no records have, and draws for each.
+_SHOT_SEED: Final = -1
+_SHOT_DRAWS: Final = 20
 _FILE: Final = Path(__file__).with_name("prompt_texts.toml")
 #: The open fence at the end of a base form.
 _OPEN_FENCE: Final = "```\n"
@@ -84,7 +93,7 @@ def _few_shot(schema: Json, fields: RecordFields, settings: ConcodeSettings) -> 
     title = REPRESENTATIONS[fields.representation].title
     task = _sentence("few_shot", "task", fields)
     blocks = [f"{task}\n{_sentence('few_shot', 'examples', fields)}"]
-    for shot_schema, shot_sample in shots(settings.reading):
+    for shot_schema, shot_sample in shots(settings.reading, settings.errors):
         sample = write_sample(shot_sample, fields.output)
         blocks += [
             f"{title} format schema:\n{_schema_text(shot_schema, fields)}",
@@ -103,8 +112,6 @@ def _fence_line(fields: RecordFields, settings: ConcodeSettings) -> str:
     """Return the request for a fence, if the prompt does not open one itself."""
     if settings.form == "chat":
         return f" {_sentence('generation', 'fence', fields)}"
-    if settings.template == "question_fence":
-        return f" {_sentence('generation', 'question_fence', fields)}"
     return ""
 
 
@@ -113,14 +120,21 @@ def _schema_text(schema: Json, fields: RecordFields) -> str:
 
 
 @cache
-def shots(reading: SuiteReading) -> tuple[tuple[Json, Json], ...]:
+def shots(reading: SuiteReading, errors: str = "") -> tuple[tuple[Json, Json], ...]:
     """Return schemas with a sample each, validated with formats asserted.
 
+    Args:
+        reading: The dialect of the schemas.
+        errors: A run whose errors choose them; fixed ones follow if it has too few.
+
     Raises:
+        NoInput: missing run.
+        BadData: it holds no failed answer of task 1 to one of the suite's schemas.
         ValueError: a sample is refused; a defect of an example here.
     """
     examples: list[tuple[Json, Json]] = []
-    for schema_text, sample_text in _SHOTS:
+    mined = _mined_shots(errors, reading) if errors else ()
+    for schema_text, sample_text in islice(chain(mined, _SHOTS), len(_SHOTS)):
         schema = json.loads(schema_text)
         sample = json.loads(sample_text)
         compiled = CompiledSchema.from_json(schema, reading.dialect)
@@ -128,6 +142,41 @@ def shots(reading: SuiteReading) -> tuple[tuple[Json, Json], ...]:
             raise ValueError(f"{sample_text} does not satisfy {schema_text}")
         examples.append((schema, sample))
     return tuple(examples)
+
+
+def _mined_shots(run: str, reading: SuiteReading) -> Iterator[tuple[str, str]]:
+    """Yield an example for each of the most frequent errors of a run's task 1.
+
+    It is of the family of the schema, has the keyword that was violated, where there is
+    one, and is drawn apart from all records.
+    """
+    from evaluation.results.reader import open_run  # noqa: PLC0415 - heavy
+    from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 - heavy
+    from evaluation.suites.concodeeval.schemas import FAMILIES, generate_schema  # noqa: PLC0415 - heavy
+
+    errors = Counter[tuple[str, str]]()
+    for answers in scored_run(open_run(run), "concodeeval").by_label.values():
+        for answer in answers:
+            facts = answer.verdict.details
+            if facts.get("task") == TaskName.GENERATION and not answer.verdict.passed:
+                keywords = facts.get("keywords")
+                violated = (
+                    next(iter(keywords), "") if isinstance(keywords, dict) else ""
+                )
+                errors[str(facts["family"]), violated] += 1
+    families = {family.name: family for family in FAMILIES}
+    known = [error for error, _ in errors.most_common() if error[0] in families]
+    if not known:
+        then = "name a run of concodeeval on its own schemas"
+        raise BadData("no answer of task 1 in it that failed", run, then)
+    for place, (name, keyword) in enumerate(known):
+        first = place * _SHOT_DRAWS
+        for number in range(first, first + _SHOT_DRAWS):
+            record = generate_schema(families[name], number, _SHOT_SEED, reading)
+            samples = [it.text for it in record.instances if it.valid]
+            if samples and f'"{keyword}' in record.constraint:
+                yield record.constraint, min(samples, key=len)
+                break
 
 
 def _validation_prompt(fields: RecordFields, settings: ConcodeSettings) -> Prompt:
@@ -141,7 +190,7 @@ def _validation_prompt(fields: RecordFields, settings: ConcodeSettings) -> Promp
             for value, label in _SHOT_SAMPLES
         ]
         body = "\n\n".join([*examples, f"Question:\n{body}"])
-    elif settings.form == "base" and settings.template == "common":
+    elif settings.form == "base":
         body = f"Question:\n{body}"
     return _suite_prompt(body, "Answer:", settings.verdict_budget, fields, settings)
 
@@ -174,12 +223,13 @@ def _sentence(section: str, name: str, fields: RecordFields) -> str:
         name: The sentence in it.
         fields: The record.
     """
-    output = _ARTICLES[fields.output]
-    if section == "validation":
-        output = fields.output.upper()
-    title = REPRESENTATIONS[fields.representation].title
-    text = _texts()[section][name].strip()
-    return text.replace("{output}", output).replace("{input}", title)
+    return _filled(_texts()[section][name], fields)
+
+
+def _filled(text: str, fields: RecordFields) -> str:
+    text = text.replace("{output}", _ARTICLES[fields.output])
+    text = text.replace("{format}", fields.output.upper())
+    return text.replace("{input}", REPRESENTATIONS[fields.representation].title)
 
 
 def _suite_prompt(
@@ -192,20 +242,14 @@ def _suite_prompt(
         tail: The end of a base form, before the open fence.
         budget: Most tokens of the answer.
         fields: The record.
-        settings: The form, its template and its system prompt.
+        settings: The form and its system prompt.
     """
-    system = ""
-    if settings.system != "none":
-        system = _sentence("system", settings.system, fields)
+    system = _filled(settings.system, fields)
     if settings.form == "chat":
         turns = [Message(role="system", content=system)] if system else []
         turns.append(Message(role="user", content=body))
         return Prompt(messages=tuple(turns), budget=budget)
     text = f"{body}\n\n{tail}\n{_OPEN_FENCE}"
-    if settings.template in ("question", "question_fence"):
-        text = f"Question:\n{body}\n\nAnswer:\n{_OPEN_FENCE}"
-    if settings.template == "inst":
-        text = f"[INST] {text.rstrip()} [/INST]"
     if system:
         text = f"{system}\n\n{text}"
     turn = Message(role="user", content=text)

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -74,7 +73,10 @@ _CHECKED: Final = frozenset(
     (*names_of_kind(KeywordKind.ASSERTION), "contains", "additionalProperties")
 )
 #: The end of the first part and the beginning of the last, as shares of all places.
-_CUTS: Final = {"thirds": (1 / 3, 2 / 3), "20/60/20": (0.2, 0.8)}
+_CUTS: Final = {
+    SuiteReading.RECOMMENDED: (1 / 3, 2 / 3),
+    SuiteReading.PAPER: (0.2, 0.8),
+}
 #: One of the words. `no` before a word is a determiner ("no violations"), unless a
 #: reason follows.
 _WORD: Final = (
@@ -186,7 +188,6 @@ def _verdict(
         fields.output,
         compiled.value,
         reading=settings.reading,
-        xml=settings.xml_reading,
     )
     if isinstance(read, NotRead):
         return _unreadable(read)
@@ -213,7 +214,7 @@ def _validated(
     may_be_null = value is None and settings.reading is SuiteReading.PAPER
     wrong_root = ("type",) in faults.places and not may_be_null
     kind = AnswerClass.WRONG_ROOT if wrong_root else AnswerClass.VIOLATION
-    places = _places_in(compiled, settings.locality)
+    places = _places_in(compiled, settings.reading)
     keywords: dict[str, Json] = {**faults.keywords}
     counts: list[Json] = [*places.counts(faults.places)]
     constraints: list[Json] = [*places.constraints]
@@ -295,7 +296,8 @@ class Places:
     keywords that can be violated, so those are counted too.
 
     Example:
-        >>> places = Places.of({"type": "array", "items": {"maximum": 3}}, "thirds")
+        >>> schema = {"type": "array", "items": {"maximum": 3}}
+        >>> places = Places.of(schema, SuiteReading.RECOMMENDED)
         >>> places.counts([("items", "maximum")]), places.constraints
         ([0, 0, 1], (1, 0, 1))
     """
@@ -306,10 +308,10 @@ class Places:
     constraints: tuple[int, ...]
 
     @classmethod
-    def of(cls, schema: Json, cut: Literal["thirds", "20/60/20"]) -> Places:
+    def of(cls, schema: Json, reading: SuiteReading) -> Places:
         """List the places of a schema."""
         places = list(_places(schema, ()))
-        start, end = (share * len(places) for share in _CUTS[cut])
+        start, end = (share * len(places) for share in _CUTS[reading])
         parts: dict[Tokens, int] = {}
         constraints = [0, 0, 0]
         for index, (path, value) in enumerate(places):
@@ -329,8 +331,8 @@ class Places:
 
 
 @lru_cache(maxsize=_MOST_PLACES)
-def _places_in(compiled: CompiledSchema, cut: Literal["thirds", "20/60/20"]) -> Places:
-    return Places.of(compiled.value, cut)
+def _places_in(compiled: CompiledSchema, reading: SuiteReading) -> Places:
+    return Places.of(compiled.value, reading)
 
 
 def _places(value: Json, path: Tokens) -> Iterator[tuple[Tokens, Json]]:
@@ -350,57 +352,33 @@ def _can_refuse(path: Tokens, value: Json) -> bool:
     return path[-1] in _CHECKED and not is_name and value is not True and value != []
 
 
-class Reply(StrEnum):
-    """The reply of an answer of task 2."""
-
-    YES = "yes"
-    NO = "no"
-    NEITHER = "neither"
-    """Without either word."""
-    BOTH = "both"
-    """With both words, and neither of them is the answer."""
-    NOTHING = "nothing"
-    """No text."""
-    TOO_LARGE = "too_large"
-    """Longer than the limit."""
-
-
-_UNANSWERED: Final = {
-    Reply.NOTHING: AnswerClass.NO_ANSWER,
-    Reply.TOO_LARGE: AnswerClass.TOO_LARGE,
-    Reply.NEITHER: AnswerClass.UNCLEAR,
-    Reply.BOTH: AnswerClass.UNCLEAR,
-}
-
-
 def _validation_verdict(
     fields: RecordFields, answer: str | MissingAnswer, settings: ConcodeSettings
 ) -> Verdict:
     """Return the verdict on an answer of task 2.
 
-    An answer that is neither yes nor no is wrong, or, with `unanswered=drop`, not
+    An answer that is neither yes nor no is wrong; in the paper's reading it is not
     counted.
     """
     continues = settings.form == "base"
     reply = reply_of(answer, continues=continues, reading=settings.reading)
-    unanswered = _UNANSWERED.get(reply)
-    if unanswered is not None:
+    if isinstance(reply, AnswerClass):
         return Verdict(
             passed=False,
-            failure_class=unanswered.value,
-            reasons=(f"{reply}: the answer is neither yes nor no",),
+            failure_class=reply.value,
+            reasons=("the answer is neither yes nor no",),
             scores={"val_acc": 0.0, "answered": 0.0},
             details={"reply": reply.value},
-            counted=settings.unanswered == "wrong",
+            counted=settings.reading is not SuiteReading.PAPER,
         )
-    passed = reply.value == fields.label
+    passed = reply == fields.label
     why = fields.keyword or "the schema accepts the sample"
     return Verdict(
         passed=passed,
         failure_class="" if passed else AnswerClass.WRONG_ANSWER.value,
         reasons=() if passed else (f"{reply} where {fields.label} is right: {why}",),
         scores={"val_acc": float(passed), "answered": 1.0},
-        details={"reply": reply.value},
+        details={"reply": reply},
     )
 
 
@@ -409,8 +387,8 @@ def reply_of(
     *,
     continues: bool,
     reading: SuiteReading = SuiteReading.RECOMMENDED,
-) -> Reply:
-    """Return the reply of an answer: yes, no, or why it is neither.
+) -> str:
+    """Return the reply of an answer: `yes`, `no`, or the class of one that is neither.
 
     The most explicit verdict counts: after "answer:" and the like, on a separate
     line, at the beginning, at the end; otherwise a verdict in other words. Both
@@ -425,13 +403,12 @@ def reply_of(
 
     Example:
         >>> reply_of("There are no violations.", continues=False)
-        <Reply.YES: 'yes'>
+        'yes'
         >>> reply_of("yes or no", continues=False)
-        <Reply.BOTH: 'both'>
+        <AnswerClass.UNCLEAR: 'unclear'>
     """
     if isinstance(answer, MissingAnswer):
-        large = answer.kind is NoAnswer.TOO_LARGE
-        return Reply.TOO_LARGE if large else Reply.NOTHING
+        return not_read(answer).why
     answer = answer.strip()
     opens = answer.startswith(_FENCE)
     if reading is SuiteReading.PAPER:
@@ -445,18 +422,16 @@ def reply_of(
         fenced = [block for block in blocks if re.search(r"(?i)\b(yes|no)\b", block)]
         answer = fenced[-1] if fenced else answer
     if _PAIR.search(answer):
-        return Reply.BOTH
+        return AnswerClass.UNCLEAR
     for pattern in _EXPLICIT:
         if words := pattern.findall(answer):
-            return Reply(words[-1].lower())
+            return str(words[-1]).lower()
     replies = [word for word, pattern in _IN_PROSE.items() if pattern.search(answer)]
-    if not replies:
-        return Reply.NEITHER
-    return Reply(replies[0]) if len(replies) == 1 else Reply.BOTH
+    return replies[0] if len(replies) == 1 else AnswerClass.UNCLEAR
 
 
-def _published_reply(answer: str) -> Reply:
+def _published_reply(answer: str) -> str:
     text = (first_fence(answer).text or "").strip().lower()
     if text.startswith("yes"):
-        return Reply.YES
-    return Reply.NO if text.startswith("no") else Reply.NEITHER
+        return "yes"
+    return "no" if text.startswith("no") else AnswerClass.UNCLEAR

@@ -18,9 +18,11 @@ class SuiteReading(StrEnum):
     """A reading of the points on which the published benchmark contradicts itself."""
 
     RECOMMENDED = "recommended"
-    """Draft 2020-12, satisfiable schemas, typed XML, nothing dropped."""
+    """Draft 2020-12, satisfiable schemas, typed XML, nothing dropped; a schema in three
+    equal parts in Figure 1."""
     PAPER = "paper"
-    """As the published schemas, figures and scripts have it."""
+    """As the published schemas, figures and scripts have it: XML as `xmltodict` reads
+    it, unclear answers dropped, a schema in parts of 20, 60 and 20 %."""
 
     @property
     def dialect(self) -> str:
@@ -115,30 +117,27 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     #: Number of schemas: generated ones, spread over the families, or at most of
     #: `--data`, drawn. Every cell asks about the same ones.
     count: _Count = DEFAULT_COUNT
-    #: The schemas drawn, and their dialect.
+    #: The schemas drawn, their dialect, and how answers are read and counted.
     reading: SuiteReading = SuiteReading.RECOMMENDED
     #: `chat`: turns of a conversation. `base`: one text that ends with an open fence.
     form: Literal["chat", "base"] = "chat"
-    #: The paper's prompts: `common`, its two question forms, or `inst` (CodeLlama).
-    template: Literal["common", "question", "question_fence", "inst"] = "common"
-    #: The system prompt: none, the scripts' for chat models, or the paper's.
-    system: Literal["none", "expert", "granite", "llama"] = "none"
+    #: The system prompt; `{input}` and `{output}` in it are the formats. The scripts'
+    #: one for chat models is "You are an expert in understanding {input} and writing
+    #: {output}."
+    system: str = ""
     #: Show examples before the question: three of task 1, two of task 2.
     few_shot: bool = False
+    #: The folder of a run, of whose most frequent errors the examples of task 1 are
+    #: like, as the paper chose its own; empty for fixed examples.
+    errors: str = ""
     #: Most tokens of an answer of task 1, and of task 2.
     budget: _Count = 1024
     verdict_budget: _Count = 64
     #: Assert `format` in the headline; both rates are reported.
     formats: bool = False
-    #: `typed`, or `paper`: as `xmltodict` reads it.
-    xml: Literal["typed", "paper"] = "typed"
-    #: The three parts of a schema in Figure 1: equal, or as in the scripts.
-    locality: Literal["thirds", "20/60/20"] = "thirds"
     #: Samples of task 2 for each schema, and the share of them that is valid.
     samples: _Count = 5
     yes_share: _Share = 0.55
-    #: An unclear answer of task 2 counts as `wrong`, or not at all.
-    unanswered: Literal["wrong", "drop"] = "wrong"
 
     @property
     def chosen_tasks(self) -> tuple[TaskName, ...]:
@@ -154,11 +153,6 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
         """
         names = [output.value for output in Output]
         return tuple(map(Output, named_choices("outputs", self.outputs, names)))
-
-    @property
-    def xml_reading(self) -> SuiteReading:
-        """The reading of XML."""
-        return SuiteReading.PAPER if self.xml == "paper" else SuiteReading.RECOMMENDED
 
 
 def named_choices(setting: str, text: str, choices: list[str]) -> list[str]:
@@ -181,11 +175,8 @@ def as_published(settings: ConcodeSettings) -> ConcodeSettings:
         settings,
         reading=SuiteReading.PAPER,
         form="base",
-        xml="paper",
-        locality="20/60/20",
         formats=False,
         verdict_budget=20,
-        unanswered="drop",
     )
 
 

@@ -72,9 +72,10 @@ def _known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownA
             fenced = f"```\n{text}\n```"
             yield KnownAnswer(kind=text, text=fenced, expected=expected)
         return
-    if settings.xml == "typed" or fields.output is not Output.XML:
+    recommended = settings.reading == "recommended"
+    if recommended or fields.output is not Output.XML:
         yield from _known_samples(fields.schema, fields.output, record.dialect)
-        if settings.reading == settings.xml_reading == "recommended":
+        if recommended:
             twice = _REPEATED[fields.output]
             kind = kinds.DUPLICATE_NAME
             yield KnownAnswer(kind=kind, text=f"```\n{twice}\n```", expected=kind)

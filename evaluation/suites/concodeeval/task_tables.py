@@ -11,7 +11,7 @@ import msgspec
 from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.results.suite_pairs import PairedSides, pair_sides, paired_rates
 from evaluation.suites.concodeeval.scorer import PARTS
-from evaluation.suites.concodeeval.settings import TaskName, TextLength
+from evaluation.suites.concodeeval.settings import SuiteReading, TaskName, TextLength
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -158,8 +158,9 @@ def violation_table(generation: AnswersByLabel) -> Table:
     )
 
 
-def locality_table(generation: AnswersByLabel, cut: str) -> Table:
+def locality_table(generation: AnswersByLabel, reading: SuiteReading) -> Table:
     """Return the figures of Figure 1: the places of violated keywords in the schema."""
+    parts = "20, 60 and 20 %" if reading is SuiteReading.PAPER else "thirds"
     rows: list[tuple[Cell, ...]] = []
     for label, answers in generation.items():
         violated = _parts(answers, "locality")
@@ -173,7 +174,7 @@ def locality_table(generation: AnswersByLabel, cut: str) -> Table:
         title="Figure 1: position of violated keywords",
         columns=("model", "part", "violations", "%", "constraints", "per constraint"),
         rows=tuple(rows),
-        note=f"Parts of the schema: {cut}, by the places of its keys in order. "
+        note=f"Parts of the schema: {parts}, by the places of its keys in order. "
         "constraints: keywords there that can be violated, in the schemas of answers "
         "with a violation; parts hold different numbers of them.",
         name="figure-1",
@@ -220,8 +221,8 @@ def validation_cells(validation: AnswersByLabel) -> Table:
             )
             for label, cell, answers in _cells(validation)
         ),
-        note="answered: yes or no was said; what was not is wrong, unless the setting "
-        "`unanswered` drops it.",
+        note="answered: yes or no was said; what was not is wrong, and under "
+        "@paper dropped.",
         name="validation-cells",
     )
 

@@ -20,7 +20,7 @@ from curation.json.yaml_reader import (
     yaml_1_1_scalar,
 )
 from curation.system.escaping import shortened
-from evaluation.answers.envelopes import json_texts
+from evaluation.answers.envelopes import json_spans
 from evaluation.answers.extraction import MissingAnswer, NoAnswer, strict_fence
 from evaluation.suites.ifstruct.rows import AnswerFormat, Fence, FenceWish, Requirements
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
@@ -305,9 +305,9 @@ def _read_json(text: str, *, fenced: bool, lenient: bool) -> AnswerValue | Flaw:
     start = 0
     if not fenced and lenient:
         bracket = _BRACKET.search(text)
-        start = bracket.start() if bracket else 0
-        for document in json_texts(text):
-            start = text.rindex(document)
+        starts = [bracket.start() if bracket else 0]
+        starts += [first for first, _ in json_spans(text)]
+        start = starts[-1]
     elif not fenced and not text.startswith(_BRACKETS):
         return _wrong_beginning(text)
     try:

@@ -49,18 +49,12 @@ class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
     lost: tuple[str, ...] = ()
     #: Every error by the classes of the published summary.
     published_errors: tuple[str, ...] = ()
-    #: The failures that one reading counts and the other does not.
-    differs: tuple[str, ...] = ()
-    passes_published: bool = False
-    passes_recommended: bool = False
 
     @classmethod
     def of(cls, scored: ScoredResponse) -> Self:
         """Return a response with the facts of its verdict."""
         verdict = scored.verdict
         facts = {
-            "passes_published": verdict.passed,
-            "passes_recommended": verdict.passed,
             **verdict.details,
             "passed": verdict.passed,
             "structure": _is_right(scored),
@@ -79,36 +73,10 @@ def tables(run: ScoredRun) -> Iterator[Table]:
         for label, side in run.by_label.items()
     }
     yield pass_rates(run)
-    yield _readings(responses)
     yield _free_or_constrained(run)
     yield _requirement_costs(responses)
     yield _by_choice(responses)
     yield _published_classes(responses)
-
-
-def _readings(responses: Responses) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for label, side in responses.items():
-        apart = [
-            response
-            for response in side
-            if response.passes_published is not response.passes_recommended
-        ]
-        names = sorted({name for response in apart for name in response.differs})
-        published = _rate((response, response.passes_published) for response in side)
-        recommended = _rate(
-            (response, response.passes_recommended) for response in side
-        )
-        rows.append((label, published, recommended, len(apart), ", ".join(names)))
-    return Table(
-        title="By both readings",
-        columns=("model", "published", "recommended", "rows apart", "for"),
-        rows=tuple(rows),
-        note="published: the rules of the published verifier. recommended: requests "
-        "are taken at their word, so that a forbidden code block, one that names "
-        "another language, and a second one count as well.",
-        name="readings",
-    )
 
 
 def _free_or_constrained(run: ScoredRun) -> Table:

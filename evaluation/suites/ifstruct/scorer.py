@@ -104,19 +104,29 @@ def _judge(
 ) -> Verdict:
     """Return the verdict on one response, with all that a report slices it by."""
     structure = verify(response, requirements, decides)
-    counted = structure.counted(decides)
-    lost = {_lost(finding) for finding in counted}
+    findings = structure.findings
+    lost = {
+        LOST_REQUIREMENTS.get(finding.failure, Requirement.SYNTAX)
+        for finding in findings
+    }
     scores = {"layout": float(not lost - STRUCTURE)}
     if structure.parsed:
         scores["structure"] = float(not lost & STRUCTURE)
         total = structure.fields_total
         scores["fields"] = structure.fields_passed / total if total else 1.0
     return Verdict(
-        passed=not counted,
-        failure_class=str(counted[0].failure) if counted else "",
-        reasons=tuple(str(finding) for finding in counted[:_MOST_REASONS]),
+        passed=not findings,
+        failure_class=str(findings[0].failure) if findings else "",
+        reasons=tuple(str(finding) for finding in findings[:_MOST_REASONS]),
         scores=scores,
-        details={**facts, **_details(structure, lost)},
+        details={
+            **facts,
+            "lost": [str(name) for name in Requirement if name in lost],
+            "published_errors": [
+                PUBLISHED_CLASSES.get(finding.failure, str(finding.failure))
+                for finding in findings
+            ],
+        },
     )
 
 
@@ -147,100 +157,37 @@ def requirements_of(record: IfstructRecord) -> list[Requirement]:
     return [requirement for requirement in Requirement if requirement in present]
 
 
-def _details(structure: StructureVerdict, lost: set[Requirement]) -> dict[str, Json]:
-    differs = {
-        str(finding.failure)
-        for finding in structure.findings
-        if finding.reading is not RuleReading.BOTH
-    }
-    published = structure.counted(RuleReading.PUBLISHED)
-    return {
-        "lost": [
-            str(requirement) for requirement in Requirement if requirement in lost
-        ],
-        "fenced": structure.fenced,
-        "wrapped": structure.wrapped,
-        "fields_total": structure.fields_total,
-        "fields_passed": structure.fields_passed,
-        "passes_published": structure.passed(RuleReading.PUBLISHED),
-        "passes_recommended": structure.passed(RuleReading.RECOMMENDED),
-        "differs": [*sorted(differs)],
-        "published_errors": [
-            PUBLISHED_CLASSES.get(finding.failure, str(finding.failure))
-            for finding in published
-        ],
-    }
-
-
-def _lost(finding: Flaw) -> Requirement:
-    return LOST_REQUIREMENTS.get(finding.failure, Requirement.SYNTAX)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructureVerdict:
-    """All faults of one response, by both readings."""
+    """All faults of one response by one reading."""
 
+    #: The failure that names the row first.
     findings: tuple[Flaw, ...]
     #: Whether a JSON or YAML value could be read.
     parsed: bool = False
-    fenced: bool = False
-    wrapped: bool = False
     #: Scalars that the items should have, and those without fault; 0 and 0 if no value
     #: could be read.
     fields_total: int = 0
     fields_passed: int = 0
 
-    def counted(self, reading: RuleReading) -> tuple[Flaw, ...]:
-        """Return the faults by a reading, the failure that names the row first.
-
-        A fault by the published verifier alone is a second count of one fault, and
-        comes last.
-        """
-        counted = [finding for finding in self.findings if finding.reading & reading]
-        return tuple(sorted(counted, key=_rank))
-
-    def passed(self, reading: RuleReading) -> bool:
-        """Return whether a reading finds no fault."""
-        return not any(finding.reading & reading for finding in self.findings)
-
 
 def _rank(finding: Flaw) -> tuple[bool, int]:
+    """Place what only the published verifier counts last: it has another fault too."""
     return finding.reading is RuleReading.PUBLISHED, _ORDER[finding.failure]
 
 
 def verify(
     response: Response,
     requirements: Requirements,
-    decides: RuleReading = RuleReading.RECOMMENDED,
+    reading: RuleReading = RuleReading.RECOMMENDED,
 ) -> StructureVerdict:
-    """Return all faults of a response.
+    """Return all faults of a response by one reading.
 
     Args:
         response: The response of a model.
         requirements: The requirements of its row.
-        decides: The reading whose other facts are returned.
+        reading: The reading.
     """
-    published = _verified(response, requirements, RuleReading.PUBLISHED)
-    recommended = _verified(response, requirements, RuleReading.RECOMMENDED)
-    shared = {*published.findings} & {*recommended.findings}
-    return replace(
-        published if decides is RuleReading.PUBLISHED else recommended,
-        findings=tuple(
-            finding if finding in shared else replace(finding, reading=reading)
-            for structure, reading in (
-                (recommended, RuleReading.RECOMMENDED),
-                (published, RuleReading.PUBLISHED),
-            )
-            for finding in structure.findings
-            if structure is recommended or finding not in shared
-        ),
-    )
-
-
-def _verified(
-    response: Response, requirements: Requirements, reading: RuleReading
-) -> StructureVerdict:
-    """Return the faults of a response by one reading, as if both counted them."""
     published = reading is RuleReading.PUBLISHED
     answer = triage(response, _RULES)
     failure = None
@@ -276,39 +223,26 @@ def _verify_answer(
     value = read_answer(answer, block, requirements, lenient=lenient)
     if not requirements.commentary:
         findings += check_commentary(answer, block, requirements, value)
-    fenced = block is not None
     if isinstance(value, Flaw):
         if value.failure is not Failure.UNCLOSED_FENCE:
             findings.append(value)
-        structure = StructureVerdict(findings=tuple(findings), fenced=fenced)
+        structure = StructureVerdict(findings=tuple(findings))
     else:
-        structure = _verify_value(value, requirements, findings, fenced=fenced)
-    return replace(
-        structure,
-        findings=tuple(
-            replace(finding, reading=RuleReading.BOTH)
-            for finding in structure.findings
-            if finding.reading & reading
-        ),
-    )
+        structure = _verify_value(value, requirements, findings)
+    counted = [finding for finding in structure.findings if finding.reading & reading]
+    return replace(structure, findings=tuple(sorted(counted, key=_rank)))
 
 
 def _verify_value(
-    answer: AnswerValue,
-    requirements: Requirements,
-    findings: list[Flaw],
-    *,
-    fenced: bool,
+    answer: AnswerValue, requirements: Requirements, findings: list[Flaw]
 ) -> StructureVerdict:
     """Return the verdict on a value, after the faults of its text."""
     findings += answer.findings
     items = answer.value
-    wrapped = False
     if isinstance(items, dict) and len(items) == 1:
         ((key, inner),) = items.items()
         if isinstance(inner, list):
             items = inner
-            wrapped = True
             findings += _check_key(str(key), requirements.wrapper)
     elif isinstance(items, list) and requirements.wrapper is not None:
         findings.append(Flaw(Failure.NOT_WRAPPED, f"the key is {requirements.wrapper}"))
@@ -321,8 +255,6 @@ def _verify_value(
     return StructureVerdict(
         findings=(*findings, *walk.findings),
         parsed=True,
-        fenced=fenced,
-        wrapped=wrapped,
         fields_total=walk.fields_total,
         fields_passed=walk.fields_passed,
     )

@@ -250,11 +250,12 @@ def _annotated(spec: RowSpec) -> str:
 
 
 def _items(field: Field, noun: str = "item") -> str:
-    return _counted(field.min_items, field.max_items, noun)
+    return _counted(field.min_items or 0, field.max_items or 0, noun)
 
 
-def _counted(minimum: int | None, maximum: int | None, noun: str) -> str:
-    count = _count_text(minimum, maximum)
+def _counted(minimum: int, maximum: int, noun: str) -> str:
+    """Return the number of items of a list: `1 item`, `2-4 items`."""
+    count = str(minimum) if minimum == maximum else f"{minimum}-{maximum}"
     return f"{count} {noun}" if count == "1" else f"{count} {noun}s"
 
 
@@ -330,15 +331,6 @@ _PLAIN: Final = {
     FieldType.BOOLEAN: "true or false",
     FieldType.OBJECT: "an object",
 }
-
-
-def _count_text(minimum: int | None, maximum: int | None) -> str:
-    """Return the number of items of a list: `3`, `2-4`, `at least 2`, empty for any."""
-    if minimum is not None and maximum is not None:
-        return str(minimum) if minimum == maximum else f"{minimum}-{maximum}"
-    if minimum is not None:
-        return f"at least {minimum}"
-    return "" if maximum is None else f"at most {maximum}"
 
 
 def _limits_text(field: Field) -> str:

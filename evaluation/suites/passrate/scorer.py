@@ -30,7 +30,6 @@ from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.passrate.settings import (
     PUBLISHED_CLEANING,
     FailureClass,
-    Mode,
     PassrateSettings,
 )
 from evaluation.walking.why import is_match
@@ -116,7 +115,7 @@ def _validated(
         validator = compiled.validator
     if validator.is_valid(value):
         extra = undeclared_members(compiled, value)
-        passed = not extra or settings.mode is Mode.SCHEMA
+        passed = not extra or settings.mode == "schema"
         fields: list[Json] = [*extra]
         reasons = (f"{name}: the schema declares no such field" for name in extra)
         return Verdict(

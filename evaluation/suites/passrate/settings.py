@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -34,15 +33,6 @@ class FailureClass(Explained):
     )
 
 
-class Mode(StrEnum):
-    """The treatment of undeclared members that the schema itself accepts."""
-
-    STRICT = "strict"
-    """A failure: the prompt forbids them."""
-    SCHEMA = "schema"
-    """Nothing: the schema decides."""
-
-
 class PassrateSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of prompts and scoring."""
 
@@ -60,8 +50,9 @@ class PassrateSettings(msgspec.Struct, frozen=True, kw_only=True):
     cleaning: Literal["outer_fence", "strip_all_backticks", "raw", "outer_braces"] = (
         "outer_fence"
     )
-    #: The treatment of undeclared members; both rates are reported.
-    mode: Mode = Mode.STRICT
+    #: Whether undeclared members that the schema accepts fail (`strict`), as the prompt
+    #: forbids them, or the schema decides; both rates are reported.
+    mode: Literal["strict", "schema"] = "strict"
     #: Assert `format`.
     formats: bool = False
 
@@ -72,6 +63,6 @@ def as_published(settings: PassrateSettings) -> PassrateSettings:
         settings,
         describe=False,
         cleaning=PUBLISHED_CLEANING,
-        mode=Mode.STRICT,
+        mode="strict",
         formats=False,
     )

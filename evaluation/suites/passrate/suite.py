@@ -16,7 +16,6 @@ from evaluation.suites.common import first_witness, schema_records
 from evaluation.suites.passrate.prompts import prompt
 from evaluation.suites.passrate.settings import (
     FailureClass,
-    Mode,
     PassrateSettings,
     as_published,
 )
@@ -49,7 +48,7 @@ def _known_answers(record: Record, settings: PassrateSettings) -> Iterator[Known
     for schema, value in first_witness(record.schema or "false", record.dialect):
         text = json.dumps(value, indent=2)
         extra = undeclared_members(schema, value)
-        if not extra or settings.mode is Mode.SCHEMA:
+        if not extra or settings.mode == "schema":
             yield KnownAnswer(kind="reference", text=f"<think>{{</think>\n{text}")
         kinds = FailureClass
         for kind, answer, finish in (
@@ -61,7 +60,7 @@ def _known_answers(record: Record, settings: PassrateSettings) -> Iterator[Known
         ):
             yield KnownAnswer(kind=kind, text=answer, finish=finish, expected=kind)
         for kind, wrong in _wrong_values(schema.value, value):
-            if kind is kinds.SCHEMA_VIOLATION or settings.mode is Mode.STRICT:
+            if kind is kinds.SCHEMA_VIOLATION or settings.mode == "strict":
                 yield KnownAnswer(kind=kind, text=json.dumps(wrong), expected=kind)
         error = "HTTP 500: try later"
         failed = kinds.API_ERROR

@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -45,34 +45,26 @@ MEMBERS: Final = {
 }
 
 
-class AnswerReading(StrEnum):
-    """How the answer is extracted from a text."""
-
-    JSON = "json"
-    """The text, its fence or its outer braces are read as JSON; the member `answer`
-    must have the required form."""
-    PUBLISHED = "published"
-    """By the regular expressions of the published comparison: these match no zero,
-    negative number or decimal, and a text need not be JSON."""
-
-
 class QualitySettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of the suite; `--set NAME=VALUE` sets one."""
 
     #: The requested orders of reasoning and answer.
     orders: Orders = Orders.BOTH
-    #: How the answer is extracted from a text.
-    reading: AnswerReading = AnswerReading.JSON
+    #: How the answer is extracted from a text: `recommended`, the member `answer` of
+    #: its JSON, or `paper`, by the regular expressions of the published comparison,
+    #: which match no zero, negative number or decimal.
+    reading: Literal["recommended", "paper"] = "recommended"
     #: Problems of each task without `--limit`; a maximum for the data.
     problems: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 100
-    #: Whether answers have the budgets of the published free runs (128 and 256).
-    published_budgets: bool = False
+    #: A TOML file of other prompts, such as the published ones: as in `tasks.toml`, the
+    #: `instruction` and the `shots` of each task.
+    prompts: str = ""
     #: Revisions of the published datasets on the Hub, by task.
     revisions: dict[str, str] = {}
 
 
 def as_paper(settings: QualitySettings) -> QualitySettings:
-    """Return the settings of the published comparison.
+    """Return the settings of the published comparison, with its budgets.
 
     Free and constrained answers have the same budget here too: the published free
     answers had 128 or 256 tokens, the constrained ones no limit.
@@ -80,8 +72,7 @@ def as_paper(settings: QualitySettings) -> QualitySettings:
     return msgspec.structs.replace(
         settings,
         orders=Orders.REASONING_FIRST,
-        reading=AnswerReading.PUBLISHED,
-        published_budgets=True,
+        reading="paper",
     )
 
 

@@ -21,7 +21,6 @@ from evaluation.answers.json_answers import JsonAnswer, compiled_schema
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.quality.records import (
     MEMBERS,
-    AnswerReading,
     Orders,
     QualitySettings,
 )
@@ -52,7 +51,7 @@ _MISSING: Final[Mapping[NoAnswer, str]] = {
 
 def quality_scorer(settings: QualitySettings) -> Scorer:
     """Return what judges the responses to problems by one reading."""
-    is_published = settings.reading is AnswerReading.PUBLISHED
+    is_published = settings.reading == "paper"
     rules = TriageRules(splits_thinking=not is_published)
 
     def prepare(record: Record) -> Judge:
@@ -104,7 +103,10 @@ def _by_value(
         return _failure("form_error", 'the member "answer" is missing', scores)
     if ANSWER in answer.duplicates:
         return _failure("form_error", 'the member "answer" is repeated', scores)
-    value = task.canonical(members[ANSWER])
+    answered = members[ANSWER]
+    if isinstance(answered, str):
+        answered = answered.strip()
+    value = task.canonical(answered)
     if value is None:
         reason = f"the answer has another form: {_shown(members[ANSWER])}"
         return _failure("form_error", reason, scores)

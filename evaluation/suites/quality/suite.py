@@ -19,7 +19,7 @@ from evaluation.suites.quality.records import (
     quality_records,
 )
 from evaluation.suites.quality.scorer import CLASSES, quality_scorer
-from evaluation.suites.quality.tasks import ANSWER, REASONING
+from evaluation.suites.quality.tasks import ANSWER, REASONING, with_prompts
 
 _FORMS: Final = {
     REASONING: '"reasoning": <reasoning about the answer>',
@@ -32,8 +32,14 @@ def quality_prompt(record: Record, settings: QualitySettings) -> Prompt:
 
     The worked examples are separate turns. Only the order of members differs
     between the orders.
+
+    Raises:
+        NoInput: the file of prompts cannot be read.
+        BadData: it lacks the prompt of a task.
     """
     task, order, problem = problem_of_record(record)
+    if settings.prompts:
+        task = with_prompts(task, settings.prompts)
     members = MEMBERS[order]
     form = "{" + ", ".join(_FORMS[name] for name in members) + "}"
     instruction = task.instruction.replace("{form}", form)
@@ -44,7 +50,7 @@ def quality_prompt(record: Record, settings: QualitySettings) -> Prompt:
             Message(role="assistant", content=task.answer_text(shot, members)),
         ]
     messages.append(Message(role="user", content=problem.question))
-    published = settings.published_budgets
+    published = settings.reading == "paper"
     budget = task.published_budget if published else task.budget
     return Prompt(messages=tuple(messages), budget=budget)
 

@@ -14,13 +14,16 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
 from math import isfinite
+from pathlib import Path
 from typing import Any, Final
 
 from curation.core.json_types import Json
+from curation.system.errors import BadData
+from curation.system.user_files import read_utf8, reading
 
 #: The two members of every answer, in the paper's order: the reasoning comes first.
 REASONING: Final = "reasoning"
@@ -113,14 +116,8 @@ def _text(name: str) -> str:
 
 
 def _read_letters(row: Mapping[str, Json]) -> Problem:
-    question = str(row["question"])
     answer = str(row["answer"]).strip().lower()
-    names = re.search(r'"([^"]+)"', question)
-    reasoning = ""
-    if names:
-        ends = (f"{name} ends in {name[-1].lower()}" for name in names[1].split())
-        reasoning = f"{', '.join(ends)}. Put together they read {answer}."
-    return Problem(question=question, reasoning=reasoning, answer=answer)
+    return Problem(question=str(row["question"]), reasoning="", answer=answer)
 
 
 def _four_letters(value: Json) -> str | None:
@@ -158,9 +155,9 @@ def canonical_number(value: Json | Decimal) -> str | None:
     without a constraint can write a text; a Boolean is not one.
     """
     if isinstance(value, str):
-        if not re.fullmatch(r"-?[\d,]+(\.\d+)?", value):
+        if not re.fullmatch(r"-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?", value):
             return None
-        value = Decimal(value.replace(",", "") or "NaN")
+        value = Decimal(value.replace(",", ""))
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     if not isinstance(value, int) and not isfinite(value):
@@ -185,6 +182,24 @@ def _fields(name: str) -> dict[str, Any]:
     """Return the fields of a task that `tasks.toml` holds."""
     shots = [Problem(**shot) for shot in _TABLES[name]["shots"]]
     return {**_TABLES[name], "name": name, "shots": shots}
+
+
+def with_prompts(task: QualityTask, file: str) -> QualityTask:
+    """Return a task with the instruction and worked examples of a TOML file.
+
+    Raises:
+        NoInput: the file cannot be read.
+        BadData: it lacks them.
+    """
+    with reading(Path(file)):
+        text = read_utf8(Path(file))
+    try:
+        table = tomllib.loads(text)[task.name]
+        shots = [Problem(**shot) for shot in table["shots"]]
+        return replace(task, instruction=table["instruction"], shots=shots)
+    except (ValueError, LookupError, TypeError) as error:
+        then = "give each task its instruction and shots: question, reasoning, answer"
+        raise BadData(f"no prompt of {task.name}: {error}", file, then) from error
 
 
 _TASKS: Final = (

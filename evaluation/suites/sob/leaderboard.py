@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import fmean
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from evaluation.reporting.bootstrap import bootstrap_means
 from evaluation.reporting.tables import Estimate
 from evaluation.suites.sob.metrics import SEVEN, Metric
+from evaluation.suites.sob.records import SourceTotal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -137,25 +137,6 @@ def _means(
         metric: Estimate(float(mean), interval)
         for metric, mean, interval in zip(Metric, means, intervals, strict=True)
     }
-
-
-@dataclass(frozen=True, slots=True)
-class SourceTotal:
-    """A whole source of a data set."""
-
-    records: int
-    #: The sum of its records' weights: `W_u` of equation 4.
-    weight: float
-
-
-#: Figures on the published data (the paper's sections 6.1 and Table 8).
-PUBLISHED_TOTALS: Final[Mapping[str, SourceTotal]] = MappingProxyType(
-    {
-        "text": SourceTotal(5_000, 13_054.0),
-        "image": SourceTotal(209, 602.0),
-        "audio": SourceTotal(115, 343.0),
-    }
-)
 
 
 def totals_of(records: Iterable[tuple[str, float]]) -> dict[str, SourceTotal]:

@@ -1,7 +1,7 @@
 """The metrics of one answer against one truth.
 
 Leaves of both are compared path by path, and every figure is from 0 to 1. Where the
-paper and the authors' published code differ, a `ScoringRules` selects one.
+paper and the authors' published code differ, `SobSettings.reading` selects one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
+
+import msgspec
 
 from curation.core.documents import Explained
 from curation.core.json_types import Json
@@ -78,61 +80,33 @@ SEVEN: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoringRules:
-    """One reading of each point on which the paper and the published code differ."""
-
-    #: The name of the reading in results.
-    name: str
-    #: Values are equal as in JSON Schema: 1 and 1.0 are, 1 and true are not.
-    #: Otherwise as in Python: 1, 1.0 and true all are.
-    json_equality: bool
-    #: 1 and 1.0 are one word, for the token F1. Otherwise they are "1" and "1 0".
-    canonical_numbers: bool
-    #: A leaf that the answer lacks has a token F1 of 0 (the paper, below equation 10).
-    #: Else it counts as null, so that leaving out a null of the truth is right.
-    missing_is_zero: bool
-    #: Type Safety looks each type up by name, follows no `$ref` and no union, and knows
-    #: no null. Otherwise all values that a schema accepts have its types.
-    looked_up_types: bool
-    #: Paths are sequences of steps. Otherwise keys and indices are joined to one text,
-    #: in which a key may hold the dots and brackets of another path.
-    exact_paths: bool
-    #: NaN, Infinity and -Infinity are not JSON (RFC 8259). Otherwise they are numbers.
-    strict_numbers: bool
-    #: The dialect of all schemas; None for the declared `$schema`, by default 2020-12
-    #: (as in `jsonschema.validate`).
-    dialect: str | None
-    #: An empty object or array is a leaf. Neither the paper nor the code counts it.
-    empty_leaves: bool = False
-    #: The coverage gate of the text source: values count nothing below it.
-    text_floor: float = 0.95
-    #: The coverage gate of the others: below it, it is the square of the quotient.
-    soft_floor: float = 0.90
+_Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
-#: As in the paper, or the best reading of its words.
-RECOMMENDED: Final = ScoringRules(
-    name="recommended",
-    json_equality=True,
-    canonical_numbers=True,
-    missing_is_zero=True,
-    looked_up_types=False,
-    exact_paths=True,
-    strict_numbers=True,
-    dialect=None,
-)
-#: As the code does that made the paper's tables.
-PUBLISHED: Final = ScoringRules(
-    name="paper",
-    json_equality=False,
-    canonical_numbers=False,
-    missing_is_zero=False,
-    looked_up_types=True,
-    exact_paths=False,
-    strict_numbers=False,
-    dialect="draft-07",
-)
+class SobSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of one run; `--set NAME=VALUE` sets one."""
+
+    #: Whether the prompt shows the schema.
+    schema_in_prompt: bool = True
+    #: The schema of a constrained answer: the record's, or any JSON object, as in a
+    #: server's JSON mode.
+    constraint: Literal["schema", "object"] = "schema"
+    #: Most tokens of an answer.
+    max_tokens: Annotated[int, msgspec.Meta(ge=1)] = 2_048
+    #: Whether an empty object or array counts as a leaf.
+    empty_leaf: bool = False
+    #: The coverage gates: values of texts count nothing below the first; those of
+    #: images and audio by the square of the quotient below the second.
+    text_floor: _Share = 0.95
+    soft_floor: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.90
+    #: The paper, or the best reading of its words; or the code that made its tables
+    #: (`sob@paper`). docs/suites/sob.md lists where they differ.
+    reading: Literal["recommended", "paper"] = "recommended"
+
+    @property
+    def published(self) -> bool:
+        """Whether the published code decides."""
+        return self.reading == "paper"
 
 
 def all_leaves(value: Json) -> dict[Path, Json]:
@@ -170,15 +144,15 @@ def pointer_of(path: Path) -> str:
     return pointer(tuple(map(str, path)))
 
 
-def _compared(leaves: dict[Path, Json], rules: ScoringRules) -> dict[Path, Json]:
+def _compared(leaves: dict[Path, Json], settings: SobSettings) -> dict[Path, Json]:
     """Return the leaves that the metrics compare, under the paths of a reading."""
-    if not rules.empty_leaves:
+    if not settings.empty_leaf:
         leaves = {
             path: value
             for path, value in leaves.items()
             if not isinstance(value, dict | list)
         }
-    if rules.exact_paths:
+    if not settings.published:
         return leaves
     # Two paths may have one text: the later leaf takes the place of the earlier.
     joined = {(_joined(path),): value for path, value in leaves.items()}
@@ -195,7 +169,7 @@ def _joined(path: Path) -> str:
     return text
 
 
-def same_leaf(value: Json, answered: Json, rules: ScoringRules) -> bool:
+def same_leaf(value: Json, answered: Json, settings: SobSettings) -> bool:
     """Return whether two leaves hold the same value.
 
     Under JSON's equality 1 and 1.0 are the same and 1 and true are not (JSON Schema
@@ -203,9 +177,7 @@ def same_leaf(value: Json, answered: Json, rules: ScoringRules) -> bool:
     """
     if value != answered:
         return False
-    return not rules.json_equality or isinstance(value, bool) is isinstance(
-        answered, bool
-    )
+    return settings.published or isinstance(value, bool) is isinstance(answered, bool)
 
 
 _PUNCTUATION: Final = re.compile(r"[^\w\s]")
@@ -226,7 +198,7 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(word for word in split if word not in _ARTICLES)
 
 
-def text_of_leaf(value: Json, rules: ScoringRules) -> str:
+def text_of_leaf(value: Json, settings: SobSettings) -> str:
     """Return a leaf as the text whose words are compared."""
     if isinstance(value, str):
         return value
@@ -234,20 +206,20 @@ def text_of_leaf(value: Json, rules: ScoringRules) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and rules.canonical_numbers and value.is_integer():
+    if isinstance(value, float) and not settings.published and value.is_integer():
         return str(int(value))
     if isinstance(value, int) and value.bit_length() > _MOST_DIGITS * 3:
         return hex(value)
     return str(value)
 
 
-def _token_f1(truth: Json, answer: Json, rules: ScoringRules) -> float:
+def _token_f1(truth: Json, answer: Json, settings: SobSettings) -> float:
     """Return the F1 of two leaves' words, repeated words counted (equation 10).
 
     Two leaves of no words match; one of no words and another do not.
     """
-    true_words = words(text_of_leaf(truth, rules))
-    answer_words = words(text_of_leaf(answer, rules))
+    true_words = words(text_of_leaf(truth, settings))
+    answer_words = words(text_of_leaf(answer, settings))
     if true_words == answer_words:
         return 1.0
     common = (Counter(true_words) & Counter(answer_words)).total()
@@ -260,24 +232,24 @@ def f1(common: int, left_count: int, right_count: int) -> float:
     return 2 * common / (left_count + right_count) if common else 0.0
 
 
-def _coverage_gate(coverage: float, source: str, rules: ScoringRules) -> float:
+def _coverage_gate(coverage: float, source: str, settings: SobSettings) -> float:
     """Return the factor of an answer's values (section 4.2 and appendix C.1).
 
     Args:
         coverage: Structure Coverage before hardening.
         source: Text has a hard gate; every other source a soft one.
-        rules: Holds the floors.
+        settings: The floors.
     """
     if source == "text":
-        return 1.0 if coverage >= rules.text_floor else 0.0
-    return min(1.0, (coverage / rules.soft_floor) ** 2)
+        return 1.0 if coverage >= settings.text_floor else 0.0
+    return min(1.0, (coverage / settings.soft_floor) ** 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """A record's truth and schema, read once and compared with many answers."""
 
-    rules: ScoringRules
+    settings: SobSettings
     #: `text`, `image` or `audio`: decides the coverage gate.
     source: str
     truth: Json
@@ -290,14 +262,15 @@ class Expectation:
 
     @classmethod
     def of(
-        cls, truth: Json, schema: Json, source: str, rules: ScoringRules
+        cls, truth: Json, schema: Json, source: str, settings: SobSettings
     ) -> Expectation:
         """Read a truth and compile its schema under one reading."""
+        dialect = "draft-07" if settings.published else None
         return cls(
-            rules=rules,
+            settings=settings,
             source=source,
             truth=None,
-            target=compile_schema(schema, rules.dialect),
+            target=compile_schema(schema, dialect),
             leaves={},
             compared={},
             types=PublishedTypes(schema),
@@ -306,7 +279,7 @@ class Expectation:
     def with_truth(self, truth: Json) -> Expectation:
         """Return the expectation of another truth under the same schema."""
         leaves = all_leaves(truth)
-        compared = _compared(leaves, self.rules)
+        compared = _compared(leaves, self.settings)
         return replace(self, truth=truth, leaves=leaves, compared=compared)
 
 
@@ -341,15 +314,15 @@ def score_answer(
     """
     if not isinstance(answer, dict | list):
         return ZERO
-    rules = expected.rules
+    settings = expected.settings
     leaves = all_leaves(answer) if leaves is None else leaves
     refusal = expected.target.refusal(answer)
     hardening = float(refusal is None)
-    compared = _compared(leaves, rules)
+    compared = _compared(leaves, settings)
     of = len(expected.compared)
     common = len(expected.compared.keys() & compared.keys())
     coverage = f1(common, len(compared), of)
-    gate = _coverage_gate(coverage, expected.source, rules)
+    gate = _coverage_gate(coverage, expected.source, settings)
     exact, faithful = _met_values(expected, compared) if hardening * gate else (0, 0.0)
     recall = common / of if of else 0.0
     perfect = float(_is_perfect(answer, expected, leaves))
@@ -371,41 +344,42 @@ def score_answer(
 
 def _is_perfect(answer: Json, expected: Expectation, leaves: dict[Path, Json]) -> bool:
     """Return whether an answer is the truth; the published code compares texts."""
-    if not expected.rules.json_equality:
+    if expected.settings.published:
         texts = (
             json.dumps(document, sort_keys=True)
             for document in (answer, expected.truth)
         )
         return next(texts) == next(texts)
     return expected.leaves.keys() == leaves.keys() and all(
-        same_leaf(value, leaves[path], expected.rules)
+        same_leaf(value, leaves[path], expected.settings)
         for path, value in expected.leaves.items()
     )
 
 
 def _met_values(expected: Expectation, answer: dict[Path, Json]) -> tuple[int, float]:
     """Return how many compared leaves are met exactly, and the sum of token F1s."""
-    rules = expected.rules
+    settings = expected.settings
     exact = 0
     faithful = 0.0
-    same_words = rules.json_equality and rules.canonical_numbers
     for path, value in expected.compared.items():
         if path in answer:
             answered = answer[path]
-            is_same = same_leaf(value, answered, rules)
+            is_same = same_leaf(value, answered, settings)
             exact += is_same
             # Where equality is JSON's and numbers have one spelling, so have words.
-            faithful += (
-                1.0 if is_same and same_words else _token_f1(value, answered, rules)
-            )
-        elif not rules.missing_is_zero:
-            faithful += _token_f1(value, None, rules)
+            if is_same and not settings.published:
+                faithful += 1.0
+            else:
+                faithful += _token_f1(value, answered, settings)
+        elif settings.published:
+            # A missing leaf counts as null: leaving out a null of the truth is right.
+            faithful += _token_f1(value, None, settings)
     return exact, faithful
 
 
 def _type_safety(expected: Expectation, leaves: dict[Path, Json]) -> float:
     """Return the share of an accepted answer's leaves of an expected type."""
-    if not expected.rules.looked_up_types or not leaves:
+    if not expected.settings.published or not leaves:
         return float(bool(leaves))
     right = sum(expected.types.accepts(path, value) for path, value in leaves.items())
     return right / len(leaves)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -30,9 +30,26 @@ from evaluation.suites.sob.schemas import dialect_of
 Source: TypeAlias = Literal["text", "image", "audio"]
 #: How hard a schema is (the paper's section 3).
 Complexity: TypeAlias = Literal["easy", "medium", "hard"]
-#: The published data: 5,000 texts, 209 images and 115 meetings.
+#: The published data.
 PUBLISHED: Final = "interfaze-ai/sob"
-PUBLISHED_COUNTS: Final = MappingProxyType({"text": 5_000, "image": 209, "audio": 115})
+
+
+class SourceTotal(NamedTuple):
+    """A whole source of a data set."""
+
+    records: int
+    #: The sum of its records' weights: `W_u` of equation 4.
+    weight: float
+
+
+#: Figures on the published data (the paper's sections 6.1 and Table 8).
+PUBLISHED_TOTALS: Final[Mapping[str, SourceTotal]] = MappingProxyType(
+    {
+        "text": SourceTotal(5_000, 13_054.0),
+        "image": SourceTotal(209, 602.0),
+        "audio": SourceTotal(115, 343.0),
+    }
+)
 _SAMPLE_FILE: Final = Path(__file__).with_name("sample.jsonl")
 #: The weight of a record of each complexity (the paper's section 4.4).
 COMPLEXITY_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
@@ -68,6 +85,8 @@ class SobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     question_difficulty: str = ""
     #: The kind of a record of the sample; empty for published ones.
     family: str = ""
+    #: The kind of page of a published image.
+    category: str = ""
     #: Split of the published data: `train`, `validation` or `test`; otherwise empty.
     split: str = ""
 
@@ -172,9 +191,9 @@ def read_records(data: str, splits: Sequence[str] = ()) -> tuple[str, list[SobRe
 def differing_counts(counts: Mapping[str, int]) -> str:
     """Return how the counts of records differ from the published ones, if they do."""
     return "".join(
-        f", {counts.get(source, 0):,} {source} for {published:,} published"
-        for source, published in PUBLISHED_COUNTS.items()
-        if counts.get(source, 0) != published
+        f", {counts.get(source, 0):,} {source} for {published.records:,} published"
+        for source, published in PUBLISHED_TOTALS.items()
+        if counts.get(source, 0) != published.records
     )
 
 
@@ -210,6 +229,7 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
         record_id=_text(row, "record_id", where),
         split=split[1] if (split := _SPLIT.search(where)) else "",
         source=_source_of(row, where),
+        category=str(row.get("source_category") or ""),
         context=_text(row, "context", where),
         question=_text(row, "question", where),
         json_schema=schema,

@@ -26,7 +26,7 @@ from evaluation.suites.sob.metrics import (
     Expectation,
     Path,
     RecordScores,
-    ScoringRules,
+    SobSettings,
     all_leaves,
     pointer_of,
     same_leaf,
@@ -73,11 +73,11 @@ LEAF_MISTAKES: Final = (
 )
 
 
-def sob_scorer(rules: ScoringRules) -> Scorer:
+def sob_scorer(settings: SobSettings) -> Scorer:
     """Return what judges the responses to records under one reading."""
 
     def prepare(record: Record) -> Judge:
-        return partial(judge, PreparedRecord.of(sob_record(record), rules))
+        return partial(judge, PreparedRecord.of(sob_record(record), settings))
 
     return prepare
 
@@ -87,31 +87,40 @@ class PreparedRecord:
     """A record with its compiled schema and the leaves of its truth."""
 
     record: SobRecord
-    weight: float
     expected: Expectation
-    #: What is doubtful about the record itself, in the words of the table of data
-    #: quality.
-    doubts: tuple[str, ...]
+    #: What reports slice answers by; `doubts` are about the record itself, in the words
+    #: of the table of data quality.
+    facts: Mapping[str, Json]
 
     @classmethod
-    def of(cls, record: SobRecord, rules: ScoringRules) -> PreparedRecord:
+    def of(cls, record: SobRecord, settings: SobSettings) -> PreparedRecord:
         """Compile a record."""
         expected = Expectation.of(
-            record.ground_truth, record.json_schema, record.source, rules
+            record.ground_truth, record.json_schema, record.source, settings
         )
-        doubts = []
+        doubts: list[Json] = []
         if expected.target.unusable:
             doubts.append("unusable_schema")
         elif expected.target.refusal(plain(expected.truth)) is not None:
             doubts.append("invalid_truth")
         if not expected.compared:
             doubts.append("no_leaves")
-        return cls(
-            record=record,
-            weight=weight_of(record.schema_complexity, record.question_difficulty),
-            expected=expected,
-            doubts=tuple(doubts),
-        )
+        schema = record.json_schema if isinstance(record.json_schema, dict) else {}
+        facts: dict[str, Json] = {
+            "source": record.source,
+            "category": record.category or record.family or record.source,
+            "complexity": record.schema_complexity,
+            "difficulty": record.question_difficulty,
+            "cluster": record.family,
+            "weight": weight_of(record.schema_complexity, record.question_difficulty),
+            "words": len(record.context.split()),
+            "properties": len(schema.get("properties") or ()),
+            "required": len(schema.get("required") or ()),
+            "leaves": len(expected.leaves),
+            "depth": max(map(len, expected.leaves), default=0),
+            "doubts": doubts,
+        }
+        return cls(record=record, expected=expected, facts=facts)
 
 
 def judge(prepared: PreparedRecord, response: Response) -> Verdict:
@@ -120,26 +129,26 @@ def judge(prepared: PreparedRecord, response: Response) -> Verdict:
         error = response.error or "the model gave no answer"
         return _verdict(prepared, ZERO, Mistake.NO_ANSWER, (error,))
     expected = prepared.expected
-    answer = read_answer(response.text, expected.rules)
+    answer = read_answer(response.text, expected.settings)
     if answer.problem is not None:
         reason = f"not parsed: {answer.detail or answer.problem}"
         return _verdict(prepared, ZERO, Mistake.PARSE, (reason,))
     leaves = all_leaves(answer.value)
     scores = score_answer(answer.value, expected, leaves)
-    wrong = leaf_mistakes(expected.leaves, leaves, expected.rules)
+    wrong = leaf_mistakes(expected.leaves, leaves, expected.settings)
     mistake = mistake_of(scores, wrong, unusable=bool(expected.target.unusable))
     reasons = _reasons(scores, wrong, answer.duplicates)
     return _verdict(prepared, scores, mistake, reasons, wrong)
 
 
-def read_answer(text: str, rules: ScoringRules) -> JsonAnswer:
+def read_answer(text: str, settings: SobSettings) -> JsonAnswer:
     """Return the candidate that the metrics are of: an object or an array.
 
     The published pipeline takes what Python's parser reads as a whole, otherwise what
     is between the first opening and the last closing brace (`extract_json` of its
     providers). By the recommended reading no envelope counts (`find_json`).
     """
-    return _with_root(find_json(text) if rules.strict_numbers else _extract_json(text))
+    return _with_root(_extract_json(text) if settings.published else find_json(text))
 
 
 def _with_root(answer: JsonAnswer) -> JsonAnswer:
@@ -164,7 +173,7 @@ def _extract_json(text: str) -> JsonAnswer:
 
 
 def leaf_mistakes(
-    truth: dict[Path, Json], answer: dict[Path, Json], rules: ScoringRules
+    truth: dict[Path, Json], answer: dict[Path, Json], settings: SobSettings
 ) -> dict[Path, Mistake]:
     """Return every wrong leaf, the truth's first; none if both are equal.
 
@@ -174,27 +183,27 @@ def leaf_mistakes(
     Args:
         truth: All leaves of the truth.
         answer: All leaves of the answer.
-        rules: Decides when two leaves are the same.
+        settings: They decide when two leaves are the same.
     """
-    mistakes = {path: _mistake(path, truth[path], answer, rules) for path in truth}
+    mistakes = {path: _mistake(path, truth[path], answer, settings) for path in truth}
     mistakes |= {path: Mistake.SPURIOUS_PATH for path in answer if path not in truth}
     return {path: mistake for path, mistake in mistakes.items() if mistake is not None}
 
 
 def _mistake(
-    path: Path, value: Json, answer: dict[Path, Json], rules: ScoringRules
+    path: Path, value: Json, answer: dict[Path, Json], settings: SobSettings
 ) -> Mistake | None:
     if path not in answer:
         return Mistake.MISSING_PATH
     answered = answer[path]
-    if same_leaf(value, answered, rules):
+    if same_leaf(value, answered, settings):
         return None
-    if _same_but_for_type(value, answered, rules):
+    if _same_but_for_type(value, answered, settings):
         return Mistake.TYPE
     return Mistake.VALUE
 
 
-def _same_but_for_type(value: Json, answered: Json, rules: ScoringRules) -> bool:
+def _same_but_for_type(value: Json, answered: Json, settings: SobSettings) -> bool:
     """Return whether two leaves of different types are written alike."""
     if isinstance(value, dict | list) or isinstance(answered, dict | list):
         return False
@@ -202,7 +211,7 @@ def _same_but_for_type(value: Json, answered: Json, rules: ScoringRules) -> bool
         is_number(value) and is_number(answered)
     ):
         return False
-    texts = (text_of_leaf(value, rules), text_of_leaf(answered, rules))
+    texts = (text_of_leaf(value, settings), text_of_leaf(answered, settings))
     return texts[0].strip().lower() == texts[1].strip().lower()
 
 
@@ -253,8 +262,6 @@ def _verdict(
         reasons: In words.
         wrong: The wrong leaves of an answer that could be read.
     """
-    record = prepared.record
-    expected = prepared.expected
     places: dict[str, list[Json]] = {}
     for path, kind in wrong.items():
         places.setdefault(kind, []).append(_place(path))
@@ -264,14 +271,7 @@ def _verdict(
         reasons=reasons,
         scores={str(metric): value for metric, value in scores.values.items()},
         details={
-            "source": record.source,
-            "complexity": record.schema_complexity,
-            "difficulty": record.question_difficulty,
-            "cluster": record.family,
-            "weight": prepared.weight,
-            "leaves": len(expected.leaves),
-            "depth": max(map(len, expected.leaves), default=0),
-            "doubts": [*prepared.doubts],
+            **prepared.facts,
             "wrong": {
                 kind: {"count": len(paths), "places": paths[:_LISTED]}
                 for kind, paths in places.items()

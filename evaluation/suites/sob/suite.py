@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace as with_fields
-from typing import Annotated, Final, Literal
+from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
 from curation.core.json_types import Json
@@ -19,15 +17,13 @@ from evaluation.core.records import Message, Prompt, Record, RecordRequest, Reco
 from evaluation.core.suite import KnownAnswer, Suite
 from evaluation.suites.common import SAMPLE
 from evaluation.suites.sob.metrics import (
-    PUBLISHED,
-    RECOMMENDED,
     Path,
-    ScoringRules,
+    SobSettings,
     all_leaves,
     pointer_of,
 )
-from evaluation.suites.sob.records import PUBLISHED as PUBLISHED_DATA
 from evaluation.suites.sob.records import (
+    PUBLISHED,
     SobRecord,
     differing_counts,
     read_records,
@@ -38,37 +34,6 @@ from evaluation.suites.sob.records import (
 )
 from evaluation.suites.sob.schemas import compile_schema
 from evaluation.suites.sob.scorer import Mistake, sob_scorer
-
-_Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-
-
-class SobSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of one run; `--set NAME=VALUE` sets one."""
-
-    #: Whether the prompt shows the schema.
-    schema_in_prompt: bool = True
-    #: The schema of a constrained answer: the record's, or any JSON object, as in a
-    #: server's JSON mode.
-    constraint: Literal["schema", "object"] = "schema"
-    #: Most tokens of an answer.
-    max_tokens: Annotated[int, msgspec.Meta(ge=1)] = 2_048
-    #: Whether an empty object or array counts as a leaf.
-    empty_leaf: bool = False
-    #: The coverage gates of text, and of image and audio.
-    text_floor: _Share = 0.95
-    soft_floor: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.90
-    #: Which reading of the paper decides; `sob@paper` sets it.
-    reading: Literal["recommended", "paper"] = "recommended"
-
-    @property
-    def rules(self) -> ScoringRules:
-        """Return the scoring rules of these settings."""
-        return with_fields(
-            PUBLISHED if self.reading == "paper" else RECOMMENDED,
-            empty_leaves=self.empty_leaf,
-            text_floor=self.text_floor,
-            soft_floor=self.soft_floor,
-        )
 
 
 def suite_records(request: RecordRequest, settings: SobSettings) -> RecordSet:
@@ -86,7 +51,7 @@ def suite_records(request: RecordRequest, settings: SobSettings) -> RecordSet:
     else:
         name = request.data
         origin, read = read_records(request.data, request.splits)
-        if request.data.startswith(PUBLISHED_DATA) and not request.splits:
+        if request.data.startswith(PUBLISHED) and not request.splits:
             origin += differing_counts(Counter(record.source for record in read))
     any_object = settings.constraint == "object"
     records = [suite_record(record, any_object=any_object) for record in read]
@@ -185,10 +150,10 @@ SUITE: Final = Suite(
     classes={kind.value: kind.explanation for kind in Mistake},
     records=suite_records,
     prompt=prompt_of,
-    scorer=lambda settings: sob_scorer(settings.rules),
+    scorer=sob_scorer,
     tables=imported_late("evaluation.suites.sob.report", "tables"),
     known_answers=known_answers,
-    published=PUBLISHED_DATA,
+    published=PUBLISHED,
     paper=as_published,
     published_response=response_of_line,
 )

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import lm_eval
+import msgspec
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
 from evaluation.adapters.lm_eval_tasks import write_task
 from evaluation.adapters.suite_records import open_suite
+from evaluation.core.records import Record
 
 
 class KnownAnswers(LM):  # type: ignore[misc] # lm_eval ships no types
@@ -32,8 +34,9 @@ class KnownAnswers(LM):  # type: ignore[misc] # lm_eval ships no types
 
     def generate_until(self, requests: list[Any], **_: object) -> list[str]:
         """Return the answer to the record of each request."""
-        records = [json.loads(request.doc["record"]) for request in requests]
-        return [self.answers[record["key"]] for record in records]
+        texts = [request.doc["record"] for request in requests]
+        records = [msgspec.json.decode(text, type=Record) for text in texts]
+        return [self.answers[record.key] for record in records]
 
     def loglikelihood(self, requests: list[Any], **_: object) -> list[Any]:
         """Raise: no task of a suite asks for it."""

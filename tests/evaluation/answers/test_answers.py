@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import csbdata
+from evaluation.answers.envelopes import find_json
 from evaluation.answers.extraction import (
     POLICIES,
     MissingAnswer,
@@ -98,6 +99,23 @@ _EXTRACTED = [
     ("outer_braces", 'Here {"a": 1', '{"a": 1', ""),
     ("outer_braces", "nothing", None, "no_braces"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{name: "Ada", tags: ["a"], x: 1}', None),
+        ("[{a: [1], b: 2}]", None),
+        ('{a: "' + '\\"' * 100_000, None),
+        ('{a: "}", b: [1], c: 2}', None),
+        ('{a: [1], b: 2} I mean {"a": [1]}.', {"a": [1]}),
+    ],
+)
+def test_nothing_inside_of_a_broken_value_is_an_answer(text: str, value: Json) -> None:
+    """Names without quotes make no JSON, whatever array stands among the members."""
+    answer = find_json(text)
+    assert answer.value == value
+    assert (answer.problem is None) is (value is not None)
 
 
 @pytest.mark.parametrize(("policy", "text", "taken", "problem"), _EXTRACTED)
@@ -215,12 +233,9 @@ def test_each_rule_of_a_suite_changes_one_thing() -> None:
     """Null texts, errors beside a text, refusals, thinking, length and policy."""
     assert kind_of(TriageRules(null_fails=False), text=None) == NoAnswer.EMPTY
     assert kind_of(TriageRules(), text="[1]", error="late") == NoAnswer.FAILED
-    assert kind_of(TriageRules(error_fails=False), text="[1]", error="late") == "[1]"
     silent = TriageRules(refusals=Refusals.WITHOUT_TEXT)
     assert kind_of(silent, text="[1]", finish="refusal") == "[1]"
     assert kind_of(silent, text=" ", finish="refusal") == NoAnswer.REFUSED
-    never = TriageRules(refusals=Refusals.NEVER)
-    assert kind_of(never, text=" ", finish="refusal") == NoAnswer.EMPTY
     words = TriageRules(refusals=Refusals.BY_WORDS)
     assert kind_of(words, text="I'm sorry, I can't.") == NoAnswer.REFUSED
     for answer in ("I'm sorry: [1]", '"Sorry, we are closed."'):

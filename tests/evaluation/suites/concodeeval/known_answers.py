@@ -66,7 +66,7 @@ def hostile_answers(
             damaged = _xml(element, value)
     for kind, broken, expected in damaged:
         yield _fenced_answer(kind, broken, expected)
-    reads_types = output is not Output.XML or settings.xml == "typed"
+    reads_types = output is not Output.XML or settings.reading == "recommended"
     if settings.reading is not SuiteReading.PAPER and reads_types:
         yield _fenced_answer("member_twice", twice, AnswerClass.DUPLICATE_NAME)
 
@@ -150,7 +150,7 @@ def generation_answers(
         return
     schema: Json = json.loads(fields.schema)
     fullest = max(witnesses, key=lambda value: len(json.dumps(value)))
-    reads_types = fields.output is not Output.XML or settings.xml == "typed"
+    reads_types = fields.output is not Output.XML or settings.reading == "recommended"
     if reads_types:
         yield from _right_ones(witnesses, fullest, fields, settings)
         yield from _wrong_values(schema, made, fields, settings)
@@ -331,11 +331,14 @@ def validation_answers(
 
 
 def _no_answers(settings: ConcodeSettings) -> Iterator[KnownAnswer]:
-    for kind, text in _UNCLEAR:
-        yield _unclear(kind, text, "neither")
-    if settings.reading is not SuiteReading.PAPER:
-        for kind, text in _BOTH:
-            yield _unclear(kind, text, "both")
+    both = () if settings.reading is SuiteReading.PAPER else _BOTH
+    for kind, text in (*_UNCLEAR, *both):
+        yield KnownAnswer(
+            kind=kind,
+            text=text,
+            expected=AnswerClass.UNCLEAR.value,
+            because="neither yes nor no",
+        )
     for kind, empty in (("white_space", " \n"), ("null", None)):
         yield KnownAnswer(kind=kind, text=empty, expected=AnswerClass.NO_ANSWER.value)
     yield KnownAnswer(
@@ -343,12 +346,6 @@ def _no_answers(settings: ConcodeSettings) -> Iterator[KnownAnswer]:
         text=None,
         error="the server answered 500",
         expected=AnswerClass.API_ERROR.value,
-    )
-
-
-def _unclear(kind: str, text: str, said: str) -> KnownAnswer:
-    return KnownAnswer(
-        kind=kind, text=text, expected=AnswerClass.UNCLEAR.value, because=f"{said}: "
     )
 
 

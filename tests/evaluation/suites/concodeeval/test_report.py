@@ -167,10 +167,7 @@ def test_an_answer_on_which_scoring_failed_is_a_failed_answer_of_its_cell() -> N
 _SETTINGS = [
     ConcodeSettings(representations="nl"),
     ConcodeSettings(representations="yaml", form="base", formats=True),
-    ConcodeSettings(representations="json", xml="paper"),
-    ConcodeSettings(
-        representations="json", reading=SuiteReading.PAPER, form="base", xml="paper"
-    ),
+    ConcodeSettings(representations="json", reading=SuiteReading.PAPER, form="base"),
 ]
 
 
@@ -220,7 +217,10 @@ def test_the_answers_of_the_selftest_get_their_verdicts(
 def test_with_the_papers_xml_the_decoder_is_measured() -> None:
     """A right answer fails unless its schema accepts any object."""
     settings = ConcodeSettings(
-        representations="json", outputs="xml", task="generation", xml="paper"
+        representations="json",
+        outputs="xml",
+        task="generation",
+        reading=SuiteReading.PAPER,
     )
     judged = [
         (record, verdict)

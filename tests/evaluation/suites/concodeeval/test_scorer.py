@@ -16,7 +16,7 @@ from evaluation.suites.concodeeval.answer_text import (
     read_yaml_text,
 )
 from evaluation.suites.concodeeval.prompts import shots
-from evaluation.suites.concodeeval.scorer import Places, Reply, concode_scorer, reply_of
+from evaluation.suites.concodeeval.scorer import Places, concode_scorer, reply_of
 from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
     MAX_DEPTH,
@@ -183,12 +183,12 @@ def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
         "type": "object",
         "properties": {"a": {"maximum": 1}, "b": {"minimum": 2}},
     }
-    thirds = Places.of(schema, "thirds")
+    thirds = Places.of(schema, SuiteReading.RECOMMENDED)
     assert thirds.counts([("type",)]) == [1, 0, 0]
     assert thirds.counts([("properties", "a")]) == [0, 1, 0]
     assert thirds.counts([("properties", "b", "minimum")]) == [0, 0, 1]
     assert thirds.constraints == (1, 1, 1)
-    fifths = Places.of(schema, "20/60/20")
+    fifths = Places.of(schema, SuiteReading.PAPER)
     assert fifths.counts([("properties",), ("properties", "b")]) == [1, 1, 0]
     assert fifths.counts([("nowhere",)]) == [0, 0, 0]
 
@@ -428,7 +428,7 @@ def test_an_integer_may_have_any_number_of_digits() -> None:
 
 def _reply(
     text: str, *, continues: bool, reading: SuiteReading = SuiteReading.RECOMMENDED
-) -> Reply:
+) -> str:
     answer = triage(Response(record="a", text=text), FREE_RULES)
     return reply_of(answer, continues=continues, reading=reading)
 
@@ -436,53 +436,53 @@ def _reply(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("yes", Reply.YES),
-        ("No.", Reply.NO),
-        ("**YES**", Reply.YES),
-        ("```\nno\n```", Reply.NO),
-        ("Answer: no", Reply.NO),
-        ("Yes, there is no violation.", Reply.YES),
-        ("Yes, no constraint is violated.", Reply.YES),
-        ("The sample is fine, so: yes", Reply.YES),
-        ("It has no wrong member.\n\nYes", Reply.YES),
-        ("<think>no</think>yes", Reply.YES),
-        ("yes or no", Reply.BOTH),
-        ("yes/no", Reply.BOTH),
-        ("yes, no", Reply.BOTH),
-        ("yes\nno", Reply.BOTH),
-        ("yes no " * 1_000, Reply.BOTH),
-        ("Perhaps yes, perhaps no.", Reply.BOTH),
-        ("maybe", Reply.NEITHER),
-        ("?\n" * (MAX_CHARACTERS // 2), Reply.NEITHER),
-        ("yesterday, nobody", Reply.NEITHER),
-        ("import os; os.system('true')", Reply.NEITHER),
-        ("", Reply.NOTHING),
-        ("<think>yes", Reply.NOTHING),
-        ("yes " * MAX_CHARACTERS, Reply.TOO_LARGE),
+        ("yes", "yes"),
+        ("No.", "no"),
+        ("**YES**", "yes"),
+        ("```\nno\n```", "no"),
+        ("Answer: no", "no"),
+        ("Yes, there is no violation.", "yes"),
+        ("Yes, no constraint is violated.", "yes"),
+        ("The sample is fine, so: yes", "yes"),
+        ("It has no wrong member.\n\nYes", "yes"),
+        ("<think>no</think>yes", "yes"),
+        ("yes or no", AnswerClass.UNCLEAR),
+        ("yes/no", AnswerClass.UNCLEAR),
+        ("yes, no", AnswerClass.UNCLEAR),
+        ("yes\nno", AnswerClass.UNCLEAR),
+        ("yes no " * 1_000, AnswerClass.UNCLEAR),
+        ("Perhaps yes, perhaps no.", AnswerClass.UNCLEAR),
+        ("maybe", AnswerClass.UNCLEAR),
+        ("?\n" * (MAX_CHARACTERS // 2), AnswerClass.UNCLEAR),
+        ("yesterday, nobody", AnswerClass.UNCLEAR),
+        ("import os; os.system('true')", AnswerClass.UNCLEAR),
+        ("", AnswerClass.NO_ANSWER),
+        ("<think>yes", AnswerClass.NO_ANSWER),
+        ("yes " * MAX_CHARACTERS, AnswerClass.TOO_LARGE),
     ],
 )
-def test_an_answer_says_one_word_or_none(text: str, said: Reply) -> None:
+def test_an_answer_says_one_word_or_none(text: str, said: str) -> None:
     """What says both as equals says neither."""
-    assert _reply(text, continues=False) is said
+    assert _reply(text, continues=False) == said
 
 
 def test_after_an_open_fence_the_text_up_to_the_next_one_counts() -> None:
     """What comes behind it is the next question that the model asks itself."""
     text = "no\n```\n\nQuestion: is this so?\nAnswer: yes"
-    assert _reply(text, continues=True) is Reply.NO
+    assert _reply(text, continues=True) == "no"
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("```\nyesterday\n```", Reply.YES),
-        ("```\nNo way\n```", Reply.NO),
-        ("yes", Reply.NEITHER),
-        ("```\nthe answer is yes\n```", Reply.NEITHER),
+        ("```\nyesterday\n```", "yes"),
+        ("```\nNo way\n```", "no"),
+        ("yes", AnswerClass.UNCLEAR),
+        ("```\nthe answer is yes\n```", AnswerClass.UNCLEAR),
     ],
 )
 def test_the_papers_reading_looks_at_the_beginning_of_the_first_fence(
-    text: str, said: Reply
+    text: str, said: str
 ) -> None:
     """Whatever else stands there."""
-    assert _reply(text, continues=False, reading=SuiteReading.PAPER) is said
+    assert _reply(text, continues=False, reading=SuiteReading.PAPER) == said

@@ -28,7 +28,7 @@ from evaluation.suites.coverage.scorer import (
     judge,
     known_answers,
 )
-from evaluation.suites.coverage.suite import CoverageSettings
+from evaluation.suites.coverage.suite import SUITE, CoverageSettings, as_published
 from evaluation.suites.coverage.texts import class_of, judgement_of
 
 _OLD = json.dumps(
@@ -197,6 +197,14 @@ def test_a_text_that_says_next_to_nothing_is_trivial(
 ) -> None:
     """`{}`, or nothing but what is required at the root, is called trivial."""
     assert judge(text, _OLD, "draft-04").trivial is trivial
+
+
+def test_the_prompt_has_the_two_examples_of_the_paper() -> None:
+    """By default too, as its Figure 3."""
+    for settings in (CoverageSettings(), as_published(CoverageSettings(shots=1))):
+        turns = SUITE.prompt(Record(id="a", schema="{}"), settings).messages
+        text = "\n".join(turn.content for turn in turns)
+        assert text.count("## Expected Output:") == 3
 
 
 def test_a_witness_of_another_dialect_need_not_pass_as_in_the_paper() -> None:

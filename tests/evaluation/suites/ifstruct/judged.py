@@ -44,4 +44,5 @@ def judge(text: str, wanted: Requirements) -> StructureVerdict:
 
 def failures_of(text: str, wanted: Requirements, reading: RuleReading) -> list[Failure]:
     """Return the failures of an answer that count by a reading."""
-    return [found.failure for found in judge(text, wanted).counted(reading)]
+    verdict = verify(Response(record="a", text=text), wanted, reading)
+    return [found.failure for found in verdict.findings]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -38,7 +37,7 @@ _WANTED = {"JSON": JSON, "YAML": YAML, "BAN": BAN, "BOXED": BOXED}
 
 
 def test_an_answer_has_the_failures_of_its_row(subtests: pytest.Subtests) -> None:
-    """By both readings; where an answer has none it passes."""
+    """By both readings."""
     for row in table(__file__, "rules"):
         with subtests.test(row["claim"], text=row["text"]):
             wanted = _WANTED[row["wanted"]]
@@ -47,8 +46,6 @@ def test_an_answer_has_the_failures_of_its_row(subtests: pytest.Subtests) -> Non
             for reading in (RuleReading.PUBLISHED, RuleReading.RECOMMENDED):
                 failures = failures_of(row["text"], wanted, reading)
                 assert failures == row[str(reading.name).lower()]
-            if not row["published"] and not row["recommended"]:
-                assert judge(row["text"], wanted).findings == ()
 
 
 def test_scalars_are_counted() -> None:
@@ -74,12 +71,6 @@ def test_a_place_is_a_path() -> None:
     """A finding says where in the list it is."""
     (found,) = judge('[{"id": "one"}]', JSON).findings
     assert (found.place, found.detail) == ("[0].id", "string for integer")
-
-
-def test_json_of_another_reader_is_the_same() -> None:
-    """What `json` reads, the verifier reads."""
-    text = json.dumps([{"id": 1, "t": "æ\u2028\n"}])
-    assert judge(text, JSON).findings == ()
 
 
 def test_every_failure_is_explained_and_belongs_to_a_requirement() -> None:
@@ -215,7 +206,8 @@ def test_hostile_answers_have_a_class(
 @pytest.mark.slow
 def test_nothing_hangs(text: str, wanted: Requirements) -> None:
     """The longest answers of one repeated piece are read to their end, and fail."""
-    assert not judge(text, wanted).passed(RuleReading.PUBLISHED)
+    for reading in (RuleReading.PUBLISHED, RuleReading.RECOMMENDED):
+        assert failures_of(text, wanted, reading)
 
 
 @settings(max_examples=20)
@@ -223,5 +215,5 @@ def test_nothing_hangs(text: str, wanted: Requirements) -> None:
 def test_any_text_has_a_verdict(text: str) -> None:
     """Whatever a model writes, the verifier says something, in both formats."""
     for wanted in (BAN, YAML):
-        verdict = judge(text, wanted)
-        assert verdict.passed(RuleReading.BOTH) == (not verdict.findings)
+        for reading in (RuleReading.PUBLISHED, RuleReading.RECOMMENDED):
+            assert {*failures_of(text, wanted, reading)} <= {*Failure}

@@ -17,7 +17,7 @@ from evaluation.asking.self_test import kinds_table, self_test
 from evaluation.core.records import Record
 from evaluation.core.suite import KnownAnswer
 from evaluation.suites.passrate.scorer import undeclared_members
-from evaluation.suites.passrate.settings import FailureClass, Mode
+from evaluation.suites.passrate.settings import FailureClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,7 @@ def known_answers(record: Record, settings: PassrateSettings) -> Iterator[KnownA
     if isinstance(compiled, Rejected):
         return
     witnesses = find_witnesses(compiled, 0, Budget(count=_WITNESSES)).witnesses
-    strict = settings.mode is Mode.STRICT
+    strict = settings.mode == "strict"
     kept = [
         witness
         for witness in witnesses
@@ -213,7 +213,7 @@ def _inventions(
         if not isinstance(inner, dict) or not _is_plain(schema):
             continue
         closed = "additionalProperties" in schema
-        if not closed and settings.mode is Mode.SCHEMA:
+        if not closed and settings.mode == "schema":
             continue
         more: dict[str, Json] = {**inner, _EXTRA: "?"}
         changed = {**value, name: more} if name and isinstance(value, dict) else more

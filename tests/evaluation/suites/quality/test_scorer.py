@@ -205,22 +205,6 @@ def test_every_known_answer_gets_its_class_for_the_reason_intended() -> None:
     assert classes == {"", *SUITE.classes}
 
 
-@pytest.mark.parametrize("number", ["18", "18.0", "1.8e1", "1800e-2"])
-def test_a_number_is_the_same_in_every_spelling(number: str) -> None:
-    """Answers are compared as numbers."""
-    assert _verdict(f'{{"reasoning": "", "answer": {number}}}').passed
-
-
-@pytest.mark.parametrize(
-    ("answer", "text"), [("0", "0"), ("0", "-0.0"), ("-7", "-7"), ("2.25", "2.25")]
-)
-def test_zero_negative_and_decimal_answers_can_be_right(answer: str, text: str) -> None:
-    """The published expression can find none of them."""
-    told = f'{{"reasoning": "", "answer": {text}}}'
-    assert _verdict(told, answer=answer).passed
-    assert not _verdict(told, answer=answer, settings=as_paper(SETTINGS)).passed
-
-
 def test_a_number_too_long_to_compare_is_a_failure_and_no_fault() -> None:
     """5,000 digits, and a number beyond a double."""
     digits = f'{{"reasoning": "", "answer": {"9" * 5000}}}'
@@ -231,20 +215,6 @@ def test_a_number_too_long_to_compare_is_a_failure_and_no_fault() -> None:
     assert (
         _verdict('{"reasoning": "", "answer": 1e300}').failure_class == "wrong_answer"
     )
-
-
-@pytest.mark.parametrize("letter", ["C", "(C)"])
-def test_a_letter_is_right_with_and_without_parentheses(letter: str) -> None:
-    """The paper asks for both, in two places."""
-    told = f'{{"reasoning": "", "answer": "{letter}"}}'
-    assert _verdict(told, "shuffled-objects", "C").passed
-
-
-def test_letters_are_compared_whatever_their_case() -> None:
-    """As the published code does: no reading is worse than that."""
-    told = '{"reasoning": "", "answer": "NRDN"}'
-    assert _verdict(told, "last-letter", "nrdn").passed
-    assert _verdict(told, "last-letter", "nrdn", as_paper(SETTINGS)).passed
 
 
 def test_the_right_answer_counts_where_the_schema_is_not_satisfied() -> None:
@@ -262,12 +232,9 @@ def test_the_order_of_the_members_is_a_figure() -> None:
     assert verdict.scores["in_order"] == 0
 
 
-def test_the_published_reading_finds_an_answer_in_what_is_no_json() -> None:
-    """It is a search for an expression, and stops at a decimal point."""
+def test_the_published_reading_knows_nothing_of_validity() -> None:
+    """It is a search for an expression."""
     paper = as_paper(SETTINGS)
-    assert _verdict('so "answer": 18, I think', settings=paper).passed
-    assert _verdict('{"answer": 18.5}', settings=paper).passed
-    assert not _verdict('{"answer": "18"}', settings=paper).passed
     for text in ('{"answer": 18}', "18", None):
         assert "valid" not in _verdict(text, settings=paper).scores
 

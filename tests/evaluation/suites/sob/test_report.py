@@ -8,9 +8,9 @@ from collections import defaultdict
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 from typer.testing import CliRunner
@@ -21,18 +21,23 @@ from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import Estimate
 from evaluation.suites.sob.leaderboard import (
     CATEGORIES,
-    PUBLISHED_TOTALS,
+    SOURCES,
     SourceSummary,
-    SourceTotal,
     standings,
     summarise,
     totals_of,
 )
-from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED, SEVEN, Metric
-from evaluation.suites.sob.records import sample_records, suite_record, weight_of
+from evaluation.suites.sob.metrics import SEVEN, Metric, SobSettings
+from evaluation.suites.sob.records import (
+    PUBLISHED_TOTALS,
+    SourceTotal,
+    sample_records,
+    suite_record,
+    weight_of,
+)
 from evaluation.suites.sob.report import tables
 from evaluation.suites.sob.scorer import Mistake, PreparedRecord, judge
-from evaluation.suites.sob.suite import SobSettings, known_answers
+from evaluation.suites.sob.suite import known_answers
 from tests.evaluation.suites.sob.mutations import (
     MUTATIONS,
     NOTHING,
@@ -52,8 +57,10 @@ if TYPE_CHECKING:
 @cache
 def _prepared() -> list[PreparedRecord]:
     # Records of a family are of the sample, which has no board.
-    records = [msgspec.structs.replace(it, family="") for it in sample_records()[:18]]
-    return [PreparedRecord.of(record, RECOMMENDED) for record in records]
+    records = [
+        replace(it, family="", category=it.family) for it in sample_records()[:18]
+    ]
+    return [PreparedRecord.of(record, SobSettings()) for record in records]
 
 
 def _answers(
@@ -133,8 +140,15 @@ def test_wrong_leaves_are_counted_by_class() -> None:
 
 def test_the_breakdown_has_every_record_in_each_of_its_slices() -> None:
     """Complexity, breadth and depth each sum up to all records."""
-    lines = _lines(_tables(_answers("free", "reference"))["breakdown"])
-    for what in ("complexity", "leaves", "deepest leaf"):
+    tables = _tables(_answers("free", "reference"))
+    lines = _lines(tables["breakdown"])
+    for line, source in zip(_lines(tables["data"]), SOURCES, strict=True):
+        truths = [one.record for one in _prepared() if one.record.source == source][:6]
+        assert (line["source"], line["records"], line["best value"]) == (source, 6, 1)
+        assert line["categories"] == len({truth.category for truth in truths})
+        sizes = [len(truth.json_schema["properties"]) for truth in truths]
+        assert line["properties"] == median(sizes)
+    for what in ("category", "complexity", "leaves", "deepest leaf"):
         assert sum(line["records"] for line in lines if line["of"] == what) == 18
     assert [line["is"] for line in lines if line["of"] == "complexity"] == [
         "easy",
@@ -433,7 +447,7 @@ def test_the_self_test_passes_in_both_readings() -> None:
 
 @cache
 def _all_prepared() -> list[PreparedRecord]:
-    return [PreparedRecord.of(record, RECOMMENDED) for record in sample_records()]
+    return [PreparedRecord.of(record, SobSettings()) for record in sample_records()]
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
@@ -475,7 +489,7 @@ def test_there_are_many_kinds_and_every_metric_is_lowered_by_some() -> None:
 def test_the_published_reading_gives_the_same_classes() -> None:
     """But for what the two readings disagree about, which is left out."""
     for record in sample_records()[:6]:
-        prepared = PreparedRecord.of(record, PUBLISHED)
+        prepared = PreparedRecord.of(record, SobSettings(reading="paper"))
         for known in answers_known(record, published=True):
             verdict = judge(prepared, Response(record="r", text=known.text))
             assert verdict.failure_class == known.expected, (known.kind, known.text)
@@ -485,7 +499,7 @@ def test_the_self_test_has_answers_of_every_class() -> None:
     """Each has its class in both readings; only an unusable schema cannot occur."""
     classes = set()
     for record in sample_records()[:18]:
-        for rules in (RECOMMENDED, PUBLISHED):
+        for rules in (SobSettings(), SobSettings(reading="paper")):
             prepared = PreparedRecord.of(record, rules)
             for known in known_answers(suite_record(record), SobSettings()):
                 verdict = judge(prepared, Response(record="r", text=known.text))

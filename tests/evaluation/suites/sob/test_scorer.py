@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from curation.system.errors import BadData
 from evaluation.core.records import Record, Response
 from evaluation.suites.sob.metrics import (
-    PUBLISHED,
-    RECOMMENDED,
     SEVEN,
     Expectation,
     Metric,
+    SobSettings,
     all_leaves,
     pointer_of,
     score_answer,
@@ -29,10 +28,11 @@ from evaluation.suites.sob.scorer import leaf_mistakes, mistake_of, sob_scorer
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.records import Verdict
-    from evaluation.suites.sob.metrics import ScoringRules
 
 
-_BOTH = pytest.mark.parametrize("rules", [RECOMMENDED, PUBLISHED], ids=lambda r: r.name)
+RECOMMENDED = SobSettings()
+PUBLISHED = SobSettings(reading="paper")
+_BOTH = pytest.mark.parametrize("rules", [RECOMMENDED, PUBLISHED])
 
 
 def _record(truth: Json, schema: Json) -> Record:
@@ -54,7 +54,7 @@ def _judge(
     truth: Json,
     schema: Json = True,  # noqa: FBT002 - a JSON Schema
     *,
-    rules: ScoringRules = RECOMMENDED,
+    rules: SobSettings = RECOMMENDED,
 ) -> Verdict:
     response = Response(record="r", text=text, error="" if text else "HTTP 500")
     return sob_scorer(rules)(_record(truth, schema or {}))(response)
@@ -77,9 +77,7 @@ def _judge(
     ],
     ids=lambda value: str(value)[:12],
 )
-def test_a_text_that_is_no_answer(
-    text: str, expected: str, rules: ScoringRules
-) -> None:
+def test_a_text_that_is_no_answer(text: str, expected: str, rules: SobSettings) -> None:
     """Lists, strings, null, depths and lengths are told apart, and none raises."""
     verdict = _judge(text, {"a": 1}, rules=rules)
     assert verdict.failure_class in {expected, "missing_path"}
@@ -94,7 +92,7 @@ def test_no_answer_says_why() -> None:
 
 
 @_BOTH
-def test_ten_megabytes_are_judged(rules: ScoringRules) -> None:
+def test_ten_megabytes_are_judged(rules: SobSettings) -> None:
     """A long answer costs time, and has its class."""
     text = json.dumps({"a": "x" * 10_000_000})
     verdict = _judge(text, {"a": "x"}, rules=rules)
@@ -134,7 +132,7 @@ def test_one_is_not_true_and_is_one_point_zero() -> None:
 
 
 @_BOTH
-def test_a_schema_that_no_validator_takes_has_its_class(rules: ScoringRules) -> None:
+def test_a_schema_that_no_validator_takes_has_its_class(rules: SobSettings) -> None:
     """Every answer to such a record is in it, the right one too."""
     verdict = _judge('{"a": 1}', {"a": 1}, {"type": "nothing"}, rules=rules)
     assert verdict.failure_class == "unusable_schema"
@@ -144,7 +142,7 @@ def test_a_schema_that_no_validator_takes_has_its_class(rules: ScoringRules) -> 
 
 
 @_BOTH
-def test_a_truth_that_its_schema_refuses_is_doubtful(rules: ScoringRules) -> None:
+def test_a_truth_that_its_schema_refuses_is_doubtful(rules: SobSettings) -> None:
     """The record is told, and no answer to it can be perfect and valid."""
     verdict = _judge('{"a": 1}', {"a": 1}, {"required": ["b"]}, rules=rules)
     assert verdict.failure_class == "schema"
@@ -183,7 +181,7 @@ def test_a_scorer_tells_two_records_of_one_key_apart() -> None:
     ],
     ids=str,
 )
-def test_schemas_of_every_kind_of_trouble(schema: Json, rules: ScoringRules) -> None:
+def test_schemas_of_every_kind_of_trouble(schema: Json, rules: SobSettings) -> None:
     """None raises; each verdict is one of the classes."""
     for text in ('{"a": "aaaaaaaaaaaaaaa!"}', "[1]"):
         verdict = _judge(text, {"a": 1}, schema, rules=rules)
@@ -216,7 +214,7 @@ def _scores(
     answer: Json,
     schema: Json = _ANY,
     *,
-    rules: ScoringRules,
+    rules: SobSettings,
     source: str = "text",
 ) -> dict[str, float]:
     expected = Expectation.of(truth, schema, source, rules)
@@ -225,7 +223,7 @@ def _scores(
 
 
 @_BOTH
-def test_the_worked_example_of_the_paper(rules: ScoringRules) -> None:
+def test_the_worked_example_of_the_paper(rules: SobSettings) -> None:
     """Appendix F: one nationality of three leaves is wrong."""
     answer = {**_DIRECTOR, "nationality": "United States"}  # type: ignore[dict-item] # an object
     found = _scores(_DIRECTOR, answer, _DIRECTOR_SCHEMA, rules=rules)
@@ -240,7 +238,7 @@ def test_the_worked_example_of_the_paper(rules: ScoringRules) -> None:
 
 @_BOTH
 def test_a_spurious_leaf_meets_the_hard_gate_and_the_soft_one(
-    rules: ScoringRules,
+    rules: SobSettings,
 ) -> None:
     """Coverage 0.8 makes a text worth nothing and an image worth (0.8 / 0.9)^2."""
     truth: Json = {"a": 1, "b": 2}
@@ -263,7 +261,7 @@ def test_a_spurious_leaf_meets_the_hard_gate_and_the_soft_one(
     ],
 )
 def test_arrays(
-    truth: Json, answer: Json, recall: int, perfect: int, rules: ScoringRules
+    truth: Json, answer: Json, recall: int, perfect: int, rules: SobSettings
 ) -> None:
     """Right values in the wrong order have the right paths and nothing else."""
     found = _scores({"a": truth}, {"a": answer}, rules=rules)
@@ -273,7 +271,7 @@ def test_arrays(
 
 
 @_BOTH
-def test_a_violation_takes_everything_but_perfection(rules: ScoringRules) -> None:
+def test_a_violation_takes_everything_but_perfection(rules: SobSettings) -> None:
     """The truth itself, where its schema refuses it, is perfect and worth nothing."""
     schema: Json = {"type": "object", "required": ["b"]}
     found = _scores({"a": 1}, {"a": 1}, schema, rules=rules)
@@ -285,7 +283,7 @@ def test_a_violation_takes_everything_but_perfection(rules: ScoringRules) -> Non
 
 
 @_BOTH
-def test_a_string_that_holds_json_is_not_parsed_again(rules: ScoringRules) -> None:
+def test_a_string_that_holds_json_is_not_parsed_again(rules: SobSettings) -> None:
     """A candidate that is a string counts as not parsed, whatever it holds."""
     found = _scores({"a": 1}, '{"a":1}', rules=rules)
     assert set(found.values()) == {0}
@@ -342,11 +340,11 @@ def test_types_behind_references_and_unions(schema: Json, answer: Json) -> None:
     }
     for rules, expected in ((PUBLISHED, 0), (RECOMMENDED, 1)):
         found = _scores({"a": answer}, {"a": answer}, whole, rules=rules)
-        assert found[Metric.TYPE_SAFETY] == expected, rules.name
+        assert found[Metric.TYPE_SAFETY] == expected, rules
 
 
 @_BOTH
-def test_type_safety_is_hardened(rules: ScoringRules) -> None:
+def test_type_safety_is_hardened(rules: SobSettings) -> None:
     """As in every table of the paper, no type is right in an answer that fails."""
     answer: Json = {"name": "Hal Ashby", "is_alive": False}
     found = _scores(_DIRECTOR, answer, _DIRECTOR_SCHEMA, rules=rules)
@@ -383,7 +381,7 @@ def test_the_dialect_is_the_declared_one_but_for_the_code() -> None:
 
 
 @_BOTH
-def test_formats_are_annotations(rules: ScoringRules) -> None:
+def test_formats_are_annotations(rules: SobSettings) -> None:
     """No reading asserts a format."""
     schema: Json = {"properties": {"a": {"format": "date"}}}
     found = _scores({"a": "soon"}, {"a": "soon"}, schema, rules=rules)
@@ -404,7 +402,7 @@ def test_formats_are_annotations(rules: ScoringRules) -> None:
     ids=["type-3", "misspelt", "lost-ref", "remote-ref", "false", "pattern"],
 )
 def test_a_schema_that_accepts_nothing_or_is_none(
-    schema: Json, rules: ScoringRules
+    schema: Json, rules: SobSettings
 ) -> None:
     """An invalid schema lets no answer pass and raises nothing; `a` must be text."""
     expected = Expectation.of({"a": "x"}, schema, "text", rules)
@@ -486,7 +484,7 @@ _SCHEMAS = st.sampled_from(
 )
 _SOURCES = st.sampled_from(["text", "image"])
 _RULES = st.sampled_from(
-    [RECOMMENDED, PUBLISHED, replace(RECOMMENDED, empty_leaves=True)]
+    [RECOMMENDED, PUBLISHED, replace(RECOMMENDED, empty_leaf=True)]
 )
 
 
@@ -501,7 +499,7 @@ def _shuffled(value: Json) -> Json:
 @settings(max_examples=25)
 @given(_ROOTS, _VALUES, _SCHEMAS, _SOURCES, _RULES)
 def test_every_figure_is_between_0_and_1(
-    truth: Json, answer: Json, schema: Json, source: str, rules: ScoringRules
+    truth: Json, answer: Json, schema: Json, source: str, rules: SobSettings
 ) -> None:
     """No truth, answer, schema, source or reading takes a figure out of [0, 1]."""
     found = score_answer(answer, Expectation.of(truth, schema, source, rules))
@@ -513,12 +511,11 @@ def test_every_figure_is_between_0_and_1(
 @settings(max_examples=25)
 @given(_ROOTS, _ROOTS, _SCHEMAS, _SOURCES, _RULES)
 def test_the_order_of_keys_changes_nothing(
-    truth: Json, answer: Json, schema: Json, source: str, rules: ScoringRules
+    truth: Json, answer: Json, schema: Json, source: str, rules: SobSettings
 ) -> None:
     """Truth and answer may have their keys in any order."""
     # Two paths of one text are told apart by nothing but their order.
-    if not rules.exact_paths:
-        rules = replace(rules, exact_paths=True)
+    rules = replace(rules, reading="recommended")
     expected = Expectation.of(truth, schema, source, rules)
     turned = Expectation.of(_shuffled(truth), schema, source, rules)
     before = score_answer(answer, expected)
@@ -530,10 +527,10 @@ def test_the_order_of_keys_changes_nothing(
 @settings(max_examples=25)
 @given(_ROOTS, _SOURCES, _RULES)
 def test_the_truth_itself_is_worth_everything(
-    truth: Json, source: str, rules: ScoringRules
+    truth: Json, source: str, rules: SobSettings
 ) -> None:
     """Where the truth has a leaf, the truth as the answer has every metric at 1."""
-    rules = replace(rules, empty_leaves=True, looked_up_types=False, exact_paths=True)
+    rules = replace(rules, empty_leaf=True, reading="recommended")
     schema = _schema_of(truth)
     found = score_answer(truth, Expectation.of(truth, schema, source, rules))
     if truth:
@@ -554,7 +551,7 @@ def _schema_of(value: Json) -> Json:
 @settings(max_examples=25)
 @given(_ROOTS, _ROOTS, _SCHEMAS, _SOURCES, _RULES)
 def test_the_gate_and_hardening_never_raise_a_figure(
-    truth: Json, answer: Json, schema: Json, source: str, rules: ScoringRules
+    truth: Json, answer: Json, schema: Json, source: str, rules: SobSettings
 ) -> None:
     """What is gated or hardened is at most what it is without."""
     free = replace(rules, text_floor=0.0, soft_floor=1e-9)
@@ -586,7 +583,7 @@ def test_adding_a_right_leaf_lowers_nothing(
     }
     answer.update(data.draw(st.dictionaries(st.sampled_from("xyz"), _SCALARS)))
     schema = _schema_of(truth)
-    for rules in (RECOMMENDED, replace(RECOMMENDED, empty_leaves=True)):
+    for rules in (RECOMMENDED, replace(RECOMMENDED, empty_leaf=True)):
         expected = Expectation.of(truth, schema, source, rules)
         less = score_answer(answer, expected)
         more = score_answer({**answer, lacking: truth[lacking]}, expected)
@@ -597,7 +594,7 @@ def test_adding_a_right_leaf_lowers_nothing(
 @settings(max_examples=25)
 @given(_ROOTS, _ROOTS, _SCHEMAS, _RULES)
 def test_an_answer_is_perfect_if_and_only_if_no_leaf_is_wrong(
-    truth: Json, answer: Json, schema: Json, rules: ScoringRules
+    truth: Json, answer: Json, schema: Json, rules: SobSettings
 ) -> None:
     """Each wrong leaf is of one class, and the whole answer of one."""
     expected = Expectation.of(truth, schema, "text", rules)
