@@ -26,10 +26,10 @@ from curation.fit.verdict import (
 from curation.json.pointer import at, tokens_of
 from curation.json.values import identity, type_of
 from curation.schema.dialects import DIALECTS
-from curation.sources.contents import requested_schemas
 from curation.sources.openapi_bodies import is_description
 from curation.sources.readers import NamedSchema, Role
-from curation.system.escaping import safe
+from curation.sources.tools import requested_schemas
+from curation.system.words import safe
 from curation.validation.metaschemas import standard_documents
 from evaluation.site.translation import Translation
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from curation.fit.questions import Question
     from curation.fit.rewriting import Fit
     from curation.json.pointer import Tokens
-    from curation.workers.outcomes import ProcessResult
+    from curation.workers.limits import ProcessResult
 
 
 OPENAI, ANTHROPIC = "openai-strict", "anthropic"

@@ -15,8 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from evaluation.core.cases import LONG_TEXT, WalkVerdict
-from evaluation.setup.engine_files import choose_options, find_engine
-from evaluation.setup.environments import install_line
+from evaluation.setup.engine_files import choose_options, find_engine, install_line
 from tests.evaluation.engines.contract import TEXTS, examine, walk
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 from tests.evaluation.small_tokenizer import SmallTokenizer, doubled, small_tokenizer

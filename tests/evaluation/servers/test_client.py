@@ -16,7 +16,7 @@ from msgspec import structs
 from werkzeug import Response
 
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
-from evaluation.generation.text_generation import TokenPrices
+from evaluation.core.records import TokenPrices
 from evaluation.servers.client import (
     DeadlinePassed,
     RequestLimits,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evaluation.core.records import Message, Record
-from evaluation.generation.text_generation import Adapt, GenerationRequest
+from evaluation.core.records import Adapt, Message, Record
+from evaluation.generation.text_generation import GenerationRequest
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.pacing import SharedBackoff

@@ -15,7 +15,7 @@ import pytest
 
 import csbdata
 from curation.system.errors import BadUsage
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import Ending, ProcessResult
 from curation.workers.process import Child
 from evaluation.core.cases import Bounds, Case, InstanceWalk, Result, WalkVerdict
 from evaluation.results.reader import gaps_of
@@ -138,7 +138,7 @@ def test_time_that_others_used_is_not_the_engines(clocks: _Clocks) -> None:
     assert not deadline.look(clocks.wall)
     clocks.processor = 1_000 * _MS
     assert deadline.look(clocks.wall)
-    assert deadline.passed == "not through within 1 s of processor time"
+    assert deadline.passed == "not finished within 1 s of processor time"
     assert not deadline.by_wall_clock
 
 
@@ -147,7 +147,7 @@ def test_what_waits_for_ever_is_ended_by_the_wall_clock(clocks: _Clocks) -> None
     deadline = Deadline(1.0, 4.0)
     clocks.wall = 4_000 * _MS
     assert deadline.look(clocks.wall)
-    assert deadline.passed == "not through within 4 s by the wall clock"
+    assert deadline.passed == "not finished within 4 s by the wall clock"
     assert deadline.by_wall_clock
 
 
