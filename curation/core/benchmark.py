@@ -1,4 +1,4 @@
-"""The benchmark's configs, splits and ids, and its canary."""
+"""The benchmark's configs, splits, ids and kinds of instances, and its canary."""
 
 from __future__ import annotations
 

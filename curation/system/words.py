@@ -1,4 +1,8 @@
-"""Words of messages: numbers with their nouns, commands to paste."""
+"""Words of messages: numbers with their nouns, commands to paste, text of strangers.
+
+`safe` is applied to all text of schemas, file names and archives that is printed or
+written into a card: no control character steers a terminal.
+"""
 
 from __future__ import annotations
 

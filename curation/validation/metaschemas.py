@@ -2,6 +2,9 @@
 
 jsonschema-rs gives the same verdict as jsonschema's `check_schema` without formats,
 except where `validators_may_differ`; tests compare them on generated and real schemas.
+
+`iter_errors` gives paths in which a name of digits is a number (`"007"` is 7, `"+5"`
+is 5) and an empty name is missing. `evaluate` has them whole (`exact_paths`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Put every case of a plan to every engine: one row a case.
 
 Where times are results, engines take turns case by case; otherwise they run one after
-the other, over all workers.
+the other, over all workers. A row made by other code is measured again
+(`measuring_digest`, `writing_digest`); code that only reads rows is left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Class each wrong walk: what stands where it went wrong, and what governs it there."""
+"""Class each wrong walk: what stands where it went wrong, and what governs it there.
+
+A text is read as it is spelled (`Spelled`): every value with its place, nothing
+decoded.
+"""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ _FILES = {
     "mute": _MUTE,
     "slip": _MUTE.replace("return self.nothing", "{}['x']"),
     "no_mask": _MUTE.replace("return self.nothing", "return None"),
-    "no_answer": _MUTE.replace("bytes(", "b'\xff' * (").replace("return False", "..."),
+    "no_answer": _MUTE.replace("bytes(", "b'\\xff' * (").replace("return False", "..."),
 }
 _WIDE = {"type": "object", "description": "of no account", "maxProperties": 9}
 
