@@ -204,7 +204,7 @@ def __getattr__(name: str) -> object:
     try:
         return getattr(import_module(module), own or name)
     except ModuleNotFoundError as error:
-        from curation.system.extras import missing_library  # noqa: PLC0415 - seldom
+        from curation.system.errors import missing_library  # noqa: PLC0415 - seldom
 
         fault = missing_library(error) or error
         raise ModuleNotFoundError(f"{name}: {fault}", name=error.name) from error

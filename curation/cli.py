@@ -13,29 +13,30 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Final, NoReturn, cast
 
 import typer
 
 from curation.commands.options import CommandGroup, GroupedCommand
-from curation.core.engine_trials import register_runner
 from curation.system.credentials import guard, redacted, redacted_traceback
 from curation.system.errors import (
+    CannotCreate,
     CsbdataError,
     NoInput,
     NotPermitted,
     Stopped,
     TemporarilyUnavailable,
     causes_of,
+    missing_library,
 )
-from curation.system.escaping import shortened
-from curation.system.extras import missing_library
 from curation.system.progress import heartbeat
-from curation.system.streams import end_output, give_up_output, prepare_streams
-from curation.system.tables import plain
 from curation.system.terminal import command_line_of, say, show, stderr
+from curation.system.words import plain, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,7 +171,10 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
     named = arguments[0] if arguments else ""
     if named == "--version":
         return app
-    register_runner(lambda: import_module(_ENGINE_RUNNER).EngineTrials())
+    if named not in _EVALUATION:
+        from curation.core.engine_trials import register_runner  # noqa: PLC0415 - what uses it
+
+        register_runner(lambda: import_module(_ENGINE_RUNNER).EngineTrials())
     places = {name: f"curation.commands.{name}:{name}" for name in _COMMANDS}
     places |= {name: f"evaluation.commands.{at}" for name, at in _EVALUATION.items()}
     for name in (named,) if named in places else places:
@@ -251,3 +255,81 @@ def _fault_of(error: BaseException) -> CsbdataError | None:
         then = "ulimit -n 1024, then the same command"
         return TemporarilyUnavailable(what.lower(), then=then)
     return None
+
+
+class _Stream(TextIOWrapper):
+    """stdout or stderr, where the system may refuse to write."""
+
+    #: Of stdout: its loss is a fault of the place with exit code 73.
+    is_data = False
+
+    def write(self, text: str) -> int:
+        """Write a text.
+
+        Raises:
+            CannotCreate: the system refuses, but for a reader that is gone.
+        """
+        with self._losses():
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand over what is held back.
+
+        Raises:
+            CannotCreate: the system refuses, but for a reader that is gone.
+        """
+        with self._losses():
+            super().flush()
+
+    @contextmanager
+    def _losses(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            if self.is_data:
+                raise
+        except OSError as error:
+            if self.is_data:
+                why = error.strerror or type(error).__name__
+                what = f"cannot be written ({why})"
+                raise CannotCreate(what, "standard output") from error
+
+
+def prepare_streams() -> None:
+    """Take over stdout and stderr; `csbdata` calls it once at its start.
+
+    A terminal that cannot print a character shows its escape; a stream that the caller
+    has closed leads nowhere.
+    """
+    sys.stdout, sys.stderr = _taken_over(sys.stdout), _taken_over(sys.stderr)
+    if isinstance(sys.stdout, _Stream):
+        sys.stdout.is_data = True
+
+
+def _taken_over(stream: object) -> TextIOWrapper:
+    if stream is None:
+        return _Stream(cast("BinaryIO", open(os.devnull, "wb")))  # noqa: PTH123 - open to the end
+    if not isinstance(stream, TextIOWrapper):
+        return cast("TextIOWrapper", stream)
+    encoding, eager = stream.encoding, stream.line_buffering
+    return _Stream(
+        cast("BinaryIO", stream.detach()),
+        encoding=encoding,
+        errors="backslashreplace",
+        line_buffering=eager,
+    )
+
+
+def end_output() -> None:
+    """Print what stdout still holds back, or give it up."""
+    try:
+        sys.stdout.flush()
+    except (CannotCreate, OSError, ValueError):
+        give_up_output()
+
+
+def give_up_output() -> None:
+    """Lead stdout nowhere: its reader is gone, or its disk is full."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

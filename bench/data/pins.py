@@ -21,7 +21,7 @@ from curation.download.archives import pack_of
 from curation.download.cache import Cache
 from curation.download.packs import SUFFIX, open_pack
 from curation.download.pins import ArchivePin, load_pins
-from curation.system.checksums import file_digest
+from curation.system.user_files import file_digest
 
 
 def moved(pin: ArchivePin, commit: str, file: str) -> ArchivePin:

@@ -6,7 +6,7 @@ import random
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
-from curation.instances.model import InstanceKind
+from curation.core.benchmark import InstanceKind
 from curation.instances.witnesses.builder import (
     NOTHING,
     BuildContext,

@@ -32,7 +32,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from bench.builds import clean_build
 from curation.download.acquire import FetchSettings
 from evaluation.core.cases import Result
-from evaluation.data import RecordSelection, open_data
+from evaluation.core.records import RecordSelection
+from evaluation.data import open_data
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter

@@ -71,7 +71,7 @@ from curation.schema.keywords import (
 )
 from curation.schema.roots import asks_nothing, constrains, looks_like_a_schema
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 from curation.validation.dialect_decision import dialect_of
 from curation.validation.metaschemas import (
     cut,

@@ -26,9 +26,8 @@ from curation.fit.profile import Effect, Profile, SourceKind, TargetKind, load_p
 from curation.fit.scan import scan_of
 from curation.fit.verdict import FitFinding
 from curation.schema.keywords import KNOWN_KEYWORDS
-from curation.system.escaping import shortened
-from curation.system.package_data import results_folder
-from curation.system.words import counted
+from curation.system.user_files import results_folder
+from curation.system.words import counted, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

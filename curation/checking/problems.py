@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from curation.checking.report import NOTE, SchemaProblem
 from curation.json.pointer import tokens_of
 from curation.json.positions import TextPositions
-from curation.system.escaping import shortened
 from curation.system.terminal import show_whole
+from curation.system.words import shortened
 
 
 def places_in_yaml(content: bytes) -> Callable[[str], tuple[int, int]]:

@@ -13,8 +13,7 @@ from curation.core.documents import Reason
 from curation.core.json_types import GivenSchema, Json
 from curation.json.text import text_of_schema
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
-from curation.workers.limits import BUSY_MACHINE, Limits
-from curation.workers.outcomes import Ending
+from curation.workers.limits import BUSY_MACHINE, Ending, Limits
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 

@@ -22,7 +22,6 @@ from curation.core.benchmark import SPLITS
 from curation.core.documents import Origin
 from curation.dataset.editions import BUILDS, DEFAULT_BUILD, SAMPLE_BUILD
 from curation.system.errors import CsbdataError
-from curation.system.tables import table
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -30,6 +29,7 @@ from curation.system.terminal import (
     show,
     show_whole,
     stdout,
+    table,
 )
 from curation.system.words import command, counted
 from curation.workers.ray_pool import LOCAL
@@ -261,7 +261,7 @@ def partiality(built: BuildResult) -> Iterator[str]:
     """Say which configs of a build are not real, why, and what to do; or nothing."""
     from curation.packaging.manifest import origins_of
     from curation.pipeline.build import LEFT_OUT
-    from curation.sources.base import SAMPLE_REASON
+    from curation.sources.readers import SAMPLE_REASON
     from curation.sources.registry import source_named
 
     yield from built.manifest.lacking

@@ -17,10 +17,9 @@ from curation.commands.options import (
     SourcesArgument,
 )
 from curation.system.errors import CsbdataError, NoInput
-from curation.system.escaping import safe, shortened
 from curation.system.progress import progress_of
 from curation.system.terminal import print_json, say, show
-from curation.system.words import counted
+from curation.system.words import counted, safe, shortened
 
 if TYPE_CHECKING:
     from pathlib import Path

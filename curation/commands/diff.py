@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from curation.system.errors import BadData, BadUsage
-from curation.system.escaping import shortened
-from curation.system.tables import table
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -21,8 +19,9 @@ from curation.system.terminal import (
     show,
     show_first,
     stdout,
+    table,
 )
-from curation.system.words import counted
+from curation.system.words import counted, shortened
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, ReadOnlyJson

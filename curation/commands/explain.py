@@ -18,8 +18,6 @@ from curation.core.rule import Rule
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.rules.guard import evidence_counts
 from curation.system.errors import NoInput
-from curation.system.escaping import shortened
-from curation.system.tables import table
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -28,8 +26,9 @@ from curation.system.terminal import (
     show,
     show_whole,
     stdout,
+    table,
 )
-from curation.system.words import counted
+from curation.system.words import counted, shortened
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

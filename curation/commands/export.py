@@ -60,7 +60,7 @@ def maskbench(
       csbdata export maskbench test-set --split test --config Github_easy
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.instances.dataset.records import select_records, write_files
-    from curation.system.atomic_folders import EXPORTED, atomic_folder
+    from curation.system.atomic_files import EXPORTED, atomic_folder
     from curation.system.progress import progress_for
 
     rows = select_records(data, config or (), split or ())

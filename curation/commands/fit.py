@@ -20,8 +20,6 @@ from curation.commands.options import (
     with_option_groups,
 )
 from curation.system.errors import BadData, BadUsage
-from curation.system.escaping import safe, shortened
-from curation.system.tables import plain, table
 from curation.system.terminal import (
     print_json,
     say,
@@ -29,8 +27,9 @@ from curation.system.terminal import (
     show,
     show_whole,
     stdout,
+    table,
 )
-from curation.system.words import command, counted
+from curation.system.words import command, counted, plain, safe, shortened
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -9,8 +9,8 @@ import typer
 
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.errors import BadData, NoInput
-from curation.system.escaping import shortened
 from curation.system.terminal import Format, FormatOption, print_json, say, show
+from curation.system.words import shortened
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

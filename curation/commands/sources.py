@@ -9,7 +9,6 @@ import typer
 
 from curation.commands.options import MirrorOption, OfflineOption  # noqa: TC001 - typer reads them off the signature
 from curation.system.progress import progress_for
-from curation.system.tables import table
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -18,6 +17,7 @@ from curation.system.terminal import (
     show,
     show_first,
     stdout,
+    table,
 )
 from curation.system.words import counted
 

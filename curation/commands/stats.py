@@ -12,18 +12,17 @@ from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.dataset.paper_tables import DRAFTS, TITLES
 from curation.system.errors import BadUsage, NoInput
-from curation.system.escaping import shortened
-from curation.system.screens import print_screen
-from curation.system.tables import table
 from curation.system.terminal import (
     Format,
     FormatOption,
     print_json,
+    print_screen,
     say,
     stdout,
+    table,
     with_more,
 )
-from curation.system.words import counted
+from curation.system.words import counted, shortened
 
 if TYPE_CHECKING:
     from rich.console import Group

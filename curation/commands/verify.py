@@ -11,7 +11,6 @@ import typer
 
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.errors import Unavailable
-from curation.system.tables import plain, table
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -19,8 +18,9 @@ from curation.system.terminal import (
     say,
     show_first,
     stdout,
+    table,
 )
-from curation.system.words import command, counted
+from curation.system.words import command, counted, plain
 
 if TYPE_CHECKING:
     from curation.verification import Verification

@@ -1,10 +1,11 @@
-"""The benchmark's configs, splits and ids, and its canary."""
+"""The benchmark's configs, splits, ids and kinds of instances, and its canary."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
+from enum import StrEnum
 from uuid import NAMESPACE_URL, uuid5
 
 #: The ten configs, in the order in which the first of equal records survives.
@@ -169,3 +170,20 @@ CANARY = str(
         "JSONSchemaBench data 2",
     )
 )
+
+
+class InstanceKind(StrEnum):
+    """How an instance was made."""
+
+    MINIMAL = "minimal"
+    """Only the required parts."""
+    FULL = "full"
+    """Every optional property, to a sensible depth."""
+    COVERING = "covering"
+    """Made for parts that the witnesses before it do not reach."""
+    RANDOM = "random"
+    """Drawn with the seed."""
+    GIVEN = "given"
+    """The source of the schema itself states that it is right."""
+    NEAR_MISS = "near_miss"
+    """A witness with one place edited, so that it is refused."""

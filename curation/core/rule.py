@@ -132,7 +132,7 @@ class Candidate(NamedTuple):
     #: sha256 of the canonical form.
     sha256: str
     field_count: int
-    #: Its source's own bounds (`curation.sources.base.Source`).
+    #: Its source's own bounds (`curation.sources.readers.Source`).
     quota: int | None
     least_fields: int
     #: Outside the ten configs.

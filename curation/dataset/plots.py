@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
 from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT, TITLES, Spread
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,20 +16,19 @@ from urllib.parse import quote
 
 from curation.core.documents import Origin
 from curation.download.archives import unpack
-from curation.download.cache import Cache
+from curation.download.cache import Cache, FetchSettings
 from curation.download.http import Unreachable, download
 from curation.download.packages import download_package, run_client
-from curation.download.packs import SUFFIX
+from curation.download.packs import SUFFIX, cached_pack
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
-from curation.download.settings import FetchSettings
 from curation.system.atomic_files import writing
-from curation.system.checksums import file_digest
 from curation.system.errors import (
     CsbdataError,
     NoInput,
     TemporarilyUnavailable,
     Unavailable,
 )
+from curation.system.user_files import file_digest
 
 __all__ = [
     "Acquired",
@@ -117,7 +116,7 @@ def acquire(
             licence=pin.file_licence,
         )
 
-    if pack := cache.pack(pin.digest):
+    if pack := cached_pack(cache.packs, pin.digest):
         # Of a process that was killed.
         cache.clear_downloads(pin.name)
         return acquired(pack, "cache")
@@ -128,7 +127,7 @@ def acquire(
         return UnavailableArchive(archive=pin.name, reason=reason)
     with cache.lock(pin.name, say):
         # Another process may have been faster.
-        if pack := cache.pack(pin.digest):
+        if pack := cached_pack(cache.packs, pin.digest):
             return acquired(pack, "cache")
         if mirrored is not None:
             say(f"{pin.name}: reading {mirrored}")

@@ -1,4 +1,4 @@
-"""The local cache.
+"""Where archives are fetched from, and the local cache.
 
 packs/<digest>.pack     unpacked archives
 live/                   schemas that SchemaStore only links to
@@ -9,18 +9,18 @@ locks/                  one lock an archive or a folder
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from curation.download.packs import SUFFIX, open_pack
-from curation.system.atomic_files import sweep
-from curation.system.atomic_folders import atomic_folder
-from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
-from curation.system.locks import locked
+import platformdirs
+
+from curation.system.atomic_files import atomic_folder, locked, sweep
+from curation.system.errors import NoInput, TemporarilyUnavailable
 
 _T = TypeVar("_T")
 #: How long to wait for another process that fetches the same archive, seconds.
@@ -53,17 +53,6 @@ class Cache:
     def downloads(self) -> Path:
         """Where bytes are that have not been verified yet."""
         return self.folder / ".downloads"
-
-    def pack(self, digest: str) -> Path | None:
-        """Return the pack of this digest, or None if it is missing or damaged.
-
-        Contents are checked when they are read.
-        """
-        path = self.packs / (digest + SUFFIX)
-        try:
-            return open_pack(path).path
-        except (NoInput, BadData):
-            return None
 
     def clear_downloads(self, name: str) -> None:
         """Remove what has been downloaded of an archive; the caller has its lock."""
@@ -132,3 +121,52 @@ class Cache:
         if value is None:
             raise NoInput(f"the {name.kind} just made cannot be read", str(folder))
         return value
+
+
+_GITHUB: Final = "https://codeload.github.com"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchSettings:
+    """Where archives are, and whether the network may be used."""
+
+    #: The folder that we may fill, and anyone may delete.
+    cache: Path
+    #: A folder of archives, tried before the network.
+    mirror: Path | None = None
+    #: Only the mirror and the cache.
+    offline: bool = False
+    #: The lock of schemas that are hosted outside their archive; one in the cache by
+    #: default (`curation.sources.schemastore`).
+    live_lock: Path | None = None
+    #: The server of repositories' tarballs.
+    github: str = _GITHUB
+    #: Publishers that did not answer, and are not asked again.
+    silent: set[str] = field(default_factory=set, repr=False, compare=False)
+
+    @classmethod
+    def from_environment(
+        cls, *, mirror: Path | None = None, offline: bool = False
+    ) -> FetchSettings:
+        """Return the settings of the environment; for commands alone.
+
+        `CSBDATA_CACHE` names the cache, by default the user's own; `CSBDATA_LIVE_LOCK`
+        the lock of what is hosted outside an archive; `CSBDATA_GITHUB_BASE` a server
+        in the place of GitHub's.
+
+        Args:
+            mirror: A folder of archives; by default `CSBDATA_MIRROR`.
+            offline: Only the mirror and the cache.
+        """
+        cache = os.environ.get("CSBDATA_CACHE")
+        named = os.environ.get("CSBDATA_MIRROR")
+        lock = os.environ.get("CSBDATA_LIVE_LOCK")
+        return cls(
+            cache=Path(
+                cache or platformdirs.user_cache_dir("csbdata", appauthor=False)
+            ),
+            mirror=mirror or (Path(named) if named else None),
+            offline=offline,
+            live_lock=Path(lock) if lock else None,
+            github=os.environ.get("CSBDATA_GITHUB_BASE", _GITHUB).rstrip("/"),
+        )

@@ -14,7 +14,6 @@ from typing import Final
 
 from curation.download.http import Unreachable
 from curation.download.pins import ArchiveKind, ArchivePin
-from curation.system.checksums import file_digest
 from curation.system.errors import (
     CannotCreate,
     TemporarilyUnavailable,
@@ -27,6 +26,7 @@ from curation.system.programs import (
     last_error,
     run_to_end,
 )
+from curation.system.user_files import file_digest
 
 #: Seconds for one package; the largest has 93 MB.
 DEADLINE: Final = 600.0

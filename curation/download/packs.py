@@ -90,6 +90,21 @@ def open_pack(path: Path) -> Pack:
     return _opened(path, status.st_ino, status.st_mtime_ns, status.st_size)
 
 
+def cached_pack(packs: Path, digest: str) -> Path | None:
+    """Return the pack of this digest, or None if it is missing or damaged.
+
+    Contents are checked when they are read.
+
+    Args:
+        packs: The folder of packs.
+        digest: Over the files of the archive.
+    """
+    try:
+        return open_pack(packs / (digest + SUFFIX)).path
+    except (NoInput, BadData):
+        return None
+
+
 def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> Path:
     """Write files, as they come, to a pack named after their digest.
 

@@ -15,8 +15,7 @@ from typing import Annotated, Final
 import msgspec
 
 from curation.system.errors import BadConfiguration
-from curation.system.package_data import raw_folder
-from curation.system.user_files import reading
+from curation.system.user_files import raw_folder, reading
 
 _TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
 _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}

@@ -28,7 +28,7 @@ from curation.schema.keywords import (
     KeywordKind,
     names_of_kind,
 )
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 
 if TYPE_CHECKING:
     from curation.json.pointer import Tokens

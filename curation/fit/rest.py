@@ -19,7 +19,7 @@ from curation.json.pointer import Tokens, pointer
 from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import children, edited, walk, without
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

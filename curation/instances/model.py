@@ -4,34 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from curation.core.benchmark import InstanceKind
 from curation.core.documents import Explained
 from curation.core.json_types import Json
 from curation.json.text import compact
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-
-
-class InstanceKind(StrEnum):
-    """How an instance was made."""
-
-    MINIMAL = "minimal"
-    """Only the required parts."""
-    FULL = "full"
-    """Every optional property, to a sensible depth."""
-    COVERING = "covering"
-    """Made for parts that the witnesses before it do not reach."""
-    RANDOM = "random"
-    """Drawn with the seed."""
-    GIVEN = "given"
-    """The source of the schema itself states that it is right."""
-    NEAR_MISS = "near_miss"
-    """A witness with one place edited, so that it is refused."""
 
 
 class SearchFailure(Explained):

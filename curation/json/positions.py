@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+from curation.json.named_text import without_comments
 from curation.json.pointer import Tokens, tokens_of
 from curation.json.text import MAX_DEPTH
 
@@ -16,25 +17,7 @@ from curation.json.text import MAX_DEPTH
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:]+', re.DOTALL)
 #: A string without escapes.
 _PLAIN = re.compile(r'"[^"\\]*"', re.DOTALL)
-#: A string, or an extension of JSON with comments.
-_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/', re.DOTALL)
-_TRAILING = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _BYTE_ORDER_MARK = "\ufeff"
-
-
-def without_comments(text: str) -> str:
-    """Return JSON with comments as JSON, every character at its place.
-
-    Example:
-        >>> without_comments('{"a": 1, // x')
-        '{"a": 1,     '
-    """
-
-    def blank(match: re.Match[str]) -> str:
-        piece = match[0]
-        return piece if piece.startswith('"') else re.sub(r"[^\n]", " ", piece)
-
-    return _TRAILING.sub(blank, _COMMENT.sub(blank, text))
 
 
 class TextPosition(NamedTuple):

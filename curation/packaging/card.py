@@ -42,7 +42,7 @@ from curation.lint.lint import CODES
 from curation.packaging import licences
 from curation.packaging.markdown import python, render_template
 from curation.packaging.tables import CORE_TABLE, CoreRecord
-from curation.system.package_data import cards_folder
+from curation.system.user_files import cards_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa

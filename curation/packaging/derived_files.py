@@ -40,11 +40,9 @@ from curation.packaging.manifest import BuildFacts, Manifest, read_manifest
 from curation.packaging.rewritten_fits import rewritten_fit
 from curation.packaging.tables import refuse_foreign_columns, write_core
 from curation.system import checksums
-from curation.system.atomic_files import UNFINISHED
-from curation.system.atomic_folders import recover
+from curation.system.atomic_files import UNFINISHED, recover
 from curation.system.errors import NoInput
-from curation.system.package_data import results_folder
-from curation.system.user_files import reading_parquet
+from curation.system.user_files import reading_parquet, results_folder
 from curation.workers.run_folder import locked, run_folder_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
 from curation.core.benchmark import NOTICES
-from curation.system.package_data import cards_folder
+from curation.system.user_files import cards_folder
 
 if TYPE_CHECKING:
     from curation.packaging.manifest import Pin

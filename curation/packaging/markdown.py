@@ -15,8 +15,8 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
 from curation.core.json_types import UntypedJson
-from curation.system.escaping import safe
-from curation.system.package_data import cards_folder
+from curation.system.user_files import cards_folder
+from curation.system.words import safe
 
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
 # What mail readers, browsers and Markdown make an address of without being asked.

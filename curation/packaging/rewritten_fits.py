@@ -12,7 +12,7 @@ from typing import Final
 import polars as pl
 
 from curation.fit.profile import load_profile, provider_names
-from curation.system.package_data import results_folder
+from curation.system.user_files import results_folder
 
 #: The file of an edition that `python -m bench.edition.fits` writes: a row a record
 #: and target.

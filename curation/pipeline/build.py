@@ -58,10 +58,11 @@ from curation.pipeline.read_batches import (
 )
 from curation.rules.sets import RuleSet, rule_set
 from curation.schema.near_duplicates import cluster_weights, clusters
-from curation.system.atomic_folders import atomic_folder, refuse_foreign
-from curation.system.checksums import FILE, file_digest, read_sums
+from curation.system.atomic_files import atomic_folder, refuse_foreign
+from curation.system.checksums import FILE, read_sums
 from curation.system.errors import BadData, CannotCreate, NoInput, Unavailable
 from curation.system.progress import Phases, Progress, Quiet, announce
+from curation.system.user_files import file_digest
 from curation.validation.fastjsonschema_check import try_fastjsonschema
 from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.process import Program
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from curation.download.acquire import UnavailableArchive
-    from curation.sources.base import Source
+    from curation.sources.readers import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

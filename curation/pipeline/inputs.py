@@ -22,7 +22,9 @@ from curation.download.folder_files import FolderFiles
 from curation.download.packs import open_files
 from curation.download.pins import load_pins, pins_for
 from curation.packaging.manifest import Pin
-from curation.sources.base import (
+from curation.sources.local import SOURCE as LOCAL
+from curation.sources.local import open_source, require_files
+from curation.sources.readers import (
     SAMPLE_ATTRIBUTION,
     SAMPLE_COMMIT,
     SAMPLE_LICENCE,
@@ -30,13 +32,11 @@ from curation.sources.base import (
     Reading,
     Source,
 )
-from curation.sources.local import SOURCE as LOCAL
-from curation.sources.local import open_source, require_files
 from curation.sources.registry import source_named, sources
 from curation.system.errors import BadUsage, NoInput
-from curation.system.package_data import raw_folder
 from curation.system.progress import Progress
 from curation.system.registry import closest_names
+from curation.system.user_files import raw_folder
 
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
 _NAMES = "`csbdata sources` lists them; a file or folder is named by its path"

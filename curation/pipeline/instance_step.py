@@ -29,8 +29,14 @@ from curation.instances.dataset.worker import (
     instances_of,
 )
 from curation.system.errors import CsbdataError
-from curation.workers.limits import BACKSTOP, BUSY_MACHINE, Limits
-from curation.workers.outcomes import Ending, ProcessResult, refuse_endless
+from curation.workers.limits import (
+    BACKSTOP,
+    BUSY_MACHINE,
+    Ending,
+    Limits,
+    ProcessResult,
+    refuse_endless,
+)
 from curation.workers.pool import Pool, in_batches
 from curation.workers.process import Program
 

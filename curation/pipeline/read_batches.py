@@ -34,9 +34,9 @@ from curation.pipeline.process_document import (
 from curation.pipeline.read_document import too_long_to_read
 from curation.rules.benchmark import quota
 from curation.system.errors import BadConfiguration
-from curation.system.package_data import raw_folder
+from curation.system.user_files import raw_folder
 from curation.system.words import counted
-from curation.workers.outcomes import Ending, ProcessResult, refuse_endless
+from curation.workers.limits import Ending, ProcessResult, refuse_endless
 from curation.workers.pool import Pool, in_batches
 
 if TYPE_CHECKING:

@@ -49,9 +49,8 @@ from curation.system.errors import (
     TemporarilyUnavailable,
     Unavailable,
 )
-from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
-from curation.system.words import command, counted
+from curation.system.words import command, counted, shortened
 from curation.verification import verify_folder
 
 #: The tag of the edition published with the paper.

@@ -26,8 +26,7 @@ from curation.relation.questions import (
 )
 from curation.schema.subschemas import skeleton_digest
 from curation.system.words import counted
-from curation.workers.limits import BUSY_MACHINE, Limits
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import BUSY_MACHINE, Ending, Limits, ProcessResult
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 

@@ -37,7 +37,7 @@ from curation.json.pointer import Tokens, at, change_at
 from curation.json.text import write
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.subschemas import edited
-from curation.system.package_data import raw_folder
+from curation.system.user_files import raw_folder
 from curation.validation.dialect_decision import refusing
 from curation.validation.metaschemas import complaints
 

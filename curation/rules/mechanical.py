@@ -18,7 +18,7 @@ from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, NUMBERS, Shape
 from curation.schema.misspellings import ANY_TYPE, type_meant
 from curation.schema.subschemas import without
-from curation.system.package_data import raw_folder
+from curation.system.user_files import raw_folder
 
 if TYPE_CHECKING:
     from curation.core.rule import Json

@@ -47,7 +47,7 @@ from curation.schema.dialects import (
 from curation.schema.keywords import BOUNDS
 from curation.schema.subschemas import edited_objects, walk, without
 from curation.schema.translation import with_numeric_bounds
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 from curation.validation.metaschemas import (
     Complaint,
     cut,

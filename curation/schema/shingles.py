@@ -20,7 +20,7 @@ from types import MappingProxyType
 
 from curation.core.benchmark import bounds_of
 from curation.core.json_types import Json
-from curation.system.package_data import raw_folder
+from curation.system.user_files import raw_folder
 
 _HASH_BYTES = 8
 _MASK = (1 << 8 * _HASH_BYTES) - 1

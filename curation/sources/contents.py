@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from curation.core.documents import Rejected
 from curation.json.named_text import parse_named
 from curation.json.pointer import at, tokens_of
-from curation.sources.openapi_bodies import is_description, schemas_in
-from curation.sources.readers import NamedSchema, is_row
-from curation.sources.tools import answers_in, tools_in
+from curation.sources.readers import NamedSchema, is_one_schema
 from curation.system.errors import BadData
 from curation.system.registry import closest_names
 from curation.system.user_files import existing_path, reading, refuse_large
@@ -61,6 +59,11 @@ def held_schemas(
     Raises:
         BadData: it is an OpenAPI description without schemas.
     """
+    if is_one_schema(value):
+        return None
+    from curation.sources.openapi_bodies import is_description, schemas_in  # noqa: PLC0415 - of other documents
+    from curation.sources.tools import requested_schemas  # noqa: PLC0415 - as above
+
     if is_description(value):
         from curation.sources.joined_files import joined  # noqa: PLC0415 (slow)
 
@@ -70,19 +73,6 @@ def held_schemas(
         found = schemas_in(whole.document, path, say, selected)
         return [schema._replace(elsewhere=whole.parts) for schema in found]
     return requested_schemas(value, path, say) or None
-
-
-def requested_schemas(
-    value: Json, path: str, say: Callable[[str], None]
-) -> list[NamedSchema]:
-    """Return the schemas of tools and of the answer in a request, or in a part of one.
-
-    The first arguments are those of `held_schemas`.
-    """
-    # A file of MaskBench has a schema and texts to test: it is one schema.
-    if is_row(value) or (isinstance(value, dict) and "tests" in value):
-        return []
-    return [*tools_in(value, path, say), *answers_in(value)]
 
 
 def read_held(expression: str, say: Callable[[str], None]) -> Held | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from curation.core.documents import RawDocument
-from curation.sources.base import Reading, Source
-from curation.sources.readers import claimed_uris, documents, files_in
+from curation.sources.readers import Reading, Source, claimed_uris, documents, files_in
 
 _NAME = "corpus"
 _CONFIG = "GithubCorpus"

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from curation.core.benchmark import UNDIVIDED
 from curation.core.documents import Origin, RawDocument
-from curation.sources.base import Reading, Source
 from curation.sources.readers import (
     EDITED,
+    Reading,
+    Source,
     claimed_uri,
     claimed_uris,
     document,

@@ -18,8 +18,7 @@ import msgspec
 from curation.core.benchmark import natural_key
 from curation.core.documents import RawDocument
 from curation.json import text as jsontext
-from curation.sources.base import Reading, Source
-from curation.sources.readers import document, function_name
+from curation.sources.readers import Reading, Source, document, function_name
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:

@@ -10,8 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from curation.core.documents import RawDocument
-from curation.sources.base import Reading, Source
-from curation.sources.readers import EDITED, claimed_uris, documents, files_in
+from curation.sources.readers import (
+    EDITED,
+    Reading,
+    Source,
+    claimed_uris,
+    documents,
+    files_in,
+)
 
 _NAME = "kubernetes"
 _CONFIG = "Kubernetes"

@@ -31,12 +31,10 @@ import msgspec
 
 from curation.core.benchmark import CONFIGS, DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Files, RawDocument, Rejected
-from curation.core.hub_names import dataset_name
 from curation.core.json_types import Json
 from curation.download.folder_files import FolderFiles, MadeFile, single_file
 from curation.json import text as jsontext
 from curation.json.named_text import COMMENTS_SUFFIX, YAML_SUFFIXES, parse_named
-from curation.sources.base import Reading, Source
 from curation.sources.contents import (
     Held,
     held_schemas,
@@ -46,6 +44,8 @@ from curation.sources.contents import (
 )
 from curation.sources.readers import (
     NamedSchema,
+    Reading,
+    Source,
     as_rows,
     claimed_uris,
     document,
@@ -53,7 +53,6 @@ from curation.sources.readers import (
     own_uri,
     plain_id,
 )
-from curation.sources.tools import read_mcp_server
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.system.registry import closest_names
 from curation.system.user_files import existing_path, reading_parquet, refuse_large
@@ -194,6 +193,8 @@ def open_source(
     if column is not None:
         schemas = read_hub_column(**column.groupdict(), say=say)
         return _of_schemas(expression, column["name"], schemas, column["name"])
+    from curation.core.hub_names import dataset_name  # noqa: PLC0415 - of what is no file
+
     is_file = Path(expression).suffix in (*_READ, *TABLES)
     hub = None if is_file else dataset_name(expression)
     if hub is None:
@@ -247,6 +248,8 @@ def schemas_of(expression: str, say: Callable[[str], None]) -> Held | None:
         CsbdataError: it cannot be read.
     """
     if expression.startswith(MCP):
+        from curation.sources.tools import read_mcp_server  # noqa: PLC0415 - of servers alone
+
         command, _, name = expression.removeprefix(MCP).partition("#")
         found = selected(read_mcp_server(command, say), name, expression)
         return Held(found, f"{MCP}{command}#")

@@ -1,10 +1,11 @@
-"""Functions that the readers of several sources share."""
+"""Sources: readers of raw documents out of pinned archives, and what they share."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
@@ -17,8 +18,73 @@ from curation.core.documents import Provenance, RawDocument, Rejected
 from curation.json import text as jsontext
 
 if TYPE_CHECKING:
+    from curation.core.documents import Files, Origin
     from curation.core.json_types import Json
-    from curation.sources.base import Reading
+    from curation.download.acquire import Acquired, FetchSettings
+
+
+#: What a row of the embedded sample says of its commit and licence, whom its pin
+#: names, and why a config of it is partial.
+SAMPLE_COMMIT = "sample"
+SAMPLE_LICENCE = "Apache-2.0"
+SAMPLE_ATTRIBUTION = "The csbdata developers"
+SAMPLE_REASON = "taken from the embedded sample"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a reader is given: files, and what is known of the archive."""
+
+    files: Files
+    #: Name of the archive in `raw/sources.toml`.
+    archive: str
+    #: Commit, revision or version: what a row's `commit` says.
+    commit: str
+    #: SPDX expression for the single files.
+    licence: str
+    #: SPDX expression of the archive as a whole.
+    collection_licence: str = "NOASSERTION"
+    origin: Origin
+    #: Name of the rule set that asks.
+    rules: str
+    #: Folder of id lists and pairs: `raw/lists`, or the sample's own.
+    lists: Path
+    #: Config name that the user chose; only `local` reads it.
+    config: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One source: which archives it can be read from, and how."""
+
+    name: str
+    title: str
+    #: The configs that it fills, in benchmark order.
+    configs: tuple[str, ...]
+    #: Rule set to the archives it can be read from, best first.
+    archives: Mapping[str, tuple[str, ...]]
+    #: Yield the raw documents in natural order of their ids.
+    read: Callable[[Reading], Iterable[RawDocument]]
+    #: Absolute URI (no fragment) to path, for references between documents.
+    uris: Callable[[Reading], Mapping[str, str]] = lambda _reading: {}
+    #: Return the archive with what was fetched beside it, and what it still lacks; from
+    #: the archive as it is published, where things are kept (nothing is fetched here),
+    #: and the name of the rule set.
+    complete: Callable[[Acquired, FetchSettings, str], tuple[Acquired, str | None]] = (
+        lambda archive, _settings, _rules: (archive, None)
+    )
+    #: Outside the ten configs; only with `--with` or `--only`, unless `by_default`.
+    extra: bool = False
+    #: Read by every build of rule set `clean`, and none is partial without it.
+    by_default: bool = False
+    #: Each archive holds a part, and all are read; else the first that can be had.
+    #: Their commits are `PACKAGE@VERSION`.
+    in_parts: bool = False
+    #: At most so many kept records, chosen by digest order; None for all.
+    quota: int | None = None
+    #: Kept records must have at least this field count.
+    least_fields: int = 0
+
 
 _JSON = ".json"
 #: The member of a row that holds a schema.
@@ -85,6 +151,11 @@ def is_row(value: Json | Rejected) -> TypeGuard[dict[str, Json]]:
     """
     is_format = isinstance(value, dict) and value.get("type") == _ROW_SCHEMA
     return isinstance(value, dict) and _ROW_SCHEMA in value and not is_format
+
+
+def is_one_schema(value: Json) -> bool:
+    """Return whether a document is a row, or a file of MaskBench: schema and tests."""
+    return is_row(value) or (isinstance(value, dict) and "tests" in value)
 
 
 def plain_id(name: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from curation.sources.base import Source
+from curation.sources.readers import Source
 from curation.system.errors import BadConfiguration
 from curation.system.registry import Registry
 

@@ -29,10 +29,8 @@ from curation.download.acquire import Acquired, FetchSettings, acquire, load_pin
 from curation.download.cache import Cache
 from curation.download.http import download
 from curation.download.packs import open_pack, write_pack
-from curation.sources.base import Reading, Source
-from curation.sources.readers import claimed_uris, document
+from curation.sources.readers import Reading, Source, claimed_uris, document
 from curation.system.atomic_files import atomic_write_bytes, sweep
-from curation.system.checksums import file_digest
 from curation.system.errors import (
     BadConfiguration,
     CsbdataError,
@@ -40,6 +38,7 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.progress import Progress
+from curation.system.user_files import file_digest
 from curation.system.words import counted
 
 #: The folder of a pack with live copies.

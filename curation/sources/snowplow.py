@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from curation.core.documents import RawDocument
-from curation.sources.base import Reading, Source
-from curation.sources.readers import EDITED, documents, files_in, pairs
+from curation.sources.readers import EDITED, Reading, Source, documents, files_in, pairs
 
 _NAME = "snowplow"
 _CONFIG = "Snowplow"

@@ -20,8 +20,7 @@ from curation.core.json_types import UntypedJson
 from curation.download.pins import load_pins
 from curation.json import text as jsontext
 from curation.json.javascript import OPAQUE, is_plain, object_literals
-from curation.sources.base import Reading, Source
-from curation.sources.readers import document, function_name, plain_id
+from curation.sources.readers import Reading, Source, document, function_name, plain_id
 from curation.system.errors import BadData
 
 _NAME = "tool-schemas"

@@ -23,14 +23,14 @@ from curation.json import text as jsontext
 from curation.json.pointer import Tokens, at, pointer, tokens_of
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.roots import TYPES
-from curation.sources.readers import NamedSchema, Role
+from curation.sources.readers import NamedSchema, Role, is_one_schema
 from curation.system.errors import (
     BadData,
     BadUsage,
     TemporarilyUnavailable,
     Unavailable,
+    install_extra,
 )
-from curation.system.extras import install_extra
 from curation.system.words import counted
 
 #: Where a definition has the schema of its parameters, and of what it returns.
@@ -67,6 +67,21 @@ _SMALL: Final = {name.upper(): name for name in sorted(TYPES)}
 DEADLINE = 30.0
 #: Pages of a list of tools; a server that goes on and on is cut off.
 _MOST_PAGES = 1_000
+
+
+def requested_schemas(
+    value: Json, path: str, say: Callable[[str], None]
+) -> list[NamedSchema]:
+    """Return the schemas of tools and of the answer in a request, or in a part of one.
+
+    Args:
+        value: The document.
+        path: Its file, for messages.
+        say: Prints what is passed over.
+    """
+    if is_one_schema(value):
+        return []
+    return [*tools_in(value, path, say), *answers_in(value)]
 
 
 def tools_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSchema]:

@@ -8,8 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from curation.core.documents import RawDocument
-from curation.sources.base import Reading, Source
-from curation.sources.readers import EDITED, claimed_uris, documents, files_in, pairs
+from curation.sources.readers import (
+    EDITED,
+    Reading,
+    Source,
+    claimed_uris,
+    documents,
+    files_in,
+    pairs,
+)
 
 _NAME = "washingtonpost"
 _CONFIG = "WashingtonPost"

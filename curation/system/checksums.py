@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from curation.system.errors import BadData
-from curation.system.user_files import read_utf8
+from curation.system.user_files import file_digest, read_utf8
 
 #: The file's name in a dataset folder. It lists every other file.
 FILE = "SHA256SUMS"
 #: What git and the Hub's clients keep in a folder.
 NOT_OURS = frozenset({".git", ".gitattributes", ".cache"})
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
-
-
-def file_digest(path: Path) -> str:
-    """Return the sha256 of a file's bytes, in hexadecimal.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def sums_of(folder: Path, names: Iterable[str]) -> dict[str, str]:

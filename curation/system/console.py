@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 from rich.console import Console as RichConsole
 
-from curation.system.activity import ACTIVITY
-from curation.system.tables import plain
+from curation.system.words import plain
 
 #: Columns of a file or a pipe without `COLUMNS`: more than any row needs.
 _PIPE_WIDTH: Final = 10_000
@@ -18,10 +18,13 @@ _PIPE_WIDTH: Final = 10_000
 class Console(RichConsole):
     """A console that leaves a pipe without a reader to the command line."""
 
+    #: Called whenever something was printed.
+    after_print: Callable[[], None]
+
     def print(self, *values: Any, **options: Any) -> None:  # noqa: ANN401 - rich's own
-        """Print as rich does, and remember when."""
+        """Print as rich does, and let it be known."""
         super().print(*values, **options)
-        ACTIVITY.note()
+        self.after_print()
 
     @property
     def folds(self) -> bool:
@@ -42,14 +45,16 @@ class Console(RichConsole):
         raise BrokenPipeError
 
 
-def console(*, stderr: bool) -> Console:
+def console(*, stderr: bool, after_print: Callable[[], None]) -> Console:
     """Return a new console for stdout or stderr."""
     stream = sys.stderr if stderr else sys.stdout
     has_width = stream.isatty() or os.environ.get("COLUMNS")
-    return Console(
+    made = Console(
         stderr=stderr,
         width=None if has_width else _PIPE_WIDTH,
         markup=False,
         emoji=False,
         highlight=False,
     )
+    made.after_print = after_print
+    return made

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Final
 
-from curation.system.activity import ACTIVITY
-from curation.system.escaping import safe
-from curation.system.terminal import say, stderr
+from curation.system.terminal import ACTIVITY, say, stderr
+from curation.system.words import safe
 
 #: Seconds after which a line says again how far the work is, where there is no bar.
 HEARTBEAT: Final = 10.0

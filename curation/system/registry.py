@@ -19,11 +19,12 @@ import pkgutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from curation.system.errors import BadConfiguration, BadUsage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from importlib.metadata import EntryPoint
 
 
@@ -125,3 +126,19 @@ class Registry(Generic[P]):
         if near:
             then = f"did you mean {' or '.join(near)}?"
         return BadUsage(f"there is no {self.noun} {name!r}", then=then)
+
+
+def imported_late(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that imports a function when it is called, and calls it.
+
+    Help texts read the lists of tasks and suites, and workers need no tables.
+
+    Args:
+        module: Its dotted name.
+        name: The function or class in it.
+    """
+
+    def call(*arguments: object) -> object:
+        return getattr(import_module(module), name)(*arguments)
+
+    return call

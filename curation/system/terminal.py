@@ -1,6 +1,6 @@
 """Print for every command: data on stdout, progress on stderr.
 
-Control characters in data are made visible (`curation.system.escaping`). Consoles are
+Control characters in data are made visible (`curation.system.words`). Consoles are
 made at each call, so `NO_COLOR`, `TERM`, `COLUMNS` and redirection apply at once. A
 screen folds lines to its width; a file or pipe does only if `COLUMNS` gives one.
 """
@@ -9,23 +9,48 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
+import msgspec
 import typer
 
 from curation.core.json_types import ReadOnlyJson
-from curation.system.activity import ACTIVITY
-from curation.system.escaping import safe_lines
-from curation.system.tables import plain
-from curation.system.words import command
+from curation.system.words import command, plain, safe_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rich.console import Group, RenderableType
+    from rich.text import Text
+
     from curation.system.console import Console
+
+
+class Activity(msgspec.Struct):
+    """What shows a person that the command is at work."""
+
+    #: When something was printed last, by `time.monotonic`.
+    printed: float = msgspec.field(default_factory=time.monotonic)
+    #: Number of bars that move, and of questions that wait for the person.
+    bars: int = 0
+    #: Returns what is at work, and how far it is; empty if nobody has said.
+    work: Callable[[], str] = str
+
+    def note(self) -> None:
+        """Remember that something was printed just now."""
+        self.printed = time.monotonic()
+
+
+#: That of this process.
+ACTIVITY: Final = Activity()
+
 
 #: Variables by which a file or a pipe is written as a screen is.
 _AS_ON_A_SCREEN: Final = frozenset({"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE"})
@@ -82,14 +107,14 @@ def stdout() -> Console:
     """Return the console for data."""
     from curation.system.console import console  # noqa: PLC0415 - takes 60 ms
 
-    return console(stderr=False)
+    return console(stderr=False, after_print=ACTIVITY.note)
 
 
 def stderr() -> Console:
     """Return the console for progress, warnings and errors."""
     from curation.system.console import console  # noqa: PLC0415 - takes 60 ms
 
-    return console(stderr=True)
+    return console(stderr=True, after_print=ACTIVITY.note)
 
 
 def _wrote_plainly(stream: TextIO, text: str) -> bool:
@@ -153,3 +178,103 @@ def show_first(
 def print_json(value: ReadOnlyJson) -> None:
     """Print one JSON value on stdout, in ASCII, which every locale can print."""
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+#: Lines of a screen.
+_LINES: Final = 40
+_MORE: Final = "Another table with its notes, or --all"
+
+
+def print_screen(
+    command: str,
+    tables: Mapping[str, RenderableType],
+    names: Sequence[str],
+    lines: Sequence[str] = (),
+    remark: str = "",
+) -> None:
+    """Print the tables that fit on a screen, and on stderr the names of the others.
+
+    Args:
+        command: What prints another table with `--table`, and all with `--all`.
+        tables: The tables by name, the most telling first.
+        names: The names of all tables, of a task's `TASK/NAME`.
+        lines: Printed above them.
+        remark: A sentence about the cells.
+    """
+    for line in lines:
+        show(line)
+    names = list(dict.fromkeys((*names, *tables)))
+    more = f"{remark} {_MORE}".lstrip()
+    # The command below is one line more.
+    left = _LINES - 1 - _height(map(plain, (*lines, more, *_by_task(names))))
+    for name, table in tables.items():
+        height = _height([table])
+        if height <= left:
+            left -= height
+            stdout().print(table, crop=False)
+            names.remove(name)
+    if names:
+        say_command(more, f"{command} --table {shlex.quote(names[0])}")
+    for line in _by_task(names):
+        say(line)
+
+
+def _height(parts: Iterable[RenderableType]) -> int:
+    """Return the number of lines that parts of a screen take."""
+    console = stdout()
+    return sum(len(console.render_lines(part)) for part in parts)
+
+
+def _by_task(names: Iterable[str]) -> list[str]:
+    """Return names of tables, a line for each task and one for those of none."""
+    by_task: dict[str, list[str]] = {}
+    for name in names:
+        task, _, slug = name.rpartition("/")
+        by_task.setdefault(task, []).append(slug)
+    return [
+        ": ".join(filter(None, (task, ", ".join(own)))) for task, own in by_task.items()
+    ]
+
+
+def table(
+    headers: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    title: str = "",
+    numbers: Iterable[int] = (),
+) -> Group:
+    """Return a table of safe cells; a screen folds those that are too long.
+
+    Args:
+        headers: The titles of the columns.
+        rows: The cells; a `Text` keeps its style, None prints as an empty cell.
+        title: Printed above the table.
+        numbers: Positions of the columns that align right.
+    """
+    from rich.box import SIMPLE  # noqa: PLC0415 - takes time
+    from rich.console import Group  # noqa: PLC0415 - takes time
+    from rich.table import Table  # noqa: PLC0415 - takes time
+
+    framed = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 1))
+    right = frozenset(numbers)
+    for index, header in enumerate(headers):
+        framed.add_column(
+            _cell(header),
+            justify="right" if index in right else "left",
+            overflow="fold",
+        )
+    for row in rows:
+        framed.add_row(*map(_cell, row))
+    return Group(plain(title, "italic"), framed) if title else Group(framed)
+
+
+def _cell(value: object) -> Text:
+    from rich.text import Text  # noqa: PLC0415 - takes time
+
+    if isinstance(value, Text):
+        return value
+    if value is None:
+        return Text()
+    if isinstance(value, bool):
+        return Text(str(value).lower())
+    return Text(safe_lines(f"{value:,}" if isinstance(value, int) else str(value)))

@@ -1,12 +1,17 @@
-"""Refuse files that cannot be used: too large, a device, an odd name, damaged."""
+"""Files: refuse what cannot be used, name files after data, find those that ship."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR
+from typing import Final
+from urllib.parse import unquote
 
 from curation.system.errors import BadData, NoInput
 
@@ -145,3 +150,82 @@ def refuse_unprintable(path: Path) -> Path:
         name = str(path).encode("utf-8", "backslashreplace").decode()
         raise NoInput("its name is no UTF-8", name, "rename it")
     return path
+
+
+#: Between split and id in the name of one of MaskBench's files.
+MARK: Final = "---"
+#: Names that stay as they are, but for blanks.
+_PLAIN: Final = re.compile(r"[A-Za-z0-9$@_][A-Za-z0-9$@_.,= -]{0,99}")
+_OTHER: Final = re.compile(r"[^A-Za-z0-9$@_.,=-]+")
+_MAX_BEGINNING: Final = 60
+_DIGEST: Final = 12
+
+
+def safe_name(name: str) -> str:
+    """Return a name as one part of a path or an address, another for each name.
+
+    Blanks become `+`. A name with anything else that is not a letter, a digit or one of
+    `$@_.,=-`, or that is too long, is shortened and ends with a digest.
+
+    Args:
+        name: Any text, such as an engine's label out of a stranger's run.
+
+    Returns:
+        A name that begins with neither a dot nor a hyphen, of 100 characters at most.
+
+    Example:
+        >>> safe_name("xgrammar 0.2.8"), safe_name("../../.bashrc")
+        ('xgrammar+0.2.8', 'bashrc~1559504cfb83')
+    """
+    if _PLAIN.fullmatch(name):
+        return name.replace(" ", "+")
+    beginning = _OTHER.sub("-", name).strip(".-")[:_MAX_BEGINNING]
+    digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+    return f"{beginning}~{digest}"
+
+
+def name_of(path: Path) -> tuple[str, str]:
+    """Return a file's split (empty where its name has none) and its schema's id."""
+    split, _, unique_id = path.stem.partition(MARK)
+    return (unquote(split), unquote(unique_id)) if unique_id else ("", unquote(split))
+
+
+_PACKAGE = Path(__file__).parent.parent
+_SHIPPED = _PACKAGE / "_data"
+
+
+def raw_folder() -> Path:
+    """Return the folder of `sources.toml`, the id lists and the sample."""
+    return _folder("raw")
+
+
+def cards_folder() -> Path:
+    """Return the folder of the dataset card's templates and texts."""
+    return _folder("cards")
+
+
+def results_folder() -> Path:
+    """Return the folder of published results, an edition each."""
+    return _folder("results")
+
+
+def _folder(name: str) -> Path:
+    """Prefer what the wheel carries; a checkout has the folder beside the package.
+
+    Raises:
+        FileNotFoundError: neither is there, so the installation is damaged.
+    """
+    for parent in (_SHIPPED, _PACKAGE.parent):
+        if (parent / name).is_dir():
+            return parent / name
+    raise FileNotFoundError(f"csbdata is installed without its {name!r} folder")
+
+
+def file_digest(path: Path) -> str:
+    """Return the sha256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -18,8 +18,13 @@ import msgspec
 
 from curation.core.records import BenchmarkRecord
 from curation.system.atomic_files import atomic_write_bytes
-from curation.workers.limits import BACKSTOP, BUSY_MACHINE, Limits
-from curation.workers.outcomes import Ending, refuse_endless
+from curation.workers.limits import (
+    BACKSTOP,
+    BUSY_MACHINE,
+    Ending,
+    Limits,
+    refuse_endless,
+)
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 

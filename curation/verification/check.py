@@ -17,9 +17,9 @@ import msgspec
 import pyarrow.parquet as pq
 
 from curation.core.json_types import UntypedJson
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 from curation.verification.findings import Finding
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import Ending, ProcessResult
 
 if TYPE_CHECKING:
     from curation.verification.folder_contents import FolderContents, ParquetTable

@@ -28,7 +28,7 @@ from curation.schema.keywords import (
     Shape,
 )
 from curation.schema.subschemas import STRIPPED
-from curation.system.package_data import raw_folder
+from curation.system.user_files import raw_folder
 from curation.validation.metaschemas import is_valid
 
 #: Odd numbers that order shingles, and deal the least of a record to a split.

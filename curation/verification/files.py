@@ -10,8 +10,9 @@ from curation.core.benchmark import LEDGER, NOTICES, SPLITS, records_config
 from curation.dataset.parquet import file_name
 from curation.packaging.derived_files import is_derived
 from curation.system.checksums import FILE as SUMS
-from curation.system.checksums import file_digest, read_sums
+from curation.system.checksums import read_sums
 from curation.system.errors import BadData
+from curation.system.user_files import file_digest
 from curation.verification.check import CheckResult, FolderCheck
 from curation.verification.findings import Finding
 from curation.verification.folder_contents import FolderContents, read_text

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from curation.system.errors import BadData, Unavailable
-from curation.system.escaping import safe
+from curation.system.words import safe
 
 #: The check whose failures say that something could not even be read.
 READABLE = "readable"

@@ -19,8 +19,8 @@ from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest, read_manifest, versions_here
 from curation.system.checksums import NOT_OURS
 from curation.system.errors import BadData, NoInput
-from curation.system.escaping import shortened
 from curation.system.user_files import reading_parquet
+from curation.system.words import shortened
 from curation.verification.findings import READABLE, Finding
 
 #: Bytes of the largest text file that is read whole.

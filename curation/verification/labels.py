@@ -19,7 +19,12 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from curation.core.benchmark import holds_instances, instances_folder, records_config
+from curation.core.benchmark import (
+    InstanceKind,
+    holds_instances,
+    instances_folder,
+    records_config,
+)
 from curation.dataset.parquet import split_files
 from curation.fit.records import record_fit
 from curation.instances.dataset import parquet as tables
@@ -30,11 +35,9 @@ from curation.instances.dataset.make_instances import (
 )
 from curation.instances.dataset.worker import cost_too_much
 from curation.instances.judging.grading import grade
-from curation.instances.model import InstanceKind, InstanceRow
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.rewritten_fits import rewritten_fit
-from curation.system.escaping import shortened
-from curation.system.words import counted
+from curation.system.words import counted, shortened
 from curation.validation.fastjsonschema_check import ENDED
 from curation.validation.fastjsonschema_worker import verdict
 from curation.verification.check import (
@@ -49,6 +52,7 @@ from curation.verification.findings import Finding
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
+    from curation.instances.model import InstanceRow
     from curation.verification.folder_contents import FolderContents
 
     _Row = Mapping[str, UntypedJson]

@@ -11,6 +11,7 @@ from curation.core.benchmark import (
     CANARY,
     CONFIGS,
     INSTANCES,
+    InstanceKind,
     final_config,
     holds_instances,
     is_github_config,
@@ -20,7 +21,6 @@ from curation.core.documents import KEPT, Origin, Reason
 from curation.core.rule import RepairKind
 from curation.dataset.ledger import CHANGE_COLUMNS, CHANGES, DOCUMENTS
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, LEDGER_COLUMNS
-from curation.instances.model import InstanceKind
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import NAME, PARTIAL_NAME, Manifest
 from curation.rules.sets import rule_set

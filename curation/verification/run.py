@@ -17,9 +17,9 @@ import msgspec
 
 from curation.lint.credentials import cover_credentials
 from curation.system.credentials import redacted
-from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
 from curation.system.user_files import reading_parquet
+from curation.system.words import shortened
 from curation.verification.check import CheckItem
 from curation.verification.files import DIGESTS, STRAYS
 from curation.verification.findings import READABLE, Finding, Verification
@@ -35,8 +35,7 @@ from curation.workers.process import Program
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.verification.check import CheckBatch, FolderCheck
-    from curation.workers.limits import Message
-    from curation.workers.outcomes import ProcessResult
+    from curation.workers.limits import Message, ProcessResult
 
 #: In the order of their findings.
 CHECKS = (DIGESTS, STRAYS, LOADING, DERIVED, ROWS, LABELS, LEAKAGE, TEXTS)

@@ -32,8 +32,9 @@ from curation.dataset.parquet import (
 )
 from curation.packaging.derived_files import differing_files
 from curation.packaging.tables import table_form
-from curation.system.checksums import file_digest, names_in
-from curation.system.extras import install_extra
+from curation.system.checksums import names_in
+from curation.system.errors import install_extra
+from curation.system.user_files import file_digest
 from curation.system.words import counted
 from curation.verification.check import (
     CheckBatch,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from curation.core.json_types import UntypedJson
 from curation.json.text import canonical
-from curation.system.package_data import cards_folder, raw_folder
+from curation.system.user_files import cards_folder, raw_folder
 
 #: Libraries whose version decides what a build keeps or how its bytes look.
 _DECISIVE = (

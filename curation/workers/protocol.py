@@ -39,6 +39,9 @@ _Answer = TypeVar("_Answer")
 #: Name of the environment variable with the two file descriptors.
 CHANNEL = "CSBDATA_CHANNEL"
 _PR_SET_PDEATHSIG = 1
+#: Bytes that a child may print beside one answer: a little less than the largest file
+#: that it may write.
+MAX_PRINTED_BYTES = 60 * 2**20
 
 
 def encode_json(value: object) -> bytes:

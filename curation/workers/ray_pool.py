@@ -24,16 +24,15 @@ from curation.system.errors import (
     CsbdataError,
     TemporarilyUnavailable,
     Unavailable,
+    install_extra,
 )
-from curation.system.extras import install_extra
 from curation.system.slow_formats import formats_when_needed
 from curation.system.words import counted
 from curation.workers.fingerprint import code_digest, digest_of_files, versions
 from curation.workers.pool import BatchResult, Pool
 
 if TYPE_CHECKING:
-    from curation.workers.limits import Limits, Message
-    from curation.workers.outcomes import ProcessResult
+    from curation.workers.limits import Limits, Message, ProcessResult
     from curation.workers.process import Program
 
 LOCAL: Final = "local"

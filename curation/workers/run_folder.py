@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from curation.system import locks
+from curation.system import atomic_files
 from curation.system.atomic_files import sweep_tree, unfinished, writing
 from curation.system.errors import TemporarilyUnavailable
 
@@ -42,7 +42,7 @@ def locked(folder: Path) -> Iterator[None]:
         str(folder),
         "wait for its end or choose another folder",
     )
-    with locks.locked(folder / "lock", busy):
+    with atomic_files.locked(folder / "lock", busy):
         yield
 
 

@@ -11,8 +11,7 @@ from typing import Self
 import msgspec
 
 from curation.system.errors import CsbdataError, TemporarilyUnavailable
-from curation.workers.limits import Limits, Message, decode_line
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import Ending, Limits, Message, ProcessResult, decode_line
 from curation.workers.process import Child, Program, exchange
 
 #: Seconds between two looks at the child's memory.

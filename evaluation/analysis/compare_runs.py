@@ -31,10 +31,9 @@ from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import Cell, Rate, Ratio, Table, in_turns
 from evaluation.results.attempts import wrong_texts
 from evaluation.results.conditions import differences
-from evaluation.results.headline import ALL, headline, times_table
+from evaluation.results.headline import ALL, coverage, firsts, headline, times_table
 from evaluation.results.noise import TIMES, reach_of, times_by_case, widened
 from evaluation.results.outcomes import RANKS, Outcome
-from evaluation.results.overview import coverage, firsts
 from evaluation.results.reader import RecordedRun, gaps_of, run_names
 from evaluation.results.suite_pairs import (
     changed_classes,
@@ -60,7 +59,7 @@ _KEY: Final = pl.concat_str(CASE, separator="/").alias("key")
 
 def is_timed(task: str) -> bool:
     """Return whether a task's times are results; True for an unknown task."""
-    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
+    from evaluation.tasks import tasks  # noqa: PLC0415 (imports every task)
 
     return task not in tasks() or tasks()[task].timed
 

@@ -12,8 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.system.errors import CsbdataError
-from curation.system.escaping import shortened
-from curation.system.words import counted
+from curation.system.words import command, counted, shortened
 from evaluation.analysis.failures import SEVERITY
 from evaluation.analysis.recorded_cases import (
     ask_in_new_process,
@@ -22,7 +21,7 @@ from evaluation.analysis.recorded_cases import (
     open_engine,
 )
 from evaluation.analysis.shrink_failure import shrink_failure
-from evaluation.core.cases import Bounds, InstanceResult, Row, WalkVerdict
+from evaluation.core.cases import Bounds, InstanceResult, Result, Row, WalkVerdict
 from evaluation.results.outcomes import (
     FAULTS,
     Outcome,
@@ -30,12 +29,12 @@ from evaluation.results.outcomes import (
     number_in,
     outcome_of,
 )
-from evaluation.tasks.registry import task_named
+from evaluation.tasks import task_named
 from evaluation.tokenizers import get_tokenizer
-from evaluation.walking.why import ACCEPTED, VARYING
+from evaluation.walking.why import ACCEPTED, OTHER, VARYING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from curation.download.acquire import FetchSettings
     from evaluation.results.reader import RecordedRun
@@ -106,7 +105,11 @@ def faults(run: RecordedRun, label: str, task: str) -> list[EngineFault]:
 
 
 def fault_lines(
-    run: RecordedRun, label: str, task: str, fetch: FetchSettings
+    run: RecordedRun,
+    label: str,
+    task: str,
+    fetch: FetchSettings,
+    say: Callable[[str], None],
 ) -> list[str]:
     """Return the faults of an engine in words, each with the smallest schema found.
 
@@ -115,19 +118,21 @@ def fault_lines(
         label: The engine's label.
         task: The task whose rows are read.
         fetch: Where the tokenizer is.
+        say: Prints what takes long.
     """
     classes = faults(run, label, task)
+    if not classes:
+        return []
+    say(f"{label}: looking for the smallest schemas under which it fails")
+    tokenizer = get_tokenizer(str(run.header.tokenizer.name), fetch)
     lines: list[str] = []
-    tokenizer = (
-        get_tokenizer(str(run.header.tokenizer.name), fetch) if classes else None
-    )
     for fault in classes[:_DESCRIBED]:
-        if tokenizer is not None:
-            lines += _described(run, fault, tokenizer, fetch)
+        lines += _described(run, fault, tokenizer, fetch)
     if len(classes) > _DESCRIBED:
-        rest_of_classes = counted(len(classes) - _DESCRIBED, "class with other causes")
-        lines.append(f"and {rest_of_classes}: --failures")
-    return [*lines, ""] if lines else []
+        others = counted(len(classes) - _DESCRIBED, "other cause")
+        listing = command("results", "show", run.folder, "--failures")
+        lines.append(f"and {others}: {listing}")
+    return [*lines, ""]
 
 
 def _described(
@@ -139,11 +144,9 @@ def _described(
     row = fault.row
     index = fault.text
     name = f"{row.config}/{row.id}"
-    head = (
-        f"{row.engine}: {fault.outcome.replace('_', ' ')} in "
-        f"{counted(fault.schemas, 'schema')}: "
-        f"{_reason(fault, run.header.participant(row.engine).spec or '')}"
-    )
+    words = fault.outcome.replace("_", " ")
+    head = f"{row.engine}: {words} in {counted(fault.schemas, 'schema')}"
+    path = run.header.participant(row.engine).spec or ""
     try:
         case = case_of(run, row.task, name, fetch)
         if index is not None:
@@ -153,34 +156,50 @@ def _described(
             afresh = ask_in_new_process(engine, tokenizer, _BOUNDS)
             shrunk = shrink_failure(case, ask, afresh, until=monotonic() + _SECONDS)
     except CsbdataError as error:
-        return [head, f"  schema {name} ({error.what})"]
-    lines = [head, f"  schema {shortened(shrunk.case.schema, _WIDTH)}"]
+        reason = _reason(fault, fault.walked, path)
+        return [f"{head}: {reason}", f"  schema {name} ({error.what})"]
+    shown = shrunk.row.walks[0] if index is not None else None
+    lines = [
+        f"{head}: {_reason(fault, shown, path)}",
+        f"  schema {shortened(shrunk.case.schema, _WIDTH)}",
+    ]
     if index is not None:
-        (walk,) = shrunk.case.walks
-        (walked,) = shrunk.row.walks
+        walk = shrunk.case.walks[0]
+        stop = _stop(walk.text, shrunk.row.walks[0], tokenizer)
         lines.append(
             f"  {'valid' if walk.valid else 'invalid'} text "
-            f"{shortened(walk.text, _WIDTH)}{_stop(walk.text, walked, tokenizer)}"
+            f"{shortened(walk.text, _WIDTH)}{stop}"
         )
     return [*lines, f"  found in {name}"]
 
 
-def _reason(fault: EngineFault, path: str) -> str:
-    """Return why, in a clause; for a crash with the line of the engine's file."""
-    walked = fault.walked
+def _reason(fault: EngineFault, shown: InstanceResult | None, path: str) -> str:
+    """Return why, in a clause; for a crash with the line of the engine's file.
+
+    Args:
+        fault: The class of failures.
+        shown: The walk that is shown, under the smallest schema.
+        path: The engine's file.
+    """
+    why = fault.walked.why if fault.walked else None
     row = fault.row
-    if walked is None or walked.why is None:
-        where = f"{row.phase}: " if row.phase else ""
+    if shown is None or why is None:
+        is_said = row.result is Result.COMPILE_ERROR or not row.phase
+        where = "" if is_said else f"{row.phase}: "
         return where + row.detail.partition("\n")[0] + _line_in(row.warnings, path)
-    if walked.verdict in FAULTS:
-        return walked.detail
-    why = walked.why
-    setting = f" ({why.setting})" if why.setting else ""
+    if shown.verdict in FAULTS:
+        return shown.detail
     if why.stands == ACCEPTED:
+        setting = f" ({why.setting})" if why.setting else ""
         return f"{why.keyword} is not enforced{setting}"
+    # What a smaller schema does without is not the reason.
+    why = shown.why or why
+    what = "valid text" if why.stands == OTHER else why.stands
+    blocked = "" if shown.verdict is WalkVerdict.MASK_GAP else " blocked"
     keyword = f", where {why.keyword} applies" if why.keyword else ""
-    detail = f": {walked.detail}" if walked.detail else ""
-    return f"{why.stands}{keyword}{setting}{detail}"
+    setting = f" ({why.setting})" if why.setting else ""
+    detail = f": {shown.detail}" if shown.detail else ""
+    return f"{what}{blocked}{keyword}{setting}{detail}"
 
 
 def _line_in(warnings: Sequence[str], path: str) -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from curation.core.engine_trials import EngineTrial, KnownEngine, PassedValue
-from curation.download.settings import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.instances.dataset.worker import InstanceRequest, witnesses_of_each
 from curation.system.errors import BadConfiguration, TemporarilyUnavailable
 from curation.system.terminal import say
@@ -22,8 +22,7 @@ from evaluation.core.records import Record
 from evaluation.data.instance_store import recorded_instances
 from evaluation.results.outcomes import FAULTS, engine_is_right
 from evaluation.servers.provider import is_served
-from evaluation.setup.engine_files import FAITHFUL, UNCONSTRAINED
-from evaluation.setup.environments import install_line
+from evaluation.setup.engine_files import FAITHFUL, UNCONSTRAINED, install_line
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from evaluation.tasks.masks import NAME
 from evaluation.tasks.probe.acceptance import REJECTED, UNKNOWN, ask_records

@@ -67,7 +67,7 @@ def failures(
     Raises:
         NoInput: the run has no such engine.
     """
-    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
+    from evaluation.tasks import tasks  # noqa: PLC0415 (imports every task)
 
     names = run.header.names()
     aliases = {label: {label, names.get(label, label)} for label, _ in run.row_counts}
@@ -184,7 +184,7 @@ def failures_table(
         limit: Most of them that are shown; None for all.
         control_apart: Whether the control's failures were left out.
     """
-    from evaluation.walking.rerun import rerun_command  # noqa: PLC0415 (imports the driver)
+    from evaluation.core.run_header import rerun_command  # noqa: PLC0415 (imports the driver)
     from evaluation.walking.run_folder import RECORDS  # noqa: PLC0415 (as above)
 
     rows = tuple(

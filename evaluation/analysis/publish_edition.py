@@ -21,8 +21,7 @@ from curation.download.acquire import FetchSettings
 from curation.packaging.markdown import render_template
 from curation.packaging.rewritten_fits import FITS
 from curation.packaging.tables import CORE_LIST
-from curation.system.atomic_files import atomic_file, atomic_write_bytes
-from curation.system.atomic_folders import refuse_foreign
+from curation.system.atomic_files import atomic_file, atomic_write_bytes, refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
 from curation.workers.fingerprint import fingerprint
 from evaluation.analysis.paper_tables import FRAMEWORKS, PAPER_DRAFT, suite_table
@@ -52,8 +51,8 @@ from evaluation.results.fits import FITS_TABLE, FitRow, fits_table, read_fits
 from evaluation.results.headline import ALL, headline, outcomes_table, times_table
 from evaluation.results.suite_rows import scored_run
 from evaluation.results.suite_tables import reading, standings
+from evaluation.tasks import task_named
 from evaluation.tasks.official_suite.outcomes import SuiteFailure
-from evaluation.tasks.registry import task_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -14,8 +14,7 @@ from curation.system.errors import (
 )
 from curation.workers.process import exchange
 from evaluation.core.cases import Bounds, Case, Result, Row
-from evaluation.setup.engine_files import FAITHFUL
-from evaluation.setup.environments import install_line
+from evaluation.setup.engine_files import FAITHFUL, install_line
 from evaluation.walking.engine_worker import EngineWorker, PendingCase
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
         CsbdataError: the data is unavailable.
     """
     from evaluation.data import open_data  # noqa: PLC0415 (reads tables)
-    from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
+    from evaluation.tasks import task_named  # noqa: PLC0415 (imports tasks)
 
     kind = task_named(task).prepared(fetch, lambda _message: None)
     recorded = run.header.data

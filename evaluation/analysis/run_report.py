@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 from curation.system.errors import CsbdataError, NoInput
 from evaluation.core.cases import Result, Row
 from evaluation.reporting.tables import Table, in_turns
+from evaluation.results.headline import tables as tables_of_any
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
-from evaluation.results.overview import tables as tables_of_any
 from evaluation.results.refusal_messages import refused_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from evaluation.core.suite import ScoredRun, Suite
+    from evaluation.core.suite import Suite
     from evaluation.core.task import Task
     from evaluation.results.reader import RecordedRun
 
@@ -56,7 +56,7 @@ def _tasks(run: RecordedRun, names: Sequence[str]) -> dict[str, Task | None]:
     Raises:
         NoInput: as `tables_by_task` does.
     """
-    from evaluation.tasks.registry import named_alike, tasks  # noqa: PLC0415 (late)
+    from evaluation.tasks import named_alike, tasks  # noqa: PLC0415 (late)
 
     known_tasks: Mapping[str, Task] = {
         name: task for name in run.tasks if (task := named_alike(name)) is not None
@@ -79,9 +79,10 @@ def _tasks(run: RecordedRun, names: Sequence[str]) -> dict[str, Task | None]:
 def _tables(run: RecordedRun, name: str, task: Task | None) -> Iterable[Table]:
     """Return the tables of a suite or task, or the common ones."""
     if suite := _suite(run):
+        from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 (of suites)
         from evaluation.results.suite_tables import suite_tables  # noqa: PLC0415 (of suites)
 
-        return suite_tables(suite, _scored(run, name))
+        return suite_tables(suite, scored_run(run, name))
     if task and not run.suite:
         return task.tables(run)
     return tables_of_any(run.attempts(name))
@@ -97,12 +98,6 @@ def _suite(run: RecordedRun) -> Suite[Any] | None:
         return recorded_suite(str(run.suite.get("spec")))
     except CsbdataError:
         return None
-
-
-def _scored(run: RecordedRun, suite: str) -> ScoredRun:
-    from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 (of suites)
-
-    return scored_run(run, suite)
 
 
 def most_telling(by_task: Mapping[str, Sequence[Table]]) -> list[Table]:

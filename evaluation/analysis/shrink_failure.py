@@ -76,7 +76,10 @@ def _less(value: Json) -> Iterator[Json]:
         members = [*value.items()]
         yield from map(dict, _without_spans(members))
         for name, member in members:
-            yield from ({**value, name: smaller} for smaller in _less(member))
+            # An empty `enum` or `anyOf` is no schema: without it there is one.
+            yield from (
+                {**value, name: smaller} for smaller in _less(member) if smaller != []
+            )
     elif isinstance(value, list):
         yield from _without_spans(value)
         for index, item in enumerate(value):

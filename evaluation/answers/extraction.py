@@ -18,8 +18,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from curation.system.escaping import shortened
-from curation.system.words import counted
+from curation.system.words import counted, shortened
 
 if TYPE_CHECKING:
     from evaluation.core.records import Response

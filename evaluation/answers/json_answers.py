@@ -14,8 +14,7 @@ from curation.core.documents import Rejected
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import read_schema
 from curation.json.text import depth, parse
-from curation.system.escaping import shortened
-from curation.system.words import counted
+from curation.system.words import counted, shortened
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

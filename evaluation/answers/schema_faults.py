@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from curation.json.pointer import member, pointer
 from curation.schema.dialects import BY_NAME
-from curation.system.escaping import shortened
-from curation.validation.rust_paths import whole_places
+from curation.system.words import shortened
+from curation.validation.metaschemas import whole_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -6,19 +6,18 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from curation.system.errors import BadUsage, Unavailable
-from curation.system.extras import install_extra
+from curation.system.errors import BadUsage, Unavailable, install_extra
 from curation.system.registry import closest_names
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
-from evaluation.tasks.registry import tasks as all_tasks
+from evaluation.tasks import tasks as all_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
+    from evaluation.core.records import TokenPrices
     from evaluation.core.run_header import Constraint, TaskSettings
     from evaluation.core.task import Task
-    from evaluation.generation.text_generation import TokenPrices
     from evaluation.servers.model_server import ModelServer
 
 

@@ -18,10 +18,11 @@ from evaluation.core.records import (
     GENERATED,
     Record,
     RecordRequest,
+    RecordSelection,
     RecordSet,
     encode_records,
 )
-from evaluation.data import Dataset, RecordSelection, open_data
+from evaluation.data import Dataset, open_data
 from evaluation.results.reader import HEADER
 from evaluation.tokenizers import tokens_at_most
 from evaluation.walking.run_folder import RECORDS

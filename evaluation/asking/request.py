@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
-from curation.download.settings import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.system.credentials import split_url
 from curation.system.errors import BadData, BadUsage
 from curation.system.registry import closest_names
 from curation.system.words import command
 from evaluation.core.cases import Bounds
-from evaluation.core.records import OpenedData, RecordRequest
+from evaluation.core.records import Adapt, OpenedData, RecordRequest, TokenPrices
 from evaluation.core.run_header import TaskSettings
-from evaluation.generation.text_generation import Adapt, TokenPrices
 from evaluation.results.reader import RecordedRun, open_run
 
 if TYPE_CHECKING:

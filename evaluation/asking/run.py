@@ -32,16 +32,27 @@ from evaluation.asking.request import (
     choose_suite,
 )
 from evaluation.core.records import RecordSet, encode_records
-from evaluation.core.run_header import SUITE, Participant, RunHeader
-from evaluation.data.find_data import partial_data
+from evaluation.core.run_header import (
+    SUITE,
+    Participant,
+    RunHeader,
+    absolute_words,
+    clock_cost_ns,
+    cpu_governor,
+    machine,
+)
+from evaluation.data import partial_data
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
-from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
-from evaluation.tasks.registry import task_named
+from evaluation.tasks import task_named
 from evaluation.tokenizers import get_tokenizer
-from evaluation.walking.code_digest import measuring_digest, writing_digest
-from evaluation.walking.rerun import absolute_words
-from evaluation.walking.run import RunPlan, RunTotals, wanted_cases
+from evaluation.walking.run import (
+    RunPlan,
+    RunTotals,
+    measuring_digest,
+    wanted_cases,
+    writing_digest,
+)
 from evaluation.walking.run import run as run_engines
 from evaluation.walking.run_folder import (
     RECORDS,

@@ -17,8 +17,7 @@ import msgspec
 from curation.system.atomic_files import atomic_file
 from curation.system.words import counted
 from curation.workers.fingerprint import fingerprint
-from curation.workers.limits import Limits
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import Ending, Limits, ProcessResult
 from curation.workers.pool import Pool, in_batches
 from curation.workers.process import Program
 from curation.workers.worker import Worker

@@ -1,4 +1,8 @@
-"""Verify a published edition: ask engines again, and compare outcome and place."""
+"""Verify a published edition: run its engines again on a sample of its lines.
+
+A line is equal if the schema ends as before, and each wrong text goes wrong at the same
+token.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from evaluation.core.cases import Bounds
 from evaluation.reporting.tables import Rate, Ratio, Table
 from evaluation.results.edition import read_index, read_rows
 from evaluation.results.outcomes import Outcome
-from evaluation.tasks.registry import task_named
+from evaluation.tasks import task_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,28 +30,28 @@ if TYPE_CHECKING:
     from curation.system.progress import Progress
     from evaluation.results.edition import Line
 
-#: Lines of each outcome that are asked again at least, if there are so many.
-_LEAST: Final = 20
+#: Minimum number of lines of each outcome in the sample, if the edition has them.
+_MIN_OF_OUTCOME: Final = 20
 #: The share of lines that must be equal.
 REQUIRED: Final = 0.98
-#: What of a line is an outcome or a place.
+#: Columns that must be equal.
 _COMPARED: Final = ("outcome", "phase", "valid_accepted", "invalid_blocked", "wrong")
-#: What of it is told.
-_TOLD: Final = ("outcome", "phase", "wrong")
+#: Columns that are shown of a line that differs.
+_SHOWN: Final = ("outcome", "phase", "wrong")
 _TIMES: Final = ("compile_ns", "between_ns")
 
 
 class EditionVerdict(NamedTuple):
-    """What came of asking lines of an edition again."""
+    """The result of a verification."""
 
-    #: Lines that were asked again, with what came of each now (`paired_lines`).
+    #: Lines of the sample, each with today's line (`paired_lines`).
     pairs: pl.DataFrame
-    #: Lines that could not be asked, and why.
+    #: Lines whose engine could not be run, and why.
     not_asked: Sequence[str]
 
     @property
     def holds(self) -> bool:
-        """Whether enough lines are equal, and any was asked."""
+        """Whether enough lines are equal, of at least one."""
         count = self.pairs.height
         return count > 0 and self.pairs["equal"].sum() >= REQUIRED * count
 
@@ -90,8 +94,8 @@ class EditionVerdict(NamedTuple):
                     "engine": line["engine"],
                     "task": line["task"],
                     "schema": f"{line['config']}/{line['id']}",
-                    "then": _told(line),
-                    "now": _told(line, "_now"),
+                    "then": _shown(line),
+                    "now": _shown(line, "_now"),
                 }
                 for line in self.pairs.filter(~pl.col("equal")).iter_rows(named=True)
             ),
@@ -100,8 +104,8 @@ class EditionVerdict(NamedTuple):
         return [summary, listed] if listed.rows else [summary]
 
 
-def _told(line: Line, suffix: str = "") -> str:
-    return " ".join(filter(None, (line[it + suffix] for it in _TOLD)))
+def _shown(line: Line, suffix: str = "") -> str:
+    return " ".join(filter(None, (line[column + suffix] for column in _SHOWN)))
 
 
 def paired_lines(then: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
@@ -138,7 +142,7 @@ def draw_lines(lines: Sequence[Line], count: int, seed: int) -> list[Line]:
     rest: list[Line] = []
     for line in ranked:
         seen[line["outcome"]] += 1
-        (first if seen[line["outcome"]] <= _LEAST else rest).append(line)
+        (first if seen[line["outcome"]] <= _MIN_OF_OUTCOME else rest).append(line)
     return [*first, *rest[: max(0, count - len(first))]]
 
 
@@ -151,14 +155,14 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
     seed: int,
     progress: Progress,
 ) -> EditionVerdict:
-    """Ask engines again what an edition publishes of them.
+    """Run the engines of an edition again on a sample of its lines.
 
     Args:
         folder: The edition.
         data: The dataset, as `--data` names it.
-        work: Where the runs go.
-        count: How many lines are asked at least.
-        seed: Decides which.
+        work: The folder of the new runs.
+        count: Minimum number of lines in the sample.
+        seed: Seed of the sample.
         progress: Shows what takes long.
 
     Raises:
@@ -174,7 +178,7 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
     not_asked: list[str] = []
     content = ""
     parts = lines.group_by("engine", "task", maintain_order=True)
-    for number, ((label, task), own) in enumerate(parts, start=1):
+    for number, ((label, task), part) in enumerate(parts, start=1):
         engine = engines.get(str(label))
         if engine is None:
             what = f"rows of {label}, which the index does not describe"
@@ -183,7 +187,9 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
         named = engine.spec.partition("@")[0] == engine.name and engine.version
         spec = f"{engine.name}=={engine.version}" if named else engine.spec
         needs_data = task_named(str(task)).needs_data
-        names = [f"{config}/{id_}" for config, id_ in own.select("config", "id").rows()]
+        names = [
+            f"{config}/{id_}" for config, id_ in part.select("config", "id").rows()
+        ]
         request = RunRequest(
             engines=[spec.partition("@")[0]],
             preset=engine.preset,

@@ -25,7 +25,7 @@ from evaluation.generation.text_generation import (
 )
 from evaluation.servers.pacing import SpendingLimit
 from evaluation.servers.writer import ConditionUnavailable
-from evaluation.walking.code_digest import writing_digest
+from evaluation.walking.run import writing_digest
 from evaluation.walking.run_folder import AppendedLines, whole_lines
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import typer
 from curation.commands.options import CommandGroup
 from curation.system.errors import BadConfiguration
 from curation.system.progress import no_heartbeat
-from curation.system.tables import table
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -19,6 +18,7 @@ from curation.system.terminal import (
     say,
     show,
     stdout,
+    table,
     with_more,
 )
 
@@ -142,12 +142,11 @@ def _statuses() -> list[dict[str, Any]]:
     loads; `install`: the line that installs it.
     """
     from curation.download.acquire import FetchSettings
-    from evaluation.setup.engine_files import engine_paths, find_engine
+    from evaluation.setup.engine_files import engine_paths, find_engine, install_line
     from evaluation.setup.environments import (
         NotInstalled,
         existing_environments,
         find_interpreter,
-        install_line,
         installed_version,
     )
 

@@ -139,7 +139,7 @@ def _default_tasks(model: str) -> list[str]:
     """Return the tasks of a command line without any, by the installed libraries."""
     from evaluation.models.store import INSTALL, missing_libraries
     from evaluation.servers.provider import is_served
-    from evaluation.tasks.registry import tasks
+    from evaluation.tasks import tasks
 
     measuring = [
         task for task in tasks().values() if task.needs_data and task.by_default
@@ -164,11 +164,13 @@ def _faults(run: RecordedRun) -> list[str]:
     ]
     if not files:
         return []
-    from curation.download.settings import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.analysis.engine_faults import fault_lines
 
     fetch = FetchSettings.from_environment()
-    return [line for label in files for line in fault_lines(run, label, "masks", fetch)]
+    return [
+        line for label in files for line in fault_lines(run, label, "masks", fetch, say)
+    ]
 
 
 def _print(result: RunResult, format_: ReportFormat) -> None:
@@ -202,4 +204,5 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
             style="yellow",
         )
     say_unfinished(totals, "text")
-    say_command("What failed", command("results", "show", folder, "--failures"))
+    if totals.ran or totals.reused:
+        say_command("What failed", command("results", "show", folder, "--failures"))

@@ -17,7 +17,7 @@ from msgspec import Meta
 from curation.commands.options import path_option
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.words import counted
-from evaluation.generation.text_generation import Adapt
+from evaluation.core.records import Adapt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
-    from evaluation.generation.text_generation import TokenPrices
+    from evaluation.core.records import TokenPrices
 
 
 #: The folder of a run: its rows, and everything from which it is continued.

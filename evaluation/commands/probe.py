@@ -101,7 +101,7 @@ def probe(
 def _print_acceptance(
     target: str, source: str, out: Path, money: SpendingOptions, format_: ReportFormat
 ) -> None:
-    from curation.download.settings import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.data import open_data
     from evaluation.reporting.tables import Table
     from evaluation.tasks.probe.acceptance import Acceptance, ask_records

@@ -189,7 +189,7 @@ def export(
 
         paths = write_outcomes(opened_run, out)
     else:
-        from evaluation.tasks.masks.maskbench_files import write_maskbench
+        from evaluation.tasks.maskbench_files import write_maskbench
 
         paths = write_maskbench(opened_run, out)
     for path in paths:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from curation.commands.options import path_argument
-from curation.system.screens import print_screen
-from curation.system.terminal import say, say_command, show_first
+from curation.system.terminal import print_screen, say, say_command, show_first
 from curation.system.terminal import show as print_line
 from curation.system.words import command, counted
 from evaluation.reporting.printing import (

@@ -1,4 +1,6 @@
-"""The header of a run, `run.json`: participants, data, limits, settings.
+"""The header of a run, `run.json`: participants, data, limits, settings, machine.
+
+From it the command of each of its cases is made (`rerun_command`).
 
 Runs of other versions have other members: an unknown one is ignored, a missing one has
 its default. `RecordedRun.raw_header` has the file's whole content.
@@ -6,13 +8,24 @@ its default. `RecordedRun.raw_header` has the file's whole content.
 
 from __future__ import annotations
 
+import os
+import platform
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from pathlib import Path
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
+import psutil
 
 from curation.core.json_types import Json, UntypedJson
+from curation.system.user_files import absolute
 from evaluation.core.cases import Label
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,3 +268,158 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
             for engine in self.engines
             if engine.name is not None
         }
+
+
+#: Options whose value is a path wherever there is one, and where it looks like one.
+_PATHS = frozenset({"--data", "--model"})
+_NAMES = frozenset({"--engine", "--tokenizer", ""})
+
+
+def absolute_words(words: Sequence[str]) -> list[str]:
+    """Return a command line whose paths hold in every folder.
+
+    Arguments, and values of options that take paths, are paths if they are there;
+    `@PRESET` may follow them.
+    """
+    found: list[str] = []
+    option = ""
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not word.startswith("-"):
+            found.append(_absolute(option, word))
+            option = ""
+        elif equals:
+            found.append(name + equals + _absolute(name, value))
+        else:
+            found.append(word)
+            option = word
+    return found
+
+
+def _absolute(option: str, value: str) -> str:
+    looks_like_path = "/" in value or "." in value
+    if option not in _PATHS and not (option in _NAMES and looks_like_path):
+        return value
+    path, at, preset = value.rpartition("@")
+    whole = absolute(value)
+    return absolute(path) + at + preset if at and whole == value else whole
+
+
+def rerun_command(
+    header: RunHeader, engine: str, task: str, config: str, case_id: str
+) -> str:
+    """Return the command that runs one case of a run again, from the run's header.
+
+    Empty if the header has no command: the data are unknown then.
+    """
+    if not header.command:
+        return ""
+    participant = header.participant(engine)
+    preset = f"@{participant.preset}" if participant.preset else ""
+    words = ["csbdata", "eval", "--engine", f"{participant.spec or engine}{preset}"]
+    for name, text in (participant.assigned or {}).items():
+        words += ["--option", f"{name}={text}"]
+    # By its place the run's data is found from any folder.
+    place = ["--data", header.data.place] if header.data.place else []
+    anew = _GIVEN_ANEW | {*place[:1]}
+    words += ["--task", task, *place, *_other_options(header.command, anew)]
+    words += ["--id", f"{config}/{case_id}"]
+    for name, setting in _LIMITS.items():
+        limit: float | None = getattr(header.limits, name)
+        if limit is not None:
+            words += ["--set", f"{setting}={limit:g}"]
+    digest = header.sources.get(task, header.data).sha256
+    if digest:
+        words += ["--set", f"sha256={digest[:12]}"]
+    return shlex.join(words)
+
+
+_LIMITS = {
+    "compile_seconds": "compile_seconds",
+    "run_seconds": "run_seconds",
+    "memory_mb": "memory",
+}
+_SET_ANEW = {*_LIMITS.values(), "sha256"}
+#: Options of a run that are given anew, or do not matter to a single case.
+_GIVEN_ANEW = frozenset(
+    {
+        *("--engine", "--option", "--task", "--id"),
+        *("--limit", "--jobs", "--run-dir", "--format"),
+    }
+)
+
+
+def _other_options(command: Sequence[str], anew: AbstractSet[str]) -> list[str]:
+    """Return the options of a run that decide what a case is, as they were given."""
+    options: list[list[str]] = []
+    for word in command:
+        if word.startswith("--"):
+            options.append([word])
+        elif options:
+            options[-1].append(word)
+    return [
+        word
+        for option in options
+        if option[0].partition("=")[0] not in anew
+        and not (option[0] == "--set" and option[-1].partition("=")[0] in _SET_ANEW)
+        for word in option
+    ]
+
+
+_READINGS = 10_001
+#: Seconds for which cores are watched, and per cent of them below which one is idle.
+_WATCHED = 0.04
+_IDLE = 50
+_GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+
+
+def machine() -> dict[str, Json]:
+    """Return what decides times on this machine; no name of host or user is in it."""
+    return {
+        "processor": _processor(),
+        "cores": len(usable_cores()),
+        "memory_bytes": psutil.virtual_memory().total,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def usable_cores() -> list[int]:
+    """Return the numbers of the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def idle_last(cores: Sequence[int]) -> list[int]:
+    """Return cores in their order, those last that have nothing to do just now.
+
+    Another run may keep its engine on one of them.
+    """
+    load = dict(enumerate(psutil.cpu_percent(_WATCHED, percpu=True)))
+    return sorted(cores, key=lambda core: (load.get(core, 0) < _IDLE, core))
+
+
+def clock_cost_ns() -> int:
+    """Return what reading the clock takes; each measured time is too long by it."""
+    readings = [perf_counter_ns() for _ in range(_READINGS)]
+    return (readings[-1] - readings[0]) // (_READINGS - 1)
+
+
+def cpu_governor() -> str | None:
+    """Return how the system chooses the speed of its cores; None where unknown."""
+    try:
+        return _GOVERNOR.read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - not a file to write about
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

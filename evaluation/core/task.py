@@ -80,7 +80,7 @@ class Task:
 
     Example:
         A task that asks each engine to compile every schema, with the tables of any
-        task (`evaluation.results.overview`):
+        task (`evaluation.results.headline`):
 
         >>> def cases(records, settings):
         ...     for record in records:

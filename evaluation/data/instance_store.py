@@ -27,7 +27,7 @@ from curation.instances.dataset.worker import (
 )
 from curation.system.errors import BadData, CannotCreate
 from curation.workers.fingerprint import code_digest, fingerprint, versions
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import Ending, ProcessResult
 from curation.workers.pool import Pool, in_batches
 from evaluation.core.records import Instance, Record
 
@@ -46,7 +46,9 @@ _BUSY_SECONDS: Final = 60.0
 
 
 class _StoredInstances(msgspec.Struct):
-    #: The dialect in which the schema was read; empty where it was not.
+    """The content of a row."""
+
+    #: The dialect in which the schema was read; empty if it could not be.
     dialect: str
     instances: tuple[Instance, ...]
 
@@ -82,7 +84,7 @@ class InstanceStore:
     _code: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Work out the inputs of instances besides their schema and the seed."""
+        """Fingerprint the code and the libraries that make instances."""
         self._code = fingerprint(code=code_digest(), versions=dict(versions()))
 
     def fill(self, records: Iterable[Record], advance: Callable[[int], None]) -> None:
@@ -90,7 +92,7 @@ class InstanceStore:
 
         Args:
             records: Schemas without instances.
-            advance: Called with the number of records that are done in addition.
+            advance: Called with the number of further records that are done.
 
         Raises:
             WorkerDidNotStart: a worker cannot be started.

@@ -15,17 +15,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
+from curation.core.benchmark import InstanceKind
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.dataset.features import features
-from curation.instances.model import InstanceKind
 from curation.json.named_text import parse_named
 from curation.json.text import plain, write
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
 from curation.schema.drafts import StatementKind, statement
 from curation.sources.local import OwnSchemas, OwnText, require_files
 from curation.system.errors import BadData
-from curation.system.file_names import name_of
+from curation.system.user_files import name_of
 from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import too_big
 from evaluation.core.records import Instance, Record, RecordName

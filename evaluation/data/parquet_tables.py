@@ -23,8 +23,8 @@ from curation.dataset.editions import config_names, instance_tables, split_of_fi
 from curation.dataset.features import features
 from curation.json.text import parse
 from curation.schema.dialects import ANY_DIALECT
-from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadData
+from curation.system.user_files import file_digest
 from evaluation.core.records import Instance, Record, RecordName
 
 #: Rows held at a time; a schema may have a megabyte.

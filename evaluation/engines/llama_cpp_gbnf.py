@@ -57,7 +57,7 @@ PRESETS = {
 
 
 class Engine:
-    """A converter of the one, a compiler of the other."""
+    """llama.cpp's converter of schemas, and XGrammar's compiler of its grammars."""
 
     #: Its masks are XGrammar's.
     masks_side_by_side = True

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, Self
 import msgspec
 import numpy as np
 
-from curation.workers.outcomes import Ending, ProcessResult
-from curation.workers.shared_memory import SharedMemory
+from curation.workers.limits import Ending, ProcessResult
+from curation.workers.process import SharedMemory
 from curation.workers.worker import Worker
 from evaluation.core.cases import Result
 from evaluation.models.base import RowMask, mask_bytes

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from math import inf
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -259,20 +258,6 @@ def generation_of(response: Response) -> Generation:
     )
 
 
-class Adapt(StrEnum):
-    """What is done with a schema that a model's provider does not take."""
-
-    NONE = "none"
-    """It is sent as it is."""
-    SAFE = "safe"
-    """It is rewritten if all answers stay valid; else it is not declared."""
-    NEAREST = "nearest"
-    """It is rewritten, and what the provider cannot hold is dropped."""
-
-
-_MILLION: Final = 1_000_000
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationRequest:
     """One text that a model is asked for."""
@@ -291,32 +276,6 @@ class GenerationRequest:
     temperature: float = 0.0
     #: Fingerprint of the response; empty outside of runs.
     mark: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenPrices:
-    """What a million tokens cost, in the currency of the user's choice."""
-
-    prompt: float
-    output: float
-    #: Currency, date and source of a list; empty for prices that the user gave.
-    source: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse what is no price.
-
-        Raises:
-            ValueError: one is below 0, or no number.
-        """
-        for price in (self.prompt, self.output):
-            if not 0 <= price < inf:
-                raise ValueError(f"{price} is no price")
-
-    def cost(self, prompt: int | None, output: int | None) -> float | None:
-        """Return what a text of so many tokens costs; None if they are not known."""
-        if prompt is None or output is None:
-            return None
-        return (prompt * self.prompt + output * self.output) / _MILLION
 
 
 class TextWriter(ABC):

@@ -27,15 +27,15 @@ from transformers.utils import logging
 
 from curation.core.hub_names import model_name
 from curation.download.huggingface import hub_snapshot
-from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, NoInput
+from curation.system.user_files import file_digest
 from evaluation.models.hardware import check_fits, failures_of_loading, make_current
 from evaluation.models.transformers import TransformersModel
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-#: What of a folder decides a model's texts: weights, settings, vocabulary, templates.
+#: Files that decide a model's texts: weights, settings, vocabulary, templates.
 _DECISIVE: Final = ("*.safetensors", "*.bin", "*.json", "*.model", "*.jinja", "*.gguf")
 
 
@@ -121,7 +121,9 @@ def _check_gpu(name: str, device: torch.device) -> None:
     if count > (device.index or 0):
         return
     what = f"{count} of them" if count else "no GPU"
-    why = "".join(f" ({str(one.message).splitlines()[0]})" for one in caught[:1])
+    why = "".join(
+        f" ({str(warning.message).splitlines()[0]})" for warning in caught[:1]
+    )
     raise BadConfiguration(
         f"--device {name}: torch {torch.__version__} sees {what} here{why}",
         then="say --device cpu",
@@ -190,7 +192,7 @@ def load_model(
 
 
 def prepared(loading: LoadOptions) -> tuple[torch.device, torch.dtype]:
-    """Prepare torch; return where and in which numbers a model computes."""
+    """Prepare torch; return the device and the number type of a model."""
     device = choose_device(loading.device)
     dtype = choose_dtype(loading.dtype, device)
     torch.set_num_threads(loading.threads)
@@ -239,10 +241,10 @@ def _loaded(
 def _kind_of(
     model: str, config: PretrainedConfig
 ) -> type[AutoModelForCausalLM | AutoModelForImageTextToText]:
-    """Return what loads a model that can write.
+    """Return the class of transformers that loads a model.
 
     Raises:
-        NoInput: it cannot: an encoder, or an encoder with a decoder.
+        NoInput: the model cannot continue a text, as an encoder.
     """
     is_decoder = config.to_dict().get("is_decoder", False)
     reads_whole = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES

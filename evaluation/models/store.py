@@ -12,8 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from curation.system.errors import Unavailable
-from curation.system.extras import install_extra
+from curation.system.errors import Unavailable, install_extra
 from curation.system.registry import Registry
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import torch
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, NoInput
+from evaluation.core.run_header import usable_cores
 from evaluation.models.abilities import find_abilities
 from evaluation.models.base import (
     ChosenTokens,
@@ -28,8 +29,7 @@ from evaluation.models.forward import (
 )
 from evaluation.models.hardware import DeviceClock, device_facts
 from evaluation.models.token_choice import TokenChooser
-from evaluation.setup.machine import usable_cores
-from evaluation.tokenizers.store import tokenizer_file
+from evaluation.tokenizers import tokenizer_file
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

@@ -17,9 +17,8 @@ from rich.text import Text
 
 from curation.core.json_types import Json, UntypedJson
 from curation.system.errors import BadUsage
-from curation.system.escaping import safe, spreadsheet_text
-from curation.system.tables import plain, table
-from curation.system.terminal import print_json, show, show_whole, stdout
+from curation.system.terminal import print_json, show, show_whole, stdout, table
+from curation.system.words import plain, safe, spreadsheet_text
 from evaluation.reporting.tables import Cell, MissingFigure, Table, json_of, text_of
 
 #: Words longer than this part of a screen may be broken.

@@ -24,6 +24,7 @@ from curation.system.words import counted
 from evaluation.core.cases import Row, StoredTexts
 from evaluation.core.run_header import SUITE, RunHeader
 from evaluation.results.attempts import ATTEMPTS, Attempt
+from evaluation.results.outcomes import engine_is_right, is_judged_apart, number_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -141,13 +142,11 @@ class RecordedRun:
         return _firsts(self._attempts).drop(_LINE)
 
     def walks(self, task: str = "") -> pl.DataFrame:
-        """Return one line for each walk (`evaluation.results.frames`).
+        """Return one line for each walk (`walk_frame`).
 
         Args:
             task: The task whose texts are read; empty for all.
         """
-        from evaluation.results.frames import walk_frame  # noqa: PLC0415 - loads polars
-
         return walk_frame(self._lines(task, StoredTexts))
 
 
@@ -351,3 +350,77 @@ def run_names(runs: Iterable[RecordedRun]) -> dict[Path, str]:
     names = {run.folder: run.folder.resolve().name for run in runs}
     of = Counter(names.values())
     return {path: name if of[name] == 1 else str(path) for path, name in names.items()}
+
+
+# Cases of which texts are held in Python's own objects at a time.
+_CASES_AT_A_TIME: Final = 256
+
+#: The columns of the table, one line a text; `walk` counts from 0 within its case.
+TEXT_COLUMNS: Final[dict[str, type]] = {
+    "engine": str,
+    "task": str,
+    "config": str,
+    "id": str,
+    "walk": int,
+    "valid": bool,
+    "verdict": str,
+    "right": bool,
+    "apart": bool,
+    "tokens": int,
+    "masks": int,
+    "at": int,
+    "forced": int,
+    # The keyword that alone refuses an invalid text.
+    "keyword": str,
+    # `evaluation.core.cases.Why` of a wrong text; and its schema's characters.
+    "stands": str,
+    "governor": str,
+    "setting": str,
+    "context": str,
+    "size": int,
+}
+
+
+def walk_frame(cases: Iterable[StoredTexts]) -> pl.DataFrame:
+    """Return one line for each text of cases: `TEXT_COLUMNS`."""
+    import polars as pl  # noqa: PLC0415 - takes time
+
+    parts = [pl.DataFrame(schema=TEXT_COLUMNS)]
+    batch: list[dict[str, Any]] = []
+    for count, case in enumerate(cases, start=1):
+        batch += _lines(case)
+        if count % _CASES_AT_A_TIME == 0:
+            parts.append(pl.DataFrame(batch, schema=TEXT_COLUMNS))
+            batch = []
+    return pl.concat([*parts, pl.DataFrame(batch, schema=TEXT_COLUMNS)])
+
+
+def _lines(case: StoredTexts) -> Iterator[dict[str, Any]]:
+    for index, walk in enumerate(case.walks):
+        yield {
+            "engine": case.engine,
+            "task": case.task,
+            "config": case.config,
+            "id": case.id,
+            "walk": index,
+            "valid": walk.valid,
+            "verdict": walk.verdict.value,
+            "right": engine_is_right(walk),
+            "apart": is_judged_apart(walk),
+            "tokens": walk.tokens,
+            "masks": _count(walk.mask_ns),
+            "at": walk.at,
+            "forced": walk.forced,
+            "keyword": str(walk.label.get("keyword") or ""),
+            "stands": walk.why.stands if walk.why else None,
+            "governor": walk.why.keyword if walk.why else None,
+            "setting": walk.why.setting if walk.why else None,
+            "context": walk.why.context if walk.why else None,
+            "size": number_in(case, "size", 0),
+        }
+
+
+def _count(array: msgspec.Raw) -> int:
+    """Return the number of integers in a JSON array of them."""
+    text = bytes(array)
+    return text.count(b",") + (text != b"[]")

@@ -25,7 +25,7 @@ from curation.schema.dialects import BY_NAME
 from curation.system.errors import BadData
 from curation.system.words import counted
 from curation.workers.fingerprint import fingerprint
-from evaluation.generation.text_generation import Adapt
+from evaluation.core.records import Adapt
 from evaluation.walking.run_folder import AppendedLines, whole_lines
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 from curation.core.json_types import Json
 from curation.system.credentials import SplitUrl, hide_secrets, redacted
 from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unavailable
-from curation.system.escaping import shortened
 from curation.system.retry import retry_after
 from curation.system.threads import within
+from curation.system.words import shortened
 from evaluation.servers.formats.answers import (
     BrokenStream,
     ErrorEvent,

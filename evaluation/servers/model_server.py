@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from curation.core.json_types import Json
 from curation.system.credentials import split_url
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.workers.fingerprint import fingerprint
-from evaluation.core.records import FREE
-from evaluation.generation.text_generation import Adapt, GenerationRequest
+from evaluation.core.records import FREE, Adapt
 from evaluation.servers.adaptation import SchemaAdapter
 from evaluation.servers.client import (
     RequestLimits,
@@ -21,6 +21,9 @@ from evaluation.servers.client import (
 )
 from evaluation.servers.models import ModelFacts, model_table
 from evaluation.servers.provider import PROMPT_ALONE, split_provider
+
+if TYPE_CHECKING:
+    from evaluation.generation.text_generation import GenerationRequest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from evaluation.generation.text_generation import TokenPrices
+    from evaluation.core.records import TokenPrices
 
 #: Seconds of the first pause; doubled after each further trouble without an answer.
 _FIRST_PAUSE: Final = 1.0

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from curation.system.errors import BadUsage
-from evaluation.generation.text_generation import TokenPrices
+from evaluation.core.records import TokenPrices
 from evaluation.servers.models import DATED
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from curation.core.json_types import Json
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 
 #: Characters of a server's words that are repeated.
 _SHOWN: Final = 300

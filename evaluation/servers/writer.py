@@ -18,7 +18,6 @@ from evaluation.generation.text_generation import (
     GenerationRequest,
     TextEnding,
     TextWriter,
-    TokenPrices,
 )
 from evaluation.servers.client import (
     DeadlinePassed,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.system.progress import Progress
-    from evaluation.core.records import Record
+    from evaluation.core.records import Record, TokenPrices
     from evaluation.servers.adaptation import AdaptedSchema
     from evaluation.servers.formats.answers import ServerAnswer
     from evaluation.servers.model_server import ModelServer

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -21,7 +22,11 @@ import msgspec
 import orjson
 
 from curation.core.json_types import Json
-from curation.system.errors import BadConfiguration, BadUsage, NoInput
+from curation.system.errors import (
+    BadConfiguration,
+    BadUsage,
+    NoInput,
+)
 from curation.system.registry import closest_names, entry_points_of
 from evaluation.core.run_header import RefusalPattern
 
@@ -33,7 +38,7 @@ FAITHFUL = "faithful"
 VENDOR = "vendor"
 #: The name of the engine that constrains nothing.
 UNCONSTRAINED = "none"
-#: What engines with presets have.
+#: The names of presets; an engine has all or none.
 PRESETS = (FAITHFUL, VENDOR, "paper")
 _FOLDER = Path(__file__).parents[1] / "engines"
 _LITERALS = ("ABOUT", "OPTIONS", "PRESETS")
@@ -58,7 +63,8 @@ class EngineAbout(msgspec.Struct, frozen=True, kw_only=True):
     extra: str = ""
     #: Whether its `commit` refuses a token that its mask does not allow.
     checks_commit: bool = True
-    #: Whether the paper took its forced tokens ("FF" in its Tables 12 and 13).
+    #: Whether the paper wrote the tokens that this engine offers as the only
+    #: continuation without asking the model ("FF" in its Tables 12 and 13).
     forced_in_paper: bool = False
     #: Names of the files in its folder that it loads.
     beside: tuple[str, ...] | str = ()
@@ -305,3 +311,24 @@ def _third_party() -> Iterator[tuple[str, Path]]:
                 f"the entry point {point.name!r} names no module", point.value
             )
         yield point.name, Path(spec.origin)
+
+
+def has_name(file: EngineFile) -> bool:
+    """Return whether an engine has a name, and so environments."""
+    return engine_paths().get(file.name) == file.path
+
+
+def install_line(file: EngineFile) -> str:
+    """Return the line that installs an engine; empty where none is needed.
+
+    What an engine's file given by its path wants is installed alongside csbdata: only
+    an engine with a name has environments.
+    """
+    if not file.distribution:
+        return ""
+    version = f"=={file.version}" if file.version else ""
+    if has_name(file):
+        return f"csbdata engines add {file.name}{version}"
+    install = file.about.install
+    words = (file.distribution if install is None else install).split()
+    return shlex.join(["pip", "install", *words])

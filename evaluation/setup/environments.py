@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -26,14 +25,13 @@ from pathlib import Path
 import msgspec
 
 from curation.core.benchmark import natural_key
-from curation.system.atomic_files import atomic_write_bytes, writing
+from curation.system.atomic_files import atomic_write_bytes, locked, writing
 from curation.system.errors import (
     BadConfiguration,
     BadUsage,
     TemporarilyUnavailable,
     Unavailable,
 )
-from curation.system.locks import locked
 from curation.system.programs import (
     EndedProgram,
     environment_for_others,
@@ -46,6 +44,8 @@ from evaluation.setup.engine_files import (
     choose_options,
     engine_paths,
     find_engine,
+    has_name,
+    install_line,
 )
 
 RECORD = "environment.json"
@@ -206,11 +206,6 @@ def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
     return NotInstalled(reason=reason, install=install_line(file))
 
 
-def has_name(file: EngineFile) -> bool:
-    """Return whether an engine has a name, and so environments."""
-    return engine_paths().get(file.name) == file.path
-
-
 @cache
 def _why_not_here(path: Path, _digest: str) -> str:
     """Return why an engine does not run in this Python; empty if it does."""
@@ -232,22 +227,6 @@ def try_engine(python: Path, file: EngineFile) -> str:
     command = [str(python), "-P", str(_TRIAL_FILE), str(file.path), options]
     ended = _run(command, _TRIAL_SECONDS, file.environment())
     return last_error(ended.printed) if ended.code else ""
-
-
-def install_line(file: EngineFile) -> str:
-    """Return the line that installs an engine; empty where none is needed.
-
-    What an engine's file given by its path wants is installed alongside csbdata: only
-    an engine with a name has environments.
-    """
-    if not file.distribution:
-        return ""
-    version = f"=={file.version}" if file.version else ""
-    if has_name(file):
-        return f"csbdata engines add {file.name}{version}"
-    install = file.about.install
-    words = (file.distribution if install is None else install).split()
-    return shlex.join(["pip", "install", *words])
 
 
 def installed_version(distribution: str) -> str:

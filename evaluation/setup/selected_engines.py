@@ -22,13 +22,7 @@ from evaluation.setup.engine_files import (
     EngineFile,
     choose_options,
     find_engine,
-)
-from evaluation.setup.environments import (
-    NotInstalled,
-    existing_environments,
-    find_interpreter,
     install_line,
-    installed_version,
 )
 
 _NO_VERSION = "(no version)"
@@ -207,23 +201,31 @@ def _engine_under_test(
         return EngineUnderTest(
             file=file, preset=preset, version=_NO_VERSION, unavailable=file.fault
         )
-    options = choose_options(file, preset, assigned)
-    where = find_interpreter(cache, file)
     engine = EngineUnderTest(
-        file=file, preset=preset, options=options, assigned=assigned
+        file=file,
+        preset=preset,
+        options=choose_options(file, preset, assigned),
+        assigned=assigned,
+        version=file.digest()[:8] if file.about.version is None else file.about.version,
     )
+    if not (file.distribution or file.about.install):
+        return engine
+    from evaluation.setup.environments import (  # noqa: PLC0415 - of installed engines
+        NotInstalled,
+        existing_environments,
+        find_interpreter,
+        installed_version,
+    )
+
+    where = find_interpreter(cache, file)
     if isinstance(where, NotInstalled):
         version = file.version or _NO_VERSION
         return replace(engine, version=version, unavailable=where.reason)
-    version = _version(cache, file, where)
-    return replace(engine, version=version, interpreter=str(where))
-
-
-def _version(cache: Path, file: EngineFile, interpreter: Path) -> str:
+    engine = replace(engine, interpreter=str(where))
     if not file.distribution:
-        version = file.about.version
-        return file.digest()[:8] if version is None else version
+        return engine
     for environment in existing_environments(cache, file.name):
-        if environment.interpreter == interpreter:
-            return environment.version
-    return installed_version(file.distribution) or _NO_VERSION
+        if environment.interpreter == where:
+            return replace(engine, version=environment.version)
+    version = installed_version(file.distribution) or _NO_VERSION
+    return replace(engine, version=version)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from curation.system.atomic_files import atomic_write_bytes
-from curation.system.atomic_folders import refuse_foreign
+from curation.system.atomic_files import atomic_write_bytes, refuse_foreign
 from evaluation.results.edition import INDEX, ROWS
 from evaluation.site import keywords, pages, records
 from evaluation.site.rendering import STATIC

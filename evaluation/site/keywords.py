@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from curation.system.escaping import shortened
-from curation.system.file_names import safe_name
+from curation.system.user_files import safe_name
+from curation.system.words import shortened
 from evaluation.results.outcomes import Outcome
 from evaluation.site.rendering import engine_path, keyword_path, link, render
 from evaluation.tasks.probe import NAME

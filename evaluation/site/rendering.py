@@ -19,9 +19,8 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from curation.system.escaping import safe, safe_lines
-from curation.system.file_names import safe_name
-from curation.system.words import counted
+from curation.system.user_files import safe_name
+from curation.system.words import counted, safe, safe_lines
 from evaluation.reporting.tables import Cell, duration, text_of
 from evaluation.results.edition import is_cut
 from evaluation.site.site import Page

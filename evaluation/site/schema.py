@@ -25,10 +25,10 @@ from curation.instances.constraints.keyword_values import names_of, object_of
 from curation.json.pointer import at, tokens_of
 from curation.json.values import identity, type_of
 from curation.schema.dialects import DIALECTS
-from curation.sources.contents import requested_schemas
 from curation.sources.openapi_bodies import is_description
 from curation.sources.readers import NamedSchema, Role
-from curation.system.escaping import safe
+from curation.sources.tools import requested_schemas
+from curation.system.words import safe
 from curation.validation.metaschemas import standard_documents
 from curation.validation.patterns import is_readable
 from evaluation.site.translation import Translation

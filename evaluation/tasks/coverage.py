@@ -1,4 +1,7 @@
-"""Task `coverage`: validity of the texts of suite coverage."""
+"""Task `coverage`: a model writes under each engine; its texts are validated.
+
+The suite of the same name writes and judges them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,8 @@ def _tables(run: RunRows) -> Iterator[Table]:
 
 TASK = Task(
     name="coverage",
-    summary="A model writes under each engine; the texts are validated (Table 4).",
+    summary="A model writes under each engine; the texts are validated (the "
+    "paper's Table 4).",
     timed=True,
     input=TaskInput.MODEL,
     tables=_tables,

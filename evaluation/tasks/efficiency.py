@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.core.late_import import imported_late
+from curation.system.registry import imported_late
 from evaluation.core.task import Task, TaskInput
 
 TASK = Task(

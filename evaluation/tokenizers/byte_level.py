@@ -26,6 +26,7 @@ from evaluation.tokenizers.vocabulary import (
     from_tokenizer_json,
     to_token,
 )
+from evaluation.tokenizers.wheels import BYTES
 
 if TYPE_CHECKING:
     from evaluation.tokenizers.wheels import PinnedTokenizer
@@ -35,8 +36,6 @@ _NORMAL, _USER_DEFINED = 1, 4
 _PREFIX: Final = "tokenizer.ggml."
 #: Bytes of the largest file that is read whole out of a wheel.
 _LARGEST: Final = 64 << 20
-#: The tokenizer of single bytes, and its end token.
-BYTES: Final = "bytes"
 _END: Final = "<|end|>"
 
 

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from curation.system.atomic_files import cannot_write, replace_file
-from curation.system.checksums import file_digest
 from curation.system.errors import NoInput, Unavailable
+from curation.system.user_files import file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.download.cache import Cache
+    from curation.download.cache import Cache, FetchSettings
     from curation.download.pins import ArchivePin
-    from curation.download.settings import FetchSettings
 
 _TABLES: Final = Path(__file__).with_name("wheels.toml")
 
@@ -153,3 +152,7 @@ def _sha256(path: Path) -> str:
         return ""
     except OSError as error:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
+
+
+#: The tokenizer of single bytes, and its end token.
+BYTES: Final = "bytes"

@@ -76,9 +76,6 @@ _MISTAKES = (NameError, AttributeError, TypeError, LookupError, ImportError)
 #: Bytes of output that come back with one answer.
 _MAX_RETURNED = 8 * 1024
 _MAX_WARNINGS = 50
-#: Bytes that may be printed beside one answer: a little less than the largest file that
-#: the process may write.
-MAX_PRINTED_BYTES = 60 * 2**20
 #: The calibration work: the number of sums, and of entries of their table.
 _SUMS = 600
 _ENTRIES = 509
@@ -109,12 +106,13 @@ class Vocabulary:
 class PrintedOutput:
     """The file that standard output and standard error lead to."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, max_bytes: int) -> None:
         """Turn both there, for Python and for native code alike."""
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         for stream in (1, 2):
             os.dup2(descriptor, stream)
         self._file = descriptor
+        self._max_bytes = max_bytes
         #: Whether as much was printed as may be, before the last call of `take`.
         self.too_much = False
         self._flushes: list[Callable[[], object]] = [
@@ -133,7 +131,7 @@ class PrintedOutput:
             with contextlib.suppress(OSError, ValueError):
                 flush()
         size = os.fstat(self._file).st_size
-        self.too_much = size >= MAX_PRINTED_BYTES
+        self.too_much = size >= self._max_bytes
         if not size:
             return ""
         content = os.pread(self._file, _MAX_RETURNED, max(0, size - _MAX_RETURNED))
@@ -265,9 +263,9 @@ class Deadline:
         """Return whether it has passed; otherwise say when to look again."""
         remaining = self._processor - process_time_ns()
         if remaining <= 0:
-            self.passed = f"not through within {self._seconds:g} s of processor time"
+            self.passed = f"not finished within {self._seconds:g} s of processor time"
         elif now >= self._wall:
-            self.passed = f"not through within {self._wall_seconds:g} s"
+            self.passed = f"not finished within {self._wall_seconds:g} s"
             self.passed += " by the wall clock"
             self.by_wall_clock = True
             wall, processor = self._begun
@@ -382,7 +380,7 @@ def _module(name: str, path: str) -> ModuleType:
 def main() -> None:
     """Serve until the other side closes its end."""
     protocol = _module("csbdata_worker_protocol", sys.argv[1])
-    printed = PrintedOutput(sys.argv[2])
+    printed = PrintedOutput(sys.argv[2], protocol.MAX_PRINTED_BYTES)
     # A session imports this file by its name, where there may be no such package.
     sys.modules["evaluation.walking.engine_process"] = sys.modules["__main__"]
     session = _module("csbdata_session", sys.argv[3])

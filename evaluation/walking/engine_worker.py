@@ -19,10 +19,8 @@ import msgspec
 
 from curation.core.json_types import Json
 from curation.workers import protocol
-from curation.workers.limits import Limits
-from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
-from curation.workers.process import Child, Program
-from curation.workers.shared_memory import SharedMemory
+from curation.workers.limits import MEMORY_WORDS, Ending, Limits, ProcessResult
+from curation.workers.process import Child, Program, SharedMemory
 from curation.workers.worker import Worker, WorkerDidNotStart
 from evaluation.core.cases import (
     LONG_TEXT,
@@ -34,7 +32,6 @@ from evaluation.core.cases import (
     WalkVerdict,
     Whole,
 )
-from evaluation.walking.engine_process import MAX_PRINTED_BYTES
 from evaluation.walking.why import why_of
 
 if TYPE_CHECKING:
@@ -118,7 +115,7 @@ RESULTS: Final = {
     Ending.ERROR: Result.ENGINE_ERROR,
     Ending.PROTOCOL: Result.PROTOCOL_ERROR,
 }
-_TOO_MUCH: Final = f"it printed over {MAX_PRINTED_BYTES >> 20} MiB"
+_TOO_MUCH: Final = f"it printed over {protocol.MAX_PRINTED_BYTES >> 20} MiB"
 
 
 @dataclass(slots=True)
@@ -296,7 +293,7 @@ class EngineWorker:
         outcomes = self._worker.collect()
         if outcomes or self._worker.child is None:
             return outcomes
-        if self._printed.stat().st_size < MAX_PRINTED_BYTES:
+        if self._printed.stat().st_size < protocol.MAX_PRINTED_BYTES:
             return outcomes
         if self._pending is None or self._worker.starting_seconds():
             raise WorkerDidNotStart(f"{_TOO_MUCH} while it was loaded")

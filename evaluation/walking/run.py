@@ -1,7 +1,8 @@
 """Put every case of a plan to every engine: one row a case.
 
 Where times are results, engines take turns case by case; otherwise they run one after
-the other, over all workers.
+the other, over all workers. A row made by other code is measured again
+(`measuring_digest`, `writing_digest`); code that only reads rows is left out.
 """
 
 from __future__ import annotations
@@ -9,18 +10,23 @@ from __future__ import annotations
 import os
 import random
 from collections import deque
+from collections.abc import Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import orjson
 
+import curation
+from curation.workers.fingerprint import digest_of_files, fingerprint
 from curation.workers.process import exchange
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.core.cases import Case, Result, Row
-from evaluation.setup.machine import idle_last, usable_cores
-from evaluation.walking.code_digest import measuring_digest
+from evaluation.core.run_header import idle_last, usable_cores
 from evaluation.walking.engine_worker import EngineWorker, PendingCase
 
 if TYPE_CHECKING:
@@ -40,7 +46,7 @@ class RunPlan:
     """The tasks of a run and their limits, without its participants."""
 
     tasks: Sequence[Task]
-    #: Gives the records anew at each call, in the same order.
+    #: Reads the records at each call, in the same order.
     records: Callable[[], Iterable[Record]]
     tokenizer: TokenizerFiles
     settings: TaskSettings
@@ -66,16 +72,15 @@ class RunTotals:
     reused: int = 0
     #: Cases that were run now.
     ran: int = 0
-    #: Cases at which the machine had something else to do on the core, of these.
+    #: Cases of these during which another process used the engine's core.
     disturbed: int = 0
     #: Cases that a busy machine left undecided; the next run asks again.
     undecided: int = 0
-    #: Of these, texts for which a failing server gave no answer: their rows are
-    #: there, and the next run asks again.
+    #: Texts for which a failing server gave no answer; the next run asks again.
     unanswered: int = 0
-    #: The limit at which nothing more was asked for; empty if there was none.
+    #: The limit of cost or requests that ended the run; empty if none did.
     stopped: str = ""
-    #: Label of an engine to why it could not be run.
+    #: By the engine's label, why it could not be run.
     unavailable: dict[str, str] = field(default_factory=dict)
 
 
@@ -353,3 +358,69 @@ def _wait_for(workers: Sequence[EngineWorker]) -> None:
     """Wait until a worker's process says something, or a deadline passes."""
     children = [worker.child for worker in workers if worker.child is not None]
     exchange(children, min(worker.patience() for worker in workers))
+
+
+#: The folder that holds both packages.
+_ROOT: Final = Path(curation.__file__).parents[1]
+#: Added to the files of the engine and the task; a folder stands for its modules and
+#: its tables.
+MEASURING: Final = (
+    "evaluation/walking",
+    "evaluation/tokenizers",
+    "evaluation/core/cases.py",
+    "evaluation/results/outcomes.py",
+    "curation/json/pointer.py",
+    "curation/workers",
+)
+#: Code that writes texts, and code that judges them.
+WRITING: Final = (
+    *MEASURING,
+    "evaluation/answers/extraction.py",
+    "evaluation/generation",
+    "evaluation/models",
+    "evaluation/prompts",
+    "evaluation/servers",
+    "evaluation/suites/coverage",
+    "curation/fit",
+    "curation/instances",
+    "curation/json",
+    "curation/references",
+    "curation/regex",
+    "curation/relation",
+    "curation/schema",
+    "curation/validation",
+)
+#: Modules of those folders that only read rows.
+_READING: Final = frozenset({"report.py", "efficiency.py", "texts.py"})
+#: Libraries whose version decides how a text is judged.
+_JUDGES: Final = ("jsonschema", "jsonschema-rs", "referencing", "regress")
+
+
+def code_files(names: Sequence[str], root: Path = _ROOT) -> list[tuple[Path, Path]]:
+    """Return the files of `MEASURING` or `WRITING`, each after the root.
+
+    Args:
+        names: Paths of files, and of folders that stand for their modules.
+        root: The folder that holds both packages.
+    """
+    paths: set[Path] = set()
+    for name in names:
+        path = root / name
+        inside = (*path.rglob("*.py"), *path.rglob("*.toml"))
+        paths.update(inside if path.is_dir() else (path,))
+    return [(root, path) for path in sorted(paths) if path.name not in _READING]
+
+
+@cache
+def measuring_digest() -> str:
+    """Return the digest of the code that decides a measurement."""
+    return digest_of_files(code_files(MEASURING))
+
+
+@cache
+def writing_digest() -> str:
+    """Return the digest of the code that writes and judges texts."""
+    return fingerprint(
+        code=digest_of_files(code_files(WRITING)),
+        judges={name: version(name) for name in _JUDGES},
+    )

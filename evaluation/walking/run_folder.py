@@ -17,10 +17,8 @@ import msgspec
 import orjson
 
 from curation.core.json_types import Json, UntypedJson
-from curation.system.atomic_files import atomic_file, writing
-from curation.system.atomic_folders import refuse_foreign
+from curation.system.atomic_files import atomic_file, locked, refuse_foreign, writing
 from curation.system.errors import BadData, CannotCreate, TemporarilyUnavailable
-from curation.system.locks import locked
 from evaluation.core.cases import Row
 from evaluation.core.run_header import FinishedHeader, FinishedPart
 from evaluation.results.attempts import ATTEMPTS, Criterion, line_of

@@ -240,7 +240,7 @@ class _Walk:
                 self.late = True
                 return False
             if type(mask) not in _BYTES:
-                mask = memoryview(mask).cast("B")
+                mask = _bytes_of(mask)
             if len(mask) < mask_bytes:
                 what = f"a mask of {len(mask)} bytes where {mask_bytes} are needed"
                 self._stop("lied", index, what)
@@ -251,20 +251,21 @@ class _Walk:
                 self._refused(matcher, index)
                 return False
             start = clock()
-            accepted = commit(token)
+            accepted: object = commit(token)
             note_commit(clock() - start)
             failure = failure_of()
             if failure or not accepted:
-                self._not_taken(matcher, index, failure)
+                verb = "returns None" if accepted is None else "refuses it"
+                self._not_taken(matcher, index, failure, verb)
                 return False
         return True
 
-    def _not_taken(self, matcher: Matcher, index: int, failure: str) -> None:
+    def _not_taken(self, matcher: Matcher, index: int, failure: str, verb: str) -> None:
         """Record a token that was in its mask."""
         if failure:
             self._fail(index, failure)
             return
-        what = f"token {self.tokens[index]} is in the mask, and commit refuses it"
+        what = f"token {self.tokens[index]} is in the mask, and commit {verb}"
         self._stop("lied", index, what + refusal_reason(matcher))
 
     def _count_forced(self, ahead: Sequence[int] | None, token: int) -> Sequence[int]:
@@ -353,6 +354,19 @@ def refusal_reason(matcher: Matcher) -> str:
 
 def _first_line(message: object) -> str:
     return encodable(str(message).partition("\n")[0].strip()[:_MAX_MESSAGE])
+
+
+def _bytes_of(mask: object) -> memoryview:
+    """Return a mask as bytes.
+
+    Raises:
+        TypeError: it has none.
+    """
+    try:
+        return memoryview(mask).cast("B")  # type: ignore[arg-type]  # an engine returns anything
+    except TypeError as error:
+        what = f"mask() returned {type(mask).__name__}, not its bytes"
+        raise TypeError(what) from error
 
 
 def _holds(mask: bytes | bytearray | memoryview, token: int) -> bool:

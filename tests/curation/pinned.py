@@ -15,8 +15,8 @@ from curation.download.acquire import (
 )
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
-from curation.sources.base import Reading
-from curation.system.package_data import raw_folder
+from curation.sources.readers import Reading
+from curation.system.user_files import raw_folder
 
 needs_mirror = pytest.mark.skipif(
     "CSBDATA_MIRROR" not in os.environ, reason="CSBDATA_MIRROR is not set"

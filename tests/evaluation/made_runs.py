@@ -12,7 +12,7 @@ from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.core.run_header import RunHeader
 from evaluation.results.attempts import ATTEMPTS, line_of
 from evaluation.results.reader import HEADER
-from evaluation.tasks.registry import tasks
+from evaluation.tasks import tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.cache import Cache
+from curation.download.packs import cached_pack
 from curation.pipeline.build import BuildRequest, build
-from curation.system import atomic_folders
-from curation.system.atomic_files import atomic_write_bytes, sweep
-from curation.system.atomic_folders import atomic_folder
+from curation.system import atomic_files
+from curation.system.atomic_files import atomic_folder, atomic_write_bytes, sweep
 from curation.system.errors import CannotCreate
 from curation.system.progress import Quiet
 from curation.workers.run_folder import RunFolder
@@ -90,7 +90,7 @@ def out(folder: Path) -> None:
 
 def out_slow(folder: Path) -> None:
     """Replace a folder where names cannot be swapped."""
-    atomic_folders._exchange = lambda *_: False
+    atomic_files._exchange = lambda *_: False
     out(folder)
 
 
@@ -101,7 +101,7 @@ def out_holds(folder: Path) -> None:
 
 def out_slow_holds(folder: Path) -> None:
     """After the next start, which puts back what was moved aside, so it is."""
-    atomic_folders.recover(folder / "out")
+    atomic_files.recover(folder / "out")
     out_holds(folder)
 
 
@@ -116,13 +116,15 @@ def fetch(folder: Path) -> None:
     )
     got = acquire(PIN, replace(environment, cache=folder / "cache"))
     assert isinstance(got, Acquired)
-    assert Cache(folder / "cache").pack(PIN.digest) == got.pack
+    assert cached_pack(Cache(folder / "cache").packs, PIN.digest) == got.pack
 
 
 def fetch_holds(folder: Path) -> None:
     """The pack is whole or absent."""
     packs = list((folder / "cache" / "packs").glob("*.pack"))
-    assert not packs or Cache(folder / "cache").pack(PIN.digest) == packs[0]
+    assert (
+        not packs or cached_pack(Cache(folder / "cache").packs, PIN.digest) == packs[0]
+    )
 
 
 def tree(folder: Path) -> dict[str, str]:

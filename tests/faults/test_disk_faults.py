@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import pytest
 
-from curation.system.atomic_folders import atomic_folder
+from curation.system.atomic_files import atomic_folder
 from curation.system.errors import CannotCreate
 from curation.workers.run_folder import RunFolder
 from tests.curation.archives_made import github_pin, github_tarball, save

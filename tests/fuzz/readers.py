@@ -18,7 +18,7 @@ from curation.system import checksums
 from curation.system.errors import CsbdataError
 from evaluation.analysis.compare_runs import read_outcomes
 from evaluation.asking.response_files import read_responses
-from evaluation.data.find_data import open_data
+from evaluation.data import open_data
 from evaluation.results.reader import HEADER, gaps_of, open_run
 from evaluation.servers.formats.answers import (
     BrokenStream,
@@ -28,8 +28,8 @@ from evaluation.servers.formats.answers import (
 )
 from evaluation.servers.provider import providers
 from evaluation.servers.refusals import read_refusal
+from evaluation.tokenizers import read_tokenizer
 from evaluation.tokenizers.byte_level import from_tiktoken
-from evaluation.tokenizers.store import read_tokenizer
 from evaluation.tokenizers.vocabulary import check_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers
 from tests.builds import write_build

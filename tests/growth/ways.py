@@ -38,7 +38,7 @@ from curation.rules.sets import rule_set
 from curation.schema.dialects import DRAFT_2020_12
 from curation.verification.folder_contents import open_folder
 from curation.verification.run import CHECKS
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import Ending, ProcessResult
 from evaluation.analysis.compare_runs import compare_runs
 from evaluation.results.reader import open_run
 from tests.builds import write_build

@@ -22,7 +22,7 @@ from evaluation.core.suite import ScoredResponse
 from evaluation.reporting.printing import as_markdown
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import row_from_scored, scored_run
-from evaluation.tasks.registry import task_named
+from evaluation.tasks import task_named
 from evaluation.walking.run_folder import RECORDS
 from tests.evaluation.made_runs import HEAD, row, write_run
 from tests.evaluation.made_runs import line as row_line

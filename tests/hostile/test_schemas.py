@@ -28,8 +28,7 @@ from curation.pipeline.read_document import LONGEST_DETAIL
 from curation.references.verdicts import python_verdict, rust_verdict
 from curation.schema.dialects import DIALECTS
 from curation.validation import fastjsonschema_worker
-from curation.workers.limits import Limits
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import Ending, Limits, ProcessResult
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 from tests.curation.rules.documents_made import PROVENANCE, raw_document

@@ -32,12 +32,14 @@ from curation.json.text import canonical, plain
 from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.keywords import REFERENCE_KEYWORDS
-from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
-from curation.validation.rust_paths import (
+from curation.validation.metaschemas import (
+    RUST_DRAFTS,
+    RUST_VALIDATORS,
     ErrorPaths,
     exact_paths,
     may_lose_names,
     plain_paths,
+    refuse,
 )
 
 if TYPE_CHECKING:
@@ -244,7 +246,7 @@ class CompiledSchema(Schema):
         """Return the tokens of a failed keyword inside the record.
 
         jsonschema-rs counts from the embedded resource, if there is one, and may lose
-        names (`rust_paths`).
+        names (`curation.validation.metaschemas.exact_paths`).
         """
         location = self.root
         tokens: Tokens = ()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from curation.core.benchmark import InstanceKind
 from curation.core.documents import Rejected
 from curation.core.rule import Library
 from curation.instances.constraints.interpretations import (
@@ -22,7 +23,6 @@ from curation.instances.constraints.interpretations import (
 )
 from curation.instances.judging.grading import instance_row, judge_examples
 from curation.instances.model import (
-    InstanceKind,
     InstanceRow,
     NearMiss,
     SearchFailure,

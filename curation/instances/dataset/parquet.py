@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import SPLITS, instances_folder
+from curation.core.benchmark import SPLITS, InstanceKind, instances_folder
 from curation.dataset.parquet import (
     SplitFiles,
     TableForm,
@@ -24,7 +24,7 @@ from curation.dataset.parquet import (
     required_of,
     table_of,
 )
-from curation.instances.model import InstanceKind, InstanceRow
+from curation.instances.model import InstanceRow
 
 if TYPE_CHECKING:
     from curation.instances.dataset.make_instances import RecordInstances

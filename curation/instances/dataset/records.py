@@ -25,8 +25,7 @@ from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.subschemas import children, edited, subschemas
 from curation.system.atomic_files import writing
 from curation.system.errors import BadConfiguration, NoInput, other_version
-from curation.system.file_names import MARK, safe_name
-from curation.system.user_files import reading_parquet
+from curation.system.user_files import MARK, reading_parquet, safe_name
 
 if TYPE_CHECKING:
     import polars as pl

@@ -18,8 +18,7 @@ from curation.json.text import text_of_schema
 from curation.lint.satisfiability import Satisfiability
 from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
-from curation.workers.limits import BUSY_MACHINE, Limits
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import BUSY_MACHINE, Ending, Limits, ProcessResult
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from curation.core.benchmark import InstanceKind
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import (
     Interpretations,
@@ -16,15 +17,9 @@ from curation.instances.constraints.interpretations import (
 )
 from curation.instances.judging.validators import verdicts_of_each
 from curation.instances.judging.violations import as_near_miss, fails_at
-from curation.instances.model import (
-    InstanceKind,
-    InstanceRow,
-    NearMiss,
-    Witness,
-    text_of,
-)
+from curation.instances.model import InstanceRow, NearMiss, Witness, text_of
 from curation.json.values import identity
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema

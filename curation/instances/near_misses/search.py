@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from curation.core.benchmark import InstanceKind
 from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import Goals, Negation, conjoin
@@ -24,7 +25,7 @@ from curation.instances.judging.violations import (
     as_near_miss,
     fails_at,
 )
-from curation.instances.model import InstanceKind, MissingReason, text_of
+from curation.instances.model import MissingReason, text_of
 from curation.instances.near_misses.assertions import Assertion, find_reachable_keywords
 from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
 from curation.instances.near_misses.implications import cannot_fail_alone

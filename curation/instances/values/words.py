@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Final
 
-from curation.system.package_data import raw_folder
+from curation.system.user_files import raw_folder
 
 
 def split(text: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from curation.core.benchmark import InstanceKind
 from curation.core.json_types import Json
 from curation.instances.constraints.conjunction import (
     BranchChoice,
@@ -29,7 +30,7 @@ from curation.instances.constraints.conjunction import (
     conjoin,
 )
 from curation.instances.constraints.keyword_values import accepts_everything
-from curation.instances.model import InstanceKind, SearchFailure
+from curation.instances.model import SearchFailure
 from curation.instances.values import numbers, strings
 from curation.instances.witnesses.minimal_depth import minimal_depth
 from curation.instances.witnesses.ways_to_fail import ways_to_fail

@@ -9,17 +9,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from curation.core.benchmark import InstanceKind
 from curation.instances.constraints.conjunction import ALL_TYPES, ExtraConstraint, Goals
 from curation.instances.constraints.interpretations import (
     Interpretations,
     interpretations_of,
 )
-from curation.instances.model import (
-    InstanceKind,
-    SearchFailure,
-    Witness,
-    Witnesses,
-)
+from curation.instances.model import SearchFailure, Witness, Witnesses
 from curation.instances.witnesses.builder import (
     NOTHING,
     BuildContext,

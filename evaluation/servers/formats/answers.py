@@ -19,7 +19,7 @@ import msgspec
 import requests
 from urllib3.exceptions import HTTPError
 
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 
 _DATA: Final = b"data:"
 _DONE: Final = b"[DONE]"

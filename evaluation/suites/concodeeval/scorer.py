@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.schema.keywords import KeywordKind, names_of_kind
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 from evaluation.answers.envelopes import code_blocks
 from evaluation.answers.extraction import MissingAnswer, NoAnswer, first_fence, triage
 from evaluation.answers.json_answers import compiled_schema

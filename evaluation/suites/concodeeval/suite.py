@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
-from evaluation.core.late_import import imported_late
+from curation.system.registry import imported_late
 from evaluation.core.suite import KnownAnswer, Suite
 from evaluation.suites.common import first_witness
 from evaluation.suites.concodeeval.settings import (

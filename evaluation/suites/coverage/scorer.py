@@ -29,7 +29,7 @@ from referencing import Registry
 
 from curation.instances.judging.validators import verdicts
 from curation.instances.judging.violations import as_near_miss
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 from curation.validation.python_validators import jsonschema
 from evaluation.answers.extraction import split_thinking
 from evaluation.answers.json_answers import compiled_schema, read_json_answer

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evaluation.core.late_import import imported_late
+from curation.system.registry import imported_late
 from evaluation.core.records import Prompt, Record, RecordRequest, RecordSet
 from evaluation.core.suite import Scorer, Suite
 from evaluation.suites.common import schema_records

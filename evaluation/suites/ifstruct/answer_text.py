@@ -19,7 +19,7 @@ from curation.json.yaml_reader import (
     read_yaml,
     yaml_1_1_scalar,
 )
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 from evaluation.answers.envelopes import json_spans
 from evaluation.answers.extraction import MissingAnswer, NoAnswer, strict_fence
 from evaluation.suites.ifstruct.rows import AnswerFormat, Fence, FenceWish, Requirements

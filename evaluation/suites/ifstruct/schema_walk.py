@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from curation.core.json_types import UntypedJson
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 from evaluation.suites.ifstruct.answer_text import Flaw
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json, UntypedJson
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 from evaluation.answers.extraction import (
     MissingAnswer,
     NoAnswer,

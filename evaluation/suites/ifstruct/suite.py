@@ -15,7 +15,7 @@ import msgspec
 
 from curation.core.json_types import Json, UntypedJson
 from curation.system.errors import BadData
-from evaluation.core.late_import import imported_late
+from curation.system.registry import imported_late
 from evaluation.core.records import (
     GENERATED,
     Message,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from evaluation.core.late_import import imported_late
+from curation.system.registry import imported_late
 from evaluation.core.suite import KnownAnswer, ScoredResponse, ScoredRun, Suite
 from evaluation.reporting.tables import BRACKETS, Table
 from evaluation.suites.common import first_witness, schema_records

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.core.json_types import Json
-from curation.system.escaping import shortened
+from curation.system.words import shortened
 from evaluation.answers.envelopes import find_json
 from evaluation.answers.extraction import (
     MissingAnswer,

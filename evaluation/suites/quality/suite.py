@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from curation.core.json_types import Json
-from evaluation.core.late_import import imported_late
+from curation.system.registry import imported_late
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import KnownAnswer, Suite
 from evaluation.suites.quality.records import (

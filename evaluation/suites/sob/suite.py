@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from curation.core.json_types import Json
 from curation.json.pointer import replaced
 from curation.json.text import plain
-from evaluation.core.late_import import imported_late
+from curation.system.registry import imported_late
 from evaluation.core.records import Message, Prompt, Record, RecordRequest, RecordSet
 from evaluation.core.suite import KnownAnswer, Suite
 from evaluation.suites.common import SAMPLE

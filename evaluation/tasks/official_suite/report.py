@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from curation.download.pins import load_pins
-from curation.system.package_data import raw_folder
+from curation.system.user_files import raw_folder
 from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
 from evaluation.results.outcomes import engine_is_right

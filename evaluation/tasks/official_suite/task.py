@@ -29,9 +29,9 @@ from curation.system.errors import (
     TemporarilyUnavailable,
     Unavailable,
 )
-from curation.system.package_data import raw_folder
+from curation.system.registry import imported_late
+from curation.system.user_files import raw_folder
 from evaluation.core.cases import Case, InstanceWalk
-from evaluation.core.late_import import imported_late
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.drafts import draft_named, drafts_of

@@ -17,8 +17,8 @@ import msgspec
 from curation.system.errors import BadUsage
 from curation.system.words import counted
 from evaluation.core.cases import Result
-from evaluation.core.records import Message, Record
-from evaluation.generation.text_generation import Adapt, Generation, GenerationRequest
+from evaluation.core.records import Adapt, Message, Record
+from evaluation.generation.text_generation import Generation, GenerationRequest
 from evaluation.servers.client import RequestLimits, ServerClient
 from evaluation.servers.model_server import served_model
 from evaluation.servers.pacing import Account, Spending, SpendingLimit

@@ -14,12 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.system.errors import BadUsage, Unavailable
-from curation.system.escaping import shortened
-from curation.system.words import counted
+from curation.system.words import counted, shortened
 from evaluation.answers.judge import judge
-from evaluation.core.records import Message, Record
+from evaluation.core.records import Adapt, Message, Record
 from evaluation.generation.text_generation import (
-    Adapt,
     Generation,
     GenerationRequest,
     TextEnding,

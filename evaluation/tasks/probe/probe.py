@@ -111,7 +111,9 @@ def _wrapped(probe: Probe, context: str) -> dict[str, Json]:
         return {"type": "array", "items": inner}
     if context == "allOf":
         return {"allOf": [inner, _beside(probe)]}
-    return {context: [inner, {"type": _foreign(probe)}]}
+    kinds = _kinds(probe)
+    other = next(kind for kind in _TYPES if kind not in kinds)
+    return {context: [inner, {"type": other}]}
 
 
 def _value(value: Json, context: str) -> Json:
@@ -126,11 +128,6 @@ def _beside(probe: Probe) -> dict[str, Json]:
     if isinstance(type_, str) and type_ in _kinds(probe):
         return {"type": type_}
     return {"title": "anything"}
-
-
-def _foreign(probe: Probe) -> str:
-    kinds = _kinds(probe)
-    return next(kind for kind in _TYPES if kind not in kinds)
 
 
 def _kinds(probe: Probe) -> set[str]:

@@ -19,7 +19,7 @@ from curation.checking.problems import places_in_yaml
 from curation.checking.schema_check import SchemaChecker
 from curation.commands.check import check
 from curation.system.errors import CsbdataError, NoInput
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import Ending, ProcessResult
 from curation.workers.worker import Worker
 
 if TYPE_CHECKING:

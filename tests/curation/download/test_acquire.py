@@ -43,7 +43,7 @@ from curation.system.errors import (
     Unavailable,
     WrongDigest,
 )
-from curation.system.package_data import raw_folder
+from curation.system.user_files import raw_folder
 from tests.curation.archives_made import (
     FILES,
     OTHERS,

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from curation.fit.rewriting import Fit
     from curation.json.pointer import Tokens
     from curation.relation.questions import Question
-    from curation.workers.outcomes import ProcessResult
+    from curation.workers.limits import ProcessResult
 
 
 OPENAI, ANTHROPIC = "openai-strict", "anthropic"

@@ -12,6 +12,7 @@ import pytest
 from rpds import HashTrieMap
 
 import curation.instances
+from curation.core.benchmark import InstanceKind
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.judging.grading import grade, judge_examples
@@ -22,7 +23,7 @@ from curation.instances.judging.validators import (
     is_match,
     verdicts,
 )
-from curation.instances.model import InstanceKind, InstanceRow, Witness
+from curation.instances.model import InstanceRow, Witness
 from curation.schema.dialects import DIALECTS, DRAFT_07
 
 if TYPE_CHECKING:

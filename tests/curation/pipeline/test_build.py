@@ -59,7 +59,7 @@ from curation.pipeline.read_batches import (
 )
 from curation.references.closure import NO_LIBRARY
 from curation.rules.sets import CLEAN, rule_set
-from curation.sources.base import Reading
+from curation.sources.readers import Reading
 from curation.sources.registry import source_named
 from curation.system.checksums import read_sums
 from curation.system.errors import (

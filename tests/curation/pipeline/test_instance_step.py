@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from curation.core.benchmark import CONFIGS, SPLITS, instances_folder
+from curation.core.benchmark import CONFIGS, SPLITS, InstanceKind, instances_folder
 from curation.dataset.editions import open_edition
 from curation.dataset.parquet import file_name
 from curation.fit.records import RecordFit, record_fit
 from curation.instances.dataset.make_instances import InstanceTask, make_instances
 from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
-from curation.instances.model import InstanceKind, InstanceRow
 from curation.pipeline.build import BuildResult, build
 from curation.pipeline.instance_step import InstanceStep, batch_name
 from curation.system.checksums import read_sums
@@ -31,6 +30,7 @@ from curation.workers.process import Program
 from curation.workers.run_folder import RunFolder
 
 if TYPE_CHECKING:
+    from curation.instances.model import InstanceRow
     from curation.workers.limits import Message
 
 _SCHEMAS = {

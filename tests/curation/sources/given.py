@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Origin
-from curation.sources.base import Reading
+from curation.sources.readers import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -42,8 +42,8 @@ from curation.sources.schemastore import (
     write_lock,
 )
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
-from curation.system.package_data import raw_folder
 from curation.system.progress import Quiet
+from curation.system.user_files import raw_folder
 from tests.curation.archives_made import digest, github_pin, github_tarball, save
 from tests.curation.sources.given import EDITED, Held, held, reading
 from tests.loopback import body, serving, status
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     from curation.core.documents import Provenance
     from curation.download.pins import ArchivePin
-    from curation.sources.base import Reading
+    from curation.sources.readers import Reading
     from tests.loopback import Server
 
 

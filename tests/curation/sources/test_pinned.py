@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.sources.base import Reading
+    from curation.sources.readers import Reading
 
 pytestmark = needs_mirror
 

@@ -19,8 +19,8 @@ from curation.rules.sets import rule_set
 from curation.sources import registry
 from curation.sources.registry import source_named, sources
 from curation.system.errors import BadConfiguration, BadUsage
-from curation.system.package_data import raw_folder
 from curation.system.progress import Quiet
+from curation.system.user_files import raw_folder
 from tests.distributions import lay_out_distribution
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 THIRD_PARTY = """
-from curation.sources.base import Source
+from curation.sources.readers import Source
 
 def read(reading):
     return iter(())

@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import curation.system.errors
-from curation.system.errors import BadConfiguration, CsbdataError
-from curation.system.extras import install_extra, missing_library
+from curation.system.errors import (
+    BadConfiguration,
+    CsbdataError,
+    install_extra,
+    missing_library,
+)
 from curation.system.registry import Registry, closest_names
 from curation.system.words import counted
 from tests.slow_cases import first_fast

@@ -12,27 +12,21 @@ from types import SimpleNamespace
 
 import pytest
 
-from curation.system import package_data
+from curation.system import user_files
 from curation.system.atomic_files import (
     atomic_file,
+    atomic_folder,
     atomic_write_bytes,
+    locked,
+    recover,
+    refuse_foreign,
     sweep,
     sweep_tree,
     unfinished,
 )
-from curation.system.atomic_folders import atomic_folder, recover, refuse_foreign
-from curation.system.checksums import (
-    FILE,
-    file_digest,
-    names_in,
-    read_sums,
-    sums_of,
-    write_sums,
-)
+from curation.system.checksums import FILE, names_in, read_sums, sums_of, write_sums
 from curation.system.errors import BadData, CannotCreate, TemporarilyUnavailable
-from curation.system.file_names import safe_name
-from curation.system.locks import locked
-from curation.system.user_files import MOST_BYTES, refuse_large
+from curation.system.user_files import MOST_BYTES, file_digest, refuse_large, safe_name
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -377,9 +371,9 @@ def test_what_cannot_be_looked_at_is_left_to_its_reader(tmp_path: Path) -> None:
 
 def test_a_checkout_has_them_beside_the_package() -> None:
     """`raw/` and `cards/` of a checkout are those at its root."""
-    assert (package_data.raw_folder() / "sources.toml").is_file()
-    assert (package_data.raw_folder() / "sample").is_dir()
-    assert (package_data.cards_folder() / "README.md.j2").is_file()
+    assert (user_files.raw_folder() / "sources.toml").is_file()
+    assert (user_files.raw_folder() / "sample").is_dir()
+    assert (user_files.cards_folder() / "README.md.j2").is_file()
 
 
 def test_an_installed_wheel_has_them_inside(
@@ -387,18 +381,18 @@ def test_an_installed_wheel_has_them_inside(
 ) -> None:
     """What the wheel carries comes before what happens to stand beside it."""
     (tmp_path / "raw").mkdir()
-    monkeypatch.setattr(package_data, "_SHIPPED", tmp_path)
-    assert package_data.raw_folder() == tmp_path / "raw"
+    monkeypatch.setattr(user_files, "_SHIPPED", tmp_path)
+    assert user_files.raw_folder() == tmp_path / "raw"
 
 
 def test_a_damaged_installation_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the folder the error says which one is missing."""
-    monkeypatch.setattr(package_data, "_SHIPPED", tmp_path)
-    monkeypatch.setattr(package_data, "_PACKAGE", tmp_path / "curation")
+    monkeypatch.setattr(user_files, "_SHIPPED", tmp_path)
+    monkeypatch.setattr(user_files, "_PACKAGE", tmp_path / "curation")
     with pytest.raises(FileNotFoundError, match="'cards'"):
-        package_data.cards_folder()
+        user_files.cards_folder()
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.system.escaping import safe, safe_lines, shortened
 from curation.system.progress import (
     HEARTBEAT,
     Phases,
@@ -24,7 +23,6 @@ from curation.system.progress import (
     heartbeat,
     no_heartbeat,
 )
-from curation.system.tables import table
 from curation.system.terminal import (
     print_json,
     say,
@@ -33,7 +31,9 @@ from curation.system.terminal import (
     show_whole,
     stderr,
     stdout,
+    table,
 )
+from curation.system.words import safe, safe_lines, shortened
 from tests.waiting import wait_until
 
 

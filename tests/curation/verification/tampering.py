@@ -27,7 +27,7 @@ from curation.verification.folder_contents import open_folder
 from curation.verification.labels import LABELS
 from curation.verification.records import ROWS
 from curation.verification.tables import DERIVED
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import Ending, ProcessResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -26,7 +26,7 @@ from curation.verification.labels import LABELS
 from curation.verification.records import LEAKAGE, ROWS
 from curation.verification.tables import DERIVED, LOADING
 from curation.verification.texts import TEXTS
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import Ending, ProcessResult
 from tests.builds import write_build
 from tests.curation.credential_examples import examples
 from tests.curation.verification.tampering import (

@@ -19,8 +19,7 @@ from curation.system.errors import TemporarilyUnavailable
 from curation.system.threads import within
 from curation.workers import pool as pool_module
 from curation.workers import process as process_module
-from curation.workers.limits import Limits
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import Ending, Limits, ProcessResult
 from curation.workers.pool import BatchResult, Pool
 from curation.workers.process import Program
 from curation.workers.worker import Worker, WorkerDidNotStart

@@ -26,7 +26,7 @@ from evaluation.analysis.compare_runs import (
 from evaluation.analysis.run_report import tables_by_task
 from evaluation.core.cases import Result
 from evaluation.reporting.tables import Rate, Ratio, Shift, Table
-from evaluation.results import overview
+from evaluation.results.headline import tables
 from evaluation.results.noise import TIMES
 from evaluation.results.outcomes import RANKS, Outcome
 from evaluation.results.reader import open_run
@@ -93,11 +93,11 @@ def test_times_are_compared_on_what_all_compile_alone(tmp_path: Path) -> None:
     rows = [row(), row(id="o2"), lost, row(id="o2", engine="beta 2.0")]
     run = _run(tmp_path, rows, limits={"compile_seconds": 40})
     answer = compare_runs(run=run)
-    for tables in (answer.tables, tables_by_task(run)["masks"]):
-        (shared,) = (each for each in tables if each.slug == "times")
+    for shown in (answer.tables, tables_by_task(run)["masks"]):
+        (shared,) = (each for each in shown if each.slug == "times")
         assert shared.title == "Times, of the 1 schema that all compile"
         assert [each[2] for each in shared.rows] == [1] * 6
-        assert len({each.slug for each in tables}) == len(tables)
+        assert len({each.slug for each in shown}) == len(shown)
 
 
 def test_the_same_engine_in_two_runs_has_the_runs_name(tmp_path: Path) -> None:
@@ -517,9 +517,7 @@ def test_waiting_for_the_core_is_no_time_of_the_engine(tmp_path: Path) -> None:
         write_run(tmp_path / "calm", _rows("alpha 1.0") + _rows("beta 2.0"))
     )
     assert run.attempts("masks").equals(calm.attempts("masks"))
-    assert [*overview.tables(run.attempts("masks"))] == [
-        *overview.tables(calm.attempts("masks"))
-    ]
+    assert [*tables(run.attempts("masks"))] == [*tables(calm.attempts("masks"))]
     assert _ratios(run) == _ratios(calm)
 
 

@@ -16,10 +16,9 @@ from curation.system.terminal import command_line_of
 from evaluation.analysis.run_report import tables_by_task
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.run import run, score_file, suite_header
-from evaluation.core.records import Record, RecordSet, encode_records
+from evaluation.core.records import Record, RecordSet, TokenPrices, encode_records
 from evaluation.core.run_header import DataHeader
-from evaluation.data.find_data import SAMPLE_LINE
-from evaluation.generation.text_generation import TokenPrices
+from evaluation.data import SAMPLE_LINE
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import scored_run
 from tests.evaluation.measuring import miniature, request_of, sample

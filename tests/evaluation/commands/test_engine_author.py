@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from curation.system.errors import BadConfiguration, Unavailable
 from evaluation.commands.eval import evaluate
 from evaluation.results.reader import open_run
+from evaluation.setup import engine_files
 from tests.evaluation.measuring import miniature
 from tests.evaluation.tokenizers import made
 
@@ -65,7 +66,12 @@ class Mute:
 def load(tokenizer, options):
     return Mute(tokenizer, options)
 """
-_FILES = {"mute": _MUTE, "slip": _MUTE.replace("return self.nothing", "{}['x']")}
+_FILES = {
+    "mute": _MUTE,
+    "slip": _MUTE.replace("return self.nothing", "{}['x']"),
+    "no_mask": _MUTE.replace("return self.nothing", "return None"),
+    "no_answer": _MUTE.replace("bytes(", "b'\\xff' * (").replace("return False", "..."),
+}
 _WIDE = {"type": "object", "description": "of no account", "maxProperties": 9}
 
 
@@ -85,7 +91,7 @@ _WIDE = {"type": "object", "description": "of no account", "maxProperties": 9}
             "mute",
             _WIDE,
             [
-                "over constrained in 2 schemas: start of a value, where type applies",
+                "over constrained in 2 schemas: start of a value blocked",
                 "  schema {}",
                 '  valid text {}, stopped after "" at token',
             ],
@@ -94,6 +100,16 @@ _WIDE = {"type": "object", "description": "of no account", "maxProperties": 9}
             "slip",
             _WIDE,
             ["engine error in 2 schemas: KeyError: 'x' (slip.py:10)", "  schema {}"],
+        ),
+        (
+            "no_mask",
+            _WIDE,
+            ["error in 2 schemas: TypeError: mask() returned NoneType, not its bytes"],
+        ),
+        (
+            "no_answer",
+            _WIDE,
+            [" is in the mask, and commit returns None", "  schema {}"],
         ),
         (
             "troubled",
@@ -125,6 +141,20 @@ def test_an_engine_without_a_fault_has_no_lines_of_them() -> None:
     """The first thing on the screen is the first table."""
     answer = _measure("none")
     assert answer.stdout.lstrip().startswith(("By schema", "Coverage"))
+
+
+def test_a_file_in_the_folder_of_engines_is_an_engine_by_its_name(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else is edited."""
+    engines = folder / "engines"
+    engines.mkdir()
+    (engines / "second.py").write_text(_MUTE, "utf-8")
+    monkeypatch.setattr(engine_files, "_FOLDER", engines)
+    answer = _measure("second")
+    assert answer.exit_code == 0, answer.stderr
+    (row,) = open_run(Path("run")).rows()
+    assert row.engine.startswith("second ")
 
 
 @pytest.mark.parametrize("content", ["x = = 1", "ABOUT = 3", "# no load"])
@@ -208,7 +238,7 @@ def test_a_run_of_given_texts_loads_few_modules() -> None:
         check=True,
     )
     count, *names = done.stderr.splitlines()[-1].split()
-    assert int(count) <= 134, " ".join(names)
+    assert int(count) <= 90, " ".join(names)
     unwanted = (
         *("evaluation.suites", "evaluation.servers", "evaluation.models"),
         *("curation.fit", "curation.instances.dataset", "evaluation.tasks.probe"),

@@ -21,8 +21,8 @@ from evaluation.commands.options import read_assignments
 from evaluation.commands.results import app as results
 from evaluation.commands.suite import app as suite
 from evaluation.core.records import Record, encode_records
+from evaluation.core.run_header import absolute_words
 from evaluation.results.reader import open_run
-from evaluation.walking.rerun import absolute_words
 from tests.evaluation.measuring import _fetch, miniature
 from tests.evaluation.tokenizers import made
 

@@ -22,8 +22,9 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.progress import Quiet
-from evaluation.core.records import Instance
-from evaluation.data import RecordSelection, find_data, open_data
+from evaluation import data as data_module
+from evaluation.core.records import Instance, RecordSelection
+from evaluation.data import PUBLISHED, built_sample, open_data
 from evaluation.data.parquet_tables import ParquetTables
 from evaluation.data.sampling import draw
 
@@ -344,11 +345,11 @@ def test_without_a_build_the_published_one_comes_next(
 ) -> None:
     """The Hub's edition is measured, and that is said."""
     folder = write_tables(tmp_path / "b", {"A": {"test": ["x"]}})
-    hub.store.put(find_data.PUBLISHED, _contents(folder))
+    hub.store.put(PUBLISHED, _contents(folder))
     monkeypatch.chdir(tmp_path)
     settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
     data = open_data(settings=settings, progress=Quiet())
-    assert (data.name, data.origin) == (find_data.PUBLISHED, "hub")
+    assert (data.name, data.origin) == (PUBLISHED, "hub")
     assert "measuring epfl-dlab/JSONSchemaBench of the Hub" in said[0]
 
 
@@ -363,7 +364,7 @@ def test_with_neither_the_sample_is_measured(
 
     monkeypatch.setattr("curation.download.huggingface.hub_snapshot", silent)
     monkeypatch.setattr(
-        find_data, "built_sample", lambda *_: ParquetTables.of(folder, "sample")
+        data_module, "built_sample", lambda *_: ParquetTables.of(folder, "sample")
     )
     monkeypatch.chdir(tmp_path)
     settings = FetchSettings(cache=tmp_path / "cache")
@@ -376,7 +377,7 @@ def test_with_neither_the_sample_is_measured(
 def test_the_sample_has_schemas_of_every_config_with_instances(tmp_path: Path) -> None:
     """It is built into the cache, once."""
     settings = FetchSettings(mirror=None, cache=tmp_path / "cache", offline=True)
-    reader = find_data.built_sample(settings, Quiet())
+    reader = built_sample(settings, Quiet())
     names = list(reader.names())
     assert {name.group for name in names} == {*CONFIGS}
     assert all(each.complete for each in names)

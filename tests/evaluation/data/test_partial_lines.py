@@ -10,7 +10,7 @@ import pytest
 
 from curation.core.benchmark import CONFIGS
 from curation.packaging.manifest import FILE, ConfigFigures, read_manifest
-from evaluation.data.find_data import partial_lines
+from evaluation.data import partial_lines
 from tests.builds import write_build
 
 if TYPE_CHECKING:

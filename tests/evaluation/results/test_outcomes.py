@@ -14,7 +14,7 @@ from evaluation.core.run_header import RunHeader
 from evaluation.results.attempts import Attempt, attempt_of, steps_ns
 from evaluation.results.outcomes import Outcome, engine_is_right, outcome_of
 from evaluation.results.reader import NotAnAttempt, open_run, parse_line
-from evaluation.tasks.masks.report import why_table
+from evaluation.tasks.masks_report import why_table
 from tests.evaluation.made_runs import accepted, blocked, line, row, write_run
 
 if TYPE_CHECKING:

@@ -21,9 +21,14 @@ from evaluation.core.run_header import RunHeader
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.attempts import ATTEMPTS, Attempt
 from evaluation.results.edition import ROWS, read_rows
-from evaluation.results.frames import TEXT_COLUMNS
 from evaluation.results.outcomes import Outcome, outcome_of
-from evaluation.results.reader import NotAnAttempt, gaps_of, open_run, parse_line
+from evaluation.results.reader import (
+    TEXT_COLUMNS,
+    NotAnAttempt,
+    gaps_of,
+    open_run,
+    parse_line,
+)
 from evaluation.results.suite_rows import answer_id, ask_again
 from evaluation.suites.coverage.judgement import Judgement
 from evaluation.suites.coverage.judgement import TextVerdict as Said

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from evaluation.generation.text_generation import Adapt
+from evaluation.core.records import Adapt
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.pacing import SharedBackoff

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from curation.system.errors import NotPermitted, Unavailable
-from evaluation.generation.text_generation import TokenPrices
+from evaluation.core.records import TokenPrices
 from evaluation.servers.client import (
     DeadlinePassed,
     RequestLimits,

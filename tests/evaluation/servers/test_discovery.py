@@ -14,7 +14,8 @@ import pytest
 import csbdata
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, Unavailable
 from evaluation.asking.request import ModelOptions
-from evaluation.generation.text_generation import Adapt, GenerationRequest
+from evaluation.core.records import Adapt
+from evaluation.generation.text_generation import GenerationRequest
 from evaluation.results.reader import open_run
 from evaluation.servers import parameters
 from evaluation.servers.client import RequestLimits

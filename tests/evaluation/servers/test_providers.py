@@ -16,8 +16,8 @@ from msgspec import structs
 import csbdata
 from curation.system.errors import BadUsage
 from evaluation.asking.request import ModelOptions
-from evaluation.core.records import Message, Record
-from evaluation.generation.text_generation import GenerationRequest, TokenPrices
+from evaluation.core.records import Message, Record, TokenPrices
+from evaluation.generation.text_generation import GenerationRequest
 from evaluation.results.reader import open_run
 from evaluation.servers.client import ServerConnection
 from evaluation.servers.formats.answers import ServerAnswer

@@ -23,12 +23,8 @@ from curation.fit.verdict import judge_fit
 from curation.system.errors import Unavailable
 from evaluation.answers.judge import judge
 from evaluation.core.cases import Result
-from evaluation.core.records import Message, Record
-from evaluation.generation.text_generation import (
-    GenerationRequest,
-    TextEnding,
-    TokenPrices,
-)
+from evaluation.core.records import Message, Record, TokenPrices
+from evaluation.generation.text_generation import GenerationRequest, TextEnding
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import served_model, server_participants
 from evaluation.servers.pacing import Account, Spending

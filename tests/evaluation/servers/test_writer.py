@@ -15,12 +15,8 @@ from curation.system.errors import BadConfiguration, BadUsage, NotPermitted
 from curation.system.progress import Quiet
 from evaluation.asking.request import ModelOptions
 from evaluation.core.cases import Result
-from evaluation.core.records import Message, Record
-from evaluation.generation.text_generation import (
-    GenerationRequest,
-    TextEnding,
-    TokenPrices,
-)
+from evaluation.core.records import Message, Record, TokenPrices
+from evaluation.generation.text_generation import GenerationRequest, TextEnding
 from evaluation.results.suite_tables import total_cost
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants

@@ -13,6 +13,13 @@ import msgspec
 import pytest
 
 from curation.system.errors import BadConfiguration, BadUsage, NoInput
+from evaluation.core.run_header import (
+    clock_cost_ns,
+    cpu_governor,
+    idle_last,
+    machine,
+    usable_cores,
+)
 from evaluation.setup.engine_files import (
     EngineFile,
     choose_options,
@@ -20,13 +27,6 @@ from evaluation.setup.engine_files import (
     find_engine,
 )
 from evaluation.setup.environments import is_complete_here
-from evaluation.setup.machine import (
-    clock_cost_ns,
-    cpu_governor,
-    idle_last,
-    machine,
-    usable_cores,
-)
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from tests.evaluation.measuring import miniature
 from tests.tables import table

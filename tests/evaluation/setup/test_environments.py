@@ -25,6 +25,7 @@ from evaluation.setup.engine_files import (
     choose_options,
     engine_paths,
     find_engine,
+    install_line,
 )
 from evaluation.setup.environments import (
     RECORD,
@@ -34,7 +35,6 @@ from evaluation.setup.environments import (
     environments_folder,
     existing_environments,
     find_interpreter,
-    install_line,
     known_versions,
     make_environment,
     ready_environment,

@@ -15,7 +15,7 @@ from evaluation.analysis.run_report import tables_by_task
 from evaluation.core.run_header import RefusalPattern
 from evaluation.results.refusal_messages import _messages, refused_keywords
 from evaluation.setup.engine_files import engine_paths
-from evaluation.tasks.registry import tasks
+from evaluation.tasks import tasks
 from tests.evaluation.measuring import miniature, request_of, sample
 from tests.tables import table
 

@@ -14,8 +14,8 @@ import curation
 from curation.system.errors import CannotCreate, TemporarilyUnavailable
 from curation.workers.fingerprint import digest_of_files
 from evaluation.results.reader import open_run
-from evaluation.walking import code_digest
-from evaluation.walking.code_digest import (
+from evaluation.walking import run as engine_run
+from evaluation.walking.run import (
     MEASURING,
     WRITING,
     code_files,
@@ -222,7 +222,7 @@ def test_the_digests_are_those_of_the_files() -> None:
     [
         ("evaluation/walking/walk_session.py", True),
         ("evaluation/tokenizers/files.py", True),
-        ("curation/workers/outcomes.py", True),
+        ("curation/workers/limits.py", True),
         ("evaluation/generation/loop.py", False),
         ("evaluation/models/transformers.py", False),
         ("evaluation/servers/client.py", False),
@@ -257,7 +257,7 @@ def test_another_version_of_a_judge_is_another_digest(
 ) -> None:
     """A validator that was updated may judge otherwise."""
     before = writing_digest()
-    monkeypatch.setattr(code_digest, "version", lambda name: f"{name} of tomorrow")
+    monkeypatch.setattr(engine_run, "version", lambda name: f"{name} of tomorrow")
     assert writing_digest.__wrapped__() != before
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import csbdata
 from curation.system.errors import BadUsage
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import Ending, ProcessResult
 from curation.workers.process import Child
 from evaluation.core.cases import Bounds, Case, InstanceWalk, Result, WalkVerdict
 from evaluation.results.reader import gaps_of

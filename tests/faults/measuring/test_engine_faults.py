@@ -24,7 +24,7 @@ from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
-from evaluation.tasks.registry import task_named
+from evaluation.tasks import task_named
 from evaluation.walking.run import RunPlan, run
 from tests.evaluation.measuring import (
     BRISK,
@@ -61,7 +61,7 @@ TROUBLES = {
     "hog-compile": (Result.OUT_OF_MEMORY, "compile", ""),
     "hog-walk": (Result.OUT_OF_MEMORY, "walk", ""),
     "refuse": (Result.COMPILE_ERROR, "compile", "refused, as it says"),
-    "slow-walk": (Result.TIMEOUT, "walk", "not through within 3 s"),
+    "slow-walk": (Result.TIMEOUT, "walk", "not finished within 3 s"),
     "lie": (Result.OK, "", ""),
 }
 

@@ -26,9 +26,9 @@ from curation.system.errors import CannotCreate, CsbdataError
 from curation.workers.limits import Limits
 from evaluation.asking import run as asking_run
 from evaluation.asking.request import ModelOptions
+from evaluation.core.run_header import usable_cores
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
-from evaluation.setup.machine import usable_cores
 from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.walking import run as walking_run
 from tests.evaluation.measuring import (

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from curation.core.benchmark import InstanceKind
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.dataset import make_instances as module
 from curation.instances.dataset import worker
@@ -27,12 +28,10 @@ from curation.instances.dataset.records import (
     meta_of,
 )
 from curation.instances.dataset.worker import InstanceRequest, program, start, witnesses
-from curation.instances.model import InstanceKind
 from curation.lint.satisfiability import Satisfiability
-from curation.system.file_names import name_of
+from curation.system.user_files import name_of
 from curation.workers.child import collecting
-from curation.workers.limits import DOCUMENT_BYTES, Limits
-from curation.workers.outcomes import Ending
+from curation.workers.limits import DOCUMENT_BYTES, Ending, Limits
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 from tests.tables import table

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.core.benchmark import InstanceKind
 from curation.core.documents import ABSENT
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.judging.violations import find_violations
-from curation.instances.model import InstanceKind
 from curation.instances.near_misses.assertions import Assertion, find_reachable_keywords
 from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
 from curation.instances.near_misses.implications import cannot_fail_alone

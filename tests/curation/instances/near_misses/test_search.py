@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.data.value_stream import stream
+from curation.core.benchmark import InstanceKind
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
 from curation.instances.dataset.make_instances import make_instances
@@ -21,7 +22,7 @@ from curation.instances.judging.violations import (
     fails_at,
     find_violations,
 )
-from curation.instances.model import InstanceKind, Witness, text_of
+from curation.instances.model import Witness, text_of
 from curation.instances.near_misses import search
 from curation.instances.near_misses.assertions import find_reachable_keywords
 from curation.instances.near_misses.edits import LONGEST

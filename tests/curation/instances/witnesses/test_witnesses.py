@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.data.reached_sites import live_of, reached_of
+from curation.core.benchmark import InstanceKind
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import ExtraConstraint, Negation
 from curation.instances.constraints.interpretations import interpretations_of
-from curation.instances.model import InstanceKind, SearchFailure, Witnesses
+from curation.instances.model import SearchFailure, Witnesses
 from curation.instances.witnesses.builder import NOTHING, BuildContext, WitnessBuilder
 from curation.instances.witnesses.reach import Guide, SchemaGraph, reached_by
 from curation.instances.witnesses.search import (

@@ -16,15 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.system.errors import NoInput
-from curation.system.file_names import name_of
+from curation.system.user_files import name_of
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.records import Instance, Record
 from evaluation.core.run_header import RunHeader, TaskSettings
 from evaluation.reporting.tables import NOT_RUN, Rate
 from evaluation.results.attempts import attempt_of
 from evaluation.results.reader import open_run
-from evaluation.tasks.masks.maskbench_files import result_of, write_maskbench
-from evaluation.tasks.masks.task import TASK, cases, permuted_texts
+from evaluation.tasks.maskbench_files import result_of, write_maskbench
+from evaluation.tasks.masks import TASK, cases, permuted_texts
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
 from tests.evaluation.measuring import measured, miniature, request_of
 

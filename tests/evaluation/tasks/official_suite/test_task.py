@@ -19,12 +19,13 @@ from curation.download.packs import write_pack
 from curation.download.pins import load_pins
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.system.errors import BadConfiguration, BadData, Unavailable
-from curation.system.package_data import raw_folder
+from curation.system.user_files import raw_folder
 from evaluation.core.cases import Case, InstanceResult, Result, Row, WalkVerdict
 from evaluation.core.run_header import TaskSettings
 from evaluation.reporting.printing import as_markdown
 from evaluation.results.outcomes import FAULTS
 from evaluation.results.reader import open_run
+from evaluation.tasks import task_named
 from evaluation.tasks.official_suite import task as suites
 from evaluation.tasks.official_suite.outcomes import SuiteFailure, failures_of
 from evaluation.tasks.official_suite.report import (
@@ -46,7 +47,6 @@ from evaluation.tasks.official_suite.task import (
     needs_remote,
     read_suite_cases,
 )
-from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import row, write_run
 from tests.tables import table

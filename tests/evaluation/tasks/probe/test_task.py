@@ -18,6 +18,7 @@ from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import NOT_RUN, Rate
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import engine_paths
+from evaluation.tasks import task_named
 from evaluation.tasks.probe.outcomes import (
     ProbeOutcome,
     Support,
@@ -30,7 +31,6 @@ from evaluation.tasks.probe.outcomes import (
 )
 from evaluation.tasks.probe.probe import KEYWORD_PROBES, pairs
 from evaluation.tasks.probe.task import PROBES, TASK, all_placed, case_of
-from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import row, write_run
 

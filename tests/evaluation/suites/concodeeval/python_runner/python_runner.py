@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.workers.limits import Limits
-from curation.workers.outcomes import Ending
+from curation.workers.limits import Ending, Limits
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 from evaluation.suites.concodeeval.python_code import COMMENTED, ROOT_CLASS
@@ -25,7 +24,7 @@ from tests.evaluation.suites.concodeeval.python_runner.python_messages import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from curation.workers.outcomes import ProcessResult
+    from curation.workers.limits import ProcessResult
     from evaluation.core.records import Instance
 
 _PROGRAM: Final = Program(file=Path(__file__).with_name("python_worker.py"), setup={})

@@ -12,11 +12,10 @@ from curation.core.documents import Rejected
 from curation.dataset.features import formats
 from curation.json.text import parse
 from curation.schema.dialects import BY_NAME
+from curation.system.registry import imported_late
 from evaluation.core.cases import Case, InstanceWalk
-from evaluation.core.late_import import imported_late
-from evaluation.core.spelled_json import Spelled, read_spelled
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
-from evaluation.tasks.masks import NAME
+from evaluation.walking.why import Spelled, read_spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.records import Instance, Record
     from evaluation.core.run_header import TaskSettings
+
+#: The name of the task.
+NAME: Final = "masks"
 
 
 def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]]:
@@ -114,7 +116,7 @@ TASK: Final = Task(
     timed=True,
     input=TaskInput.INSTANCES,
     cases=cases,
-    tables=imported_late("evaluation.tasks.masks.report", "tables"),
+    tables=imported_late("evaluation.tasks.masks_report", "tables"),
     settings=(
         AcceptedSetting(
             name="orders", meaning="orders of each valid instance's members"

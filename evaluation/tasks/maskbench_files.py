@@ -12,10 +12,9 @@ import json
 from typing import TYPE_CHECKING
 
 from curation.instances.dataset.records import maskbench_names
-from curation.system.atomic_files import atomic_write_bytes
-from curation.system.atomic_folders import EXPORTED, refuse_foreign
+from curation.system.atomic_files import EXPORTED, atomic_write_bytes, refuse_foreign
 from curation.system.errors import NoInput
-from curation.system.file_names import safe_name
+from curation.system.user_files import safe_name
 from evaluation.core.cases import Result, Row, WalkVerdict
 from evaluation.results.attempts import steps_ns
 from evaluation.results.description import partial_data

@@ -9,9 +9,9 @@ import polars as pl
 
 from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.tables import Cell, Rate, Table, duration
-from evaluation.results import overview
+from evaluation.results.headline import firsts
+from evaluation.results.headline import tables as tables_of_any
 from evaluation.results.outcomes import FAULTS
-from evaluation.results.overview import firsts
 from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def tables(run: RunRows) -> Iterator[Table]:
         return
     cases = firsts(attempts)
     texts = run.walks(NAME)
-    coverage, *details = overview.tables(attempts)
+    coverage, *details = tables_of_any(attempts)
     yield coverage
     yield why_table(cases, texts.filter(~pl.col("apart")))
     yield from details[:2]
