@@ -152,7 +152,8 @@ def _judged(
 
 def _found_by(scan: Scan, rule: ProfileRule) -> Sequence[Found]:
     """Return a rule's matches; profiles that share the rule compute them once."""
-    key = repr(replace(rule, source="", note="", strict=None))
+    key = f"{rule.check} {rule.effect} {rule.scope} {rule.names} {rule.values}"
+    key += f" {rule.places} {rule.beside} {rule.types} {rule.most}"
     if key not in scan.found:
         scan.found[key] = tuple(CHECKS[rule.check](scan, rule))
     return scan.found[key]

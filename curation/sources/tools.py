@@ -112,7 +112,11 @@ def tools_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSc
     if schemas and lacking:
         count = counted(len(lacking), "tool")
         say(f"{count} without a schema: {', '.join(lacking[:5])}")
-    return [schema._replace(lacking=tuple(lacking)) for schema in schemas]
+    names = tuple(lacking)
+    return [
+        NamedSchema(it.name, it.schema, it.place, it.role, it.strict, names)
+        for it in schemas
+    ]
 
 
 def definitions(

@@ -60,6 +60,7 @@ def _content(
     return part(
         "record_part",
         site=site,
+        name=name,
         rows=rows,
         changed=rows and record and name not in site.unchanged,
         wrong=_wrong,

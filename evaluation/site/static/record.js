@@ -39,7 +39,7 @@ async function show() {
   if (name !== wanted()) return;
   place.innerHTML = content;
   state.textContent = message;
-  const title = content ? name : "A record";
+  const title = place.querySelector("section")?.dataset.name ?? "A record";
   document.querySelector("h1").textContent = title;
   document.title = `${title} · csbdata`;
 }

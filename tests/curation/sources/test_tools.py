@@ -234,7 +234,7 @@ def test_models_of_the_module_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "number"), [("own_shop", 2), ("own_shop:Item", 1), ("pack.models", 1)]
+    ("source", "number"), [("own_shop", 3), ("own_shop:Item", 1), ("pack.models", 1)]
 )
 def test_a_build_reads_a_module_by_its_name(
     here: Path, source: str, number: int

@@ -135,8 +135,8 @@ def clocks(monkeypatch: pytest.MonkeyPatch) -> _Clocks:
     ("wall", "processor", "passed"),
     [
         (3_000, 999, ""),
-        (3_000, 1_000, "not through within 1 s of processor time"),
-        (4_000, 0, "not through within 4 s by the wall clock"),
+        (3_000, 1_000, "not finished within 1 s of processor time"),
+        (4_000, 0, "not finished within 4 s by the wall clock"),
     ],
 )
 def test_time_that_others_used_is_not_the_engines(
