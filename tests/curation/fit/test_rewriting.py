@@ -16,12 +16,12 @@ from bench.edition.encoding import Encoder
 from curation.fit import rest, rewriting, verdict
 from curation.fit.answers import compare_schemas, decode, fit_schema
 from curation.fit.decoding import UndecodableError, _listed
-from curation.fit.edits import Claim, Sites
+from curation.fit.edits import SCALARS, Claim, Sites
 from curation.fit.equal_edits import merged, tidied
 from curation.fit.narrowing import without_patterns
 from curation.fit.positions import positions
 from curation.fit.profile import load_profile
-from curation.fit.reshaping import dropped
+from curation.fit.reshaping import dropped, pairs
 from curation.fit.rest import rest_of, sentences, whole
 from curation.fit.rewrites import EXACT, SAFE, UNSAFE
 from curation.fit.rewriting import SAFE_CLAIMS, meaning_of
@@ -74,6 +74,28 @@ def test_what_is_dropped_is_told_in_the_order_of_the_schema() -> None:
     schema: dict[str, Json] = dict.fromkeys(names, 1)
     told = shape_of(dropped(schema, frozenset(schema))).dropped
     assert list(told) == list(schema)
+
+
+@pytest.mark.parametrize(
+    ("members", "values"),
+    [
+        ({"additionalProperties": {}}, {"type": list(SCALARS)}),
+        ({"additionalProperties": True}, {"type": list(SCALARS)}),
+        ({"additionalProperties": _STRING}, _STRING),
+        ({"patternProperties": {"^a": _STRING}}, _STRING),
+        ({"patternProperties": {"^a": _STRING, "^b": True}}, None),
+        ({"patternProperties": {"^a": _STRING}, "propertyNames": {}}, None),
+        ({"additionalProperties": False}, None),
+    ],
+)
+def test_a_map_of_one_kind_of_names_is_asked_for_as_pairs(
+    members: dict[str, Json], values: Json
+) -> None:
+    """Their values have the map's schema; of any value, a scalar."""
+    schema: dict[str, Json] = {"type": "object", **members}
+    made = pairs(schema, frozenset())
+    assert shape_of(made).pairs is (values is not None)
+    assert made is schema or made["additionalProperties"] == values
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
