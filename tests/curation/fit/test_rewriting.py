@@ -17,7 +17,7 @@ from curation.fit import rest, rewriting, verdict
 from curation.fit.answers import compare_schemas, decode, fit_schema
 from curation.fit.decoding import UndecodableError, _listed
 from curation.fit.edits import SCALARS, Claim, Sites
-from curation.fit.equal_edits import merged, tidied
+from curation.fit.equal_edits import branch_by_type, merged, tidied
 from curation.fit.narrowing import without_patterns
 from curation.fit.positions import positions
 from curation.fit.profile import load_profile
@@ -40,7 +40,7 @@ from tests.curation.schema_strategies import schemas
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from curation.core.json_types import Json, UntypedJson
     from curation.fit.rewriting import Fit
@@ -96,6 +96,52 @@ def test_a_map_of_one_kind_of_names_is_asked_for_as_pairs(
     made = pairs(schema, frozenset())
     assert shape_of(made).pairs is (values is not None)
     assert made is schema or made["additionalProperties"] == values
+
+
+_OF_ANY: dict[str, Json] = {
+    "type": ["integer", "string", "null"],
+    "minimum": 1,
+    "maxLength": 2,
+}
+
+
+@pytest.mark.parametrize(
+    ("edit", "schema", "expected"),
+    [
+        (
+            branch_by_type,
+            _OF_ANY,
+            {
+                "anyOf": [
+                    {"type": "integer", "minimum": 1},
+                    {"type": "string", "maxLength": 2},
+                    {"type": "null"},
+                ]
+            },
+        ),
+        (without_patterns, {"patternProperties": {"^a": True}}, None),
+        (without_patterns, {"properties": {"a": True}}, None),
+    ],
+)
+def test_an_edit_is_of_the_keywords_that_it_is_about(
+    edit: Callable[[dict[str, Json], frozenset[str]], dict[str, Json]],
+    schema: dict[str, Json],
+    expected: UntypedJson,
+) -> None:
+    """Of one type those of that type; without properties there is nothing to close."""
+    assert edit(schema, frozenset()) == (expected or schema)
+
+
+def test_a_fit_is_shown_in_a_line(comparer: Comparer) -> None:
+    """With the names of its rewrites."""
+    shown = [
+        repr(fit_schema(schema, OPENAI, comparer=comparer))
+        for schema in (_object(a=_STRING), {**_object(a=_STRING), "minProperties": 1})
+    ]
+    assert shown == [
+        f"<Fit for {OPENAI}: accepted; no rewrite: equal>",
+        f"<Fit for {OPENAI}: accepted; implied-keyword-dropped: equal>",
+    ]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
