@@ -58,8 +58,8 @@ def read_archive(pin: ArchivePin, archive: Path) -> Iterator[tuple[str, bytes]]:
                     raise BadArchive(f"too large at {path[:120]!r}", str(archive))
                 yield path, content.read()
     except _BROKEN as error:
-        what = f"a broken archive ({str(error) or type(error).__name__})"
-        raise BadArchive(what, str(archive), "get it again") from error
+        message = f"a broken archive ({str(error) or type(error).__name__})"
+        raise BadArchive(message, str(archive), "get it again") from error
 
 
 def _tarred(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:

@@ -68,10 +68,10 @@ class Cache:
             TemporarilyUnavailable: another process has it for half an hour.
             CannotCreate: the cache cannot be written.
         """
-        what = "another csbdata has been fetching it for half an hour"
+        message = "another csbdata has been fetching it for half an hour"
         with locked(
             self.folder / "locks" / f"{name}.lock",
-            TemporarilyUnavailable(what, name, "try again later"),
+            TemporarilyUnavailable(message, name, "try again later"),
             wait_seconds=_PATIENCE,
             before_waiting=lambda: say(
                 f"{name}: waiting for another csbdata that fetches it"

@@ -122,9 +122,9 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
     answered = _reason(error, errors.HfHubHTTPError)
     if answered is not None:
         return _of_answer(answered, where)
-    for kind, fault_kind, what, hint in _FAULTS:
+    for kind, fault_kind, message, hint in _FAULTS:
         if _reason(error, kind) is not None:
-            return fault_kind(what.format(text=text, inner=inner), where, hint)
+            return fault_kind(message.format(text=text, inner=inner), where, hint)
     if isinstance(error, ConnectionError | TimeoutError):
         # `hf_xet` raises Python's own connection errors, the status in their text.
         match = _XET_STATUS.search(text)
@@ -134,11 +134,11 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
         return _of_code(int(match[1]), answer, where, who=f"{answer}: it", detail=text)
     if isinstance(error, OSError):
         return CannotCreate(inner, where)
-    what = redacted(f"{type(error).__name__}: {inner}")
+    message = redacted(f"{type(error).__name__}: {inner}")
     if isinstance(error, _DEFECTS):
-        return CsbdataError(what, where)
+        return CsbdataError(message, where)
     # The upload over Xet has exceptions of its own.
-    return Unavailable(what, where, _LATER)
+    return Unavailable(message, where, _LATER)
 
 
 def _of_code(
@@ -149,8 +149,8 @@ def _of_code(
     if code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
         return NotPermitted(answer, where, "use a token that may write there")
     if code == httpx.codes.NOT_FOUND:
-        what = f"{who} has nothing of that name, or shows it to others only"
-        return NoInput(what, where, _LOGIN)
+        message = f"{who} has nothing of that name, or shows it to others only"
+        return NoInput(message, where, _LOGIN)
     if code == LIMITED or code in _GONE_AHEAD:
         return TemporarilyUnavailable(answer, where, "the same command later goes on")
     if code < _SERVER_ERROR and code != _TIMEOUT:

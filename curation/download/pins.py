@@ -151,7 +151,7 @@ def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
 
 @cache
 def _pins(text: str, path: Path) -> Mapping[str, ArchivePin]:
-    known = {field.name for field in fields(ArchivePin)}
+    pin_fields = {field.name for field in fields(ArchivePin)}
     pins: dict[str, ArchivePin] = {}
     for name, table in tomllib.loads(text).get("archive", {}).items():
         values = dict(table)
@@ -160,9 +160,9 @@ def _pins(text: str, path: Path) -> Mapping[str, ArchivePin]:
             if theirs in values:
                 values[ours] = values.pop(theirs)
         values["name"] = name
-        if unknown := values.keys() - known:
-            what = f"[archive.{name}] has unknown keys: {', '.join(sorted(unknown))}"
-            raise BadConfiguration(what, str(path))
+        if unknown := values.keys() - pin_fields:
+            message = f"[archive.{name}] has unknown keys: {', '.join(sorted(unknown))}"
+            raise BadConfiguration(message, str(path))
         try:
             pins[name] = msgspec.convert(values, ArchivePin)
         except msgspec.ValidationError as error:
@@ -179,7 +179,9 @@ def pins_for(source: str, archives: Iterable[str]) -> dict[str, ArchivePin]:
     pins, names = load_pins(), list(archives)
     for name in names:
         if name not in pins:
-            what = f"the source {source!r} reads the archive {name!r}, which has no pin"
+            message = (
+                f"the source {source!r} reads the archive {name!r}, which has no pin"
+            )
             then = f"add [archive.{name}] to it"
-            raise BadConfiguration(what, str(raw_folder() / "sources.toml"), then)
+            raise BadConfiguration(message, str(raw_folder() / "sources.toml"), then)
     return {name: pins[name] for name in names}

@@ -124,8 +124,8 @@ def write_derived(
             copyfile(results / name, into / place)
             written.append(place)
     written += card.write_card(contents, into)
-    whole = manifest.whole_manifest(facts, configs)
-    written.append(manifest.write_manifest(whole, into))
+    full_manifest = manifest.whole_manifest(facts, configs)
+    written.append(manifest.write_manifest(full_manifest, into))
     kept = [name for name in names if not is_derived(name)]
     sums = checksums.sums_of(folder, kept) | checksums.sums_of(into, written)
     return [*written, checksums.write_sums(into, sums)]

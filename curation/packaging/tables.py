@@ -112,10 +112,10 @@ def write_core(folder: Path, edition: Path, into: Path) -> DataFiles:
     chosen = pl.read_csv(edition / CORE_LIST, separator="\t")
     name = pl.concat_str("config", "unique_id", separator="/").alias("id")
     rows = open_edition(str(folder)).rows.with_columns(name)
-    own = chosen.join(rows, on="id", maintain_order="left")
+    core = chosen.join(rows, on="id", maintain_order="left")
     (into / CORE).mkdir(exist_ok=True)
     split = SPLITS[-1]
     with SplitFiles(into, CORE, split, CORE_TABLE) as files:
-        for row in own.iter_rows(named=True):
+        for row in core.iter_rows(named=True):
             files.add(SimpleNamespace(**row))
     return {CORE: {split: [f"{CORE}/{split}-*.parquet"]}}

@@ -62,14 +62,14 @@ def file_at(address: str) -> tuple[str, str] | None:
     match = _ADDRESS.match(address)
     if match is None:
         return None
-    revision, rest = match["tag"], match["rest"] or ""
+    revision, remainder = match["tag"], match["rest"] or ""
     if match["host"].lower() in {"github.com", "www.github.com"}:
-        view, _, rest = rest.partition("/")
+        view, _, remainder = remainder.partition("/")
         if view not in {"blob", "raw"}:
             return None
     if revision is None:
-        revision, _, rest = rest.removeprefix("refs/heads/").partition("/")
-    return (revision, rest) if revision and rest else None
+        revision, _, remainder = remainder.removeprefix("refs/heads/").partition("/")
+    return (revision, remainder) if revision and remainder else None
 
 
 def claimed_origin(

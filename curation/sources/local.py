@@ -373,8 +373,8 @@ def _rows_in_table(
     with reading_parquet(where), pyarrow.parquet.ParquetFile(source) as table:
         names = table.schema_arrow.names
         if column not in names:
-            what = f"no column {column!r}"
-            raise BadData(what, where, f"it has {', '.join(names)}")
+            message = f"no column {column!r}"
+            raise BadData(message, where, f"it has {', '.join(names)}")
         number = 0
         for batch in table.iter_batches(
             columns=[it for it in (column, _ID) if it in names]

@@ -134,8 +134,10 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
         version = document.get("openapi") if isinstance(document, dict) else None
         if not (isinstance(document, dict) and isinstance(version, str)):
             old = isinstance(document, dict) and "swagger" in document
-            what = f"a description of {_SWAGGER}" if old else "no OpenAPI description"
-            raise ValueError(what)  # noqa: TRY004 (what is wrong is the document)
+            message = (
+                f"a description of {_SWAGGER}" if old else "no OpenAPI description"
+            )
+            raise ValueError(message)  # noqa: TRY004 (what is wrong is the document)
         if not version.startswith(("3.0", "3.1", "3.2")):
             raise ValueError(f"of OpenAPI {version[:20]}")
         return cls(document=document, dialect=dialect_in(document))

@@ -237,8 +237,8 @@ def complete(
         file = settings.cache / live_path(url)
         content = file.read_bytes() if file.is_file() else b""
         if hashlib.sha256(content).hexdigest() != sha256:
-            what = f"the cache lacks {url}, which this lock names"
-            raise NoInput(what, str(lock_path(settings)), f"run `{_FETCH}`")
+            message = f"the cache lacks {url}, which this lock names"
+            raise NoInput(message, str(lock_path(settings)), f"run `{_FETCH}`")
         files[live_path(url)] = content
     with cache.lock(f"{_ARCHIVE}-live", lambda _message: None):
         pack = write_pack(cache.packs, f"{_ARCHIVE}-live", files.items())

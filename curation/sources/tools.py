@@ -287,8 +287,8 @@ def read_mcp_server(
     try:
         tools = asyncio.run(asyncio.wait_for(_listed(words), seconds))
     except TimeoutError as error:
-        what = f"did not list its tools within {seconds:g} seconds"
-        raise TemporarilyUnavailable(what, words[0]) from error
+        message = f"did not list its tools within {seconds:g} seconds"
+        raise TemporarilyUnavailable(message, words[0]) from error
     except Exception as error:
         fault: BaseException = error
         while isinstance(fault, BaseExceptionGroup):

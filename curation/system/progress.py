@@ -194,8 +194,8 @@ def elapsed(seconds: float) -> str:
         >>> elapsed(5), elapsed(110), elapsed(4000)
         ('5 s', '1 min 50 s', '66 min 40 s')
     """
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    minutes, remainder = divmod(round(seconds), 60)
+    return f"{minutes} min {remainder} s" if minutes else f"{remainder} s"
 
 
 def progress_of(count: int) -> Progress:

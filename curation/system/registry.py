@@ -106,8 +106,8 @@ class Registry(Generic[P]):
             loaded = point.load()
             value = getattr(loaded, self.attribute, loaded)
             if not isinstance(value, self.classes):
-                what = f"the entry point {point.name!r} is no {self.noun}"
-                raise BadConfiguration(what, point.value)
+                message = f"the entry point {point.name!r} is no {self.noun}"
+                raise BadConfiguration(message, point.value)
             plugins.append((point.value, value))
         known: dict[str, P] = {}
         for place, plugin in plugins:

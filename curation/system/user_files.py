@@ -46,8 +46,8 @@ def refuse_large(path: Path) -> Path:
     if is_device:
         raise BadData("a device, and no file", str(path))
     if size > MOST_BYTES:
-        what = f"{size:,} bytes, over the limit of {MOST_BYTES:,}"
-        raise BadData(what, str(path), "split it, or name another file")
+        message = f"{size:,} bytes, over the limit of {MOST_BYTES:,}"
+        raise BadData(message, str(path), "split it, or name another file")
     return path
 
 
@@ -126,8 +126,8 @@ def reading_parquet(where: Path | str) -> Iterator[None]:
         )
         package = type(error).__module__.partition(".")[0]
         if of_file or package in _TABLE_LIBRARIES or isinstance(error, ValueError):
-            what = f"not readable as parquet of a build ({error})"
-            raise BadData(what, str(where)) from error
+            message = f"not readable as parquet of a build ({error})"
+            raise BadData(message, str(where)) from error
         raise
 
 

@@ -169,11 +169,11 @@ def _table_faults(
                 for row in chain.from_iterable(map(pa.Table.to_pylist, groups)):
                     files.add(SimpleNamespace(**row))
         for name in sorted({*names, *names_in(again)}):
-            there, right = (
+            present, right = (
                 file_digest(side / name) if (side / name).is_file() else ""
                 for side in (folder, again)
             )
-            if there != right:
+            if present != right:
                 yield name, "not written as a build writes its rows"
     if form is RECORDS:
         keys = [

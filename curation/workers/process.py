@@ -214,11 +214,11 @@ class Child:
         if chunk is None:
             return
         self.ended = not chunk
-        *lines, rest = chunk.split(b"\n")
+        *lines, remainder = chunk.split(b"\n")
         for line in lines:
             self.lines.append(bytes(self._incoming) + line)
             self._incoming.clear()
-        self._incoming += rest
+        self._incoming += remainder
 
     def _read_output(self) -> bool:
         """Read what was printed last; return whether there was anything."""

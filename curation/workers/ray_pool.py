@@ -109,7 +109,7 @@ def pools_of(executor: str, say: Callable[[str], None]) -> Iterator[OpenPool]:
         raise Unavailable(
             "--executor ray needs the library ray", then=install_extra("ray")
         ) from error
-    here = {
+    identity = {
         "num_cpus": os.cpu_count() or 1,
         "include_dashboard": False,
         "object_store_memory": _STORE_BYTES,
@@ -129,7 +129,7 @@ def pools_of(executor: str, say: Callable[[str], None]) -> Iterator[OpenPool]:
             address=address or "local",
             log_to_driver=False,
             logging_level="CRITICAL",
-            **({} if address else here),
+            **({} if address else identity),
         )
     except Exception as error:
         ray.shutdown()
@@ -267,11 +267,11 @@ def _open_worker(
         driver: The identity of the driver.
     """
     program, limits, attempts = pickle.loads(worker)  # noqa: S301 - from the driver
-    here = _identity(program)
+    identity = _identity(program)
     different = [
-        f"{name} {here.get(name, 'none')[:12]}, not {value[:12]}"
+        f"{name} {identity.get(name, 'none')[:12]}, not {value[:12]}"
         for name, value in driver
-        if here.get(name) != value
+        if identity.get(name) != value
     ]
     if not different:
         return Pool(program, jobs=1, limits=limits, attempts=attempts)

@@ -314,9 +314,9 @@ class Worker:
             self._results.append(end._replace(stderr=printed, seconds=seconds))
         elif not was_ready:
             self._failed_starts += 1
-            file, what = self._program.name, f"{end.detail} {printed}"
+            file, message = self._program.name, f"{end.detail} {printed}"
             if end.ending is Ending.TIMEOUT:
                 then = "run the command again when the machine is less busy"
-                raise WorkerStartsTooSlowly(what, file, then)
+                raise WorkerStartsTooSlowly(message, file, then)
             if self._failed_starts >= _STARTS:
-                raise WorkerDidNotStart(what, file)
+                raise WorkerDidNotStart(message, file)

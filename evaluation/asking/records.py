@@ -86,10 +86,10 @@ def _drawn(records: Sequence[Record], request: RecordSelection) -> Sequence[Reco
     limit = request.limit
     if limit is None or limit >= len(records):
         return records
-    names = ((place, record.group, record.id) for place, record in enumerate(records))
+    names = ((index, record.group, record.id) for index, record in enumerate(records))
     from evaluation.data.sampling import draw  # noqa: PLC0415 - where some are drawn
 
-    return [records[place] for place in draw(names, limit, request.seed)]
+    return [records[index] for index in draw(names, limit, request.seed)]
 
 
 _JSON_LINES: Final = re.compile(r"\.jsonl\Z", re.IGNORECASE)
@@ -171,8 +171,8 @@ def read_records(path: Path) -> list[Record]:
                         content = line.removeprefix(b"\xef\xbb\xbf")
                         records.append(msgspec.json.decode(content, type=Record))
                     except (ValueError, RecursionError) as error:
-                        what = f"no record: {error}"
-                        raise BadData(what, f"{path}:{number}") from error
+                        message = f"no record: {error}"
+                        raise BadData(message, f"{path}:{number}") from error
     except OSError as error:
         why = error.strerror or type(error).__name__
         then = "csbdata suite generate NAME writes one"

@@ -254,8 +254,10 @@ def _check_digest(
     digests = [str(task.sources()["sha256"]) for task in tasks if task.sources]
     digests += [] if data is None else [data.sha256]
     if not any(digest.startswith(request.sha256) for digest in digests):
-        what = f"the data has changed: it is {', '.join(digests) or 'without a digest'}"
-        raise BadData(what, f"--set sha256={request.sha256}", "leave that out")
+        message = (
+            f"the data has changed: it is {', '.join(digests) or 'without a digest'}"
+        )
+        raise BadData(message, f"--set sha256={request.sha256}", "leave that out")
 
 
 def _plan(
@@ -411,9 +413,9 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
             )
         unanswered = store.by_fingerprint and not store.answered
         if unanswered and all(writer.options.over_http for writer in writers):
-            what = f"no request was answered; the last one: {store.error}"
+            message = f"no request was answered; the last one: {store.error}"
             then = "the same command asks again"
-            raise Unavailable(what, writers[0].options.recorded_model, then)
+            raise Unavailable(message, writers[0].options.recorded_model, then)
 
 
 def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)

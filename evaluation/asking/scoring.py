@@ -172,13 +172,13 @@ def match_responses(
     if unknown:
         problems.append(_line(unknown, "for no record of this set"))
     if repeated:
-        what = "for what was answered already; the first one counts"
-        problems.append(_line(repeated, what))
+        message = "for what was answered already; the first one counts"
+        problems.append(_line(repeated, message))
     for (label, condition), keys in labels.items():
         asked = {record.key for record in records if record.is_asked(condition)}
         if missing := len(asked - keys):
-            what = f"has not answered {missing:,} of {len(records):,} records"
-            problems.append(f"{label} {what}")
+            message = f"has not answered {missing:,} of {len(records):,} records"
+            problems.append(f"{label} {message}")
     return pairs, problems
 
 
@@ -209,15 +209,15 @@ def score_all(
     """
     verdicts = _verdicts(choice, pairs, jobs, advance)
     failed = [
-        place
-        for place, verdict in enumerate(verdicts)
+        index
+        for index, verdict in enumerate(verdicts)
         if verdict.failure_class in SCORING_CLASSES
     ]
     if failed and choice.suite.fallback is not None:
-        again = [pairs[place] for place in failed]
+        again = [pairs[index] for index in failed]
         later = _verdicts(choice, again, jobs, fallback=True)
-        for place, verdict in zip(failed, later, strict=True):
-            verdicts[place] = verdict
+        for index, verdict in zip(failed, later, strict=True):
+            verdicts[index] = verdict
     return verdicts
 
 

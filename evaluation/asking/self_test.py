@@ -62,7 +62,7 @@ def known_pairs(
                 Response(
                     record=record.key,
                     model=answer.kind,
-                    repeat=place,
+                    repeat=index,
                     text=answer.text,
                     reasoning=answer.reasoning,
                     finish=answer.finish,
@@ -70,7 +70,7 @@ def known_pairs(
                     writing=answer.writing,
                 ),
             )
-            for place, answer in enumerate(answers)
+            for index, answer in enumerate(answers)
         ]
         advance(1)
     return pairs

@@ -181,8 +181,8 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
     for number, ((label, task), part) in enumerate(parts, start=1):
         engine = engines.get(str(label))
         if engine is None:
-            what = f"rows of {label}, which the index does not describe"
-            raise BadData(what, str(folder))
+            message = f"rows of {label}, which the index does not describe"
+            raise BadData(message, str(folder))
         # What an engine's name stands for is another version tomorrow.
         named = engine.spec.partition("@")[0] == engine.name and engine.version
         spec = f"{engine.name}=={engine.version}" if named else engine.spec
@@ -209,8 +209,8 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
         if needs_data and not content:
             content = content_of(asked).digest
             if content != (measured := index.dataset.content):
-                what = f"content {content[:16]}, measured was {measured[:16]}"
-                raise BadData(what, str(data), "say which --data was measured")
+                message = f"content {content[:16]}, measured was {measured[:16]}"
+                raise BadData(message, str(data), "say which --data was measured")
         rows = {
             f"{row['config']}/{row['id']}": row
             for row in asked.frame().filter(engine=label).iter_rows(named=True)

@@ -218,6 +218,6 @@ def open_writers(
     labels = [writer.label for writer in writers]
     repeated = {label for label in labels if labels.count(label) > 1}
     if repeated:
-        what = f"{', '.join(sorted(repeated))} would take part twice"
-        raise BadConfiguration(what, then="ask each in a run of its own")
+        message = f"{', '.join(sorted(repeated))} would take part twice"
+        raise BadConfiguration(message, then="ask each in a run of its own")
     return writers

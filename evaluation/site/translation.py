@@ -78,8 +78,8 @@ class Translation:
         classes = ["\n".join((*class_, "}")) for class_ in self._classes.values()]
         self._lines.sort(key=lambda it: not it.startswith("function"))
         self._lines[:0] = ['"use strict";\n(() => {\nconst { py } = csbdata;', *classes]
-        listed = ", ".join(parts)
-        self._lines.append(f"Object.assign(csbdata, {{ {listed} }});\n}})();\n")
+        joined = ", ".join(parts)
+        self._lines.append(f"Object.assign(csbdata, {{ {joined} }});\n}})();\n")
         return "\n".join(self._lines)
 
     def _name(self, value: object, name: str) -> str:
@@ -126,10 +126,10 @@ class Translation:
             text = f"Object.assign({made}, {{ {', '.join(parts)} }})"
         else:
             forms = {"list": "[{}]", "tuple": "py.of({})", "frozenset": "new Set([{}])"}
-            listed = [*map(each, value)]
+            items = [*map(each, value)]
             if isinstance(value, frozenset):
-                listed.sort()
-            text = forms[type(value).__name__].format(", ".join(listed))
+                items.sort()
+            text = forms[type(value).__name__].format(", ".join(items))
         self._lines.append(f"const {self._name(value, name)} = {text};")
         return self._names[id(value)][0]
 
@@ -138,8 +138,8 @@ class Translation:
         known = inspect.signature(kind).parameters
         given = [known[field].default if field in known else None for field in fields]
         plain = [it if isinstance(it, str | int) else None for it in given]
-        listed = f"{json.dumps(fields)}, {', '.join(map(self._global, plain))}"
-        self._classes[kind] = [f"class {name} extends py.struct({listed}) {{"]
+        joined = f"{json.dumps(fields)}, {', '.join(map(self._global, plain))}"
+        self._classes[kind] = [f"class {name} extends py.struct({joined}) {{"]
         return name
 
     def _method(self, kind: type, name: str) -> None:
@@ -305,8 +305,8 @@ class Translation:
         if isinstance(function, ast.Attribute):
             self._members.add(function.attr)
             # Keywords of a method are in the order of its parameters.
-            listed = ", ".join((*arguments, *named.values()))
-            return f"{write(function.value)}.${function.attr}({listed})"
+            joined = ", ".join((*arguments, *named.values()))
+            return f"{write(function.value)}.${function.attr}({joined})"
         name = function.id if isinstance(function, ast.Name) else ""
         is_local = any(name in scope for scope in self._scopes)
         callee = inspect.unwrap(self._globals.get(name, len)) if not is_local else len

@@ -242,8 +242,8 @@ class _Walk:
             if type(mask) not in _BYTES:
                 mask = _bytes_of(mask)
             if len(mask) < mask_bytes:
-                what = f"a mask of {len(mask)} bytes where {mask_bytes} are needed"
-                self._stop("lied", index, what)
+                message = f"a mask of {len(mask)} bytes where {mask_bytes} are needed"
+                self._stop("lied", index, message)
                 return False
             if forced_of is not None:
                 ahead = self._count_forced(ahead or forced_of(), token)
@@ -265,8 +265,8 @@ class _Walk:
         if failure:
             self._fail(index, failure)
             return
-        what = f"token {self.tokens[index]} is in the mask, and commit {verb}"
-        self._stop("lied", index, what + refusal_reason(matcher))
+        message = f"token {self.tokens[index]} is in the mask, and commit {verb}"
+        self._stop("lied", index, message + refusal_reason(matcher))
 
     def _count_forced(self, ahead: Sequence[int] | None, token: int) -> Sequence[int]:
         """Count the token if it is the only way on; return what is forced after it."""
@@ -295,9 +295,9 @@ class _Walk:
                     detail = f"commit refuses only token {index + number}"
                     self.record["detail"] = detail
                 return
-        what = f"token {self.tokens[index]} is not in the mask, and commit takes it"
+        message = f"token {self.tokens[index]} is not in the mask, and commit takes it"
         if matcher.may_end():
-            self._stop("mask_gap", index, f"{what} and all behind it")
+            self._stop("mask_gap", index, f"{message} and all behind it")
 
     def _refused_byte(self, text: str) -> int | None:
         """Return how many bytes of the text its grammar takes, one at a time.
@@ -365,8 +365,8 @@ def _bytes_of(mask: object) -> memoryview:
     try:
         return memoryview(mask).cast("B")  # type: ignore[arg-type]  # an engine returns anything
     except TypeError as error:
-        what = f"mask() returned {type(mask).__name__}, not its bytes"
-        raise TypeError(what) from error
+        message = f"mask() returned {type(mask).__name__}, not its bytes"
+        raise TypeError(message) from error
 
 
 def _holds(mask: bytes | bytearray | memoryview, token: int) -> bool:
