@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from curation.dataset.editions import Edition
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
-#: Records that are listed of each kind for people.
+#: Maximum number of listed records of each kind.
 _LISTED: Final = 10
 #: Characters of a value that are shown to people.
 _SHOWN: Final = 400
@@ -120,7 +120,7 @@ def _diff_schemas(a: str, b: str, format_: Format, fail_on: Sequence[Unwanted]) 
 
 
 def _read_schema(name: str) -> CompiledSchema:
-    """Return the schema of a file, its references to files beside it followed.
+    """Return the schema of a file, its references to neighbouring files followed.
 
     Raises:
         BadData: it holds no schema, or several, or one that no validator can use.
@@ -206,7 +206,7 @@ def _print(old: Edition, new: Edition, pairs: Sequence[RecordPair]) -> None:
         for pair in of_kind:
             paths = [_path(row) for row in (pair.before, pair.after) if row is not None]
             if pair.before and pair.after and pair.before.split is None:
-                # Where one side knows no splits, the other's is no news.
+                # If one side has no splits, the other's is not a change.
                 paths[1:] = [_path(pair.after._replace(split=None))]
             line = " -> ".join(dict.fromkeys(paths))
             lines.append(f"  {line}  {' '.join(pair.keywords)}".rstrip())

@@ -1,4 +1,4 @@
-"""`csbdata fit`: which targets accept a schema, and what they ignore of it."""
+"""`csbdata fit`: which targets accept a schema, and which parts they ignore."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 #: The providers that most schemas are written for, and most tools.
 _USUAL = "openai-strict,anthropic,gemini"
 _FOR_TOOLS = "openai,openai-strict,anthropic,anthropic-strict,gemini,gemini-functions"
-#: Findings of one schema and target, and schemas of one matrix, that are printed.
+#: Findings of one schema and target, and schemas of one matrix, printed at most.
 _SHOWN = 12
 _IN_MATRIX = 30
 
@@ -59,7 +59,7 @@ class Allowed(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteOptions:
-    """How one schema is rewritten for one target, and what is made of it."""
+    """Options of the rewriting of one schema for one target."""
 
     write: Annotated[
         Path | None,
@@ -262,7 +262,7 @@ def _rewrite(
 
 
 def _print_rewrite(result: Fit) -> None:
-    """Print each step with its proof, and what the target will not hold."""
+    """Print each step with its proof, and the part that the target cannot hold."""
     from curation.fit.rest import sentences
     from curation.fit.rewriting import REWRITE_SECONDS
     from curation.fit.verdict import verdict_of

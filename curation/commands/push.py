@@ -102,10 +102,10 @@ def push(  # noqa: PLR0913 (one parameter an option)
 
 
 def _push(request: PushRequest, *, dry_run: bool, yes: bool, format_: Format) -> None:
-    """Push, and print what would be done and what was.
+    """Push, and print the plan and the result.
 
     Raises:
-        BadParameter: a person would have to be asked and there is none (exit code 2).
+        BadParameter: nobody can confirm (exit code 2).
     """
     from curation.publish.push import PushOutcome
     from curation.publish.push import push as push_folder

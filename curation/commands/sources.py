@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from curation.sources.schemastore import LiveSchemas
 
-#: Failed addresses that are named on a terminal; JSON has all.
+#: Failed addresses named on a terminal; JSON has all.
 _SHOWN_FAILURES = 10
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from curation.verification import Verification
 
 
-#: Findings of a check that are listed for people.
+#: Findings of a check printed for people.
 _LISTED = 10
 
 

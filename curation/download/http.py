@@ -86,7 +86,7 @@ def _save(url: str, file: str, _files: object) -> None:
         answer = requests.get(url, stream=True, timeout=_TIMEOUTS, headers=headers)
     except requests.RequestException as error:
         if isinstance(next(iter(error.args), None), urllib3.exceptions.ProtocolError):
-            # The connection was there, and broke.
+            # The connection existed, and broke.
             raise
         message = f"does not answer ({_reason(error)})"
         raise Unreachable(message, shown_url(url), _LATER) from error

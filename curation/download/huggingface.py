@@ -71,12 +71,12 @@ def _reason(error: BaseException, kind: type[_E]) -> _E | None:
 
 
 def response_of(error: BaseException) -> httpx.Response | None:
-    """Return the Hub's answer behind a failure; None if there was none."""
+    """Return the Hub's answer behind a failure; None without one."""
     cause = _reason(error, errors.HfHubHTTPError)
     return cause.response if cause else None
 
 
-#: A failure, or a cause of one: the kind of fault, what is said of it, and the hint.
+#: A failure, or a cause of one: the kind of fault, the message, and the hint.
 _FAULTS: tuple[tuple[type[BaseException], type[CsbdataError], str, str], ...] = (
     (
         errors.OfflineModeIsEnabled,
@@ -137,7 +137,7 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
     message = redacted(f"{type(error).__name__}: {inner}")
     if isinstance(error, _DEFECTS):
         return CsbdataError(message, where)
-    # The upload over Xet has exceptions of its own.
+    # The upload over Xet has separate exceptions.
     return Unavailable(message, where, _LATER)
 
 
@@ -219,7 +219,7 @@ def rate_limit_watch(seconds: float) -> Callable[[httpx.Response], None]:
 def hub_wait(response: httpx.Response) -> float:
     """Return the seconds to wait after an answer, plus one for rounding.
 
-    They stand in `RateLimit`, or else in `Retry-After`.
+    They are in `RateLimit`, otherwise in `Retry-After`.
     """
     limit = parse_ratelimit_headers(response.headers)
     seconds = limit.reset_in_seconds if limit else retry_after(response.headers)
@@ -272,7 +272,7 @@ def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _
         time_limits: How often it is tried, and after which pause.
 
     Raises:
-        CsbdataError: there is none; `fault_of` says which.
+        CsbdataError: it is missing; see `fault_of`.
     """
 
     def passes(error: Exception) -> bool | float:
@@ -289,7 +289,7 @@ def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _
         raise fault_of(error, where) from error
 
 
-#: The files of a dataset that are downloaded by default.
+#: The files of a dataset downloaded by default.
 _TABLES = ("*.parquet", "README.md")
 
 

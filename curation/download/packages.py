@@ -62,7 +62,7 @@ def pip_command() -> list[str]:
     """Return the command of pip: of this Python, otherwise from the path.
 
     Raises:
-        Unavailable: there is none.
+        Unavailable: it is missing.
     """
     # The finders of setuptools would exchange `distutils` for the whole process.
     if PathFinder.find_spec("pip"):
@@ -119,7 +119,7 @@ def download_package(pin: ArchivePin, folder: Path) -> Path:
         Unreachable: the package index or the npm registry does not answer.
         Unavailable: it has no such package, or the client is not installed.
         TemporarilyUnavailable: the client does not end in time.
-        CannotCreate: there is no room for the file.
+        CannotCreate: the disk is full.
         WrongDigest: the file has another sha256.
     """
     service, request = pin.kind.publisher, _request(pin)

@@ -143,7 +143,7 @@ def count_rows(folder: Path, rows: pl.DataFrame, configs: list[str]) -> Values:
     """Return the counts of a folder, by the names that the card's templates use.
 
     Args:
-        folder: The dataset folder, of which the instances are read.
+        folder: The dataset folder, with the instances.
         rows: Its records.
         configs: The configs of the ledger, in benchmark order.
 

@@ -1,4 +1,4 @@
-"""Write the files that are computed from a dataset folder's rows, ledger and facts.
+"""Write the files computed from a dataset folder's rows, ledger and facts.
 
 A build writes rows, ledger and facts; licences, plots, card and the
 lists of files are computed here from the folder alone. `csbdata card` computes the same
@@ -55,7 +55,7 @@ _SINGLE = frozenset(
 )
 _FOLDERS = (f"{CORE}/", f"{PLOTS_FOLDER}/", f"{licences.FOLDER}/")
 
-#: The file of an edition that tells how far its evidence on engines holds.
+#: The file of an edition with the accuracy of its evidence on engines.
 VERDICTS = "engines.md"
 #: Pictures of an edition of results, and their places in a dataset folder.
 _PICTURES = {"picture.svg": RESULTS_PICTURE, "fits.svg": FITS_PICTURE}
@@ -76,16 +76,16 @@ def write_derived(
     """Write everything derived of `folder` into `into`, which may be the same.
 
     Args:
-        folder: A build, of which only rows, ledger and facts are read.
+        folder: A build; only its rows, ledger and facts are read.
         into: Where the files go.
-        facts: The manifest's facts; None for those of `folder`.
+        facts: The manifest's facts; None to read `folder`'s.
         drawn: Whether the plots of `folder` are known to be right, and copied.
 
     Returns:
         The paths written.
 
     Raises:
-        NoInput: the folder is no build.
+        NoInput: the folder is not a build.
         CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read or written.
     """
@@ -173,7 +173,7 @@ def measured_edition(folder: Path) -> MeasuredEdition | None:
 
 
 def results_text(measured: MeasuredEdition) -> str:
-    """Return the tables of an edition, that of targets with its picture."""
+    """Return the tables of an edition, the targets' with its picture."""
     edition = measured.folder
     texts = [(edition / "table.md").read_text("utf-8")]
     if changed := measured.records - measured.unchanged:

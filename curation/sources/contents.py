@@ -53,7 +53,7 @@ def held_schemas(
     Args:
         value: The document.
         path: Its file, for messages.
-        say: Prints what is passed over.
+        say: Prints skipped parts.
         selected: The name of a component of OpenAPI, or the pointer to it.
 
     Raises:
@@ -125,7 +125,7 @@ def selected(
     """Return all schemas, or those with a name.
 
     Raises:
-        BadData: there is none with it.
+        BadData: no schema has it.
     """
     if not name:
         return list(schemas)

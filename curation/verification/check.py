@@ -80,7 +80,7 @@ class FolderCheck:
     work: Callable[[Path, CheckItem], CheckResult] = lambda _folder, _item: (
         CheckResult()
     )
-    #: Takes the results of all items, in the parent; returns that of the check.
+    #: Takes the results of all items, in the parent; returns the check's.
     judge: Callable[[FolderContents, CheckResult], CheckResult] = (
         lambda _contents, result: result
     )

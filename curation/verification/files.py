@@ -1,4 +1,4 @@
-"""Check the files of a folder: their digests, and that there are no others."""
+"""Check the files of a folder: their digests and completeness."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from curation.system.words import counted
 if TYPE_CHECKING:
     from curation.verification.folder_contents import FolderContents, ParquetTable
 
-#: Findings of one kind that are listed one by one.
+#: Number of individually listed findings of one kind.
 _MAX_LISTED = 20
 _KEY = ["config", "unique_id"]
 #: The columns of a record that its document has too.
@@ -199,7 +199,7 @@ def _records(
 
 
 def _instances(contents: FolderContents) -> Iterator[_Fault]:
-    """Yield the records whose instances are not what ledger or record says."""
+    """Yield the records whose instances contradict ledger or record."""
     tables = [
         table for table in contents.tables.values() if holds_instances(table.folder)
     ]

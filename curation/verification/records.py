@@ -161,7 +161,7 @@ def _dialect_faults(row: _Row, schema: Json, dialect: Dialect) -> Iterator[str]:
 
 
 def judge_records(contents: FolderContents, result: CheckResult) -> CheckResult:
-    """Compare the ledger with all records, and count what the folder holds."""
+    """Compare the ledger with all records, and count the folder's content."""
     records = list(contents.records())
     return CheckResult(
         findings=[
@@ -252,7 +252,7 @@ def judge_splits(contents: FolderContents, result: CheckResult) -> CheckResult:
 LEAKAGE = FolderCheck(
     name="leakage",
     question="do splits and clusters follow from schemas, with none in two splits?",
-    # Those of `rows`: what a child reads of a record serves both checks.
+    # Those of `rows`: a child reads a record once for both checks.
     batches=row_batches,
     work=check_record,
     judge=judge_splits,

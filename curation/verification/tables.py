@@ -3,7 +3,7 @@
 `datasets` opens the tables of every config offline. The card's own list of them is
 compared byte for byte and never obeyed: it may name any file, or an address.
 
-Written again by the same pyarrow, a table has the same bytes: nothing else can stand in
+Written again by the same pyarrow, a table has the same bytes: nothing can hide in
 its metadata, its statistics, or between its pages, and its files, row groups and page
 indexes are those that the Hub's viewer needs.
 """
@@ -144,7 +144,7 @@ def _table_faults(
 
     Args:
         folder: The dataset folder.
-        where: The path of a ledger's table, or that of a split without its ending.
+        where: The path of a ledger's table, or a split's without its ending.
         form: The form of the tables.
     """
     inside, _, split = where.rpartition("/")
