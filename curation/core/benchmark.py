@@ -37,7 +37,7 @@ INSTANCES = "instances"
 CORE = "core"
 #: Folders of a dataset folder that are not configs, and whose names configs must avoid.
 OTHER_FOLDERS = (CORE, INSTANCES, "LICENSES", NOTICES, LEDGER, "plots")
-#: Where the Hub keeps the files of a dataset's unnamed config, which repeats the others'
+#: Where the Hub keeps the files of a dataset's unnamed config, which repeats other
 #: rows.
 UNNAMED = "data"
 #: The splits, in the order in which they are listed.

@@ -118,7 +118,7 @@ def fault_lines(
         label: The engine's label.
         task: The task whose rows are read.
         fetch: Where the tokenizer is.
-        say: Prints what takes long.
+        say: Prints slow steps.
     """
     classes = faults(run, label, task)
     if not classes:

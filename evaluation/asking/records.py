@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evaluation.asking.request import RunRequest, SuiteChoice
 
 
-#: What a run's header calls records that were handed in.
+#: Source in a run's header of records passed in memory.
 GIVEN = "given"
 #: What `--data` calls the records that a suite generates, and how many these are.
 OWN: Final = "own"
@@ -47,7 +47,7 @@ def open_records(
     """Return the data of a request.
 
     Args:
-        request: says which data, and which of its records.
+        request: names the data and its records.
         progress: shows what takes long.
         instances: whether records without instances get some; those that were
             handed in stay as they are.
@@ -102,8 +102,8 @@ def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
     suite; the suite itself reads any other data.
 
     Raises:
-        NoInput: there are no such records.
-        BadData: a line of the file is no record of the suite, or two have one key.
+        NoInput: no such records.
+        BadData: a line of the file is not a record of the suite, or two have one key.
     """
     if request.dataset is not None:
         # The run has selected them while it opened the data.
@@ -123,9 +123,9 @@ def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
 
 
 def _of_suite(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
-    """Return what a suite reads or generates; without `--data`, its published data.
+    """Return a suite's records; without `--data`, those of its published data.
 
-    Where the Hub does not have them, its own records say so.
+    Where the Hub does not have them, the header names its own records.
     """
     suite, why = choice.suite, ""
     if suite.records is None:
@@ -160,7 +160,7 @@ def read_records(path: Path) -> list[Record]:
 
     Raises:
         NoInput: it cannot be read.
-        BadData: a line is no record; the message names it.
+        BadData: a line is not a record; the message names it.
     """
     records: list[Record] = []
     try:
@@ -212,7 +212,7 @@ def refuse_overwriting(out: Path, data: str | None) -> None:
     """Refuse a file of prompts that would replace its data, or a run's records.
 
     Args:
-        out: The file; `RECORDS` is written beside it.
+        out: The file; `RECORDS` is written next to it.
         data: The source of the records.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The request of a run: what is measured, on which data, by whom; and its result."""
+"""The request of a run: tasks, data and engines; and its result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 RUNS: Final = Path("runs")
 #: The one value of `--compat`: do as the paper did.
 PAPER: Final = "paper"
-#: Of the paper's coverage experiment (section 5.1 of arXiv 2501.10868): its model, the
+#: The paper's coverage experiment (section 5.1 of arXiv 2501.10868): its model, the
 #: tokens that its code allowed each text, and the deadlines of a compile and of the
 #: rest.
 PAPER_MODEL: Final = "meta-llama/Llama-3.2-1B-Instruct"
@@ -39,7 +39,7 @@ _PAPER_SECONDS: Final = 40.0
 
 #: A build, a folder of JSON Schemas or of MaskBench's files, one such file, or
 #: `owner/name[@revision]` on the Hub; or the records themselves. None: the local
-#: build, else the published benchmark, else the embedded sample.
+#: build, otherwise the published benchmark, otherwise the embedded sample.
 Data: TypeAlias = "str | Path | Sequence[Record] | None"
 
 
@@ -67,7 +67,7 @@ class ModelOptions:
     forced: bool = False
     #: Minutes for which a server may be in trouble without any answer.
     patience: float = 10.0
-    #: Prices of a server's tokens; None: those of csbdata's list.
+    #: Prices of a server's tokens; None: from csbdata's list.
     prices: TokenPrices | None = None
     #: Empty, or `paper`.
     compat: str = ""
@@ -86,7 +86,7 @@ class ModelOptions:
 
     @property
     def over_http(self) -> bool:
-        """Whether the model is behind a server."""
+        """Whether a server runs the model."""
         if ":" not in self.model:
             return False
         from evaluation.servers.provider import is_served  # noqa: PLC0415 - of servers alone
@@ -167,7 +167,7 @@ def choose_suite(
         512
 
     Raises:
-        BadUsage: there is no such suite, setting, value or reading.
+        BadUsage: no such suite, setting, value or reading.
     """
     from evaluation.suites.registry import suite_named  # noqa: PLC0415 - of suites alone
 
@@ -209,13 +209,13 @@ class RunRequest:
         ()
     """
 
-    #: Each an engine's name, `NAME==VERSION`, or the path of an engine's file; of a
-    #: model behind a server the ways in which it is asked. Empty: llguidance, and
-    #: of a suite none, which constrains nothing.
+    #: Each an engine's name, `NAME==VERSION`, or the path of an engine's file; for a
+    #: server's model the ways to send a schema. Empty: llguidance, and
+    #: for a suite none, which constrains nothing.
     engines: Sequence[str] = ()
     #: Names of tasks, such as `csbdata eval --help` lists them.
     tasks: Sequence[str] = ()
-    #: The suite whose records models answer; None: that of the tasks.
+    #: The suite whose records models answer; None: the tasks' suite.
     suite: SuiteChoice | None = None
     data: Data = None
     #: A tokenizer's name, its path, or a model on the Hub.
@@ -232,16 +232,16 @@ class RunRequest:
     configs: Sequence[str] = ()
     splits: Sequence[str] = ()
     only: Sequence[str] = ()
-    #: At most so many records, each config by its share; None for all.
+    #: Maximum number of records, each config by its share; None for all.
     limit: int | None = None
-    #: Whether the first ones are taken, and not a seeded draw; of a suite alone.
+    #: Whether to use the first ones, not a seeded draw; only for suites.
     first: bool = False
     #: Whether vacuous records of a build count: only the type of their root can fail.
     vacuous: bool = False
-    #: Workers at a time; None for one where times are results, else one a core.
+    #: Workers at a time; None for one where times are results, otherwise one a core.
     jobs: int | None = None
     #: How often every case is measured, in tasks whose times are results: each time
-    #: in a process of its own, in turn with all others.
+    #: in a separate process, in turn with all others.
     repeats: int = 1
     #: Whether only instances that the data holds are walked, and none are made.
     given_only: bool = False
@@ -262,7 +262,7 @@ class RunRequest:
 
     @property
     def engine_specs(self) -> Sequence[str]:
-        """The engines, or else those of a request that names none."""
+        """The engines, or the default ones."""
         return self.engines or (("none",) if self.suite else ("llguidance",))
 
     def as_paper(self, explicit: Collection[str] = ()) -> RunRequest:

@@ -59,7 +59,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     jobs: int,
     advance: Callable[[int], None] = lambda _steps: None,
 ) -> list[str]:
-    """Score all responses and write the suite's attempts anew.
+    """Score all responses and write the suite's attempts again.
 
     Args:
         folder: A run's folder, whose lock the caller holds.
@@ -67,7 +67,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
         records: The records of the run.
         responses: The answers to them.
         jobs: Number of workers.
-        advance: Called with the number of responses that were scored.
+        advance: Called with the number of scored responses.
 
     Returns:
         What could not be matched, a line for each kind of trouble.
@@ -199,10 +199,10 @@ def score_all(
 
     Args:
         choice: The suite, with its settings.
-        pairs: Each response with its record; those of one record should stand
-            together, as scorers keep the schemas that were asked last.
+        pairs: Each response with its record; responses to one record should be
+            together, as scorers keep recent schemas.
         jobs: Number of workers.
-        advance: Called with the number of responses that were scored.
+        advance: Called with the number of scored responses.
 
     Raises:
         WorkerDidNotStart: the suite cannot be loaded in a worker.
@@ -246,7 +246,7 @@ def _verdicts(
 def live_scorer(
     choice: SuiteChoice,
 ) -> Iterator[Callable[[Record, Response], Verdict]]:
-    """Open what scores one response after the other, while a run goes on.
+    """Open a scorer of single responses for a running run.
 
     The process is started when first needed. `WorkerDidNotStart` is raised then if the
     suite cannot be loaded in it.

@@ -1,4 +1,4 @@
-"""The writers of a run: each model, local or behind a server, under each constraint."""
+"""The writers of a run: each model, local or on a server, under each constraint."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Writer:
     writer: TextWriter
     #: Whether rows name it by its model and condition, and not by its engine alone.
     named_by_model: bool
-    #: Returns the tokenizer that counts budgets; of a local model its own.
+    #: Returns the tokenizer that counts budgets; a local model's own.
     tokenizer: Callable[[], TokenizerFiles]
     #: Counts the tokens of a text.
     count: Callable[[str], int]
@@ -114,7 +114,7 @@ def _local_writers(
     """Load a model of transformers; yield it with each of its engines.
 
     Raises:
-        CsbdataError: there is no such model, or it cannot be loaded.
+        CsbdataError: no such model, or it cannot be loaded.
     """
     check_installed()
     from evaluation.generation.local_writer import LocalWriter  # noqa: PLC0415 - heavy
@@ -154,7 +154,7 @@ def _local_writers(
 def _served_writers(
     side: Side, request: RunRequest, say: Callable[[str], None], spending: Spending
 ) -> Iterator[Writer]:
-    """Yield a model behind a server with each way to ask it.
+    """Yield a server's model with each way to send a schema.
 
     Nothing is sent, and no tokenizer is fetched unless one is named.
     """
@@ -201,7 +201,7 @@ def open_writers(
 
     Raises:
         BadConfiguration: two would have one name.
-        CsbdataError: an option makes no sense, or there is no such model.
+        CsbdataError: an option makes no sense, or no such model.
     """
     writers: list[Writer] = []
     for side in sides:

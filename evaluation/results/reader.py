@@ -44,7 +44,7 @@ _KEY: Final = ("engine", "task", "config", "id", "repetition")
 _LINE: Final = ("number", "begin", "end")
 
 
-class NotAnAttempt(ValueError):  # noqa: N818 # it says what the line is
+class NotAnAttempt(ValueError):  # noqa: N818 # it names the fault of the line
     """A line that is not an attempt, with the reason."""
 
 

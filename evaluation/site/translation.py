@@ -49,7 +49,7 @@ def _is_ours(value: object) -> bool:
 
 
 class Translation:
-    """Functions and data that are translated, each once, with all that they need."""
+    """Translated functions and data, each once, with all that they need."""
 
     def __init__(self) -> None:
         """Begin with nothing."""
@@ -189,7 +189,7 @@ class Translation:
         return "*" if is_generator else "", arguments, body
 
     def _stored(self, node: ast.AST) -> set[str]:
-        """Return the names that are assigned in a scope."""
+        """Return the names assigned in a scope."""
         found = set()
         for it in ast.iter_child_nodes(node):
             if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Store):

@@ -8,18 +8,18 @@ costs one line each way. Every question names its `text`, a place in the batch.
                                    or {"refusal": "why"}
     {"compile": "<schema>", "beside": true}
                                 -> {"running": true}; it is compiled in a thread
-    {"compiled": 0.5}           -> what `compile` answers, or after so many seconds
+    {"compiled": 0.5}           -> the answer of `compile`, or after these seconds
                                    {"running": true}
     {"open": true, "forced": 8} -> {"forced": [...]} after which a text begins
     {"take": 17, "forced": 8}   -> {"taken": true, "forced": [...]}
-    {"retake": [17, 4]}         -> {"taken": true}: tokens that were taken before
+    {"retake": [17, 4]}         -> {"taken": true}: tokens taken before
     {"mask": true}              -> {"mask_ns": 1}
     {"mask": true, "all": [0, 2]}
                                 -> the same; the masks of these texts are begun, each
-                                   in a thread, where the engine says that this may be
+                                   in a thread, where the engine declares this safe
 
 `forced` is how many tokens may be taken beyond the one given where they are the only
-way on. In a mask the bits of all `ends` say whether the text may end. A question after
+way on. In a mask the bits of all `ends` tell whether the text may end. A question after
 a refused compile or a token that was not taken is answered by `{"closed": true}`.
 """
 
@@ -73,12 +73,12 @@ class _TextUnderWay:
         self._matcher: Matcher | None = None
         self._ready = False
         self._thread: Thread | None = None
-        #: Counts texts: what is still compiled for an earlier one is nobody's.
+        #: Counts texts: a compile for an earlier one is dropped.
         self._number = 0
         self._pending_answer: Answer = {}
         #: The exception of a compile, raised where its answer is read.
         self._error: BaseException | None = None
-        #: The mask that was begun beside those of other texts.
+        #: The mask begun next to other texts'.
         self._begun: Future[Answer] | None = None
 
     def begin_mask(self, threads: ThreadPoolExecutor) -> None:
@@ -152,7 +152,7 @@ class _TextUnderWay:
         return {"taken": self._ready, "forced": forced}
 
     def _take_forced(self, matcher: Matcher, most: int) -> list[int]:
-        """Commit what is the only way on; closed if the engine refuses its own."""
+        """Commit the only continuation; closed if the engine refuses it."""
         ask = getattr(matcher, "forced", None) if most else None
         forced: list[int] = []
         for token in ((ask() or [])[:most]) if ask is not None else ():
@@ -210,7 +210,7 @@ def open_session(
 
 
 def _started(count: int) -> ThreadPoolExecutor:
-    """Return threads that run already: what they take is not counted as growth."""
+    """Return running threads: their memory is not counted as growth."""
     threads = ThreadPoolExecutor(count)
     together = Barrier(count)
     for waiting in [threads.submit(together.wait) for _ in range(count)]:

@@ -67,7 +67,7 @@ class WalkRecord(TypedDict):
     byte: int | None
 
 
-#: Characters that are kept of an engine's message.
+#: Characters kept of an engine's message.
 _MAX_MESSAGE = 500
 #: Compiled and walked before anything is timed, and for how many masks.
 _WARM_SCHEMA = '{"type": "object", "properties": {"a": {"type": "string"}}}'
@@ -88,7 +88,7 @@ class WalkSession:
         self.mask_bytes = (setup["tokenizer"]["vocab_size"] + 7) // 8
         #: Whether a token outside the mask may be offered to `commit`.
         self.checks_commit = setup["checks_commit"]
-        #: The token of each single byte; -1 where there is none.
+        #: The token of each single byte; -1 without one.
         self.byte_ids = setup.get("byte_ids", [])
         self.grammar: object = None
         self._compiled = False
@@ -117,7 +117,7 @@ class WalkSession:
         freeze()
 
     def answer(self, question: Question) -> Answer:
-        """Answer one question; adds what was printed, memory and quiet."""
+        """Answer one question; adds output, memory and quiet."""
         if question.get("warm_up") and not self._warm:
             self._warm_up()
         before = interruptions()
@@ -184,7 +184,7 @@ class _Walk:
         self.first_ns: int | None = None
 
     def run(self) -> None:
-        """Walk; what the engine raises is how it has failed."""
+        """Walk; an engine's exception is its failure."""
         waits = self.session.waits
         waits.since_last()
         try:
@@ -192,7 +192,7 @@ class _Walk:
             self._walk()
         except (KeyboardInterrupt, MemoryError):
             raise
-        except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
+        except BaseException as error:  # noqa: BLE001 - a native panic is not an Exception
             index = len(self.record["commit_ns"])
             self._stop("engine_error", index, describe_error(error))
         self.record["waited_ns"] = waits.since_last()
@@ -214,7 +214,7 @@ class _Walk:
     def _walk_tokens(self, matcher: Matcher, making_ns: int) -> bool:
         """Return whether every token was in its mask and was accepted.
 
-        Each line of this loop costs once a token, beside masks of a few microseconds.
+        Each line of this loop costs once a token, next to masks of a few microseconds.
         """
         mask_of, commit, failure_of = matcher.mask, matcher.commit, error_of(matcher)
         counted = self.text["counts_forced"]
@@ -269,7 +269,7 @@ class _Walk:
         self._stop("lied", index, message + refusal_reason(matcher))
 
     def _count_forced(self, ahead: Sequence[int] | None, token: int) -> Sequence[int]:
-        """Count the token if it is the only way on; return what is forced after it."""
+        """Count the token if it was forced; return the tokens forced after it."""
         if ahead is None or self.record["forced"] is None:
             self.record["forced"] = None
             return ()
@@ -342,7 +342,7 @@ def _takes(matcher: Matcher, token: int) -> bool:
 
 
 def refusal_reason(matcher: Matcher) -> str:
-    """Return why the last commit was refused, if the engine says so: one line."""
+    """Return why the last commit was refused, if the engine reports it: one line."""
     try:
         text = _first_line(getattr(matcher, "reason", str)() or "")
     except (KeyboardInterrupt, MemoryError):
