@@ -136,7 +136,8 @@ def _table_8(statistics: EditionStatistics) -> Group:
     return table(
         ["config", *TITLES.values()],
         rows,
-        title=f"Table 8: measures of the {statistics.table_8_of}, median / largest",
+        title=f"Table 8: measures of the {statistics.table_8_of}, "
+        "median (of two the upper) / largest",
         numbers=range(1, 5),
     )
 

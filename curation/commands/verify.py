@@ -123,10 +123,8 @@ def _print(where: str, verification: Verification) -> None:
     stdout().print(
         table(["check", "", "failures", "notes", "asks"], rows, numbers=(2, 3))
     )
-    totals = ", ".join(
-        f"{number:,} {name}" for name, number in verification.counted.items()
-    )
-    say(totals)
+    totals = verification.counted.items()
+    say(", ".join(counted(number, noun) for noun, number in totals))
     if verification.nonce:
         say(f"instances: a sample (nonce {verification.nonce}); --all judges every one")
     _conclude(where, verification)

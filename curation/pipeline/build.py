@@ -78,7 +78,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRequest:
-    """What is to be built, and how.
+    """A build: its sources, rules and options.
+
+    Attributes:
+        out: The dataset folder to write.
+        rules: Name of the rule set: `clean` or `paper`.
+        extras: Sources in addition to those that every build reads.
+        only: Sources in place of those, if any.
+        sample: Use the embedded sample for every source that it has.
+        skip_missing: Skip unavailable configs, where rules `paper` would fail.
+        fastjsonschema: Try fastjsonschema on every record.
+        instances: Make witnesses and near misses of every record.
+        replace: Replace a build made from other inputs, rules or options.
+        jobs: Number of workers; None for one a core. On a Ray cluster: one a CPU.
+        executor: `local`, or `ray[:ADDRESS]`: each batch is a task of a Ray cluster
+            (`curation.workers.ray_pool`).
+        fetch: Places of archives, and whether the network may be used.
 
     Example:
         The embedded sample, and a build with schemas of one's own::
@@ -88,30 +103,17 @@ class BuildRequest:
             BuildRequest(out=Path("build/JSONSchemaBench"), extras=(own,))
     """
 
-    #: The dataset folder to write.
     out: Path
-    #: Name of the rule set: `clean` or `paper`.
     rules: str = "clean"
-    #: Sources in addition to those that every build reads.
     extras: tuple[ExtraSource, ...] = ()
-    #: Sources in place of those, if any.
     only: tuple[ExtraSource, ...] = ()
-    #: Use the embedded sample for every source that it has.
     sample: bool = False
-    #: Leave out what cannot be had: rules paper would fail.
     skip_missing: bool = False
-    #: Try fastjsonschema on every record.
     fastjsonschema: bool = False
-    #: Make witnesses and near misses of every record.
     instances: bool = False
-    #: Replace a build made from other inputs, rules or options.
     replace: bool = False
-    #: Number of workers; None for one a core. On a Ray cluster: one a CPU.
     jobs: int | None = None
-    #: `local`, or `ray[:ADDRESS]`: each batch is a task of a Ray cluster
-    #: (`curation.workers.ray_pool`).
     executor: str = LOCAL
-    #: Places of archives, and whether the network may be used.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 
     @property

@@ -41,7 +41,7 @@ class Verification:
 
     #: By check, in the order in which the checks are registered.
     findings: tuple[Finding, ...]
-    #: Names of the things counted, to their numbers.
+    #: Nouns of the things counted, to their numbers.
     counted: Mapping[str, int] = field(default_factory=dict)
     #: Whether the build is partial, by its manifest.
     partial: bool = False

@@ -97,10 +97,10 @@ def judge_or_make_again(folder: Path, item: CheckItem) -> CheckResult:
     inside, _, name = item.where.rpartition("/")
     split = name.partition("-")[0]
     if holds_instances(inside):
-        counted_name = "instances judged"
+        counted_name = "judged instance"
         compared, faults = _judge_again(folder, item, records_config(inside), split)
     else:
-        counted_name = "records made again"
+        counted_name = "regenerated record"
         compared, faults = _make_again(folder, item, inside, split)
     return CheckResult(
         findings=[

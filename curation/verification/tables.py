@@ -90,7 +90,7 @@ def open_config(folder: Path, item: CheckItem) -> CheckResult:
             findings.append(Finding(where=f"{item.where}/{split}", detail=detail))
     return CheckResult(
         findings=findings,
-        counted={"configs opened": 1, "splits opened": len(loaded)},
+        counted={"opened config": 1, "opened split": len(loaded)},
     )
 
 

@@ -199,7 +199,44 @@ def choose_suite(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What to measure, with whom, and within which limits.
+    """A run: what to measure, on which data, and within which limits.
+
+    Attributes:
+        engines: Each an engine's name, `NAME==VERSION`, or the path of an engine's
+            file; for a server's model the ways to send a schema. Empty: llguidance, and
+            for a suite none, which constrains nothing.
+        tasks: Names of tasks, as `csbdata eval --help` lists them.
+        suite: The suite whose records models answer; None: the tasks' suite.
+        data: A source (`--data`), or the schemas themselves; None for the default.
+        tokenizer: A tokenizer's name, its path, or a model on the Hub.
+        preset: Name of a set of engine options.
+        options: `NAME=VALUE` for every engine with that option, `ENGINE.NAME=VALUE` for
+            one.
+        adapt: Treatment of schemas that a model's provider does not accept.
+        settings: Settings of the tasks (`--set`).
+        bounds: Limits of time and memory of a case.
+        configs: Only these configs; empty for all.
+        splits: Only these splits; empty for all.
+        only: Only these ids (`ID` or `CONFIG/ID`); empty for all.
+        limit: Maximum number of records, each config by its share; None for all.
+        first: Whether to use the first ones, not a seeded draw; only for suites.
+        vacuous: Whether vacuous records of a build count: only the type of their root
+            can fail.
+        jobs: Workers at a time; None for one where times are results, otherwise one a
+            core.
+        repeats: How often every case is measured, in tasks whose times are results:
+            each time in a separate process, in turn with all others.
+        given_only: Whether only instances that the data holds are walked, and none are
+            made.
+        sha256: How the digest of the data must begin.
+        run_dir: The folder of the run; None for a folder below `runs/` named after the
+            plan.
+        models: The models that write; one alone for tasks.
+        repairs: How often an answer that fails is handed back with the reasons.
+        max_cost: Maximum cost of servers' answers, those in the folder included; None
+            for any.
+        max_requests: Maximum number of requests; those under way are completed.
+        fetch: How missing files are fetched, and where they are kept.
 
     Example:
         >>> request = RunRequest(engines=["llguidance"], tasks=["masks"], limit=50)
@@ -209,55 +246,31 @@ class RunRequest:
         ()
     """
 
-    #: Each an engine's name, `NAME==VERSION`, or the path of an engine's file; for a
-    #: server's model the ways to send a schema. Empty: llguidance, and
-    #: for a suite none, which constrains nothing.
     engines: Sequence[str] = ()
-    #: Names of tasks, such as `csbdata eval --help` lists them.
     tasks: Sequence[str] = ()
-    #: The suite whose records models answer; None: the tasks' suite.
     suite: SuiteChoice | None = None
     data: Data = None
-    #: A tokenizer's name, its path, or a model on the Hub.
     tokenizer: str = "smollm2"
-    #: Name of a set of engine options.
     preset: str = "faithful"
-    #: `NAME=VALUE` for every engine with that option, `ENGINE.NAME=VALUE` for one.
     options: Sequence[str] = ()
-    #: What is done with schemas that a model's provider does not take.
     adapt: Adapt = Adapt.SAFE
     settings: TaskSettings = field(default_factory=TaskSettings)
     bounds: Bounds = field(default_factory=Bounds)
-    #: Only these configs, splits and ids (`ID` or `CONFIG/ID`); empty for all.
     configs: Sequence[str] = ()
     splits: Sequence[str] = ()
     only: Sequence[str] = ()
-    #: Maximum number of records, each config by its share; None for all.
     limit: int | None = None
-    #: Whether to use the first ones, not a seeded draw; only for suites.
     first: bool = False
-    #: Whether vacuous records of a build count: only the type of their root can fail.
     vacuous: bool = False
-    #: Workers at a time; None for one where times are results, otherwise one a core.
     jobs: int | None = None
-    #: How often every case is measured, in tasks whose times are results: each time
-    #: in a separate process, in turn with all others.
     repeats: int = 1
-    #: Whether only instances that the data holds are walked, and none are made.
     given_only: bool = False
-    #: How the digest of the data must begin.
     sha256: str = ""
-    #: The folder of the run; None for a folder below `runs/` named after the plan.
     run_dir: Path | None = None
-    #: The models that write; one alone for tasks.
     models: Sequence[ModelOptions] = (ModelOptions(),)
-    #: How often an answer that fails is handed back with the reasons.
     repairs: int = 0
-    #: What the answers of servers may cost, those in the folder included, and how
-    #: many requests may be sent; None: any. Those under way are waited for.
     max_cost: float | None = None
     max_requests: int | None = None
-    #: How missing files are fetched, and where they are kept.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 
     @property

@@ -121,6 +121,7 @@ def _local_writers(
     from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
 
     options, bounds = side.options, request.bounds
+    say(f"loading the model {options.model}")
     loading = LoadOptions(
         revision=options.revision,
         device=options.device,

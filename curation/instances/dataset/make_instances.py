@@ -80,6 +80,11 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
     #: many fail each keyword. None if the source gives none.
     examples_refused: Mapping[str, int] | None = None
 
+    def __repr__(self) -> str:
+        """Return the answer and the numbers of instances, in a line."""
+        counts = f"{len(self.witnesses)} witnesses, {len(self.near_misses)} near misses"
+        return f"<{type(self).__name__} {self.answer}: {counts}>"
+
     def to_json(self) -> dict[str, Json]:
         """Return it as a JSON object, as `csbdata instances` prints it."""
         members: dict[str, Json] = msgspec.to_builtins(self)
