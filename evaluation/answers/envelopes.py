@@ -35,7 +35,7 @@ _BRACKET: Final = re.compile(r"[{\[]")
 _MAX_BROKEN: Final = 2_000
 #: An object, or an array of objects; words have other arrays.
 _OBJECTS: Final = re.compile(r"\[?\s*\{")
-#: What is before and after a value that is no part of a sentence.
+#: Text before and after a value outside of sentences.
 _BEGINNING: Final = re.compile(r"(?:\A|\n|:)[\s*`]*\Z")
 _ENDING: Final = re.compile(r"[ \t*`.]*\r?(?:\n|\Z)")
 #: JSON after words; YAML and prose have brackets too.
@@ -102,7 +102,7 @@ def find_json(text: str) -> JsonAnswer:
     or array counts: objects and arrays of them before other arrays, which words have
     too ("see [1]"), then what has a line or the end of one to itself before what is
     inside of a sentence, then the last of several. A truncated or broken one does not
-    count, nor what is inside of it.
+    count, nor its inside.
 
     Example:
         >>> find_json('First {"a": 1}, no: {"a": 2}.').value

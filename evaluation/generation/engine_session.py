@@ -40,14 +40,14 @@ class EngineEnded(Exception):  # noqa: N818 - an ending, seen by the loop alone
     """The engine refused the schema or failed; the text is over."""
 
     def __init__(self, result: Result, detail: str) -> None:
-        """Take what the text's row will say."""
+        """Take the facts of the text's row."""
         super().__init__(detail)
         self.result = result
         self.detail = detail
 
 
 class EngineAnswer(msgspec.Struct):
-    """An answer to any question; `generation_session` says which has which member."""
+    """An answer to any question; `generation_session` lists their members."""
 
     refusal: str | None = None
     compile_ns: int = 0
@@ -131,7 +131,7 @@ class EnginePipe:
         self._queued.append(question)
 
     def flush(self) -> None:
-        """Send what is queued, once what was sent before has been answered."""
+        """Send the queued questions, once the earlier ones are answered."""
         if not self._queued:
             return
         while self._sent:
@@ -150,12 +150,12 @@ class EnginePipe:
         self.serve(0.0)
 
     def _masks_last(self) -> list[EngineQuestion]:
-        """Return what is queued, the masks behind the tokens that they follow.
+        """Return the queued questions, masks after the tokens that they follow.
 
-        The first mask names the texts whose masks may be computed beside it.
+        The first mask names the texts whose masks may be computed with it.
         """
         masks = [question for question in self._queued if "mask" in question.message]
-        if len(masks) < 2 or self._apart:  # noqa: PLR2004 - one is beside another
+        if len(masks) < 2 or self._apart:  # noqa: PLR2004 - two or more
             return self._queued
         tokens_first = [one for one in self._queued if "mask" not in one.message]
         places = [question.message["text"] for question in masks]
@@ -183,7 +183,7 @@ class EnginePipe:
                 asker.lose()
 
     def serve(self, seconds: float | None) -> None:
-        """Send what is queued, and hand out what has been answered.
+        """Send the queued questions, and hand out the answers.
 
         Args:
             seconds: How long to wait for an answer; None for as long as it takes.
@@ -196,7 +196,7 @@ class EnginePipe:
                 question.asker.receive(question, _read_answer(outcome.answer))
                 continue
             failure = _engine_ended(outcome)
-            # A process that only raised goes on.
+            # A process that only raised continues.
             if outcome.ending is Ending.ERROR:
                 question.asker.receive(question, failure)
             else:
@@ -246,7 +246,7 @@ class CompiledGrammar:
     ns: int
     #: The tokens with which every text begins, taken already.
     forced: tuple[int, ...]
-    #: What the engine warned of, and what it printed.
+    #: The engine's warnings, and its output.
     warnings: tuple[str, ...] = ()
 
 
@@ -265,7 +265,7 @@ class EngineSession:
         self._place = place
         #: What may come next in its text, as the engine's process has written it last.
         self.allowed = RowMask(of=masks, row=place)
-        #: Counts its texts, so that no answer is taken for that of another one.
+        #: Counts its texts, so that no answer is taken for another's.
         self._text = 0
         self._questions: deque[EngineQuestion] = deque()
         self._answers: deque[EngineAnswer | EngineEnded] = deque()
@@ -277,7 +277,7 @@ class EngineSession:
         #: Whether a text has begun, and is under way.
         self._has_begun = False
         self._lost = False
-        #: Since when a grammar is compiled beside other texts, by the pipe's clocks;
+        #: Since when a grammar is compiled next to other texts, by the pipe's clocks;
         #: None while none is.
         self._since: tuple[float, float] | None = None
         #: A token of which it is not yet known whether it was taken, how many may be
@@ -286,7 +286,7 @@ class EngineSession:
 
     @property
     def is_compiling_beside(self) -> bool:
-        """Whether its grammar is being compiled beside what other texts do."""
+        """Whether its grammar is being compiled while other texts run."""
         return self._since is not None
 
     def compile(self, schema: str, seconds: float, *, forced: int = 0) -> None:
@@ -314,7 +314,7 @@ class EngineSession:
         self._pipe.flush()
 
     def _ask_alone(self) -> None:
-        """Ask for the grammar and all that follows, with nothing beside it."""
+        """Ask for the grammar and all that follows, alone."""
         seconds = self._compile_seconds
         self._ask({"compile": self._schema}, seconds)
         self._ask_opening(seconds)
@@ -327,7 +327,7 @@ class EngineSession:
         """Wait for the grammar.
 
         Raises:
-            EngineEnded: there is none.
+            EngineEnded: none is running.
         """
         while self.is_waiting(_LOOK):
             pass
@@ -353,7 +353,7 @@ class EngineSession:
             seconds: Deadline of either answer.
 
         Raises:
-            EngineEnded: a new process does not do again what a lost one has done.
+            EngineEnded: a new process cannot repeat the work of a lost one.
         """
         if self._lost:
             self._redo()
@@ -361,7 +361,7 @@ class EngineSession:
         self._ask_to_take(*self._unsure)
 
     def forced_after(self) -> tuple[int, ...]:
-        """Wait until the last token is taken; return what was forced after it.
+        """Wait until the last token is taken; return the tokens forced after it.
 
         Where nothing may be forced, `mask` waits for that.
 
@@ -383,7 +383,7 @@ class EngineSession:
         self._ask({"mask": True}, seconds)
 
     def mask(self) -> int:
-        """Wait until `allowed` is the mask that was asked for.
+        """Wait until `allowed` is the requested mask.
 
         It holds until the next token is taken.
 
@@ -397,11 +397,11 @@ class EngineSession:
         return self._next().mask_ns
 
     def send(self) -> None:
-        """Send what was asked, so that the engine is at work meanwhile."""
+        """Send the questions, so that the engine is at work meanwhile."""
         self._pipe.flush()
 
     def is_waiting(self, seconds: float = 0.0) -> bool:
-        """Return whether an answer is still to come after waiting so many seconds."""
+        """Return whether an answer is still to come after this many seconds."""
         if self._lost:
             self._redo()
         elif self._since is not None:
@@ -432,7 +432,7 @@ class EngineSession:
     def receive(
         self, question: EngineQuestion, answer: EngineAnswer | EngineEnded
     ) -> None:
-        """Take what came of a question."""
+        """Take the answer to a question."""
         if question.text == self._text and self._questions:
             self._questions.popleft()
             self._answers.append(answer)
@@ -451,7 +451,7 @@ class EngineSession:
         """Bring the text back to where it was, in a new process.
 
         Raises:
-            EngineEnded: the engine does not do again what it has done.
+            EngineEnded: the engine cannot repeat its work.
         """
         wanted = bool(self._questions or self._answers)
         self._lost, self._since = False, None
@@ -510,8 +510,8 @@ class EngineSession:
 class EngineProcess:
     """One engine process that constrains as many texts at a time as it has sessions.
 
-    With several texts under way, grammars are compiled beside the masks of the others.
-    Only the text on which a process died ends with it: the others go on in a new one.
+    With several texts under way, grammars are compiled next to the others' masks.
+    Only the text on which a process died ends with it: the others get a new one.
 
     Example:
         >>> with EngineProcess(program, 1, vocab_size=49152, limits=Limits()) as engine:

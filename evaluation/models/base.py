@@ -49,7 +49,7 @@ class RowMask:
 
 
 def mask_bytes(size: int) -> int:
-    """Return the bytes of a packed mask over so many tokens: whole 32-bit words."""
+    """Return the bytes of a packed mask over `size` tokens: whole 32-bit words."""
     return -(-size // 32) * 4
 
 
@@ -64,10 +64,10 @@ class FedPass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenQuestion:
-    """From what the next token of one text is chosen."""
+    """The input of the choice of one text's next token."""
 
     logits: RowLogits
-    #: None allows all; of a batch that is all or none.
+    #: None allows all; in a batch all masks are None or none is.
     allowed: RowMask | None = None
     #: 0 takes the likeliest token; above, one is drawn.
     temperature: float = 0.0
@@ -81,7 +81,7 @@ class ChosenToken:
     """What was chosen for one text."""
 
     token: int
-    #: The best logit of those that are allowed: minus infinity where none is.
+    #: The best allowed logit: minus infinity without one.
     best: float
     #: Whether another token is so close that sums in another order might choose it;
     #: False if not requested.

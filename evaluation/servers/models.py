@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 _TABLE: Final = Path(__file__).with_name("models.toml")
-#: What vendors put behind a model's name: the day of a version.
+#: The end of vendors' model names: the day of a version.
 DATED: Final = re.compile(r"-(?:[0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}|latest)\Z")
 
 
@@ -37,7 +37,7 @@ class ModelTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     models: dict[str, dict[str, ModelFacts]]
 
     def facts(self, providers: tuple[str, ...], model: str) -> ModelFacts:
-        """Return what is known of a model, or of the one that it is a version of."""
+        """Return the facts on a model, or on its unversioned name."""
         names = (model, DATED.sub("", model))
         tables = [self.models.get(provider, {}) for provider in providers]
         found = (table[name] for table in tables for name in names if name in table)

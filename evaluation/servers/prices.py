@@ -1,4 +1,4 @@
-"""Prices of models behind servers, from a dated list or as the user gives them."""
+"""Prices of servers' models, from a dated list or as the user gives them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _PriceList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     date: str
     source: str
     currency: str
-    #: Of a million tokens of a prompt and of an answer, by host and model.
+    #: For a million tokens of a prompt and of an answer, by host and model.
     hosts: dict[str, dict[str, tuple[float, float]]]
 
 
@@ -36,10 +36,10 @@ def prices_of(
     connection: ServerConnection,
     max_cost: float | None = None,
 ) -> TokenPrices | None:
-    """Return the prices of a model behind a server; None if they are not known.
+    """Return the prices of a server's model; None if unknown.
 
     Args:
-        prices: The prices that the user gives; None for those of the list.
+        prices: The user's prices; None for the list's.
         connection: The server and its model.
         max_cost: What may be spent, which needs prices.
 
@@ -64,7 +64,7 @@ def parse_prices(text: str) -> TokenPrices:
     """Return prices given as `PROMPT/OUTPUT`, for a million tokens each.
 
     Raises:
-        BadUsage: the text is no such pair of numbers.
+        BadUsage: the text is not a pair of numbers.
     """
     first, _, second = text.partition("/")
     try:

@@ -28,11 +28,11 @@ _MOST_TOKENS: Final = 2**40
 _Event = TypeVar("_Event", bound="StreamEvent")
 
 
-class BrokenStream(Exception):  # noqa: N818 (it says what it is)
-    """The stream ended before the answer did, or holds what is no event."""
+class BrokenStream(Exception):  # noqa: N818 (named by its meaning)
+    """The stream ended before the answer did, or holds an invalid event."""
 
 
-class ErrorEvent(Exception):  # noqa: N818 (it says what it is)
+class ErrorEvent(Exception):  # noqa: N818 (named by its meaning)
     """The server reports an error inside a response that began well."""
 
     def __init__(self, body: str) -> None:
@@ -44,7 +44,7 @@ class ErrorEvent(Exception):  # noqa: N818 (it says what it is)
 class StreamEvent(msgspec.Struct):
     """One event of a stream; what else is in it is not read."""
 
-    #: Undecoded: servers differ in what they put here.
+    #: Undecoded: servers differ in its form.
     error: msgspec.Raw = msgspec.Raw()
 
 
@@ -59,7 +59,7 @@ class ServerAnswer:
     refusal: str = ""
     #: `stop`, `length`, `content_filter`, ...; empty before the end.
     finish: str = ""
-    #: As the server counted them; None where it did not say.
+    #: As the server counted them; None without a count.
     prompt_tokens: int | None = None
     #: Those of the reasoning are among them.
     output_tokens: int | None = None
@@ -88,11 +88,11 @@ class ServerAnswer:
     def count(
         self, prompt: float | None, output: float | None, reasoning: float | None = None
     ) -> None:
-        """Take the tokens that the server counted; a figure no server can mean is none.
+        """Take the server's token counts; an impossible figure does not count.
 
         Args:
             prompt: Those of the prompt.
-            output: All of the answer, those of the reasoning among them.
+            output: All of the answer, the reasoning included.
             reasoning: Those of the reasoning.
         """
         self.prompt_tokens, self.output_tokens, self.reasoning_tokens = (
@@ -116,8 +116,8 @@ def read_stream(
 
     Args:
         lines: The lines of the response as they come, without their ends.
-        answer: Is filled as they come, so that what came is there whatever happens.
-        read: Adds what an event says to the answer.
+        answer: Is filled as they come, so that a partial answer survives.
+        read: Adds an event to the answer.
         prefix: What the line of an event begins with.
 
     Raises:
@@ -165,11 +165,11 @@ def decode_event(data: bytes, kind: type[_Event]) -> _Event:
 
 #: Most bytes of one answer; the longest text that a model here may write has less.
 _MOST_BYTES: Final = 32 * 2**20
-#: Bytes that are read of an error's text, or behind the end of an answer.
+#: Bytes read of an error's text, or after the end of an answer.
 _SOME_BYTES: Final = 2**16
 
 
-class TooLate(Exception):  # noqa: N818 (it says what it is)
+class TooLate(Exception):  # noqa: N818 (named by its meaning)
     """The deadline passed before the response had ended."""
 
 
@@ -205,7 +205,7 @@ def _next_piece(response: requests.Response, limit: float) -> bytes:
 def response_lines(response: requests.Response, limit: float) -> Iterator[bytes]:
     """Yield the lines of a response as they come, without their ends.
 
-    See `response_pieces` for its arguments and what it raises.
+    See `response_pieces` for its arguments and exceptions.
     """
     begun: list[bytes] = []
     for piece in response_pieces(response, limit):
@@ -218,7 +218,7 @@ def response_lines(response: requests.Response, limit: float) -> Iterator[bytes]
 
 
 def read_some(response: requests.Response, seconds: float = 5.0) -> bytes:
-    """Return what is left of a response, as much of it as comes in time."""
+    """Return the rest of a response that comes in time."""
     start = b""
     limit = time.monotonic() + seconds
     with suppress(TooLate, HTTPError, requests.RequestException):

@@ -19,7 +19,7 @@ class _Block(msgspec.Struct):
 
     text: str = ""
     thinking: str = ""
-    #: Of a call.
+    #: A call's.
     input: msgspec.Raw = msgspec.Raw()
 
 
@@ -43,7 +43,7 @@ class _Event(StreamEvent):
     message: _Message | None = None
     #: Of `message_delta`: all tokens of the answer so far.
     usage: _Usage | None = None
-    #: Of a whole message.
+    #: A whole message's.
     content: tuple[_Block, ...] = ()
     stop_reason: str | None = None
 

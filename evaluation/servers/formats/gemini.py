@@ -68,5 +68,5 @@ def read(data: bytes, answer: ServerAnswer) -> None:
         answer.finish = candidate.finish_reason or answer.finish
     blocked = event.prompt_feedback.get("blockReason")
     if blocked:
-        # Only a filter blocks a prompt, though it may not say which.
+        # Only a filter blocks a prompt, though it may not name it.
         answer.finish = "blocklist" if blocked == "OTHER" else str(blocked)

@@ -1,8 +1,8 @@
 """Ollama's `/api/chat`: lines of JSON. Long prompts must not be cut silently.
 
 By default Ollama drops the beginning of a prompt that its context does not hold, and
-answers what is left (ollama/ollama#4967, #14259). `truncate` and `shift` forbid that,
-where the server knows them; `num_ctx` makes room; the tokens that it counted tell
+answers the rest (ollama/ollama#4967, #14259). `truncate` and `shift` forbid that,
+where the server knows them; `num_ctx` makes room; its token counts show
 whether it did so all the same.
 """
 
@@ -59,7 +59,7 @@ def read(data: bytes, answer: ServerAnswer) -> None:
 
 
 def cut(sent: Mapping[str, Json], answer: ServerAnswer) -> str:
-    """Return why a prompt was not read whole; empty if nothing says so."""
+    """Return why a prompt was not read whole; empty if unknown."""
     counted = answer.prompt_tokens
     messages = sent.get("messages")
     if counted is None or not isinstance(messages, list):

@@ -26,7 +26,7 @@ class _Delta(msgspec.Struct):
     """What one event adds to the answer."""
 
     content: str | None = None
-    #: How a model refuses, where its server has a place of its own for that.
+    #: A model's refusal, where its server has a member for it.
     refusal: str | None = None
     #: What a reasoning model thinks, by either of the names that servers use.
     reasoning_content: str | None = None
@@ -71,7 +71,7 @@ def read_chat(data: bytes, answer: ServerAnswer) -> None:
         )
     for choice in (event.choices or [])[:1]:
         delta = choice.delta or choice.message or _Delta()
-        # A server that knows both names says the same under both.
+        # A server that knows both names sends the same under both.
         answer.reasoning += delta.reasoning_content or delta.reasoning or ""
         answer.refusal += delta.refusal or ""
         answer.write(delta.content or "")
@@ -115,7 +115,7 @@ class _Response(StreamEvent):
 class _ResponsesEvent(_Response):
     type: str = ""
     delta: str | msgspec.Raw | None = None
-    #: Of the last event.
+    #: The last event's.
     response: _Response | None = None
 
 
