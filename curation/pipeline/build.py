@@ -96,7 +96,7 @@ class BuildRequest:
         fetch: Places of archives, and whether the network may be used.
 
     Example:
-        The embedded sample, and a build with schemas of one's own::
+        The embedded sample, and a build with your schemas::
 
             BuildRequest(out=Path("build/sample"), sample=True)
             own = ExtraSource(source="schemas", config="Acme")
@@ -185,7 +185,7 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
 
     Raises:
         Unavailable: sources that must not be left out, each named.
-        CsbdataError: a source is damaged, or there is no such rule set.
+        CsbdataError: a source is damaged, or no such rule set.
     """
     rules = rule_set(request.rules)
     inputs, missing = choose_inputs(
@@ -465,7 +465,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
 
     Raises:
         CsbdataError: a source is damaged or unavailable, the folder cannot be written
-            or holds another build, another run is busy with it, or there is no such
+            or holds another build, another run is busy with it, or no such
             rule set.
 
     Example:
