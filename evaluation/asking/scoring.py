@@ -232,7 +232,12 @@ def _verdicts(
     cases = (
         ScoringCase(record=record, response=response) for record, response in pairs
     )
-    batches = in_batches(cases, _weight, most=_MOST, heaviest=_HEAVIEST)
+    batches = in_batches(
+        cases,
+        lambda case: len(case.response.text or "") + len(case.record.schema or ""),
+        most=_MOST,
+        heaviest=_HEAVIEST,
+    )
     results: dict[int, Sequence[ProcessResult]] = {}
     program, limits = _worker(choice, fallback=fallback)
     with Pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
@@ -261,10 +266,6 @@ def live_scorer(
             return _verdict(worker.ask(ScoringCase(record=record, response=response)))
 
         yield score
-
-
-def _weight(case: ScoringCase) -> int:
-    return len(case.response.text or "") + len(case.record.schema or "")
 
 
 def _worker(choice: SuiteChoice, *, fallback: bool = False) -> tuple[Program, Limits]:

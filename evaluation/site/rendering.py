@@ -103,7 +103,7 @@ def _environment() -> Environment:
         "counted": counted,
         "duration": duration,
         "figure": figure,
-        "percent": _percent,
+        "percent": lambda share: f"{100 * share:.1f}",
         "lines": _lines,
     }
     environment.globals |= {
@@ -126,10 +126,6 @@ def figure(cell: Cell) -> str:
     """Return a cell of a table as the terminal shows it, with unbroken figures."""
     text = safe(text_of(cell))
     return text if isinstance(cell, str) else _INNER.sub("\N{NO-BREAK SPACE}", text)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
 
 
 def _lines(text: str) -> Markup:

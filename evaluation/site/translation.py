@@ -33,12 +33,6 @@ class UntranslatableError(TypeError):
     """A piece of Python that has no form in JavaScript."""
 
 
-def _node_of(function: FunctionType) -> ast.FunctionDef:
-    """Return the definition of a function."""
-    (node,) = ast.parse(dedent(inspect.getsource(function))).body
-    return cast("ast.FunctionDef", node)
-
-
 def _fields(kind: type) -> tuple[str, ...]:
     """Return the names of a struct's fields; none for another class."""
     return tuple(getattr(kind, "__struct_fields__", getattr(kind, "_fields", ())))
@@ -168,7 +162,8 @@ class Translation:
 
     def _parts(self, function: FunctionType, this: str = "") -> tuple[str, str, str]:
         """Return whether a function is a generator, its parameters, and its body."""
-        node = _node_of(function)
+        (definition,) = ast.parse(dedent(inspect.getsource(function))).body
+        node = cast("ast.FunctionDef", definition)
         before = self._globals, self._scopes
         self._globals, self._scopes = function.__globals__, []
         names = {it.arg for it in ast.walk(node.args) if isinstance(it, ast.arg)}

@@ -360,13 +360,6 @@ def _usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _pin(cores: list[int]) -> None:
-    """Stay on some cores, where that can be asked for."""
-    if cores and hasattr(os, "sched_setaffinity"):
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(0, cores)
-
-
 def _module(name: str, path: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -387,7 +380,10 @@ def main() -> None:
     faulthandler.enable(2)
 
     def start(setup: EngineSetup) -> Callable[[Question], Answer]:
-        _pin(setup.get("cores", []))
+        cores = setup.get("cores")
+        if cores and hasattr(os, "sched_setaffinity"):
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(0, cores)
         module = _module(_ENGINE, setup["engine"])
         engine = module.load(Vocabulary(setup["tokenizer"]), setup["options"])
         answer: Callable[[Question], Answer] = session.open_session(

@@ -33,7 +33,9 @@ class AppendedLines:
     def __init__(self, path: Path) -> None:
         """Open the file, new or with an earlier try's lines."""
         self.path = path
-        _cut_torn_line(path)
+        end = sum(map(len, whole_lines(path)))
+        if path.exists() and end != path.stat().st_size:
+            os.truncate(path, end)
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
 
     def write(self, line: bytes) -> None:
@@ -80,12 +82,6 @@ def read_lines(path: Path, kind: type[_Struct]) -> Iterator[_Struct]:
             yield msgspec.json.decode(line, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadData(f"a damaged line: {error}", f"{path}:{number}") from error
-
-
-def _cut_torn_line(path: Path) -> None:
-    end = sum(map(len, whole_lines(path)))
-    if path.exists() and end != path.stat().st_size:
-        os.truncate(path, end)
 
 
 _LOCK = "lock"
