@@ -62,7 +62,7 @@ class _Commands(CommandGroup):
         try:
             Path.cwd()
         except FileNotFoundError as error:
-            then = "change to a folder that is there"
+            then = "change to an existing folder"
             raise NoInput("the working folder was deleted", then=then) from error
         try:
             return super().invoke(context)
@@ -107,15 +107,15 @@ _ENGINE_RUNNER: Final = "evaluation.analysis.engine_trials"
 
 #: What `csbdata` alone prints.
 _FIRST_SCREEN: Final = """\
-JSONSchemaBench: curate real JSON Schemas, tell which providers and engines
+JSONSchemaBench: curate real JSON Schemas, report which providers and engines
 accept a schema, and measure constrained-decoding engines and models.
 
 First commands:
-  csbdata check schema.json                    what is wrong with it
+  csbdata check schema.json                    its mistakes
   csbdata fit schema.json                      which providers accept it
   csbdata instances schema.json                valid values, and near misses
   csbdata build --sample                       a small build of the benchmark
-  csbdata eval --engine llguidance --limit 20  what an engine enforces
+  csbdata eval --engine llguidance --limit 20  keywords that an engine enforces
 
 Next:
   csbdata --help                               all commands
@@ -202,7 +202,7 @@ def main() -> None:
         if fault is None or os.environ.get("CSBDATA_DEBUG"):
             sys.stderr.write(redacted_traceback(error))
         if fault is None:
-            say("csbdata: a defect of csbdata; the lines above say where", style="red")
+            say("csbdata: a defect of csbdata; the lines above show where", style="red")
         else:
             # A screen gets the next step on a separate line.
             then = fault.then if stderr().folds else ""

@@ -74,8 +74,7 @@ class _SourceOptions:
         typer.Option(
             "--skip-missing",
             hidden=True,
-            help="Leave out configs whose source cannot be had, where rules paper "
-            "fail.",
+            help="Skip configs whose source is unavailable, where rules paper fail.",
         ),
     ] = False
     mirror: MirrorOption = None

@@ -55,9 +55,9 @@ def diff(
     fail_on: Annotated[
         list[Unwanted] | None,
         typer.Option(
-            help="Of two schemas: exit with 1 if B refuses a value that A accepts "
-            "(narrower) or accepts one that A refuses (wider), and where that is not "
-            "ruled out."
+            help="For two schemas: exit with 1 if B refuses a value that A accepts "
+            "(narrower) or accepts one that A refuses (wider), or if this cannot be "
+            "excluded."
         ),
     ] = None,
 ) -> None:
@@ -68,13 +68,13 @@ def diff(
       csbdata diff build/JSONSchemaBench epfl-dlab/JSONSchemaBench
       csbdata diff before.schema.json after.schema.json --fail-on narrower
 
-    Of editions, `textual` means another key order or number spelling of an equal
+    For editions, `textual` means another key order or number spelling of an equal
     schema. In the table of keywords `+format` came, `-format` went, `~format` has
     another value.
 
-    Of two schemas, B is equal, wider, narrower, overlapping, apart or unknown, with a
-    value on each side. Proofs are those of jsonschema-rs; what it does not decide,
-    values may. Formats are asserted.
+    For two schemas, B is equal, wider, narrower, overlapping, apart or unknown, with a
+    value on each side. jsonschema-rs makes proofs; otherwise values may decide.
+    Formats are asserted.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     if any(path.exists() and not path.is_dir() for path in (Path(a), Path(b))):
         _diff_schemas(a, b, format_, fail_on or [])

@@ -72,8 +72,8 @@ ExecutorOption = Annotated[
     typer.Option(
         metavar="local|ray[:HOST:PORT]",
         hidden=True,
-        help="Work here, or on the nodes of a Ray cluster: one that is started here, "
-        "the one of this machine (ray:auto), or one at an address.",
+        help="Work here, or on the nodes of a Ray cluster: a new one, "
+        "this machine's (ray:auto), or one at an address.",
     ),
 ]
 #: Schemas that a command reads.

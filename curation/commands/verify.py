@@ -61,7 +61,7 @@ def verify(
       66  no such folder or repository, or no build in it
       69  the Hub cannot be reached, or a program is missing that a check needs
           (the others are reported)
-      75  the Hub says to try later   77  the Hub does not let you in
+      75  the Hub is busy   77  the Hub denies access
 
     \b
     Examples:

@@ -135,7 +135,7 @@ def read_facts(folder: Path) -> BuildFacts:
 
     Raises:
         NoInput: it is missing.
-        BadData: csbdata did not write it.
+        BadData: it was not written by csbdata.
     """
     return _read(folder, BuildFacts)
 
@@ -145,7 +145,7 @@ def read_manifest(folder: Path) -> Manifest:
 
     Raises:
         NoInput: it is missing.
-        BadData: csbdata did not write it, or holds facts alone.
+        BadData: it was not written by csbdata, or holds facts alone.
     """
     return _read(folder, Manifest)
 

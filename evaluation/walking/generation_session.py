@@ -197,7 +197,11 @@ def open_session(
     beside = min(setup["texts"], setup.get("mask_threads", 1))
     threads = None
     if beside > 1 and getattr(engine, "masks_side_by_side", False):
-        threads = _started(beside)
+        # Running before `freeze`: their memory is not counted as growth.
+        threads = ThreadPoolExecutor(beside)
+        together = Barrier(beside)
+        for waiting in [threads.submit(together.wait) for _ in range(beside)]:
+            waiting.result()
     freeze()
 
     def answer(question: Question) -> Answer:
@@ -207,12 +211,3 @@ def open_session(
         return texts[question["text"]].answer(question)
 
     return answer
-
-
-def _started(count: int) -> ThreadPoolExecutor:
-    """Return running threads: their memory is not counted as growth."""
-    threads = ThreadPoolExecutor(count)
-    together = Barrier(count)
-    for waiting in [threads.submit(together.wait) for _ in range(count)]:
-        waiting.result()
-    return threads
