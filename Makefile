@@ -59,7 +59,7 @@ test: $(DEV)
 	$(BIN)/python $(COVERED) $(PYTEST) -m "not slow and not nightly"
 
 # How cost grows with the size of a schema.
-test-growth: $(CORE)
+test-growth: $(DEV)
 	$(BIN)/python -m tests.growth
 
 # In one run, so that all is collected once; each commit draws another tenth.
