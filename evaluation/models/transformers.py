@@ -13,7 +13,6 @@ import torch
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.core.run_header import usable_cores
 from evaluation.models.abilities import find_abilities
 from evaluation.models.base import (
     ChosenTokens,
@@ -172,7 +171,6 @@ class TransformersModel:
             **device_facts(self.module.device),
             "dtype": str(self.module.dtype).removeprefix("torch."),
             "threads": torch.get_num_threads(),
-            "mask_threads": self.mask_threads,
             "warm_up": "passes over a trial text when the model is loaded",
             "attention": str(self.module.config._attn_implementation),  # noqa: SLF001 - nothing public says it
             "cache": {
@@ -184,13 +182,6 @@ class TransformersModel:
             "limits": self.limits,
             **self._prompts.facts(),
         }
-
-    @property
-    def mask_threads(self) -> int:
-        """The number of masks computed at a time: the cores left by the model."""
-        on_gpu = self.module.device.type == "cuda"
-        busy = 1 if on_gpu else torch.get_num_threads()
-        return max(1, len(usable_cores()) - busy)
 
     @property
     def limits(self) -> str:
