@@ -29,7 +29,7 @@ from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unav
 from curation.system.retry import retry_after
 from curation.system.threads import within
 from curation.system.words import shortened
-from evaluation.servers.formats.answers import (
+from evaluation.servers.answers import (
     BrokenStream,
     ErrorEvent,
     ServerAnswer,
@@ -265,7 +265,7 @@ class ServerClient:
                 owed = response.ok
                 self._check_status(response)
                 lines = response_lines(response, limit)
-                read_stream(lines, answer, provider.wire.read, provider.wire.prefix)
+                read_stream(lines, answer, provider.answer, provider.prefix.encode())
                 # What is left of it, so that the connection can be used again.
                 read_some(response, seconds=0.5)
         except BrokenStream as error:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from curation.system.progress import Progress
     from evaluation.core.records import Record, TokenPrices
     from evaluation.servers.adaptation import AdaptedSchema
-    from evaluation.servers.formats.answers import ServerAnswer
+    from evaluation.servers.answers import ServerAnswer
     from evaluation.servers.model_server import ModelServer
     from evaluation.servers.provider import Provider
 
@@ -263,8 +263,12 @@ class ServerWriter(TextWriter):
         except RetriesExhausted as gave_up:
             return text.failed(Result.ERROR, TextEnding.MODEL, str(gave_up))
         self._refusals = None
-        if cut := self._provider.wire.cut(body, answer):
-            return text.failed(Result.ERROR, TextEnding.PROMPT, cut)
+        counted, rate = answer.prompt_tokens, self._provider.bytes_a_token
+        if rate and counted is not None:
+            least = len(json.dumps(body["messages"], ensure_ascii=False)) // rate
+            if counted < least:
+                cut = f"the server read {counted:,} tokens of a prompt of at least"
+                return text.failed(Result.ERROR, TextEnding.PROMPT, f"{cut} {least:,}")
         written = text.written(answer, start)
         if written.ending is TextEnding.UNKNOWN and answer.finish not in self._unknown:
             self._unknown.add(answer.finish)

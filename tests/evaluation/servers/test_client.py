@@ -242,7 +242,7 @@ def test_a_server_that_sends_for_ever_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What has no end is cut off by its size, and does not fill memory."""
-    monkeypatch.setattr("evaluation.servers.formats.answers._MOST_BYTES", 2**16)
+    monkeypatch.setattr("evaluation.servers.answers._MOST_BYTES", 2**16)
     replies.append(Said(pieces=[piece] * 4096))
     with pytest.raises(RetriesExhausted, match="bytes"):
         client.ask({})
