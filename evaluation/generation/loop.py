@@ -29,7 +29,6 @@ from evaluation.generation.text_generation import (
     TokenizedRequest,
 )
 from evaluation.models.base import (
-    NO_WORK,
     ChosenToken,
     ChosenTokens,
     RowLogits,
@@ -37,6 +36,7 @@ from evaluation.models.base import (
     TokenQuestion,
 )
 from evaluation.models.hardware import check_device, is_memory_used_up
+from evaluation.models.token_choice import TokenChooser
 from evaluation.walking.engine_process import CoreWaits
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class TextUnderWay:
     #: How long the loop had waited for its core by then; 0 if not counted.
     core_wait_ns: int = 0
     #: The pass that it was fed last: what it took, and when it was handed over.
-    work: TimedWork = NO_WORK
+    work: TimedWork = field(default=lambda: 0)
     handed_over: int = 0
     #: Logits for the next token; None while there are none to choose from.
     logits: RowLogits | None = None
@@ -120,7 +120,7 @@ class TextUnderWay:
 
     def waited_ns(self) -> int:
         """Return how long the loop stood waiting when the logits were there."""
-        logits_there = self.handed_over + self.work.ns()
+        logits_there = self.handed_over + self.work()
         return max(0, self.wait_over - max(self.wait_begun, logits_there))
 
     def note_step(self, chosen: ChosenTokens | None) -> None:
@@ -129,17 +129,16 @@ class TextUnderWay:
         # The first wait is that for the grammar.
         if self.compile_wait_ns is None:
             self.compile_wait_ns = wait
-        transfer = None if chosen is None else chosen.transfer
-        apply = None if chosen is None else chosen.apply
+        transfer, apply = chosen and chosen.transfer, chosen and chosen.apply
         self.steps.append(
             DecodingStep(
                 fed=self.fed,
-                forward_ns=self.work.ns(),
+                forward_ns=self.work(),
                 mask_ns=self.mask_ns,
                 wait_ns=wait,
-                transfer_ns=None if transfer is None else transfer.ns(),
-                apply_ns=None if apply is None else apply.ns(),
-                sampling_ns=None if chosen is None else chosen.sampling.ns(),
+                transfer_ns=transfer and transfer(),
+                apply_ns=apply and apply(),
+                sampling_ns=chosen and chosen.sampling(),
                 loop_ns=self.loop_ns,
             )
         )
@@ -185,7 +184,8 @@ class _Batch:
         #: Sessions without a text.
         self._free = deque(sessions)
         self._is_alone = len(sessions) == 1
-        self._decoding = model.open()
+        self._rows = model.open()
+        self._chooser = TokenChooser(model.module.device, model.clock, model.tie)
         #: The texts under way, in the order of the rows.
         self._active: list[TextUnderWay] = []
 
@@ -223,13 +223,14 @@ class _Batch:
     def _read_prompt(self, text: TextUnderWay) -> None:
         text.handed_over = perf_counter_ns()
         try:
-            prefill = self._decoding.admit(text.request.prompt)
+            begun = self._model.clock.moment()
+            logits = self._rows.admit(text.request.prompt)
+            text.work = self._model.clock.since(begun)
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._end_by_model(text, error)
             self._report(text)
             return
-        text.work = prefill.work
-        text.logits = RowLogits(of=prefill.logits)
+        text.logits = RowLogits(of=logits[None])
         text.fed = len(text.request.prompt)
         self._active.append(text)
 
@@ -242,7 +243,7 @@ class _Batch:
             if text.outcome is not None:
                 self._report(text)
         self._active = [self._active[row] for row in going]
-        self._decoding.keep(going)
+        self._rows.keep(going)
 
     def _report(self, text: TextUnderWay) -> None:
         self._free.append(text.session)
@@ -255,14 +256,16 @@ class _Batch:
         self._send()
         start = perf_counter_ns()
         try:
-            fed = self._decoding.feed(rows)
+            begun = self._model.clock.moment()
+            logits = self._rows.feed(rows)
+            work = self._model.clock.since(begun)
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
         for row, text in enumerate(self._active):
             if text.ahead:
-                text.logits = RowLogits(of=fed.logits, row=row)
-                text.fed, text.work, text.handed_over = len(text.ahead), fed.work, start
+                text.logits = RowLogits(of=logits, row=row)
+                text.fed, text.work, text.handed_over = len(text.ahead), work, start
                 text.ahead = []
 
     def _send(self) -> None:
@@ -277,7 +280,7 @@ class _Batch:
             if text.outcome is None:
                 self._end_by_model(text, error)
             self._report(text)
-        self._active, self._decoding = [], self._model.open()
+        self._active, self._rows = [], self._model.open()
 
     def _advance(self) -> None:
         """Choose the next token of every text for which it can be chosen."""
@@ -337,8 +340,8 @@ class _Batch:
     def _choose(self, ready: Sequence[tuple[TextUnderWay, TokenQuestion]]) -> None:
         """Choose the next token of each text, and hand it to its engine."""
         try:
-            choices = self._decoding.choose([question for _, question in ready])
-            choices.sampling.ns()  # Waits for the device, where it may fail.
+            choices = self._chooser.choose([question for _, question in ready])
+            choices.sampling()  # Waits for the device, where it may fail.
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return

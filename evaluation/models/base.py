@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -12,19 +12,9 @@ if TYPE_CHECKING:
     import torch
 
 
-@dataclass(frozen=True, slots=True)
-class TimedWork:
-    """Work that a device was given, between two of its moments."""
-
-    _ns: Callable[[], int]
-
-    def ns(self) -> int:
-        """Return how long it took, in nanoseconds; waits until it is done."""
-        return self._ns()
-
-
-#: Work that took no time.
-NO_WORK: Final = TimedWork(lambda: 0)
+#: Work that a device was given, between two of its moments: returns how long it took,
+#: in nanoseconds, and waits until it is done.
+TimedWork: TypeAlias = "Callable[[], int]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +41,6 @@ class RowMask:
 def mask_bytes(size: int) -> int:
     """Return the bytes of a packed mask over so many tokens: whole 32-bit words."""
     return -(-size // 32) * 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FedPass:
-    """What one forward pass gives; the device may still be at work on it."""
-
-    #: After each row's last token: float32, shape (rows, vocabulary).
-    logits: torch.Tensor
-    work: TimedWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from evaluation.models.base import (
     TokenQuestion,
     mask_bytes,
 )
-from evaluation.models.hardware import DeviceClock, shared_tensor, to_device
+from evaluation.models.hardware import DeviceClock, to_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,8 +52,6 @@ class TokenChooser:
         )
         #: Where masked logits are put: new memory for each costs as much as they do.
         self._scratch = self._penalties.new_empty(0, 8)
-        #: The masks that an engine's process writes, and the same for the device.
-        self._written: tuple[np.ndarray, torch.Tensor] | None = None
 
     @torch.inference_mode()
     def choose(self, questions: Sequence[TokenQuestion]) -> ChosenTokens:
@@ -118,19 +116,12 @@ class TokenChooser:
         return allowed, transfer, self.clock.since(begun)
 
     def _on_device(self, masks: Sequence[RowMask], width: int) -> torch.Tensor:
-        """Return so many bytes of each mask, where the logits are.
-
-        They go there from where their engine has written them.
-        """
+        """Return so many bytes of each mask, where the logits are."""
         of, rows = masks[0].of, [mask.row for mask in masks]
-        if self._written is None or self._written[0] is not of:
-            self._written = of, shared_tensor(of, self._device)
-        first = min(rows)
-        packed = to_device(self._written[1][first : max(rows) + 1], self._device)
-        if rows != [*range(first, first + len(rows))]:
-            places = torch.tensor([row - first for row in rows])
-            packed = packed[to_device(places, self._device)]
-        return packed[:, :width]
+        first = rows[0]
+        is_run = rows == [*range(first, first + len(rows))]
+        chosen = of[first : first + len(rows)] if is_run else of[rows]
+        return to_device(torch.from_numpy(chosen[:, :width]), self._device)
 
     def _count_near(self, logits: torch.Tensor, best: torch.Tensor) -> torch.Tensor:
         """Return how many tokens sums in another order might choose."""
