@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.workers.limits import Limits
     from curation.workers.process import Program
-
-
-#: Seconds of one look for an answer.
-_LOOK: Final = 0.05
 
 
 class EngineEnded(Exception):  # noqa: N818 - an ending, seen by the loop alone
@@ -56,18 +51,6 @@ class EngineAnswer(msgspec.Struct):
     closed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompiledGrammar:
-    """A grammar that the engine has compiled."""
-
-    #: Time of the compile call alone, in nanoseconds.
-    ns: int
-    #: The tokens with which every text begins, taken already.
-    forced: tuple[int, ...]
-    #: What the engine warned of, and what it printed.
-    warnings: tuple[str, ...] = ()
-
-
 class EngineSession:
     """An engine's process that constrains one text at a time, asked ahead.
 
@@ -88,8 +71,6 @@ class EngineSession:
         self.worker = worker
         #: What may come next in its text, as the engine's process has written it last.
         self.allowed = allowed
-        #: Questions that are not sent yet, each with the deadline of its answer.
-        self._queued: list[tuple[dict[str, Json], float]] = []
         #: Number of questions that are sent and not answered yet.
         self._pending = 0
         self._answers: deque[EngineAnswer | EngineEnded] = deque()
@@ -108,20 +89,19 @@ class EngineSession:
             WorkerDidNotStart: the engine cannot be loaded.
         """
         # What an earlier text has left is answered first.
-        while self.is_waiting(_LOOK):
-            pass
+        while self._pending:
+            self._receive(None)
         self._answers.clear()
         self._unsure = None
-        self._queued = [
-            ({"compile": schema}, seconds),
-            ({"open": True, "forced": forced}, seconds),
-            ({"mask": True}, seconds),
-        ]
         self.worker.start()
-        self.send()
+        opening = {"open": True, "forced": forced}
+        self._ask([{"compile": schema}, opening, {"mask": True}], seconds)
 
-    def compiled(self) -> CompiledGrammar:
-        """Wait for the grammar.
+    def compiled(self) -> EngineAnswer:
+        """Wait for the grammar; return what it says of its compile and of its texts.
+
+        `forced` are the tokens with which every text begins, taken already, and
+        `warnings` what the engine warned of and printed.
 
         Raises:
             EngineEnded: there is none.
@@ -129,16 +109,13 @@ class EngineSession:
         answer = self._next()
         if answer.refusal is not None:
             raise EngineEnded(Result.COMPILE_ERROR, answer.refusal)
-        opening = self._next()
+        answer.forced = self._next().forced
         lines = [*answer.warnings, *printed_lines(answer.printed)]
-        return CompiledGrammar(
-            ns=answer.compile_ns,
-            forced=opening.forced,
-            warnings=tuple(dict.fromkeys(lines)),
-        )
+        answer.warnings = tuple(dict.fromkeys(lines))
+        return answer
 
     def take(self, token: int, *, forced: int, seconds: float) -> None:
-        """Ask to commit a token, and for the next mask; `send` sends it.
+        """Ask to commit a token, and for the next mask.
 
         Args:
             token: The token.
@@ -146,10 +123,7 @@ class EngineSession:
             seconds: Deadline of either answer.
         """
         self._unsure = token
-        self._queued = [
-            ({"take": token, "forced": forced}, seconds),
-            ({"mask": True}, seconds),
-        ]
+        self._ask([{"take": token, "forced": forced}, {"mask": True}], seconds)
 
     def forced_after(self) -> tuple[int, ...]:
         """Wait until the last token is taken; return what was forced after it.
@@ -182,21 +156,18 @@ class EngineSession:
         self.forced_after()
         return self._next().mask_ns
 
-    def send(self) -> None:
-        """Send what was asked, so that the engine is at work meanwhile."""
-        if not self._queued:
-            return
-        messages, seconds = zip(*self._queued, strict=True)
-        self._queued, self._pending = [], len(messages)
-        self.worker.begin(messages, seconds)
-        # The questions are on their way only when the pipe has been served.
-        self._receive(0.0)
-
     def is_waiting(self, seconds: float = 0.0) -> bool:
         """Return whether an answer is still to come after waiting so many seconds."""
         if self._pending:
             self._receive(seconds)
         return self._pending > 0
+
+    def _ask(self, questions: list[dict[str, Json]], seconds: float) -> None:
+        """Send questions, each to be answered within so many seconds."""
+        self._pending = len(questions)
+        self.worker.begin(questions, seconds)
+        # They are on their way only when the pipe has been served.
+        self._receive(0.0)
 
     def _receive(self, seconds: float | None) -> None:
         """Take the answers that come within so many seconds; None: until one comes."""
@@ -206,7 +177,6 @@ class EngineSession:
             self._pending = 0 if is_over else self._pending - 1
 
     def _next(self) -> EngineAnswer:
-        self.send()
         while not self._answers:
             if not self._pending:
                 raise EngineEnded(Result.PROTOCOL_ERROR, "no answer")

@@ -253,7 +253,6 @@ class _Batch:
     def _feed(self) -> None:
         """One pass over what each text has ahead."""
         rows = [text.ahead for text in self._active]
-        self._send()
         start = perf_counter_ns()
         try:
             begun = self._model.clock.moment()
@@ -267,12 +266,6 @@ class _Batch:
                 text.logits = RowLogits(of=logits, row=row)
                 text.fed, text.work, text.handed_over = len(text.ahead), work, start
                 text.ahead = []
-
-    def _send(self) -> None:
-        """Have the engine work on what it was asked."""
-        for text in self._active:
-            if text.session is not None:
-                text.session.send()
 
     def _lose_all(self, error: Exception) -> None:
         """End every text: nobody knows what is left of the batch."""
@@ -378,7 +371,7 @@ class _Batch:
     def _begin_grammar(self, text: TextUnderWay, session: EngineSession) -> bool:
         """Wait for the grammar; return whether it says how every text begins."""
         compiled = session.compiled()
-        text.compile_ns, text.warnings = compiled.ns, compiled.warnings
+        text.compile_ns, text.warnings = compiled.compile_ns, compiled.warnings
         if not compiled.forced:
             return False
         text.first_ns = text.last_ns = text.age_ns()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +22,7 @@ from transformers.models.auto.modeling_auto import (
 from transformers.utils import logging
 
 from curation.core.hub_names import model_name
+from curation.download.folder_files import digest_of
 from curation.download.huggingface import hub_snapshot
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, NoInput
 from curation.system.user_files import file_digest
@@ -46,12 +46,7 @@ def folder_digest(folder: Path) -> str:
         OSError: a file cannot be read.
     """
     files = {path for pattern in _DECISIVE for path in folder.glob(pattern)}
-    lines = [
-        f"{file_digest(path)}  {path.name}\n"
-        for path in sorted(files)
-        if path.is_file()
-    ]
-    return sha256("".join(lines).encode()).hexdigest()
+    return digest_of((file.name, file_digest(file)) for file in files if file.is_file())
 
 
 #: Number types that may be asked for.

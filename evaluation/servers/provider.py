@@ -109,7 +109,8 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
     #: Paths at which such a server describes itself, beside its list of models.
     described_at: tuple[str, ...] = ()
     #: Its ways to ask for a schema, as `--engine` calls them (`json` mode, a forced
-    #: `tool`, `strict` structured outputs), to a request's members.
+    #: `tool`, `strict` structured outputs), to a request's members; the one that
+    #: constrains most is the last.
     ways: dict[str, dict[str, Any]] = {}
     #: Members that ask for a level of reasoning; empty if there is no such choice.
     effort: dict[str, Any] = {}
@@ -279,10 +280,6 @@ def _merged(tables: Mapping[str, dict[str, Any]], name: str) -> dict[str, Any]:
         lines = {**inherited.get(member, {}), **table.get(member, {})}
         # An empty one takes its parent's away.
         merged[member] = {name: it for name, it in lines.items() if it not in ("", {})}
-    # The way that constrains most is the last.
-    order = {way: number for number, way in enumerate(("json", "tool", "strict"))}
-    ways = sorted(merged["ways"].items(), key=lambda it: order.get(it[0], len(order)))
-    merged["ways"] = dict(ways)
     merged["refusals"] = [*table.get("refusals", ()), *inherited.get("refusals", ())]
     return merged
 

@@ -299,15 +299,13 @@ def test_masks_of_a_batch_are_computed_at_the_same_time(
         for one in opened:
             one.take(5, forced=0, seconds=20.0)
         for one in opened:
-            one.send()
-        for one in opened:
             assert one.mask() > 0
 
 
 def test_nobody_waits_for_masks_that_are_asked_for(
     tokenizer: TokenizerFiles, tmp_path: Path
 ) -> None:
-    """To send what a batch asks is not to wait for it: the model's pass comes next."""
+    """To ask for a batch is not to wait for it: the model's pass comes next."""
     gate = tmp_path / "gate"
     wait = f"while self.taken and not os.path.exists({str(gate)!r}): time.sleep(0.001)"
     engine = engine_file(tmp_path, mask=wait)
@@ -315,8 +313,6 @@ def test_nobody_waits_for_masks_that_are_asked_for(
         _begun(opened)
         for one in opened:
             one.take(5, forced=0, seconds=20.0)
-        for one in opened:
-            one.send()
         assert all(one.is_waiting() for one in opened)
         gate.touch()
         for one in opened:
