@@ -45,6 +45,8 @@ class ErrorEvent(Exception):  # noqa: N818 (it says what it is)
 class ServerAnswer:
     """What has come of an answer so far."""
 
+    #: The moment at which it was asked for (`perf_counter_ns`).
+    asked_ns: int = 0
     text: str = ""
     #: With which a tool was called: the answer, where a tool was forced.
     arguments: str = ""

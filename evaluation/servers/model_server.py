@@ -231,7 +231,7 @@ def served_model(
     server_participants(connection, ways)
     client = ServerClient(connection)
     try:
-        served, answers = client.description(provider.described_at)
+        served, answers = client.description()
     finally:
         client.close()
     if not model and len(served) != 1:

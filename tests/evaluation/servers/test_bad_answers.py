@@ -52,7 +52,7 @@ def _ask(
         )
         client = ServerClient(connection)
         try:
-            return client.ask({"tools": []} if tool else {})[0], server
+            return client.ask({"tools": []} if tool else {}), server
         finally:
             client.close()
 
