@@ -17,7 +17,7 @@ from curation.workers.limits import Ending, ProcessResult
 from curation.workers.process import SharedMemory
 from curation.workers.worker import Worker
 from evaluation.core.cases import Result
-from evaluation.models.base import RowMask, mask_bytes
+from evaluation.models.token_choice import RowMask, mask_bytes
 from evaluation.walking.engine_worker import RESULTS, printed_lines, with_session
 
 if TYPE_CHECKING:

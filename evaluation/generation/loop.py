@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
@@ -28,19 +28,18 @@ from evaluation.generation.text_generation import (
     TextEnding,
     TokenizedRequest,
 )
-from evaluation.models.base import (
+from evaluation.models.hardware import TimedWork, check_device, is_memory_used_up
+from evaluation.models.token_choice import (
     ChosenToken,
     ChosenTokens,
     RowLogits,
-    TimedWork,
+    TokenChooser,
     TokenQuestion,
 )
-from evaluation.models.hardware import check_device, is_memory_used_up
-from evaluation.models.token_choice import TokenChooser
 from evaluation.walking.engine_process import CoreWaits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evaluation.generation.engine_session import EngineSession
     from evaluation.models.transformers import TransformersModel
@@ -281,16 +280,13 @@ class _Batch:
         for text in self._active:
             if text.logits is None:
                 continue
-            try:
+            with self._failures(text):
                 if self._wait_later(text):
                     continue
                 question = self._look_for_mask(text, text.logits)
-            except EngineEnded as ended:
-                self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
-                continue
-            text.logits = None
-            if question is not None:
-                ready.append((text, question))
+                text.logits = None
+                if question is not None:
+                    ready.append((text, question))
         if ready:
             self._choose(ready)
 
@@ -339,20 +335,24 @@ class _Batch:
             self._lose_all(error)
             return
         for (text, _), token in zip(ready, choices.tokens, strict=True):
-            try:
+            with self._failures(text):
                 self._take_choice(text, token, choices)
-            except EngineEnded as ended:
-                self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
-            except LogitsError as error:
-                self._end_by_model(text, error)
         for text, _ in ready if self._options.forced else ():
             if text.session is None or text.outcome is not None:
                 continue
-            # The engine has the tokens of all by now.
-            try:
+            # The engines have the tokens of all by now.
+            with self._failures(text):
                 self._add_forced(text, text.session.forced_after())
-            except EngineEnded as ended:
-                self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
+
+    @contextmanager
+    def _failures(self, text: TextUnderWay) -> Iterator[None]:
+        """End a text on which its engine, or what the model computed, fails."""
+        try:
+            yield
+        except EngineEnded as ended:
+            self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
+        except LogitsError as error:
+            self._end_by_model(text, error)
 
     def _take_choice(
         self, text: TextUnderWay, token: ChosenToken, choices: ChosenTokens

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeAlias
 
 import psutil
 import torch
@@ -18,8 +18,9 @@ from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.programs import environment_for_others, run_to_end
 
-if TYPE_CHECKING:
-    from evaluation.models.base import TimedWork
+#: Work that a device was given, between two of its moments: returns how long it took,
+#: in nanoseconds, and waits until it is done.
+TimedWork: TypeAlias = Callable[[], int]
 
 
 def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:

@@ -300,19 +300,15 @@ def providers() -> Mapping[str, Provider]:
             files[file.stem] = file
     tables: dict[str, dict[str, Any]] = {}
     found: dict[str, Provider] = {}
-    for stem, file in files.items():
-        try:
+    try:
+        for stem, file in files.items():
             tables[stem] = tomllib.loads(file.read_text("utf-8"))
-        except ValueError as error:
-            raise BadConfiguration(f"no TOML: {error}", str(file)) from error
-    for stem, file in files.items():
-        if stem == _SHARED:
-            continue
-        try:
-            provider = msgspec.convert(_merged(tables, stem), Provider)
-        except msgspec.ValidationError as error:
-            raise BadConfiguration(str(error), str(file)) from error
-        found[provider.name] = provider
+        for stem in files:
+            if stem != _SHARED:
+                provider = msgspec.convert(_merged(tables, stem), Provider)
+                found[provider.name] = provider
+    except ValueError as error:
+        raise BadConfiguration(str(error), str(files[stem])) from error
     return MappingProxyType(found)
 
 

@@ -11,9 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.generation.loop import LogitsError, is_choice
-from evaluation.models.base import ChosenToken, RowLogits, RowMask, TokenQuestion
 from evaluation.models.hardware import DeviceClock
-from evaluation.models.token_choice import TokenChooser
+from evaluation.models.token_choice import (
+    ChosenToken,
+    RowLogits,
+    RowMask,
+    TokenChooser,
+    TokenQuestion,
+)
 
 _CPU = torch.device("cpu")
 _SIZE = 77
