@@ -276,7 +276,7 @@ _MOST_BYTES: Final = 32 * 2**20
 _SOME_BYTES: Final = 2**16
 
 
-class TooLate(Exception):  # noqa: N818 (it says what it is)
+class TooLate(requests.Timeout):
     """The deadline passed before the response had ended."""
 
 
@@ -328,7 +328,7 @@ def read_some(response: requests.Response, seconds: float = 5.0) -> bytes:
     """Return what is left of a response, as much of it as comes in time."""
     start = b""
     limit = time.monotonic() + seconds
-    with suppress(TooLate, HTTPError, requests.RequestException):
+    with suppress(HTTPError, requests.RequestException):
         while len(start) < _SOME_BYTES and (piece := _next_piece(response, limit)):
             start += piece
     return start[:_SOME_BYTES]

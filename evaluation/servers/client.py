@@ -46,7 +46,7 @@ from evaluation.servers.refusals import Refusal, RefusalClass, read_refusal
 
 _CONNECT_SECONDS: Final = 10.0
 #: What may happen where a whole answer was to be read.
-_LOST: Final = (requests.RequestException, HTTPError, BrokenStream, TooLate, ValueError)
+_LOST: Final = (requests.RequestException, HTTPError, BrokenStream, ValueError)
 _GOES_ON: Final = "the same command goes on"
 _LOOK: Final = "look at the address; it ends in /v1 as a rule"
 _SUCCESS: Final = 200
@@ -261,7 +261,7 @@ class ServerClient:
             self._refuse(read_refusal(_SUCCESS, redacted(self._hide(event.body))))
         except requests.ConnectTimeout:
             raise _TryAgain("no connection in time") from None
-        except (TooLate, requests.Timeout, ReadTimeoutError):
+        except (requests.Timeout, ReadTimeoutError):
             owed = True
             raise DeadlinePassed(answer) from None
         except (requests.RequestException, HTTPError) as error:

@@ -190,6 +190,7 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
         effort: str = "",
         *,
         cold: bool = True,
+        sampling: bool = True,
     ) -> dict[str, Json]:
         """Return the request for a text.
 
@@ -200,6 +201,7 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
             schema: The schema's text; None sends none.
             effort: The level of reasoning; empty for the server's own.
             cold: Whether the server heeds the members that keep its cache apart.
+            sampling: Whether the model accepts a temperature.
         """
         apart = [turn for turn in request.messages if turn.role == "system"]
         apart = apart if self.system else []
@@ -219,7 +221,7 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
             "system": "\n\n".join(turn.content for turn in apart),
             "budget": request.budget,
             "context": _context_size(request),
-            "temperature": request.temperature,
+            "temperature": request.temperature if sampling else None,
             "seed": request.seed % 2**31,
             "effort": effort,
             "salt": f"{_SALT} {way}",
@@ -257,7 +259,8 @@ def _context_size(request: GenerationRequest) -> int:
 def _filled(template: Any, values: Mapping[str, Json]) -> Any:  # noqa: ANN401 (JSON)
     """Return a template with `{NAME}` replaced by a value, whatever that holds."""
     if isinstance(template, dict):
-        return {name: _filled(member, values) for name, member in template.items()}
+        members = {name: _filled(it, values) for name, it in template.items()}
+        return {name: it for name, it in members.items() if it is not None}
     if isinstance(template, list):
         return [_filled(member, values) for member in template]
     if isinstance(template, str) and template.startswith("{"):

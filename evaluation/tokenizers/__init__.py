@@ -16,10 +16,9 @@ import hashlib
 import re
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-import orjson
 
 from curation.download.cache import Cache, FolderName
 from curation.system.errors import BadData, NoInput
@@ -41,7 +40,6 @@ from evaluation.tokenizers.wheels import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.json_types import Json
     from curation.download.cache import FetchSettings
 
 __all__ = [
@@ -94,14 +92,11 @@ def read_tokenizer(path: Path) -> ParsedTokenizer:
     return from_tokenizer_json(content, configs, where)
 
 
-def _config(path: Path) -> dict[str, Json]:
+def _config(path: Path) -> dict[str, Any]:
     try:
-        config = orjson.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise BadData(f"cannot be read as JSON ({error})", str(path)) from error
-    if not isinstance(config, dict):
-        raise BadData("not a JSON object", str(path))
-    return config
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadData(f"not a JSON object ({error})", str(path)) from error
 
 
 def hub_folder(name: str, revision: str | None) -> Path:
