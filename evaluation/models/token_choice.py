@@ -152,18 +152,8 @@ class TokenChooser:
         transfer, begun = self.clock.since(begun), self.clock.moment()
         if self._scratch.shape[0] != packed.numel():
             self._scratch = self._penalties.new_empty(packed.numel(), 8)
-        if self._device.type == "cpu":
-            # By numpy: torch takes twice as long.
-            np.take(
-                self._penalties.numpy(),
-                packed.numpy().reshape(-1),
-                axis=0,
-                out=self._scratch.numpy(),
-                mode="clip",  # or it is first put elsewhere
-            )
-        else:
-            index = packed.reshape(-1).int()
-            torch.index_select(self._penalties, 0, index, out=self._scratch)
+        index = packed.reshape(-1).int()
+        torch.index_select(self._penalties, 0, index, out=self._scratch)
         allowed = self._scratch.view(texts, -1)[:, :size].add_(logits)
         return allowed, transfer, self.clock.since(begun)
 
