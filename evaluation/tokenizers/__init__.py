@@ -23,7 +23,7 @@ import msgspec
 from curation.download.cache import Cache, FolderName
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
-from curation.system.user_files import existing_path, file_digest, refuse_large
+from curation.system.user_files import existing_path, file_digest, reading, refuse_large
 from evaluation.tokenizers.files import TokenizerFiles, read_files, write_files
 from evaluation.tokenizers.vocabulary import (
     ParsedTokenizer,
@@ -82,14 +82,10 @@ def read_tokenizer(path: Path) -> ParsedTokenizer:
         NoInput: there is none, or it cannot be read.
         BadData: it is no tokenizer that can be read.
     """
-    file = tokenizer_file(path)
-    configs = [_config(config) for config in deciding_files(path)[1:]]
-    where = str(file)
-    try:
+    file, *configs = deciding_files(path)
+    with reading(file):
         content = refuse_large(file).read_bytes()
-    except OSError as error:
-        raise NoInput(error.strerror or type(error).__name__, where) from error
-    return from_tokenizer_json(content, configs, where)
+    return from_tokenizer_json(content, [*map(_config, configs)], str(file))
 
 
 def _config(path: Path) -> dict[str, Any]:
@@ -184,10 +180,8 @@ def _from_wheel(
 def _from_path(
     name: str, path: Path, settings: FetchSettings, say: Callable[[str], None]
 ) -> TokenizerFiles:
-    try:
+    with reading(path):
         sums = [f"{file.name} {file_digest(file)}" for file in deciding_files(path)]
-    except OSError as error:
-        raise NoInput(error.strerror or type(error).__name__, str(path)) from error
     make = partial(read_tokenizer, path)
     return _made_once(name, "\n".join(sums), make, settings, say)
 
