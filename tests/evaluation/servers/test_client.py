@@ -387,7 +387,7 @@ def test_everybody_waits_while_the_server_wants_to_be_left_alone() -> None:
                 time.sleep(0.01)
             time.sleep(0.1)
             rest = [pool.submit(client.ask, {}) for _ in range(7)]
-            texts = [one.result()[0].text for one in (first, *rest)]
+            texts = [one.result().text for one in (first, *rest)]
         client.close()
     assert texts == ["{}"] * 8
     assert len(moments) == 9
