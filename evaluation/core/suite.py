@@ -61,24 +61,6 @@ COMMON_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownAnswer:
-    """An answer with a known verdict, for a suite's self-test."""
-
-    #: What was done: `reference`, `truncated`, `wrong_type`, ...
-    kind: str
-    text: str | None
-    #: The expected failure class; empty if it must pass.
-    expected: str = ""
-    #: Text that one of the verdict's reasons must contain; empty for any.
-    because: str = ""
-    reasoning: str = ""
-    finish: str = "stop"
-    error: str = ""
-    #: How it was written (`Response.writing`).
-    writing: Label | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredResponse:
     """The verdicts on one record's answers by one model under one condition."""
 
@@ -160,9 +142,6 @@ class Suite(Generic[S]):
     #: Returns what prepares records and judges their responses; called once in each
     #: process.
     scorer: Callable[[S], Scorer]
-    #: Yields answers to a record whose verdicts are known: right ones that must pass,
-    #: and mutated ones that must fail for the reason intended.
-    known_answers: Callable[[Record, S], Iterable[KnownAnswer]]
     #: Yields the suite's own tables of a scored run, around which standings, pairs,
     #: classes and costs are; None for rates by group.
     tables: Callable[[ScoredRun], Iterable[Table]] | None = None

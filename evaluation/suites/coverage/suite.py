@@ -102,7 +102,6 @@ SUITE = Suite(
     prompt=prompt,
     scorer=_scorer,
     tables=imported_late("evaluation.suites.coverage.report", "tables"),
-    known_answers=imported_late("evaluation.suites.coverage.scorer", "known_answers"),
     paper=as_published,
     keeps_writing=True,
     scoring_seconds=40.0,

@@ -18,7 +18,6 @@ import pytest
 
 import evaluation
 from evaluation.answers.json_answers import compiled_schema
-from evaluation.asking import self_test
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, Response
 from evaluation.suites.concodeeval.settings import fields_of
@@ -32,6 +31,7 @@ from tests.evaluation.suites.envelopes import (
     own_records,
     right_answers,
 )
+from tests.evaluation.suites.known_answers import KnownAnswer, known_answers, unexpected
 from tests.evaluation.suites.second_readers import (
     concodeeval_passes,
     ifstruct_passes,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.records import Verdict
-    from evaluation.core.suite import KnownAnswer
 
 
 _Result = TypeVar("_Result")
@@ -84,7 +83,7 @@ _SUITES: Final = pytest.mark.parametrize("name", list(suites()))
 
 
 @cache
-def _known(name: str) -> list[tuple[Record, KnownAnswer, Response]]:
+def _known(name: str) -> list[tuple[Record, KnownAnswer]]:
     choice = choose_suite(name)
     records = [
         Record(
@@ -99,25 +98,19 @@ def _known(name: str) -> list[tuple[Record, KnownAnswer, Response]]:
         records = list(islice(generated, 0, 540, 3))[:180]
     elif choice.suite.published:
         records = own_records(choice, 60, 0)
-    return self_test.known_pairs(choice, records)
+    return [
+        (record, known) for record in records for known in known_answers(choice, record)
+    ]
 
 
 @_SUITES
 def test_every_class_has_a_known_answer_that_gets_it(name: str) -> None:
-    """The self-test of a suite notices if its scorer gives one class no more."""
+    """Of every suite; what is not tried here other tests hold."""
     choice = choose_suite(name)
-    expected = {answer.expected for _, answer, _ in _known(name)}
+    expected = {known.expected for _, known in _known(name)}
     classes = set(choice.suite.classes) | {""}
     assert classes - expected == _UNTESTED.get(name, set())
-    score = choice.suite.scorer(choice.settings)
-    judges = {record.key: score(record) for record, _, _ in _known(name)}
-    tested = [
-        self_test.TestedAnswer(
-            record=record, answer=answer, verdict=judges[record.key](response)
-        )
-        for record, answer, response in _known(name)
-    ]
-    assert [answer for answer in tested if not answer.as_expected] == []
+    assert unexpected(choice, _known(name)) == []
 
 
 @_SUITES
@@ -126,10 +119,10 @@ def test_an_answer_is_scored_in_eight_files(name: str) -> None:
     choice = choose_suite(name)
     score = choice.suite.scorer(choice.settings)
     last_of_class = {pair[1].expected: pair for pair in _known(name)}
-    for record, answer, response in last_of_class.values():
+    for record, answer in last_of_class.values():
         compiled_schema.cache_clear()
         judge, prepared = _traced(partial(score, record))
-        _, scored = _traced(partial(judge, response))
+        _, scored = _traced(partial(judge, answer.response(record)))
         assert 0 < len(prepared) <= 8, (record.key, prepared)
         most = _MOST_FILES.get((name, answer.expected), 8)
         assert 0 < len(scored) <= most, sorted(scored)
@@ -166,11 +159,11 @@ print(packages.count("curation") + packages.count("evaluation"))
 @pytest.mark.parametrize("name", first_fast(1, suites()))
 def test_a_worker_loads_few_modules_to_score_one_answer(name: str) -> None:
     """At most 120 of ours, in a fresh process."""
-    record, _, response = _known(name)[0]
-    case = msgspec.json.encode({"record": record, "response": response})
+    record, known = _known(name)[0]
+    case = {"record": record, "response": known.response(record)}
     done = subprocess.run(
         [sys.executable, "-c", _SCORE_ONE, name],
-        input=case,
+        input=msgspec.json.encode(case),
         capture_output=True,
         check=True,
     )

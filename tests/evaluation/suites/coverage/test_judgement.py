@@ -26,10 +26,10 @@ from evaluation.suites.coverage.scorer import (
     accepts_as_published,
     accepts_by_listing_10,
     judge,
-    known_answers,
 )
 from evaluation.suites.coverage.suite import SUITE, CoverageSettings, as_published
 from evaluation.suites.coverage.texts import class_of, judgement_of
+from tests.evaluation.suites.known.coverage import known_answers
 
 _OLD = json.dumps(
     {

@@ -34,6 +34,7 @@ from tests.evaluation.suites.ifstruct.answers.mutations import (
 )
 from tests.evaluation.suites.ifstruct.answers.reference import reference_answer
 from tests.evaluation.suites.ifstruct.rows import published_lines, rows, source
+from tests.evaluation.suites.known.ifstruct import known_answers
 from tests.publishing import connected
 
 if TYPE_CHECKING:
@@ -78,11 +79,11 @@ def _answers(record: Record) -> dict[str, str]:
 
 
 def test_known_answers_get_their_verdicts() -> None:
-    """By the published reading too, each has the class that the self-test expects."""
+    """By the published reading too, each has the class that is expected."""
     assert SUITE.paper is not None
     settings, classes = SUITE.paper(_SETTINGS), set()
     for record in _asked():
-        for known in SUITE.known_answers(record, settings):
+        for known in known_answers(record, settings):
             verdict = _judge(
                 record,
                 settings,

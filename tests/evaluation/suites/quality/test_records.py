@@ -26,6 +26,7 @@ from evaluation.suites.quality.records import (
 from evaluation.suites.quality.suite import SUITE
 from evaluation.suites.quality.tasks import TASKS
 from tests.evaluation.suites.envelopes import own_records
+from tests.evaluation.suites.known.quality import WRONG
 from tests.publishing import connected
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ def test_every_answer_is_in_the_form_asked_for(name: str) -> None:
     task = TASKS[name]
     for problem in (*task.sample(), *task.shots):
         assert task.canonical(task.value(problem.answer)) == problem.answer
-        wrong = task.value(task.wrong(problem.answer))
+        wrong = task.value(WRONG[name](problem.answer))
         assert task.canonical(wrong) not in {None, problem.answer}
         assert len(problem.reasoning) <= task.reasoning_length
 
