@@ -67,8 +67,7 @@ def judge(
         schema: A JSON Schema: a dict, a bool, its JSON text, or a model of pydantic.
         formats: Whether `format` is asserted.
         policy: What takes the JSON out of the text, once thinking and end tokens are
-            off: `outer_fence`, `first_fence`, `outer_braces`, `raw`, ...
-            (`evaluation.answers.extraction.POLICIES`); empty for the text as it is.
+            off: `outer_fence` or `strip_all_backticks`; empty for the text as it is.
 
     Raises:
         BadUsage: unknown policy, or the text is not a string.
@@ -84,7 +83,7 @@ def judge(
         'syntax'
         >>> judge('{"a": 1, "a": 2}', schema).duplicates
         ('a',)
-        >>> judge("<think>?</think>Here: {} Done.", schema, policy="outer_braces").score
+        >>> judge("<think>?</think>{}", schema, policy="outer_fence").score
         0.5
     """
     _refuse_no_text(text)
@@ -189,7 +188,7 @@ def _answer_in(text: str, policy: str) -> str:
     if policy not in POLICIES:
         then = f"choose one of {', '.join(POLICIES)}"
         raise BadUsage(f"unknown policy {policy!r}", then=then)
-    return POLICIES[policy](split_thinking(text).answer).text or ""
+    return POLICIES[policy](split_thinking(text).answer)
 
 
 @lru_cache(maxsize=_KEPT)

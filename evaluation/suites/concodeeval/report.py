@@ -64,7 +64,6 @@ def tables(run: ScoredRun) -> Iterator[Table]:
     if validation:
         yield _f1_table(validation)
         yield task_tables.validation_cells(validation)
-        yield task_tables.representation_tests(validation)
 
 
 def _accuracy_table(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from evaluation.reporting.tables import Cell, Rate, Table
-from evaluation.results.suite_pairs import PairedSides, pair_sides, paired_rates
 from evaluation.suites.concodeeval.scorer import PARTS
 from evaluation.suites.concodeeval.settings import SuiteReading, TaskName, TextLength
 
@@ -33,11 +32,9 @@ class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
     label: str = ""
     keyword: str = ""
     reply: str = ""
-    #: Task 1: the number of violations of each keyword and in each part of the schema,
-    #: and the number of keywords in each part that can be violated.
+    #: Task 1: the number of violations of each keyword and in each part of the schema.
     keywords: dict[str, int] = {}
     locality: tuple[int, ...] = ()
-    constraints: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,30 +160,20 @@ def locality_table(generation: AnswersByLabel, reading: SuiteReading) -> Table:
     parts = "20, 60 and 20 %" if reading is SuiteReading.PAPER else "thirds"
     rows: list[tuple[Cell, ...]] = []
     for label, answers in generation.items():
-        violated = _parts(answers, "locality")
-        present = _parts(answers, "constraints")
+        counts = Counter[int]()
+        for answer in answers:
+            counts.update(dict(enumerate(answer.details.locality)))
+        total = counts.total()
         for index, part in enumerate(PARTS):
-            count = violated[index]
-            of = present[index]
-            share = 100 * count / sum(violated) if sum(violated) else None
-            rows.append((label, part, count, share, of, count / of if of else None))
+            share = 100 * counts[index] / total if total else None
+            rows.append((label, part, counts[index], share))
     return Table(
         title="Figure 1: position of violated keywords",
-        columns=("model", "part", "violations", "%", "constraints", "per constraint"),
+        columns=("model", "part", "violations", "%"),
         rows=tuple(rows),
-        note=f"Parts of the schema: {parts}, by the places of its keys in order. "
-        "constraints: keywords there that can be violated, in the schemas of answers "
-        "with a violation; parts hold different numbers of them.",
+        note=f"Parts of the schema: {parts}, by the places of its keys in order.",
         name="figure-1",
     )
-
-
-def _parts(answers: Iterable[Answer], name: str) -> list[int]:
-    sums = [0] * len(PARTS)
-    for answer in answers:
-        for index, count in enumerate(getattr(answer.details, name)):
-            sums[index] += count
-    return sums
 
 
 def generation_cells(generation: AnswersByLabel) -> Table:
@@ -235,15 +222,3 @@ def _cells(by_label: AnswersByLabel) -> Iterator[tuple[str, str, Sequence[Answer
             yield label, f"{representation} > {output}", cell_answers
         if len(cells) > 1:
             yield label, "all", answers
-
-
-def representation_tests(validation: AnswersByLabel) -> Table:
-    """Return the tests between representations, on the samples that both show."""
-    pairs: list[PairedSides] = []
-    for label, answers in validation.items():
-        sides: dict[str, list[ScoredResponse]] = {}
-        for answer in answers:
-            side = f"{label}: {answer.details.representation}"
-            sides.setdefault(side, []).append(answer.scored)
-        pairs += pair_sides(sides)
-    return paired_rates(pairs, "Representations compared", "representations")

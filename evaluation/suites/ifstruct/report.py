@@ -13,7 +13,6 @@ from evaluation.reporting.tables import BRACKETS, Cell, MissingFigure, Rate, Tab
 from evaluation.results.suite_pairs import pair_sides, paired_rates, pairs_with_free
 from evaluation.results.suite_tables import pass_rates
 from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
-from evaluation.suites.ifstruct.settings import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,9 +43,6 @@ class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
     slices: dict[str, str] = {}
     #: The kind of thing that the row asks for: what its rates take together.
     kind: str = UNKNOWN
-    #: The requirements of the row, and those that the response lost.
-    requirements: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
     #: Every error by the classes of the published summary.
     published_errors: tuple[str, ...] = ()
 
@@ -74,7 +70,6 @@ def tables(run: ScoredRun) -> Iterator[Table]:
     }
     yield pass_rates(run)
     yield _free_or_constrained(run)
-    yield _requirement_costs(responses)
     yield _by_choice(responses)
     yield _published_classes(responses)
 
@@ -99,28 +94,6 @@ def _free_or_constrained(run: ScoredRun) -> Table:
 
 def _is_right(scored: ScoredResponse) -> bool:
     return scored.verdict.scores.get("structure") == 1.0
-
-
-def _requirement_costs(responses: Responses) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for requirement in Requirement:
-        for label, side in responses.items():
-            relevant = [
-                response for response in side if requirement in response.requirements
-            ]
-            lost = [(response, requirement in response.lost) for response in relevant]
-            others_kept = (pair for pair in lost if not {*pair[0].lost} - {requirement})
-            rows.append((str(requirement), label, _rate(lost), _rate(others_kept)))
-    return Table(
-        title="What each requirement costs",
-        columns=("requirement", "model", "lost", "lost with all others kept"),
-        rows=tuple(rows),
-        note="lost: of the responses to rows that ask for it. lost with all others "
-        "kept: of the responses that keep every other requirement of their row, those "
-        "that lose this one. What cannot be read loses an answer, its syntax or its "
-        "format, and nothing is known of the rest.",
-        name="requirements",
-    )
 
 
 def _published_classes(responses: Responses) -> Table:

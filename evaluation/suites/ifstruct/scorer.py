@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json, UntypedJson
@@ -32,21 +33,16 @@ from evaluation.suites.ifstruct.answer_text import (
 )
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
-    FenceWish,
-    IfstructRecord,
     Requirements,
-    inner_schemas,
     read_record,
     slices_of,
 )
-from evaluation.suites.ifstruct.schema_walk import SchemaWalk, kind_of
+from evaluation.suites.ifstruct.schema_walk import kind_of, schema_flaws
 from evaluation.suites.ifstruct.settings import (
-    LOST_REQUIREMENTS,
     PUBLISHED_CLASSES,
     STRUCTURE,
     Failure,
     IfstructSettings,
-    Requirement,
     RuleReading,
 )
 
@@ -62,8 +58,8 @@ _MISSING: Final = {
     NoAnswer.TOO_LARGE: Failure.TOO_LARGE,
 }
 _ORDER: Final = {failure: rank for rank, failure in enumerate(Failure)}
-#: Most reasons of a verdict.
-_MOST_REASONS = 20
+#: Most faults of a value, and reasons of a verdict.
+_MOST_FAULTS, _MOST_REASONS = 200, 20
 #: The verdict on a row whose answer no engine can constrain.
 _NOT_RUN: Final = Verdict(
     passed=False,
@@ -83,7 +79,6 @@ def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
             "slices": {**slices_of(row)},
             "kind": row.entity_type,
             "cluster": row.entity_type,
-            "requirements": [str(requirement) for requirement in requirements_of(row)],
         }
 
         def judge(response: Response) -> Verdict:
@@ -105,15 +100,10 @@ def _judge(
     """Return the verdict on one response, with all that a report slices it by."""
     structure = verify(response, requirements, decides)
     findings = structure.findings
-    lost = {
-        LOST_REQUIREMENTS.get(finding.failure, Requirement.SYNTAX)
-        for finding in findings
-    }
-    scores = {"layout": float(not lost - STRUCTURE)}
+    scores = {}
     if structure.parsed:
-        scores["structure"] = float(not lost & STRUCTURE)
-        total = structure.fields_total
-        scores["fields"] = structure.fields_passed / total if total else 1.0
+        lost = {finding.failure for finding in findings} & STRUCTURE
+        scores["structure"] = float(not lost)
     return Verdict(
         passed=not findings,
         failure_class=str(findings[0].failure) if findings else "",
@@ -121,40 +111,12 @@ def _judge(
         scores=scores,
         details={
             **facts,
-            "lost": [str(name) for name in Requirement if name in lost],
             "published_errors": [
                 PUBLISHED_CLASSES.get(finding.failure, str(finding.failure))
                 for finding in findings
             ],
         },
     )
-
-
-def requirements_of(record: IfstructRecord) -> list[Requirement]:
-    """Return the requirements of a row; some are in every row."""
-    requirements = record.requirements
-    present = {
-        Requirement.ANSWER,
-        Requirement.SYNTAX,
-        Requirement.FORMAT,
-        Requirement.WRAPPER,
-        Requirement.COUNT,
-        Requirement.FIELDS,
-        Requirement.NO_EXTRA,
-        Requirement.TYPES,
-    }
-    if requirements.fence.wish is not FenceWish.FREE:
-        present.add(Requirement.FENCE)
-    if not requirements.commentary:
-        present.add(Requirement.COMMENTARY)
-    for schema in inner_schemas(requirements.schema.get("items", {})):
-        if "enum" in schema:
-            present.add(Requirement.ENUMS)
-        if "minimum" in schema or "maximum" in schema:
-            present.add(Requirement.BOUNDS)
-        if schema.get("type") == "array":
-            present.add(Requirement.LISTS)
-    return [requirement for requirement in Requirement if requirement in present]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,10 +127,6 @@ class StructureVerdict:
     findings: tuple[Flaw, ...]
     #: Whether a JSON or YAML value could be read.
     parsed: bool = False
-    #: Scalars that the items should have, and those without fault; 0 and 0 if no value
-    #: could be read.
-    fields_total: int = 0
-    fields_passed: int = 0
 
 
 def _rank(finding: Flaw) -> tuple[bool, int]:
@@ -246,18 +204,14 @@ def _verify_value(
             findings += _check_key(str(key), requirements.wrapper)
     elif isinstance(items, list) and requirements.wrapper is not None:
         findings.append(Flaw(Failure.NOT_WRAPPED, f"the key is {requirements.wrapper}"))
-    walk = SchemaWalk(is_yaml=requirements.format is AnswerFormat.YAML)
     if isinstance(items, list):
         findings += _check_length(items, requirements)
-        walk.visit(requirements.schema, items, "")
+        is_yaml = requirements.format is AnswerFormat.YAML
+        flaws = schema_flaws(requirements.schema, items, is_yaml=is_yaml)
+        findings += islice(flaws, _MOST_FAULTS)
     else:
         findings.append(Flaw(Failure.NOT_A_LIST, f"it is {kind_of(items)}"))
-    return StructureVerdict(
-        findings=(*findings, *walk.findings),
-        parsed=True,
-        fields_total=walk.fields_total,
-        fields_passed=walk.fields_passed,
-    )
+    return StructureVerdict(findings=tuple(findings), parsed=True)
 
 
 def _check_key(key: str, wrapper: str | None) -> Iterator[Flaw]:

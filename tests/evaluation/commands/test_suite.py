@@ -85,7 +85,7 @@ def test_prompts_replace_no_records(
 
 @pytest.mark.parametrize(
     ("suite", "setting"),
-    [("passrate", "budget"), ("ifstruct", "budget"), ("passrate", "hints")],
+    [("passrate", "budget"), ("ifstruct", "budget"), ("concodeeval", "samples")],
 )
 def test_numbers_of_a_suite_are_not_negative(suite: str, setting: str) -> None:
     """They would be sent to a server, which refuses every request."""

@@ -134,7 +134,7 @@ class RightAnswer:
     @property
     def content(self) -> str:
         """The answer outside of a code block."""
-        return outer_fence(self.text).text or ""
+        return outer_fence(self.text)
 
     def written(self, envelope: Envelope) -> Iterator[tuple[str, bool]]:
         """Yield the texts in an envelope, and whether each of them is right."""

@@ -138,7 +138,7 @@ def test_a_reading_decides() -> None:
     text = _answers(record)["code block forbidden"]
     verdict = _judge(record, text=text)
     assert (verdict.passed, verdict.failure_class) == (False, "forbidden_fence")
-    assert verdict.scores == {"layout": 0.0, "structure": 1.0, "fields": 1.0}
+    assert verdict.scores == {"structure": 1.0}
     assert SUITE.paper is not None
     assert _judge(record, SUITE.paper(_SETTINGS), text=text).passed
 
@@ -211,21 +211,21 @@ def _tables(*sides: list[ScoredResponse]) -> dict[str, Table]:
     return {table.slug: table for table in suite_tables(SUITE, run) if table.rows}
 
 
-def test_the_report_says_which_requirement_costs_what() -> None:
-    """An extra field everywhere costs one requirement, and it alone."""
+def test_the_report_has_the_published_errors_and_every_choice() -> None:
+    """An extra field everywhere is one error; kinds of things are clusters."""
     records = _asked(12)
     tables = _tables(_scored(records, "free", "extra field"))
-    lines = {row[0]: row[2:] for row in tables["requirements"].rows}
-    # Rows that ask for one kind of thing are no independent ones.
-    kinds = ((str(record.fields["entity_type"]), True) for record in records)
-    clustered = Rate.of_answers(kinds)
-    assert clustered.worth is not None
-    assert lines["no other fields"] == (clustered, clustered)
-    assert str(lines["all fields"][0]).startswith("0.0 %")
     (error,) = tables["published-errors"].rows
     assert error[0] == "unknown_field"
-    choices = {row[0] for row in tables["choices"].rows}
-    assert choices == set(SLICES)
+    rows = tables["choices"].rows
+    assert {row[0] for row in rows} == set(SLICES)
+    # Rows that ask for one kind of thing are no independent ones.
+    of_json = [record for record in records if record.group == "json"]
+    kinds = ((str(record.fields["entity_type"]), False) for record in of_json)
+    (rate,) = (row[3] for row in rows if row[:2] == ("format", "json"))
+    assert rate == Rate.of_answers(kinds)
+    assert isinstance(rate, Rate)
+    assert rate.worth is not None
     assert "free-or-constrained" not in tables
 
 

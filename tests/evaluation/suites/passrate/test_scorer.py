@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.core.records import Record, Response
-from evaluation.suites.passrate.prompts import hints, prompt, question
+from evaluation.suites.passrate.prompts import hints, question
 from evaluation.suites.passrate.scorer import passrate_scorer
 from evaluation.suites.passrate.settings import PassrateSettings, as_published
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from curation.core.json_types import UntypedJson
 
 
@@ -175,34 +173,18 @@ def test_title_and_description_stand_before_the_task_line() -> None:
 def test_a_type_that_is_not_stated_is_inferred(schema: object, named: str) -> None:
     """From values, members, items, or where a reference leads."""
     root = {"properties": {"a": schema}, "$defs": {"n": {"type": "number"}}}
-    assert hints(root, 20) == f"'a' ({named})"  # type: ignore[arg-type] # any schema
+    assert hints(root) == f"'a' ({named})"  # type: ignore[arg-type] # any schema
 
 
 def test_required_fields_are_kept_first_and_shown_in_order() -> None:
-    """No more than asked for; 0 leaves the line out."""
-    root = {"properties": {name: {} for name in "abcd"}, "required": ["d", "b"]}
-    assert hints(root, 3) == "'a' (any); 'b' (any) [REQUIRED]; 'd' (any) [REQUIRED]"  # type: ignore[arg-type] # as above
-    assert hints(root, 0) == ""  # type: ignore[arg-type] # as above
-
-
-def test_shots_are_turns_before_the_question() -> None:
-    """Each a question of the same form with an answer that its schema accepts."""
-    record = Record(id="x", schema=_NESTED)
-    asked = prompt(record, PassrateSettings(shots=2))
-    assert [message.role for message in asked.messages] == [
-        "system",
-        *("user", "assistant") * 2,
-        "user",
-    ]
-    json.loads(asked.messages[2].content)
-
-
-def test_a_system_prompt_of_ones_own_is_a_text_file(tmp_path: Path) -> None:
-    """What an editor puts before it is no part of it."""
-    file = tmp_path / "system.txt"
-    file.write_text("Be brief.\n", "utf-8-sig")
-    asked = prompt(Record(id="x"), PassrateSettings(system=str(file)))
-    assert asked.messages[0].content == "Be brief."
+    """No more than twenty."""
+    names = [f"p{number}" for number in range(22)]
+    root = {"properties": {name: {} for name in names}, "required": ["p21", "p20"]}
+    shown = hints(root)  # type: ignore[arg-type] # any schema
+    fields = [f"'{name}' (any)" for name in names]
+    required = [f"{field} [REQUIRED]" for field in fields[20:]]
+    assert shown == "; ".join([*fields[:18], *required])
+    assert hints({}) == ""
 
 
 _A = {"a": {"type": "integer"}}

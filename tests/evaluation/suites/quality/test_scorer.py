@@ -24,6 +24,7 @@ from evaluation.suites.quality.report import tables
 from evaluation.suites.quality.suite import SUITE
 from evaluation.suites.quality.tasks import ANSWER, REASONING, TASKS, Problem
 from tests.evaluation.suites.envelopes import own_records
+from tests.evaluation.suites.known.quality import WRONG
 from tests.evaluation.suites.known_answers import KnownAnswer, known_answers
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def mutants(record: Record) -> Iterator[KnownAnswer]:
     right = task.answer_text(problem, MEMBERS[order])
     members: dict[str, Json] = json.loads(right)
     yield from _right_ones(right, members, problem.reasoning)
-    yield from _wrong_values(task.value(task.wrong(problem.answer)), members)
+    yield from _wrong_values(task.value(WRONG[task.name](problem.answer)), members)
     yield from _wrong_forms(members)
     yield from _no_json(right, members)
     yield from _no_answer(right)
