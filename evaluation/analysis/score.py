@@ -25,8 +25,7 @@ from curation.json.pointer import at, pointer, tokens_of_fragment
 from curation.json.text import text_of_schema
 from curation.json.values import identity, is_number
 from curation.system.errors import BadData
-from evaluation.answers.envelopes import envelope_of, find_json
-from evaluation.answers.json_answers import compiled_schema
+from evaluation.answers.json_answers import compiled_schema, envelope_of, find_json
 from evaluation.reporting.statistics import Interval, t_quantile
 from evaluation.reporting.tables import Cell, Estimate, Rate, Table
 
@@ -98,7 +97,7 @@ class ExtractionScore:
     #: One line for each kind of problem of the input: documents are never dropped
     #: silently.
     problems: Sequence[str]
-    #: Envelopes of the answers (`evaluation.answers.envelopes`).
+    #: Envelopes of the answers (`evaluation.answers.json_answers`).
     envelopes: Counter[str] = field(default_factory=Counter)
     #: Tables of a preset.
     more: Sequence[Table] = ()

@@ -22,14 +22,13 @@ from curation.json.yaml_reader import (
     read_yaml,
     yaml_1_1_scalar,
 )
-from evaluation.answers.envelopes import code_blocks
 from evaluation.answers.extraction import (
     MissingAnswer,
     NoAnswer,
     Refusals,
     TriageRules,
 )
-from evaluation.answers.json_answers import JsonProblem, read_json_answer
+from evaluation.answers.json_answers import JsonProblem, code_blocks, read_json_answer
 from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
     MAX_DEPTH,

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.system.words import shortened
-from evaluation.answers.envelopes import code_blocks
 from evaluation.answers.extraction import MissingAnswer, NoAnswer, triage
-from evaluation.answers.json_answers import compiled_schema
+from evaluation.answers.json_answers import code_blocks, compiled_schema
 from evaluation.core.records import Record, Response, Verdict, is_free
 from evaluation.suites.concodeeval.answer_text import (
     ENGINE_RULES,

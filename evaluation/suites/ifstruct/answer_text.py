@@ -20,8 +20,8 @@ from curation.json.yaml_reader import (
     yaml_1_1_scalar,
 )
 from curation.system.words import shortened
-from evaluation.answers.envelopes import json_spans
 from evaluation.answers.extraction import MissingAnswer, NoAnswer
+from evaluation.answers.json_answers import json_spans
 from evaluation.suites.ifstruct.rows import AnswerFormat, Fence, FenceWish, Requirements
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
 

@@ -27,7 +27,7 @@ from evaluation.suites.sob.records import (
 from evaluation.suites.sob.scorer import Mistake, sob_scorer
 
 
-def suite_records(request: RecordRequest, settings: SobSettings) -> RecordSet:
+def suite_records(request: RecordRequest, _settings: SobSettings) -> RecordSet:
     """Return the records of a run: its data's, otherwise the sample.
 
     Raises:
@@ -44,18 +44,17 @@ def suite_records(request: RecordRequest, settings: SobSettings) -> RecordSet:
         origin, read = read_records(request.data, request.splits)
         if request.data.startswith(PUBLISHED) and not request.splits:
             origin += differing_counts(Counter(record.source for record in read))
-    any_object = settings.constraint == "object"
-    records = [suite_record(record, any_object=any_object) for record in read]
+    records = [*map(suite_record, read)]
     return RecordSet(
         name=name, origin=origin, records=records, generated=request.data is None
     )
 
 
 _SYSTEM: Final = (
-    "Answer the question from the context alone. Return exactly one JSON object{form}. "
-    "No explanation, no markdown, no text around it. Use only the keys {keys}, with "
-    "values of the right types, and include every one. Where the context does not hold "
-    "an answer, the value is null."
+    "Answer the question from the context alone. Return exactly one JSON object that "
+    "follows the schema. No explanation, no markdown, no text around it. Use only the "
+    "keys of the schema, with values of the right types, and include every one. Where "
+    "the context does not hold an answer, the value is null."
 )
 
 
@@ -67,16 +66,14 @@ def prompt_of(record: Record, settings: SobSettings) -> Prompt:
     answer can be right and valid.
     """
     fields = sob_record(record)
-    parts = [f"Context:\n{fields.context}", f"Question:\n{fields.question}"]
-    if settings.schema_in_prompt:
-        schema = json.dumps(fields.json_schema, indent=2, ensure_ascii=False)
-        parts.append(f"Respond with JSON that matches this schema:\n{schema}")
-        system = _SYSTEM.format(form=" that follows the schema", keys="of the schema")
-    else:
-        parts.append("Respond with one JSON object.")
-        system = _SYSTEM.format(form="", keys="that the question asks for")
+    schema = json.dumps(fields.json_schema, indent=2, ensure_ascii=False)
+    parts = (
+        f"Context:\n{fields.context}",
+        f"Question:\n{fields.question}",
+        f"Respond with JSON that matches this schema:\n{schema}",
+    )
     messages = (
-        Message(role="system", content=system),
+        Message(role="system", content=_SYSTEM),
         Message(role="user", content="\n\n".join(parts)),
     )
     return Prompt(messages=messages, budget=settings.max_tokens)

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import csbdata
-from evaluation.answers.envelopes import find_json
 from evaluation.answers.extraction import (
     POLICIES,
     MissingAnswer,
@@ -21,7 +20,12 @@ from evaluation.answers.extraction import (
     split_thinking,
     triage,
 )
-from evaluation.answers.json_answers import MOST_LEVELS, JsonProblem, read_json_answer
+from evaluation.answers.json_answers import (
+    MOST_LEVELS,
+    JsonProblem,
+    find_json,
+    read_json_answer,
+)
 from evaluation.core.records import Response
 
 if TYPE_CHECKING:
