@@ -65,24 +65,13 @@ _NUMBER, _LIST = Rule("number"), Rule("list")
 
 
 class Leaf(NamedTuple):
-    """The result of one leaf."""
+    """The result of one leaf, with both sides."""
 
     path: _Path
     outcome: Outcome
     gold: Json
     answer: Json
     exact: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mistake:
-    """A leaf that is not right, with both sides."""
-
-    document: str
-    field: str
-    outcome: Outcome
-    gold: Json
-    answer: Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +82,8 @@ class ExtractionScore:
     documents: Mapping[str, Mapping[str, Counter[str]]]
     #: The rule of each field.
     rules: Mapping[str, str]
-    mistakes: Sequence[Mistake]
+    #: Leaves that are not right, each with its document.
+    mistakes: Sequence[tuple[str, Leaf]]
     #: One line for each kind of problem of the input: documents are never dropped
     #: silently.
     problems: Sequence[str]
@@ -276,7 +266,7 @@ def score(
         "answers that the schema refuses, which are compared all the same",
     )
     documents: dict[str, dict[str, Counter[str]]] = {}
-    mistakes: list[Mistake] = []
+    mistakes: list[tuple[str, Leaf]] = []
     for name, value in right.items():
         fields: dict[str, Counter[str]] = defaultdict(Counter)
         leaves = comparison.leaves(value, values.get(name))
@@ -288,15 +278,7 @@ def score(
             fields[where][leaf.outcome] += 1
             fields[where]["exact"] += leaf.exact
             if leaf.outcome != "right":
-                mistakes.append(
-                    Mistake(
-                        document=name,
-                        field=where,
-                        outcome=leaf.outcome,
-                        gold=leaf.gold,
-                        answer=leaf.answer,
-                    )
-                )
+                mistakes.append((name, leaf))
         documents[name] = dict(fields)
     extra_tables = _sob_tables(compiled, right, values) if preset == "sob" else ()
     return ExtractionScore(

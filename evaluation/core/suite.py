@@ -166,9 +166,8 @@ class Suite(Generic[S]):
     #: Returns what settings refer to, for the run's header: the text of a prompt's
     #: file, ...
     facts: Callable[[S], Mapping[str, Json]] | None = None
-    #: Returns the settings of the published reading (`NAME@paper`); None
-    #: without another reading.
-    paper: Callable[[S], S] | None = None
+    #: The settings of the published reading (`NAME@paper`); empty without another.
+    paper: Mapping[str, Json] = MappingProxyType({})
     #: Reads one line of a response file as the benchmark's authors publish them; None
     #: for a line in another layout. None without such files.
     published_response: Callable[[Mapping[str, Json]], Response | None] | None = None

@@ -1,7 +1,7 @@
 """Score responses: task 1 by the schema, task 2 by the answer's word.
 
-jsonschema-rs validates in the record's dialect. Formats are off in the headline
-unless a setting turns them on; `scores` has both.
+jsonschema-rs validates in the record's dialect. Formats are off in the headline;
+`scores` has both.
 """
 
 from __future__ import annotations
@@ -186,31 +186,23 @@ def _verdict(
     )
     if isinstance(read, NotRead):
         return _unreadable(read)
-    return _validated(compiled, settings, read.value)
+    return _validated(compiled, settings.reading, read.value)
 
 
-def _validated(
-    compiled: CompiledSchema, settings: ConcodeSettings, value: Json
-) -> Verdict:
-    plain = compiled.validator_without_formats
-    strict = compiled.validator
-    accepted = plain.is_valid(value)
-    with_formats = strict.is_valid(value)
-    passed = with_formats if settings.formats else accepted
-    scores = {
-        **_NO_SCORES,
-        "gen_acc": float(passed),
-        "with_formats": float(with_formats),
-    }
+def _validated(compiled: CompiledSchema, reading: SuiteReading, value: Json) -> Verdict:
+    validator = compiled.validator_without_formats
+    passed = validator.is_valid(value)
+    with_formats = float(compiled.is_valid(value))
+    scores = {**_NO_SCORES, "gen_acc": float(passed), "with_formats": with_formats}
     if passed:
         return Verdict(passed=True, scores=scores)
-    faults = violations(strict if settings.formats else plain, value)
+    faults = violations(validator, value)
     # In the paper's reading null is never of a wrong type.
-    may_be_null = value is None and settings.reading is SuiteReading.PAPER
+    may_be_null = value is None and reading is SuiteReading.PAPER
     wrong_root = ("type",) in faults.places and not may_be_null
     kind = AnswerClass.WRONG_ROOT if wrong_root else AnswerClass.VIOLATION
     keywords: dict[str, Json] = {**faults.keywords}
-    counts: list[Json] = [*locality(compiled, faults.places, settings.reading)]
+    counts: list[Json] = [*locality(compiled, faults.places, reading)]
     return Verdict(
         passed=False,
         failure_class=kind.value,

@@ -7,7 +7,6 @@ from evaluation.core.suite import Suite
 from evaluation.suites.concodeeval.settings import (
     AnswerClass,
     ConcodeSettings,
-    as_published,
 )
 
 SUITE = Suite(
@@ -20,5 +19,5 @@ SUITE = Suite(
     scorer=imported_late("evaluation.suites.concodeeval.scorer", "concode_scorer"),
     tables=imported_late("evaluation.suites.concodeeval.report", "tables"),
     generate=imported_late("evaluation.suites.concodeeval.records", "generate"),
-    paper=as_published,
+    paper={"reading": "paper", "form": "base", "verdict_budget": 20},
 )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -37,18 +36,11 @@ class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
     locality: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(NamedTuple):
     """One answer with its verdict."""
 
     details: AnswerDetails
-    #: Its record without the representation, by which answers are paired.
-    scored: ScoredResponse
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict on it."""
-        return self.scored.verdict
+    verdict: Verdict
 
 
 #: The answers of each model and condition.
@@ -84,9 +76,7 @@ def _answer(scored: ScoredResponse) -> Answer:
             "schema": name,
             "length": {"characters": 0, "lines": 0, "words": 0},
         }
-    details = msgspec.convert(facts, AnswerDetails)
-    apart = replace(scored, record=f"{details.output}:{name}")
-    return Answer(details=details, scored=apart)
+    return Answer(msgspec.convert(facts, AnswerDetails), scored.verdict)
 
 
 def by_cell(answers: Iterable[Answer]) -> Mapping[tuple[str, str], Sequence[Answer]]:

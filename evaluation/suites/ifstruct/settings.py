@@ -130,8 +130,3 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
         """The reading by which a response passes or fails."""
         published = self.reading == "published"
         return RuleReading.PUBLISHED if published else RuleReading.RECOMMENDED
-
-
-def as_published(settings: IfstructSettings) -> IfstructSettings:
-    """Return the settings of the published verifier."""
-    return msgspec.structs.replace(settings, reading="published")

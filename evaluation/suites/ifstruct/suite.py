@@ -33,7 +33,7 @@ from evaluation.suites.ifstruct.rows import (
     IfstructRecord,
     read_record,
 )
-from evaluation.suites.ifstruct.settings import Failure, IfstructSettings, as_published
+from evaluation.suites.ifstruct.settings import Failure, IfstructSettings
 
 _THEN: Final = (
     "name a file of rows or owner/name[@revision], or leave --data out for our own rows"
@@ -142,6 +142,6 @@ SUITE: Final = Suite(
     tables=imported_late("evaluation.suites.ifstruct.report", "tables"),
     generate=_generate,
     published="LiquidAI/ifstruct-v1.0",
-    paper=as_published,
+    paper={"reading": "published"},
     rewording=Rewording(prompt=_rewording, accept=_reworded),
 )

@@ -47,14 +47,3 @@ class PassrateSettings(msgspec.Struct, frozen=True, kw_only=True):
     mode: Literal["strict", "schema"] = "strict"
     #: Assert `format`.
     formats: bool = False
-
-
-def as_published(settings: PassrateSettings) -> PassrateSettings:
-    """Return the settings of the published harness: cleaning, task line and mode."""
-    return msgspec.structs.replace(
-        settings,
-        describe=False,
-        cleaning=PUBLISHED_CLEANING,
-        mode="strict",
-        formats=False,
-    )

@@ -14,9 +14,9 @@ from evaluation.reporting.tables import BRACKETS, Table
 from evaluation.suites.common import schema_records
 from evaluation.suites.passrate.prompts import prompt
 from evaluation.suites.passrate.settings import (
+    PUBLISHED_CLEANING,
     FailureClass,
     PassrateSettings,
-    as_published,
 )
 
 if TYPE_CHECKING:
@@ -85,5 +85,10 @@ SUITE = Suite(
     prompt=prompt,
     scorer=imported_late("evaluation.suites.passrate.scorer", "passrate_scorer"),
     tables=tables,
-    paper=as_published,
+    paper={
+        "describe": False,
+        "cleaning": PUBLISHED_CLEANING,
+        "mode": "strict",
+        "formats": False,
+    },
 )

@@ -6,8 +6,6 @@ import json
 from collections import Counter
 from typing import Final
 
-from msgspec.structs import replace
-
 from curation.system.registry import imported_late
 from evaluation.core.records import Message, Prompt, Record, RecordRequest, RecordSet
 from evaluation.core.suite import Suite
@@ -79,11 +77,6 @@ def prompt_of(record: Record, settings: SobSettings) -> Prompt:
     return Prompt(messages=messages, budget=settings.max_tokens)
 
 
-def as_published(settings: SobSettings) -> SobSettings:
-    """Return the settings of the published reading."""
-    return replace(settings, reading="paper")
-
-
 SUITE: Final = Suite(
     name="sob",
     summary="Are the values right that a model extracts, not only their shape?",
@@ -94,6 +87,6 @@ SUITE: Final = Suite(
     scorer=sob_scorer,
     tables=imported_late("evaluation.suites.sob.report", "tables"),
     published=PUBLISHED,
-    paper=as_published,
+    paper={"reading": "paper"},
     published_response=response_of_line,
 )

@@ -165,7 +165,7 @@ def test_an_answer_on_which_scoring_failed_is_a_failed_answer_of_its_cell() -> N
 
 _SETTINGS = [
     ConcodeSettings(representations="nl"),
-    ConcodeSettings(representations="yaml", form="base", formats=True),
+    ConcodeSettings(representations="yaml", form="base"),
     ConcodeSettings(representations="json", reading=SuiteReading.PAPER, form="base"),
 ]
 

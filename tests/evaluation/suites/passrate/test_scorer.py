@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, Response
 from evaluation.suites.passrate.prompts import hints, question
 from evaluation.suites.passrate.scorer import passrate_scorer
-from evaluation.suites.passrate.settings import PassrateSettings, as_published
+from evaluation.suites.passrate.settings import PassrateSettings
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def test_both_modes_and_both_cleanings() -> None:
     assert _class(extra, PassrateSettings(mode="schema")) == ""
     ticks = '```json\n{"shape": "a ``` b", "width": 1}\n```'
     assert _class(ticks) == ""
-    published = passrate_scorer(as_published(PassrateSettings()))
+    published = passrate_scorer(choose_suite("passrate", {}, "paper").settings)
     other = Record(id="a", schema='{"const": {"shape": "a ``` b", "width": 1}}')
     assert not published(other)(Response(record="a", text=ticks)).passed
 
@@ -151,7 +152,9 @@ def test_title_and_description_stand_before_the_task_line() -> None:
     schema = '{"title": "A  deck.", "description": "Of a\\nferry", "type": "object"}'
     first = question(schema, "x", PassrateSettings()).split("\n")[0]
     assert first == "A deck. Of a ferry. Generate a valid JSON object (task: x)"
-    published = question(schema, "x", as_published(PassrateSettings())).split("\n")
+    published = question(
+        schema, "x", choose_suite("passrate", {}, "paper").settings
+    ).split("\n")
     assert published[:2] == ["Generate a valid JSON object (task: x)", ""]
 
 

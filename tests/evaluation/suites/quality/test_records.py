@@ -8,7 +8,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import msgspec
 import polars as pl
 import pytest
 
@@ -20,7 +19,6 @@ from evaluation.suites.quality.records import (
     MEMBERS,
     Orders,
     QualitySettings,
-    as_paper,
     quality_records,
 )
 from evaluation.suites.quality.suite import SUITE
@@ -104,8 +102,9 @@ def test_the_published_comparison_has_its_budgets_and_any_prompts(
 ) -> None:
     """128 tokens for Last Letter, 256 for the others; a file without one is refused."""
     file = tmp_path / "prompts.toml"
-    settings = msgspec.structs.replace(as_paper(SETTINGS), prompts=str(file))
-    first, *others = own_records(choose_suite("quality", {}, "paper"), 3, 0)
+    paper = choose_suite("quality", {}, "paper")
+    settings = QualitySettings(reading="paper", prompts=str(file))
+    first, *others = own_records(paper, 3, 0)
     with pytest.raises(NoInput):
         SUITE.prompt(first, settings)
     file.write_text('last-letter = { instruction = "In {form}", shots = [] }')
@@ -114,7 +113,7 @@ def test_the_published_comparison_has_its_budgets_and_any_prompts(
     assert prompt.messages[0].content.startswith('In {"reasoning"')
     with pytest.raises(BadData, match="no prompt of shuffled-objects"):
         SUITE.prompt(others[0], settings)
-    budgets = [SUITE.prompt(record, as_paper(SETTINGS)).budget for record in others]
+    budgets = [paper.prompt(record).budget for record in others]
     assert budgets == [256, 256]
 
 

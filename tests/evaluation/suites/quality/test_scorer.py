@@ -16,7 +16,6 @@ from evaluation.suites.quality.records import (
     MEMBERS,
     Orders,
     QualitySettings,
-    as_paper,
     as_records,
     problem_of_record,
 )
@@ -236,7 +235,7 @@ def test_the_order_of_the_members_is_a_figure() -> None:
 
 def test_the_published_reading_knows_nothing_of_validity() -> None:
     """It is a search for an expression."""
-    paper = as_paper(SETTINGS)
+    paper = QualitySettings(reading="paper")
     for text in ('{"answer": 18}', "18", None):
         assert "valid" not in _verdict(text, settings=paper).scores
 
