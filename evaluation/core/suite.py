@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
@@ -167,7 +167,7 @@ class Suite(Generic[S]):
     #: file, ...
     facts: Callable[[S], Mapping[str, Json]] | None = None
     #: The settings of the published reading (`NAME@paper`); empty without another.
-    paper: Mapping[str, Json] = MappingProxyType({})
+    paper: Mapping[str, Json] = field(default_factory=dict)
     #: Reads one line of a response file as the benchmark's authors publish them; None
     #: for a line in another layout. None without such files.
     published_response: Callable[[Mapping[str, Json]], Response | None] | None = None

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 from scipy.stats import chisquare
 
-from curation.system.errors import BadConfiguration, CsbdataError
+from curation.system.errors import BadConfiguration
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.data_files import (
     EntityFile,
@@ -28,7 +28,6 @@ from evaluation.suites.ifstruct.generator import (
     draw_row,
     generate_rows,
     identity,
-    prompt_of,
 )
 from evaluation.suites.ifstruct.rewriting import (
     last_words,
@@ -330,20 +329,6 @@ def test_every_style_is_told_by_every_voice() -> None:
     """All pairs of style and voice occur, and their texts differ."""
     pairs = {(row.presentation, row.voice) for row in rows(240)}
     assert len(pairs) == len(Presentation) * len(voices())
-
-
-def test_a_voice_that_loses_a_requirement_is_a_defect(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A text that does not say its outermost shape is never handed out."""
-    (row, *_) = [row for row in rows(240) if row.voice == "plain"]
-    assert row.spec
-    silent = replace(voices()["plain"], bare=("",), wrapped=("",))
-    monkeypatch.setattr(
-        "evaluation.suites.ifstruct.generator.voices", lambda: {"plain": silent}
-    )
-    with pytest.raises(CsbdataError, match="lost: wrapper"):
-        prompt_of(row.spec, row.seed)
 
 
 def test_the_kind_of_the_documentation_is_one() -> None:
