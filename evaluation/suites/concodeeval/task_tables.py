@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -166,42 +166,35 @@ def locality_table(generation: AnswersByLabel, reading: SuiteReading) -> Table:
     )
 
 
-def generation_cells(generation: AnswersByLabel) -> Table:
-    """Return every cell of task 1 with its denominators and intervals."""
-    scores = ("gen_acc", "with_formats", "rtv", "invalid", "incomplete")
-    columns = ("Gen Acc", "formats on", "RTV", "invalid", "incomplete")
-    return Table(
-        title="Task 1, cell by cell",
-        columns=("model", "schema > sample", *columns),
-        rows=tuple(
-            (label, cell, *(rate_of_score(answers, score) for score in scores))
-            for label, cell, answers in _cells(generation)
-        ),
-        note="Brackets: Wilson's 95 % interval, answers about one schema taken "
-        "together. formats on: the same with `format` asserted.",
-        name="generation-cells",
-    )
+#: Scores of each task by the names of their columns.
+_CELLS: Final = {
+    TaskName.GENERATION: {
+        "Gen Acc": "gen_acc",
+        "formats on": "with_formats",
+        "RTV": "rtv",
+        "invalid": "invalid",
+        "incomplete": "incomplete",
+    },
+    TaskName.VALIDATION: {"Val Acc": "val_acc", "answered": "answered"},
+}
 
 
-def validation_cells(validation: AnswersByLabel) -> Table:
-    """Return every cell of task 2 with its denominators and intervals."""
-    return Table(
-        title="Task 2, cell by cell",
-        columns=("model", "schema > sample", "Val Acc", "macro-F1", "answered"),
-        rows=tuple(
-            (
-                label,
-                cell,
-                rate_of_score(answers, "val_acc"),
-                round(macro_f1(answers), 3),
-                rate_of_score(answers, "answered"),
-            )
-            for label, cell, answers in _cells(validation)
-        ),
-        note="answered: yes or no was said; what was not is wrong, and under "
-        "@paper dropped.",
-        name="validation-cells",
+def cell_table(task: TaskName, by_label: AnswersByLabel) -> Table:
+    """Return every cell of a task with its denominators and intervals."""
+    rows: list[dict[str, Cell]] = []
+    for label, cell, answers in _cells(by_label):
+        row: dict[str, Cell] = {"model": label, "schema > sample": cell}
+        for column, score in _CELLS[task].items():
+            row[column] = rate_of_score(answers, score)
+        if task is TaskName.VALIDATION:
+            row["macro-F1"] = round(macro_f1(answers), 3)
+        rows.append(row)
+    note = (
+        "Brackets: Wilson's 95 % interval, answers about one schema taken together. "
+        "formats on: with `format` asserted. answered: yes or no; what is neither is "
+        "wrong, and under @paper dropped."
     )
+    return Table.of_records(f"The cells of {task}", rows, note, f"{task}-cells")
 
 
 def _cells(by_label: AnswersByLabel) -> Iterator[tuple[str, str, Sequence[Answer]]]:

@@ -77,7 +77,6 @@ def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
         row = read_record(record.fields)
         facts: dict[str, Json] = {
             "slices": {**slices_of(row)},
-            "kind": row.entity_type,
             "cluster": row.entity_type,
         }
 

@@ -6,6 +6,7 @@ import json
 import random
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -37,6 +38,7 @@ from evaluation.suites.concodeeval.settings import (
     SuiteReading,
     fields_of,
 )
+from evaluation.suites.concodeeval.suite import SUITE
 from tests.evaluation.suites.concodeeval.drawn import SEED, made_records, made_schemas
 
 if TYPE_CHECKING:
@@ -303,6 +305,6 @@ def test_task_2_shows_schema_and_sample_and_a_description_without_its_request() 
 
 def test_the_published_settings_differ_where_the_paper_does() -> None:
     """Draft 7, and an open fence."""
-    settings = choose_suite("concodeeval", {}, "paper").settings
+    settings = msgspec.convert({**SUITE.paper}, ConcodeSettings)
     assert settings.reading.dialect == "draft-07"
     assert settings.form == "base"

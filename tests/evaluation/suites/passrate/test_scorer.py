@@ -6,19 +6,21 @@ import json
 from itertools import product
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
-from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, Response
 from evaluation.suites.passrate.prompts import hints, question
 from evaluation.suites.passrate.scorer import passrate_scorer
 from evaluation.suites.passrate.settings import PassrateSettings
+from evaluation.suites.passrate.suite import SUITE
 from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
 
+_PAPER = msgspec.convert({**SUITE.paper}, PassrateSettings)
 _SCHEMA = {
     "type": "object",
     "properties": {"shape": {"type": "string"}, "width": {"type": "number"}},
@@ -109,7 +111,7 @@ def test_both_modes_and_both_cleanings() -> None:
     assert _class(extra, PassrateSettings(mode="schema")) == ""
     ticks = '```json\n{"shape": "a ``` b", "width": 1}\n```'
     assert _class(ticks) == ""
-    published = passrate_scorer(choose_suite("passrate", {}, "paper").settings)
+    published = passrate_scorer(_PAPER)
     other = Record(id="a", schema='{"const": {"shape": "a ``` b", "width": 1}}')
     assert not published(other)(Response(record="a", text=ticks)).passed
 
@@ -152,9 +154,7 @@ def test_title_and_description_stand_before_the_task_line() -> None:
     schema = '{"title": "A  deck.", "description": "Of a\\nferry", "type": "object"}'
     first = question(schema, "x", PassrateSettings()).split("\n")[0]
     assert first == "A deck. Of a ferry. Generate a valid JSON object (task: x)"
-    published = question(
-        schema, "x", choose_suite("passrate", {}, "paper").settings
-    ).split("\n")
+    published = question(schema, "x", _PAPER).split("\n")
     assert published[:2] == ["Generate a valid JSON object (task: x)", ""]
 
 

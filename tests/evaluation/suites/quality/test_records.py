@@ -186,6 +186,9 @@ def test_a_folder_without_a_task_is_said(
     asked = replace(request_for_all, data=str(tmp_path), configs=("gsm8k",))
     with pytest.raises(NoInput, match=r"gsm8k\.parquet"):
         quality_records(asked, SETTINGS)
+    (tmp_path / "gsm8k").mkdir()
+    with pytest.raises(NoInput, match=r"no file main/test\*\.parquet"):
+        quality_records(asked, SETTINGS)
 
 
 def test_a_problem_has_one_name_however_many_are_asked(
