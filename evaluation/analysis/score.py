@@ -22,10 +22,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from curation.json.pointer import at, pointer, tokens_of_fragment
-from curation.json.text import text_of_schema
 from curation.json.values import identity, is_number
 from curation.system.errors import BadData
-from evaluation.answers.json_answers import compiled_schema, envelope_of, find_json
+from evaluation.answers.json_answers import envelope_of, find_json, usable_schema
 from evaluation.reporting.statistics import Interval, t_quantile
 from evaluation.reporting.tables import Cell, Estimate, Rate, Table
 
@@ -237,9 +236,7 @@ def score(
         >>> result.documents["a"]["/total"]["omitted"]
         1
     """
-    compiled = compiled_schema(text_of_schema(schema), "")
-    if isinstance(compiled, str):
-        raise BadData(f"this schema cannot be used: {compiled}")
+    compiled = usable_schema(schema)
     comparison = _Comparison(compiled.value)
     problems = _Problems()
     right = problems.unique(gold, "gold documents of an id that was there already")

@@ -24,14 +24,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 from curation.core.documents import Rejected
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import read_schema
-from curation.json.text import depth, parse
+from curation.json.text import depth, parse, text_of_schema
+from curation.system.errors import BadData
 from curation.system.words import counted, shortened
 from evaluation.answers.extraction import split_thinking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import Json
+    from curation.core.json_types import GivenSchema, Json
 
 #: Maximum characters of an answer.
 MOST_CHARACTERS: Final = 32 * 2**20
@@ -168,17 +169,24 @@ def compiled_schema(text: str | None, dialect: str) -> CompiledSchema | str:
         if isinstance(schema, CompiledSchema)
         else CompiledSchema.from_json(schema, dialect)
     )
-    return why_unusable(compiled) or compiled
-
-
-def why_unusable(compiled: CompiledSchema) -> str:
-    """Compile a schema's validators; return why that fails, empty if it does not."""
     try:
         compiled.validator, compiled.validator_without_formats  # noqa: B018 - compiled here
         compiled.references  # noqa: B018 - its references are found here
     except ValueError as error:
         return shortened(str(error).partition("\n")[0], _SHOWN)
-    return ""
+    return compiled
+
+
+def usable_schema(schema: GivenSchema) -> CompiledSchema:
+    """Return a schema with its validators.
+
+    Raises:
+        BadData: not a valid schema, or a reference in it is unresolvable.
+    """
+    compiled = compiled_schema(text_of_schema(schema), "")
+    if isinstance(compiled, str):
+        raise BadData(f"this schema cannot be used: {compiled}")
+    return compiled
 
 
 #: A code block: three backticks or more, closed by as many.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, TypeGuard
 
+import msgspec
 import pytest
 
 from curation.core.documents import Rejected
@@ -14,7 +15,7 @@ from curation.instances.witnesses.search import Budget, find_witnesses
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record
 from evaluation.suites.passrate.scorer import undeclared_members
-from evaluation.suites.passrate.settings import FailureClass
+from evaluation.suites.passrate.settings import FailureClass, PassrateSettings
 from tests.evaluation.suites.known_answers import KnownAnswer, unexpected
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.model import Witness
     from evaluation.asking.request import SuiteChoice
-    from evaluation.suites.passrate.settings import PassrateSettings
 
 
 #: Witnesses that are made of one schema, and near misses of them.
@@ -292,10 +292,11 @@ def test_every_known_answer_gets_its_class(mode: str) -> None:
 def _pairs(
     chosen: SuiteChoice, records: list[Record]
 ) -> list[tuple[Record, KnownAnswer]]:
+    settings = msgspec.convert(chosen.settings, PassrateSettings, from_attributes=True)
     return [
         (record, known)
         for record in records
-        for known in known_answers(record, chosen.settings)
+        for known in known_answers(record, settings)
     ]
 
 
