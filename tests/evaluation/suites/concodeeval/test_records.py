@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from curation.download.acquire import FetchSettings
 from curation.instances.constraints.interpretations import read_schema
 from curation.instances.values.words import split
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadUsage
 from curation.validation.metaschemas import RUST_VALIDATORS
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Instance, Record, RecordRequest
@@ -36,6 +36,7 @@ from evaluation.suites.concodeeval.schemas import (
 from evaluation.suites.concodeeval.settings import (
     ConcodeSettings,
     SuiteReading,
+    TextLength,
     fields_of,
 )
 from evaluation.suites.concodeeval.suite import SUITE
@@ -308,3 +309,17 @@ def test_the_published_settings_differ_where_the_paper_does() -> None:
     settings = msgspec.convert({**SUITE.paper}, ConcodeSettings)
     assert settings.reading.dialect == "draft-07"
     assert settings.form == "base"
+
+
+@pytest.mark.parametrize("name", ["count", "budget", "samples"])
+def test_a_number_of_things_is_one_at_least(name: str) -> None:
+    """So that no run asks for nothing."""
+    choice = choose_suite("concodeeval", {name: 1})
+    assert getattr(choice.settings, name) == 1
+    with pytest.raises(BadUsage, match=name):
+        choose_suite("concodeeval", {name: 0})
+
+
+def test_a_text_is_measured_in_characters_lines_and_words() -> None:
+    """The last line has no end."""
+    assert TextLength.of("a bc\n\nd") == TextLength(characters=7, lines=3, words=3)
