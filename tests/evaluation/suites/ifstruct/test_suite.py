@@ -167,7 +167,8 @@ def test_yaml_under_an_engine_is_not_run_and_not_counted() -> None:
     row = next(row for row in rows(240) if row.output_format == "yaml")
     record = suite_record(row)
     held = _judge(record, text="", error="compile_error", condition="llguidance")
-    assert (held.counted, held.reasons) == (
+    assert (held.passed, held.counted, held.reasons) == (
+        False,
         False,
         ("not run: YAML is held to no schema",),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -322,6 +323,16 @@ def test_pairs_that_all_agree_give_no_interval() -> None:
     )
     (row,) = _table(run, "constrained").rows
     assert row[6] == Shift(0.0, None)
+
+
+def test_accuracy_has_the_shares_of_valid_and_ordered_answers() -> None:
+    """Of answers of which neither is known there is no share, and not the share 0."""
+    answers = _answers(FREE, "10")
+    (row,) = _table(_run({"m free": answers}), "accuracy").rows
+    assert row == ("gsm8k", "m free", Rate(1, 2), Rate(2, 2), Rate(1, 2), 10.0)
+    unknown = [replace(it, verdicts=(Verdict(passed=True),)) for it in answers]
+    (row,) = _table(_run({"m free": unknown}), "accuracy").rows
+    assert row == ("gsm8k", "m free", Rate(2, 2), None, None, 10.0)
 
 
 def test_what_was_not_run_is_not_run() -> None:
