@@ -4,7 +4,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+# A module is compiled when it is first imported; most of them never are.
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 # Every file of these lists is held against its digest; they name all that is needed.
 HASHED := --require-hashes --no-deps --no-build-isolation
 # Ours cannot have a digest, and what it needs is there by then.
@@ -18,14 +19,14 @@ LIST ?= core
 # Hundreds of processes read what is compiled once, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help dataset demo eval test test-growth test-capabilities test-slow-tenth test-all mutants nightly check format docs release-check bench results gpu-slot wheelhouse lock hashes clean
+.PHONY: help dataset demo eval test test-growth test-drawn test-all mutants nightly check format docs release-check bench results gpu-slot wheelhouse lock hashes clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
 	@echo "make demo        llguidance and no engine on sample schemas"
 	@echo "make eval        llguidance and no engine on 50 schemas, with the embedded model"
 	@echo "make test        the fast tests: a few minutes"
-	@echo "make test-slow-tenth  a tenth of the slow tests, drawn by the commit"
+	@echo "make test-drawn  these, the table of capabilities, and a tenth of the slow ones"
 	@echo "make test-all    these, with branch coverage, and the slow ones: half an hour"
 	@echo "make mutants     forty one-line mutants: how many do tests notice? Half an hour"
 	@echo "make nightly     other people's programs, fuzzed readers, mutants: downloads, hours"
@@ -53,22 +54,17 @@ eval: $(MODELS)
 
 # A file's tests stay on one worker, so that shared fixtures are built once.
 PYTEST := -m pytest -q -rs -n auto --dist loadfile --no-loadscope-reorder
-ROWS := tests/capabilities
 
 test: $(DEV)
-	$(BIN)/python $(COVERED) $(PYTEST) -m "not slow and not nightly" --ignore $(ROWS)
+	$(BIN)/python $(COVERED) $(PYTEST) -m "not slow and not nightly"
 
-# How cost grows with the size of a schema: one process, so that it is quiet.
+# How cost grows with the size of a schema.
 test-growth: $(DEV)
 	$(BIN)/python -m tests.growth
 
-# The table of what the project can do, row by row.
-test-capabilities: $(DEV)
-	$(BIN)/python $(PYTEST) --dist worksteal $(ROWS)
-
-# A tenth of the slow tests, another for each commit.
-test-slow-tenth: $(DEV)
-	$(BIN)/python $(PYTEST) -m "slow and not nightly" --tenth $$(git rev-parse HEAD)
+# In one run, so that all is collected once; each commit draws another tenth.
+test-drawn: $(DEV)
+	$(BIN)/python $(PYTEST) -m "not nightly" --tenth $$(git rev-parse HEAD)
 
 # The fast ones with branch coverage, worker processes included; a killed one leaves no file
 # that could be combined. The slow ones without: to count lines doubles what they take.
@@ -79,8 +75,7 @@ test-all: $(DEV)
 	$(BIN)/python -m coverage combine -q 2> /dev/null || true
 	$(BIN)/python -m coverage report --include 'curation/*' --format total --fail-under 90
 	$(BIN)/python -m coverage report
-	$(MAKE) test-capabilities
-	$(BIN)/python $(PYTEST) -m "slow and not nightly" --ignore $(ROWS)
+	$(BIN)/python $(PYTEST) -m "slow and not nightly"
 
 # Forty one-line mutants of the product, drawn by the commit (tests/mutants.py).
 mutants: $(DEV)
@@ -104,8 +99,6 @@ check: $(DEV)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
-	$(BIN)/csbdata build --sample --replace --format json > /dev/null
-	cat build/sample/README.md build/sample/DETAILS.md | diff -u tests/golden/sample-card.md -
 
 format: $(DEV)
 	$(BIN)/ruff check --fix .

@@ -38,12 +38,17 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.register_profile("quick", settings.get_profile("csbdata"), max_examples=15)
-settings.load_profile("csbdata")
+settings.load_profile("quick")
 
 # Workers of pytest-xdist find them set, by the library that reads lines for Python:
 # output would be folded as on a screen, and what a test sees turn on who runs it.
 for _width in ("COLUMNS", "LINES"):
     os.environ.pop(_width, None)
+
+#: The table of capabilities.
+_ROWS = "tests/capabilities/"
+#: The files that take longest.
+_LONGEST = (_ROWS, "tests/growth/")
 
 #: What tells a child process to measure its coverage, too.
 _COVERAGE = "COVERAGE_PROCESS_CONFIG"
@@ -70,10 +75,11 @@ def pytest_xdist_auto_num_workers() -> int | None:
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Draw fewer examples of a law where the slow tests are left out."""
-    if "not slow" in config.getoption("markexpr"):
-        settings.load_profile("quick")
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Draw fewer examples of a law in a fast test."""
+    is_slow = item.get_closest_marker("slow") is not None
+    settings.load_profile("csbdata" if is_slow else "quick")
 
 
 def pytest_collection_modifyitems(
@@ -81,19 +87,21 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Give slow tests twenty minutes, and nightly ones two hours, before they fail.
 
-    With `--tenth`, deselect the slow tests that are not drawn. The file that takes
-    longest begins, so that no worker is left alone with it at the end.
+    With `--tenth`, deselect the slow tests that are not drawn; the table of
+    capabilities stays whole. The files that take longest begin, so that no worker is
+    left alone with one at the end.
     """
-    items.sort(key=lambda item: "tests/growth/" not in item.nodeid)
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONGEST))
     seed = config.getoption("tenth")
     if seed:
-        drawn = [
+        slow = [
             item
             for item in items
-            if item.get_closest_marker("slow") is None or is_drawn(item.nodeid, seed)
+            if item.get_closest_marker("slow") and not item.nodeid.startswith(_ROWS)
         ]
-        config.hook.pytest_deselected(items=[*{*items} - {*drawn}])
-        items[:] = drawn
+        left_out = {*slow} - {*drawn(slow, seed)}
+        config.hook.pytest_deselected(items=[*left_out])
+        items[:] = [item for item in items if item not in left_out]
     for item in items:
         if item.get_closest_marker("nightly"):
             item.add_marker(pytest.mark.timeout(7200))
@@ -101,10 +109,14 @@ def pytest_collection_modifyitems(
             item.add_marker(pytest.mark.timeout(1200))
 
 
-def is_drawn(name: str, seed: str) -> bool:
-    """Draw a tenth of all names, another tenth for each seed."""
-    digest = hashlib.sha256(f"{name} {seed}".encode()).digest()
-    return int.from_bytes(digest) % 10 == 0
+def drawn(items: list[pytest.Item], seed: str) -> list[pytest.Item]:
+    """Draw a tenth of all tests, another tenth for each seed.
+
+    It is every tenth by name: of a file's tests, which take about the same time, each
+    draw has as many, so that no draw takes much longer than another.
+    """
+    first = int.from_bytes(hashlib.sha256(seed.encode()).digest()) % 10
+    return sorted(items, key=lambda item: item.nodeid)[first::10]
 
 
 @pytest.hookimpl(trylast=True)

@@ -158,9 +158,8 @@ def usable_functions(
     """
     import torch  # noqa: PLC0415 - heavy
 
-    from evaluation.models.base import RowMask  # noqa: PLC0415 - heavy
     from evaluation.models.hardware import DeviceClock, to_device  # noqa: PLC0415 - heavy
-    from evaluation.models.token_choice import TokenChooser  # noqa: PLC0415 - heavy
+    from evaluation.models.token_choice import RowMask, TokenChooser  # noqa: PLC0415 - the same
 
     chooser = TokenChooser(device, DeviceClock(device), tie=0.0)
     masks = [RowMask(of=bits, row=row) for row in range(len(bits))]

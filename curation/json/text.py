@@ -41,10 +41,13 @@ _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NEGATIVE_ZERO = re.compile(rb"-0(?![\d.eE])")
 #: Decimal arithmetic ends at exponents of 18 digits.
 _HUGE_EXPONENT = re.compile(r"[eE][-+]?\d{10}")
-#: A float after the prefix of a value in a JSON text, or text like one in a
-#: string of it; orjson writes what JSON has no number for as null. One class of
-#: characters after the other lets `re` pass over a text three times as fast.
-_MAYBE_FLOAT = re.compile(rb"[:,\[][-\dn](?:\d*[.eE]|ull)")
+#: A number that orjson may spell in its own way, after the prefix of a value in a JSON
+#: text, or text like one in a string of it: small, with an exponent, or whole with a
+#: fraction. orjson writes what JSON has no number for as null. One class of characters
+#: after the other lets `re` pass over a text three times as fast.
+_MAYBE_FLOAT = re.compile(
+    rb"[:,\[][-\dn](?:\d*(?:[eE]|\.(?:0(?:000|(?!\d))|\d+[eE]))|ull)"
+)
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 

@@ -22,11 +22,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from curation.json.pointer import at, pointer, tokens_of_fragment
-from curation.json.text import text_of_schema
 from curation.json.values import identity, is_number
 from curation.system.errors import BadData
-from evaluation.answers.envelopes import envelope_of, find_json
-from evaluation.answers.json_answers import compiled_schema
+from evaluation.answers.json_answers import envelope_of, find_json, usable_schema
 from evaluation.reporting.statistics import Interval, t_quantile
 from evaluation.reporting.tables import Cell, Estimate, Rate, Table
 
@@ -66,24 +64,13 @@ _NUMBER, _LIST = Rule("number"), Rule("list")
 
 
 class Leaf(NamedTuple):
-    """The result of one leaf."""
+    """The result of one leaf, with both sides."""
 
     path: _Path
     outcome: Outcome
     gold: Json
     answer: Json
     exact: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mistake:
-    """A leaf that is not right, with both sides."""
-
-    document: str
-    field: str
-    outcome: Outcome
-    gold: Json
-    answer: Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +81,12 @@ class ExtractionScore:
     documents: Mapping[str, Mapping[str, Counter[str]]]
     #: The rule of each field.
     rules: Mapping[str, str]
-    mistakes: Sequence[Mistake]
+    #: Leaves that are not right, each with its document.
+    mistakes: Sequence[tuple[str, Leaf]]
     #: One line for each kind of problem of the input: documents are never dropped
     #: silently.
     problems: Sequence[str]
-    #: Envelopes of the answers (`evaluation.answers.envelopes`).
+    #: Envelopes of the answers (`evaluation.answers.json_answers`).
     envelopes: Counter[str] = field(default_factory=Counter)
     #: Tables of a preset.
     more: Sequence[Table] = ()
@@ -248,9 +236,7 @@ def score(
         >>> result.documents["a"]["/total"]["omitted"]
         1
     """
-    compiled = compiled_schema(text_of_schema(schema), "")
-    if isinstance(compiled, str):
-        raise BadData(f"this schema cannot be used: {compiled}")
+    compiled = usable_schema(schema)
     comparison = _Comparison(compiled.value)
     problems = _Problems()
     right = problems.unique(gold, "gold documents of an id that was there already")
@@ -277,7 +263,7 @@ def score(
         "answers that the schema refuses, which are compared all the same",
     )
     documents: dict[str, dict[str, Counter[str]]] = {}
-    mistakes: list[Mistake] = []
+    mistakes: list[tuple[str, Leaf]] = []
     for name, value in right.items():
         fields: dict[str, Counter[str]] = defaultdict(Counter)
         leaves = comparison.leaves(value, values.get(name))
@@ -289,15 +275,7 @@ def score(
             fields[where][leaf.outcome] += 1
             fields[where]["exact"] += leaf.exact
             if leaf.outcome != "right":
-                mistakes.append(
-                    Mistake(
-                        document=name,
-                        field=where,
-                        outcome=leaf.outcome,
-                        gold=leaf.gold,
-                        answer=leaf.answer,
-                    )
-                )
+                mistakes.append((name, leaf))
         documents[name] = dict(fields)
     extra_tables = _sob_tables(compiled, right, values) if preset == "sob" else ()
     return ExtractionScore(

@@ -4,9 +4,8 @@ Thinking is in tags, in the channels of OpenAI's harmony format
 (https://cookbook.openai.com/articles/openai-harmony), or before a closing tag alone.
 End tokens that a server left in the text are taken off too.
 
-Published benchmarks take the answer out of its fences in five ways, which differ in
-unclosed fences, backticks inside strings and text around. A suite names its policy, and
-its results show the name.
+Published benchmarks differ in what they take off around an answer: unclosed fences,
+backticks inside strings, text around.
 """
 
 from __future__ import annotations
@@ -139,39 +138,13 @@ def _split_harmony(text: str) -> AnswerParts | None:
 
 _FENCE: Final = "```"
 #: A fence and the name of a language; an answer on the same line is not one.
-_OPENING: Final = re.compile(r'\A```+[ \t]*+(?:([^\s`{\["]*+)(?!`))?[ \t]*+\r?\n?')
-_PAIR: Final = re.compile(r"```(.*?)```", re.DOTALL)
-#: A first line with the name of a language alone.
-_LANGUAGE: Final = re.compile(r"\A[ \t]*\.?([A-Za-z][\w+#-]*)[ \t]*\r?\n")
+_OPENING: Final = re.compile(r'\A```+[ \t]*+(?:[^\s`{\["]*+(?!`))?[ \t]*+\r?\n?')
+
+#: Takes the answer out of a text without thinking; empty if it finds none.
+Policy: TypeAlias = Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extraction:
-    """The part of a text that a policy takes for the answer."""
-
-    #: None if the policy finds no answer, for the reason in `problem`.
-    text: str | None
-    #: Whether it was in a fence.
-    fenced: bool = False
-    #: The language that the fence names; empty for none.
-    language: str = ""
-    #: The text before and after it.
-    before: str = ""
-    after: str = ""
-    #: `unclosed_fence`, `no_fence` or `no_braces`; empty without a problem.
-    problem: str = ""
-
-
-#: Takes the answer out of a text without thinking.
-Policy: TypeAlias = Callable[[str], Extraction]
-
-
-def raw(text: str) -> Extraction:
-    """Return the whole text, without the white space around it."""
-    return Extraction(text=text.strip())
-
-
-def outer_fence(text: str) -> Extraction:
+def outer_fence(text: str) -> str:
     """Return the content of a fence that holds the whole text, otherwise the text.
 
     Only that one fence is removed: backticks inside strings stay. An unclosed fence is
@@ -180,66 +153,12 @@ def outer_fence(text: str) -> Extraction:
     text = text.strip()
     opening = _OPENING.match(text)
     if opening is None:
-        return Extraction(text=text)
+        return text
     body = text[opening.end() :]
-    closed = body.endswith(_FENCE)
-    return Extraction(
-        text=(body.rstrip("`") if closed else body).strip(),
-        fenced=True,
-        language=opening[1] or "",
-        problem="" if closed else "unclosed_fence",
-    )
+    return (body.rstrip("`") if body.endswith(_FENCE) else body).strip()
 
 
-def strict_fence(text: str) -> Extraction:
-    """Return the lines between the first two lines that begin with a fence.
-
-    Without such a line the whole text is the answer; an unclosed fence holds none.
-    What follows the closing backticks on their line is text after the answer.
-    Source: the published validator of IFStruct.
-    """
-    lines = text.strip().split("\n")
-    marks = [number for number, line in enumerate(lines) if line.startswith(_FENCE)]
-    if not marks:
-        return Extraction(text=text.strip())
-    start = marks[0]
-    before = "\n".join(lines[:start])
-    language = lines[start].strip().strip("`").strip()
-    if len(marks) == 1:
-        return Extraction(
-            text=None, language=language, before=before, problem="unclosed_fence"
-        )
-    remaining = (lines[marks[1]].lstrip("`"), *lines[marks[1] + 1 :])
-    return Extraction(
-        text="\n".join(lines[start + 1 : marks[1]]),
-        fenced=True,
-        language=language,
-        before=before,
-        after="\n".join(remaining).strip("\r\n"),
-    )
-
-
-def first_fence(text: str) -> Extraction:
-    """Return the text between the first two marks of three backticks.
-
-    A first line with the name of a language alone is not part of it. Without a pair of
-    marks the answer is missing. Source: the published scripts of ConCodeEval.
-    """
-    pair = _PAIR.search(text)
-    if pair is None:
-        problem = "unclosed_fence" if _FENCE in text else "no_fence"
-        return Extraction(text=None, before=text, problem=problem)
-    named = _LANGUAGE.match(pair[1])
-    return Extraction(
-        text=pair[1][named.end() if named else 0 :].strip(),
-        fenced=True,
-        language=named[1] if named else "",
-        before=text[: pair.start()],
-        after=text[pair.end() :],
-    )
-
-
-def strip_all_backticks(text: str) -> Extraction:
+def strip_all_backticks(text: str) -> str:
     """Return a text that begins with a fence without any mark of three backticks.
 
     It damages strings with such marks. Source: the published reading of the prompted
@@ -247,41 +166,13 @@ def strip_all_backticks(text: str) -> Extraction:
     """
     text = text.strip()
     if not text.startswith(_FENCE):
-        return Extraction(text=text)
-    cleaned = text.replace(f"{_FENCE}json", "").replace(_FENCE, "").strip()
-    return Extraction(text=cleaned, fenced=True)
-
-
-def outer_braces(text: str) -> Extraction:
-    """Return the text from the first opening bracket to the last closing one.
-
-    Brackets of objects and arrays; the last matches the kind of the first.
-    """
-    opening = re.search(r"[{\[]", text)
-    if opening is None:
-        return Extraction(text=None, before=text, problem="no_braces")
-    start = opening.start()
-    end = text.rfind("}" if text[start] == "{" else "]")
-    if end < start:
-        return Extraction(text=text[start:].strip(), before=text[:start])
-    return Extraction(
-        text=text[start : end + 1], before=text[:start], after=text[end + 1 :]
-    )
+        return text
+    return text.replace(f"{_FENCE}json", "").replace(_FENCE, "").strip()
 
 
 #: Every policy by its name in settings and results.
 POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
-    {
-        policy.__name__: policy
-        for policy in (
-            raw,
-            outer_fence,
-            strict_fence,
-            first_fence,
-            strip_all_backticks,
-            outer_braces,
-        )
-    }
+    {policy.__name__: policy for policy in (outer_fence, strip_all_backticks)}
 )
 
 
@@ -366,7 +257,7 @@ def triage(response: Response, rules: TriageRules) -> str | MissingAnswer:
     parts = split_thinking(text) if rules.splits_thinking else AnswerParts(answer=text)
     answer = parts.answer
     if rules.policy is not None:
-        answer = rules.policy(answer).text or ""
+        answer = rules.policy(answer)
     if not answer.strip():
         return _without_text(response, parts)
     if rules.refusals is Refusals.BY_WORDS and "{" not in answer and "[" not in answer:

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from curation.core.documents import Rejected
-from curation.instances.constraints.interpretations import read_schema
 from curation.json.text import text_of_schema
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.schema.subschemas import subschemas
-from curation.system.errors import BadData, BadUsage
+from curation.system.errors import BadUsage
 from evaluation.answers.extraction import POLICIES, split_thinking
-from evaluation.answers.json_answers import JsonProblem, read_json_answer, why_unusable
+from evaluation.answers.json_answers import JsonProblem, read_json_answer, usable_schema
 from evaluation.answers.schema_faults import SchemaFault, answer_faults
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 #: The policy of rewards.
 _TRAINED: Final = "outer_fence"
-#: Compiled schemas kept.
+#: Schemas whose assertions are counted once.
 _KEPT: Final = 256
 _ASSERTIONS: Final = names_of_kind(KeywordKind.ASSERTION) | {"additionalProperties"}
 
@@ -67,8 +65,7 @@ def judge(
         schema: A JSON Schema: a dict, a bool, its JSON text, or a model of pydantic.
         formats: Whether `format` is asserted.
         policy: What takes the JSON out of the text, once thinking and end tokens are
-            off: `outer_fence`, `first_fence`, `outer_braces`, `raw`, ...
-            (`evaluation.answers.extraction.POLICIES`); empty for the text as it is.
+            off: `outer_fence` or `strip_all_backticks`; empty for the text as it is.
 
     Raises:
         BadUsage: unknown policy, or the text is not a string.
@@ -84,11 +81,11 @@ def judge(
         'syntax'
         >>> judge('{"a": 1, "a": 2}', schema).duplicates
         ('a',)
-        >>> judge("<think>?</think>Here: {} Done.", schema, policy="outer_braces").score
+        >>> judge("<think>?</think>{}", schema, policy="outer_fence").score
         0.5
     """
     _refuse_no_text(text)
-    compiled, assertions = _compiled(text_of_schema(schema))
+    compiled = usable_schema(schema)
     answer = read_json_answer(_answer_in(text, policy) if policy else text)
     if answer.problem is not None:
         reasons = (f"not JSON: {answer.detail}",)
@@ -102,7 +99,7 @@ def judge(
     failed = len({fault.schema_path for fault in faults})
     return TextJudgement(
         valid=False,
-        score=(2 - failed / max(assertions, failed)) / 3,
+        score=(2 - failed / max(_assertions(compiled), failed)) / 3,
         faults=faults,
         reasons=tuple(fault.reason for fault in faults),
         duplicates=answer.duplicates,
@@ -189,16 +186,10 @@ def _answer_in(text: str, policy: str) -> str:
     if policy not in POLICIES:
         then = f"choose one of {', '.join(POLICIES)}"
         raise BadUsage(f"unknown policy {policy!r}", then=then)
-    return POLICIES[policy](split_thinking(text).answer).text or ""
+    return POLICIES[policy](split_thinking(text).answer)
 
 
 @lru_cache(maxsize=_KEPT)
-def _compiled(text: str) -> tuple[CompiledSchema, int]:
-    """Return a schema with its validators, and how many assertions it has."""
-    compiled = read_schema(text)
-    if isinstance(compiled, Rejected):
-        raise BadData(f"this is no JSON Schema: {compiled.detail or compiled.reason}")
-    if reason := why_unusable(compiled):
-        raise BadData(f"this schema cannot be used: {reason}")
+def _assertions(compiled: CompiledSchema) -> int:
     inner = subschemas(compiled.value, compiled.dialect)
-    return compiled, sum(len(_ASSERTIONS & schema.keys()) for schema in inner)
+    return sum(len(_ASSERTIONS & schema.keys()) for schema in inner)

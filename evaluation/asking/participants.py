@@ -92,7 +92,7 @@ def engines_of(request: RunRequest) -> list[Side]:
     sides: list[Side] = []
     for options in request.models:
         if options.over_http:
-            from evaluation.servers.prices import prices_of  # noqa: PLC0415 - of servers alone
+            from evaluation.servers.models import prices_of  # noqa: PLC0415 - of servers alone
 
             servers = _servers(options, request)
             connection = servers[0].connection

@@ -176,11 +176,10 @@ def choose_suite(
     if compat:
         if compat != PAPER:
             raise BadUsage(f"{compat!r} is no reading: there is only {PAPER}")
-        if suite.paper is None:
+        if not suite.paper:
             raise BadUsage(
                 f"suite {suite.name} has one reading only", then=f"leave @{PAPER} out"
             )
-        settings = suite.paper(settings)
     names = suite.settings.__struct_fields__
     for name in values or {}:
         if name not in names:
@@ -189,7 +188,8 @@ def choose_suite(
                 f"suite {suite.name} has no setting {name!r}",
                 then=f"did you mean: {', '.join(near) or 'none: it has no settings'}",
             )
-    merged = {**msgspec.to_builtins(settings), **(values or {})}
+    published = suite.paper if compat else {}
+    merged = {**msgspec.to_builtins(settings), **published, **(values or {})}
     try:
         settings = msgspec.convert(merged, suite.settings, strict=False)
     except msgspec.ValidationError as error:

@@ -356,7 +356,7 @@ def model_options(run: RunOptions, settings: RunSettings) -> list[ModelOptions]:
     names = run.model or ["smollm2"]
     prices: list[TokenPrices | None] = [None]
     if settings.price:
-        from evaluation.servers.prices import parse_prices
+        from evaluation.servers.models import parse_prices
 
         prices = [
             parse_prices(text) if text else None for text in settings.price.split(",")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from curation.commands.options import path_option, with_option_groups
+from curation.json.pointer import pointer
 from curation.system.errors import BadData, BadUsage
 from curation.system.terminal import say
 from evaluation.reporting.printing import (
@@ -138,10 +139,10 @@ def _documents(path: Path, problems: list[str]) -> Iterator[tuple[str, Json]]:
 def _page(result: ExtractionScore, problems: Sequence[str]) -> str:
     """Return a page with the tables and both sides of every mistake."""
     rows = "\n".join(
-        f"<tr class={mistake.outcome}><td>{escape(mistake.document)}"
-        f"<td>{escape(mistake.field)}"
-        f"<td>{mistake.outcome}<td>{_side(mistake.gold)}<td>{_side(mistake.answer)}"
-        for mistake in result.mistakes[:_MAX_MISTAKES]
+        f"<tr class={leaf.outcome}><td>{escape(document)}"
+        f"<td>{escape(pointer(leaf.path))}"
+        f"<td>{leaf.outcome}<td>{_side(leaf.gold)}<td>{_side(leaf.answer)}"
+        for document, leaf in result.mistakes[:_MAX_MISTAKES]
     )
     count = min(len(result.mistakes), _MAX_MISTAKES)
     tables = "\n".join(map(as_markdown, result.tables()))

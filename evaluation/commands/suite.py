@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,7 +32,7 @@ from evaluation.commands.show_run import (
     print_scored,
     say_unfinished,
 )
-from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
+from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
     from evaluation.asking.request import RunRequest, SuiteChoice
@@ -302,40 +301,3 @@ def generate_command(  # noqa: PLR0913 (options of one command)
         temporary.write_bytes(encode_records(records))
     say(f"{counted(len(records), 'record')} in {out}")
     say_command("Next", command("suite", "run", name, "--data", out))
-
-
-@app.command("selftest")
-def selftest_command(
-    *,
-    name: _NameArgument,
-    data: _DataOption = None,
-    limit: _LimitOption = None,
-    value: SetOption = None,
-    format_: ReportFormatOption = ReportFormat.AUTO,
-) -> None:
-    """Score a handful of known answers a class, right ones and wrong ones.
-
-    Example: csbdata suite selftest passrate --limit 20
-
-    Exits with 1 if a verdict is not the one intended.
-    """
-    from evaluation.asking.records import OWN, records_of
-    from evaluation.asking.self_test import kinds_table, self_test, surprises_table
-
-    options = RunOptions(data=data or OWN, limit=limit)
-    choice, request = _request(name, value, options)
-    tested = self_test(
-        choice,
-        records_of(choice, request.records()).records,
-        jobs=os.cpu_count() or 1,
-        progress=progress_for(format_),
-    )
-    tables = [kinds_table(tested)]
-    surprises = surprises_table(tested)
-    if surprises.rows:
-        tables.append(surprises)
-    print_tables(tables, format_, {"suite": choice.header()})
-    wrong = sum(not answer.as_expected for answer in tested)
-    if wrong or not tested:
-        say(f"{wrong:,} of {len(tested):,} verdicts are not as intended", style="red")
-        raise typer.Exit(1)

@@ -83,7 +83,7 @@ class Constraint(Participant, Protocol):
 SUITE: Final = "suite"
 _NS_PER_SECOND = 1_000_000_000
 #: Facts on a model that vary by themselves: a rerun resumes even if they changed.
-MOVING_FACTS: Final = frozenset({"gpu_settings", "mask_threads"})
+MOVING_FACTS: Final = frozenset({"gpu_settings"})
 
 
 class ParticipantHeader(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,8 +196,6 @@ class ModelHeader(msgspec.Struct, frozen=True, kw_only=True):
     gpu_settings: dict[str, str] = {}
     dtype: str = ""
     threads: int | None = None
-    #: Masks of a batch computed at a time, by engines that allow it.
-    mask_threads: int | None = None
     #: Version by the library's name.
     libraries: dict[str, str] = {}
     #: The date given to the chat template; empty without a template.

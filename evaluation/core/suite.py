@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
@@ -58,24 +58,6 @@ SCORING_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
 COMMON_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
     {ENGINE_ERROR: "the engine refused the schema, or failed", **SCORING_CLASSES}
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownAnswer:
-    """An answer with a known verdict, for a suite's self-test."""
-
-    #: What was done: `reference`, `truncated`, `wrong_type`, ...
-    kind: str
-    text: str | None
-    #: The expected failure class; empty if it must pass.
-    expected: str = ""
-    #: Text that one of the verdict's reasons must contain; empty for any.
-    because: str = ""
-    reasoning: str = ""
-    finish: str = "stop"
-    error: str = ""
-    #: How it was written (`Response.writing`).
-    writing: Label | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,9 +142,6 @@ class Suite(Generic[S]):
     #: Returns what prepares records and judges their responses; called once in each
     #: process.
     scorer: Callable[[S], Scorer]
-    #: Yields answers to a record whose verdicts are known: right ones that must pass,
-    #: and mutated ones that must fail for the reason intended.
-    known_answers: Callable[[Record, S], Iterable[KnownAnswer]]
     #: Yields the suite's own tables of a scored run, around which standings, pairs,
     #: classes and costs are; None for rates by group.
     tables: Callable[[ScoredRun], Iterable[Table]] | None = None
@@ -187,9 +166,8 @@ class Suite(Generic[S]):
     #: Returns what settings refer to, for the run's header: the text of a prompt's
     #: file, ...
     facts: Callable[[S], Mapping[str, Json]] | None = None
-    #: Returns the settings of the published reading (`NAME@paper`); None
-    #: without another reading.
-    paper: Callable[[S], S] | None = None
+    #: The settings of the published reading (`NAME@paper`); empty without another.
+    paper: Mapping[str, Json] = field(default_factory=dict)
     #: Reads one line of a response file as the benchmark's authors publish them; None
     #: for a line in another layout. None without such files.
     published_response: Callable[[Mapping[str, Json]], Response | None] | None = None

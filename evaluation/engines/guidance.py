@@ -45,8 +45,6 @@ PRESETS: dict[str, dict[str, object]] = {
 class Engine:
     """guidance's grammars, llguidance's masks."""
 
-    masks_side_by_side = True
-
     def __init__(self, tokenizer: Tokenizer, options: Mapping[str, Any]) -> None:
         """Build llguidance's tables of the vocabulary."""
         import guidance

@@ -59,9 +59,6 @@ PRESETS = {
 class Engine:
     """llama.cpp's converter of schemas, and XGrammar's compiler of its grammars."""
 
-    #: Its masks are XGrammar's.
-    masks_side_by_side = True
-
     def __init__(self, tokenizer: Tokenizer, options: Mapping[str, Any]) -> None:
         """Build XGrammar's tables of the vocabulary."""
         masks = _beside("xgrammar")

@@ -121,9 +121,6 @@ class _Matcher:
 class _Engine:
     """llguidance over one tokenizer."""
 
-    #: Its masks are native code that lets go of Python's lock.
-    masks_side_by_side = True
-
     def __init__(self, tokenizer: Tokenizer, options: Mapping[str, object]) -> None:
         import llguidance
 

@@ -101,9 +101,6 @@ class StandIn(types.ModuleType):
 class Engine:
     """A grammar compiler over one vocabulary."""
 
-    #: Its masks are native code that lets go of Python's lock.
-    masks_side_by_side = True
-
     def __init__(self, tokenizer: Tokenizer, options: Mapping[str, Any]) -> None:
         """Build the vocabulary's tables; raises what xgrammar raises."""
         xgrammar = import_xgrammar()

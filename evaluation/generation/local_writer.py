@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from curation.workers.fingerprint import fingerprint
 from curation.workers.limits import Limits
 from evaluation.core.cases import Result
 from evaluation.core.run_header import MOVING_FACTS
-from evaluation.generation.engine_session import EngineProcess, EngineSession
+from evaluation.generation.engine_session import EngineSession, engine_sessions
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
     Generation,
@@ -54,7 +55,7 @@ class LocalWriter(TextWriter):
         batch: int = 1,
         say: Callable[[str], None] = lambda _line: None,
     ) -> None:
-        """Prepare; the engine's process is started when first needed.
+        """Prepare; the engine's processes are started when first needed.
 
         Args:
             model: The model, loaded.
@@ -71,7 +72,8 @@ class LocalWriter(TextWriter):
         self._options = options
         self._asked_batch = self._batch = batch
         self._say = say
-        self._process: EngineProcess | None = None
+        self._open = ExitStack()
+        self._sessions: Sequence[EngineSession] = ()
         self.label = engine.label
         self.identity = fingerprint(
             engine=engine.identity,
@@ -220,9 +222,9 @@ class LocalWriter(TextWriter):
     def _sessions_for(self, count: int) -> list[EngineSession | None]:
         if self._engine.file.name == UNCONSTRAINED:
             return [None] * count
-        if self._process is None:
+        if not self._sessions:
             tokenizer = self._tokenizer()
-            self._process = EngineProcess(
+            sessions = engine_sessions(
                 engine_program(self._engine, tokenizer),
                 self._asked_batch,
                 vocab_size=tokenizer.vocab_size,
@@ -231,14 +233,18 @@ class LocalWriter(TextWriter):
                     memory_mb=self._options.memory_mb,
                     recycle_after=_NEVER,
                 ),
-                mask_threads=self._model.mask_threads,
                 end_tokens=self._model.end_tokens,
             )
-            self._process.start()
-        return list(self._process.sessions[:count])
+            self._sessions = self._open.enter_context(sessions)
+        used = self._sessions[:count]
+        # All load the engine at the same time, so that no text waits for it.
+        for session in used:
+            session.worker.launch()
+        for session in used:
+            session.worker.start()
+        return list(used)
 
     def close(self) -> None:
-        """End the engine's process."""
-        if self._process is not None:
-            self._process.close()
-        self._process = None
+        """End the engine's processes."""
+        self._open.close()
+        self._sessions = ()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
@@ -28,19 +28,18 @@ from evaluation.generation.text_generation import (
     TextEnding,
     TokenizedRequest,
 )
-from evaluation.models.base import (
-    NO_WORK,
+from evaluation.models.hardware import TimedWork, check_device, is_memory_used_up
+from evaluation.models.token_choice import (
     ChosenToken,
     ChosenTokens,
     RowLogits,
-    TimedWork,
+    TokenChooser,
     TokenQuestion,
 )
-from evaluation.models.hardware import check_device, is_memory_used_up
 from evaluation.walking.engine_process import CoreWaits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evaluation.generation.engine_session import EngineSession
     from evaluation.models.transformers import TransformersModel
@@ -84,8 +83,8 @@ class TextUnderWay:
     start: int
     #: How long the loop had waited for its core by then; 0 if not counted.
     core_wait_ns: int = 0
-    #: The last pass: its time, and when it was handed over.
-    work: TimedWork = NO_WORK
+    #: The pass that it was fed last: what it took, and when it was handed over.
+    work: TimedWork = field(default=lambda: 0)
     handed_over: int = 0
     #: Logits for the next token; None before the first pass.
     logits: RowLogits | None = None
@@ -119,8 +118,8 @@ class TextUnderWay:
         return perf_counter_ns() - self.start
 
     def waited_ns(self) -> int:
-        """Return how long the loop waited after the logits were ready."""
-        logits_there = self.handed_over + self.work.ns()
+        """Return how long the loop stood waiting when the logits were there."""
+        logits_there = self.handed_over + self.work()
         return max(0, self.wait_over - max(self.wait_begun, logits_there))
 
     def note_step(self, chosen: ChosenTokens | None) -> None:
@@ -129,17 +128,16 @@ class TextUnderWay:
         # The first wait is that for the grammar.
         if self.compile_wait_ns is None:
             self.compile_wait_ns = wait
-        transfer = None if chosen is None else chosen.transfer
-        apply = None if chosen is None else chosen.apply
+        transfer, apply = chosen and chosen.transfer, chosen and chosen.apply
         self.steps.append(
             DecodingStep(
                 fed=self.fed,
-                forward_ns=self.work.ns(),
+                forward_ns=self.work(),
                 mask_ns=self.mask_ns,
                 wait_ns=wait,
-                transfer_ns=None if transfer is None else transfer.ns(),
-                apply_ns=None if apply is None else apply.ns(),
-                sampling_ns=None if chosen is None else chosen.sampling.ns(),
+                transfer_ns=transfer and transfer(),
+                apply_ns=apply and apply(),
+                sampling_ns=chosen and chosen.sampling(),
                 loop_ns=self.loop_ns,
             )
         )
@@ -185,7 +183,8 @@ class _Batch:
         #: Sessions without a text.
         self._free = deque(sessions)
         self._is_alone = len(sessions) == 1
-        self._decoding = model.open()
+        self._rows = model.open()
+        self._chooser = TokenChooser(model.module.device, model.clock, model.tie)
         #: The texts under way, in the order of the rows.
         self._active: list[TextUnderWay] = []
 
@@ -223,13 +222,14 @@ class _Batch:
     def _read_prompt(self, text: TextUnderWay) -> None:
         text.handed_over = perf_counter_ns()
         try:
-            prefill = self._decoding.admit(text.request.prompt)
+            begun = self._model.clock.moment()
+            logits = self._rows.admit(text.request.prompt)
+            text.work = self._model.clock.since(begun)
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._end_by_model(text, error)
             self._report(text)
             return
-        text.work = prefill.work
-        text.logits = RowLogits(of=prefill.logits)
+        text.logits = RowLogits(of=logits[None])
         text.fed = len(text.request.prompt)
         self._active.append(text)
 
@@ -242,7 +242,7 @@ class _Batch:
             if text.outcome is not None:
                 self._report(text)
         self._active = [self._active[row] for row in going]
-        self._decoding.keep(going)
+        self._rows.keep(going)
 
     def _report(self, text: TextUnderWay) -> None:
         self._free.append(text.session)
@@ -252,24 +252,19 @@ class _Batch:
     def _feed(self) -> None:
         """One pass over the pending tokens of each text."""
         rows = [text.ahead for text in self._active]
-        self._send()
         start = perf_counter_ns()
         try:
-            fed = self._decoding.feed(rows)
+            begun = self._model.clock.moment()
+            logits = self._rows.feed(rows)
+            work = self._model.clock.since(begun)
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
         for row, text in enumerate(self._active):
             if text.ahead:
-                text.logits = RowLogits(of=fed.logits, row=row)
-                text.fed, text.work, text.handed_over = len(text.ahead), fed.work, start
+                text.logits = RowLogits(of=logits, row=row)
+                text.fed, text.work, text.handed_over = len(text.ahead), work, start
                 text.ahead = []
-
-    def _send(self) -> None:
-        """Have the engine work on its questions."""
-        for text in self._active:
-            if text.session is not None:
-                text.session.send()
 
     def _lose_all(self, error: Exception) -> None:
         """End every text: the state of the batch is unknown."""
@@ -277,7 +272,7 @@ class _Batch:
             if text.outcome is None:
                 self._end_by_model(text, error)
             self._report(text)
-        self._active, self._decoding = [], self._model.open()
+        self._active, self._rows = [], self._model.open()
 
     def _advance(self) -> None:
         """Choose the next token of every text for which it can be chosen."""
@@ -285,16 +280,13 @@ class _Batch:
         for text in self._active:
             if text.logits is None:
                 continue
-            try:
+            with self._failures(text):
                 if self._wait_later(text):
                     continue
                 question = self._look_for_mask(text, text.logits)
-            except EngineEnded as ended:
-                self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
-                continue
-            text.logits = None
-            if question is not None:
-                ready.append((text, question))
+                text.logits = None
+                if question is not None:
+                    ready.append((text, question))
         if ready:
             self._choose(ready)
 
@@ -337,26 +329,30 @@ class _Batch:
     def _choose(self, ready: Sequence[tuple[TextUnderWay, TokenQuestion]]) -> None:
         """Choose the next token of each text, and hand it to its engine."""
         try:
-            choices = self._decoding.choose([question for _, question in ready])
-            choices.sampling.ns()  # Waits for the device, where it may fail.
+            choices = self._chooser.choose([question for _, question in ready])
+            choices.sampling()  # Waits for the device, where it may fail.
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
         for (text, _), token in zip(ready, choices.tokens, strict=True):
-            try:
+            with self._failures(text):
                 self._take_choice(text, token, choices)
-            except EngineEnded as ended:
-                self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
-            except LogitsError as error:
-                self._end_by_model(text, error)
         for text, _ in ready if self._options.forced else ():
             if text.session is None or text.outcome is not None:
                 continue
-            # The engine has the tokens of all by now.
-            try:
+            # The engines have the tokens of all by now.
+            with self._failures(text):
                 self._add_forced(text, text.session.forced_after())
-            except EngineEnded as ended:
-                self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
+
+    @contextmanager
+    def _failures(self, text: TextUnderWay) -> Iterator[None]:
+        """End a text on which its engine, or what the model computed, fails."""
+        try:
+            yield
+        except EngineEnded as ended:
+            self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
+        except LogitsError as error:
+            self._end_by_model(text, error)
 
     def _take_choice(
         self, text: TextUnderWay, token: ChosenToken, choices: ChosenTokens
@@ -375,7 +371,7 @@ class _Batch:
     def _begin_grammar(self, text: TextUnderWay, session: EngineSession) -> bool:
         """Wait for the grammar; return whether it fixes how every text begins."""
         compiled = session.compiled()
-        text.compile_ns, text.warnings = compiled.ns, compiled.warnings
+        text.compile_ns, text.warnings = compiled.compile_ns, compiled.warnings
         if not compiled.forced:
             return False
         text.first_ns = text.last_ns = text.age_ns()

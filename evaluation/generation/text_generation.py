@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.core.json_types import Json, UntypedJson
+from curation.core.json_types import Json
 from evaluation.core.cases import Bounds, Result
 
 if TYPE_CHECKING:
@@ -82,11 +82,11 @@ _ENDINGS_OF_TEXTS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecodingStep:
+class DecodingStep(msgspec.Struct, frozen=True, array_like=True):
     """One forward pass of one text, and what led to it; nanoseconds.
 
-    The figures come from the pass after which the next token was chosen.
+    The figures are those of the pass after which the next token was chosen. In a file
+    they are a list, in this order.
     """
 
     #: Tokens that the pass was fed.
@@ -196,25 +196,9 @@ class Generation:
         )
 
     def as_json(self) -> dict[str, Json]:
-        """Return the text with all its figures, each figure of its steps as a list."""
-        record: dict[str, Json] = msgspec.to_builtins(replace(self, steps=()))
-        record["steps"] = {
-            column.name: [getattr(step, column.name) for step in self.steps]
-            for column in fields(DecodingStep)
-        }
-        return record
-
-
-def generation_from_json(figures: Mapping[str, UntypedJson]) -> Generation:
-    """Return the text that `Generation.as_json` has written.
-
-    Raises:
-        KeyError, TypeError, ValueError: it was not written so.
-    """
-    columns = dict(figures["steps"])
-    rows = zip(*columns.values(), strict=True)
-    steps = [dict(zip(columns, values, strict=True)) for values in rows]
-    return msgspec.convert({**figures, "steps": steps}, Generation)
+        """Return the text with all its figures."""
+        figures: dict[str, Json] = msgspec.to_builtins(self)
+        return figures
 
 
 #: The finish of a response by the ending of its text; others keep their own name.
@@ -233,7 +217,7 @@ _ENDINGS: Final = {finish: ending for ending, finish in FINISHES.items() if fini
 def generation_of(response: Response) -> Generation:
     """Return how a response was written; as far as known for one from elsewhere."""
     if response.writing is not None:
-        return generation_from_json(response.writing)
+        return msgspec.convert(response.writing, Generation)
     ending = _ENDINGS.get(response.finish, TextEnding.END)
     if response.finish in set(TextEnding):
         ending = TextEnding(response.finish)

@@ -81,21 +81,21 @@ def _tried(
     """Return the rest of the known abilities after a trial of each."""
     forward = ForwardPass(module)
     expected = forward.everywhere(tokens)
-    limit = tolerated(expected, module.dtype)
+    limit = _tolerated(expected, module.dtype)
     half = len(tokens) // 2
 
     def read(*, several: bool) -> bool:
         row = TextRow(forward, CacheAbilities(several=several))
         first, last = row.feed(tokens[:half]), row.feed(tokens[half:])
         logits, right = torch.stack([first, last]), expected[[half - 1, -1]]
-        return distance(logits, right) <= limit
+        return _distance(logits, right) <= limit
 
     if not read(several=False):
         return _nothing_kept("with its cache a text comes out differently")
     # Some keep their state in the module, where another text would write over it.
     both = [TextRow(forward, CacheAbilities(several=False)) for _ in range(2)]
     turns = [row.feed(tokens[at : at + half]) for at in (0, half) for row in both]
-    if distance(torch.stack(turns[1:]), expected[[half - 1, -1, -1]]) > limit:
+    if _distance(torch.stack(turns[1:]), expected[[half - 1, -1, -1]]) > limit:
         return _nothing_kept("beside another text it comes out differently")
     if not abilities.several:
         return abilities
@@ -114,18 +114,18 @@ def _tried(
     except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
         why = f"{type(error).__name__} in a batch"
         return CacheAbilities(batch=False, why=why)
-    if distance(logits, expected[[3, 4, 4, 5]]) > limit:
+    if _distance(logits, expected[[3, 4, 4, 5]]) > limit:
         why = "in a batch a text comes out differently"
         return CacheAbilities(batch=False, why=why)
     return abilities
 
 
-def tolerated(expected: torch.Tensor, dtype: torch.dtype) -> float:
+def _tolerated(expected: torch.Tensor, dtype: torch.dtype) -> float:
     """Return by how much two ways to logits may differ in a number type."""
     share = _TOLERANCE.get(dtype, _TOLERANCE_OF_HALVES)
     return share * float(expected.max() - expected.min())
 
 
-def distance(logits: torch.Tensor, right: torch.Tensor) -> float:
+def _distance(logits: torch.Tensor, right: torch.Tensor) -> float:
     """Return the largest difference between logits and the right ones."""
     return float((logits - right).abs().max())

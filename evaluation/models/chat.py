@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any, Final, Self
+from itertools import product, starmap
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from jinja2 import TemplateError
 from transformers.utils import chat_template_utils
@@ -31,21 +31,16 @@ _TRIAL: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _TurnForm:
+class _TurnForm(NamedTuple):
     """How turns are handed to a template."""
 
-    #: Whether the instruction is put before the first user's turn.
-    folds_system: bool
     #: Whether a content is a list of parts, as models of several media want it.
     in_parts: bool
+    #: Whether the instruction is put before the first user's turn.
+    folds_system: bool
 
 
-_FORMS: Final = tuple(
-    _TurnForm(folds_system=folds, in_parts=parts)
-    for parts in (False, True)
-    for folds in (False, True)
-)
+_FORMS: Final = [*starmap(_TurnForm, product((False, True), repeat=2))]
 
 
 class ChatPrompts:

@@ -36,7 +36,6 @@ class ForwardPass:
         self.takes_positions = "position_ids" in names
         self._last_only = "logits_to_keep" in names
 
-    @torch.inference_mode()
     def over(self, tokens: Sequence[int], cache: DynamicCache | None) -> torch.Tensor:
         """Read the tokens of one text; return the logits after the last.
 
@@ -47,36 +46,34 @@ class ForwardPass:
         Returns:
             float32, shape (vocabulary,).
         """
-        arguments: dict[str, object] = {"use_cache": cache is not None}
-        if cache is not None and self.cache_name is not None:
-            arguments[self.cache_name] = cache
-        if self._last_only:
-            arguments["logits_to_keep"] = 1
-        row = to_device(torch.tensor([list(tokens)]), self.device)
-        logits: torch.Tensor = self.module(input_ids=row, **arguments).logits
-        return logits[0, -1].float()
+        return self.over_texts(torch.tensor([list(tokens)]), cache)[0]
 
     @torch.inference_mode()
     def over_texts(
         self,
         tokens: torch.Tensor,
-        cache: DynamicCache,
-        positions: torch.Tensor,
-        visible: torch.Tensor | None,
+        cache: DynamicCache | None,
+        positions: torch.Tensor | None = None,
+        visible: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Read the next tokens of several texts; return the logits after the last.
 
         Args:
             tokens: Shape (texts, tokens).
-            cache: Holds the earlier ones, and is filled.
-            positions: Each token's index in its text; shape as the tokens.
+            cache: Holds the earlier ones, and is filled; None keeps nothing.
+            positions: Of each token in its text; shape as the tokens. None: as the
+                cache counts them.
             visible: Which tokens each may look at, as bool, shape (texts, 1, tokens,
                 tokens of the cache and these); None: all up to itself.
 
         Returns:
             float32, shape (texts, vocabulary).
         """
-        arguments: dict[str, object] = {self.cache_name or "past_key_values": cache}
+        arguments: dict[str, object] = {"use_cache": cache is not None}
+        if cache is not None and self.cache_name is not None:
+            arguments[self.cache_name] = cache
+        if positions is not None:
+            arguments["position_ids"] = to_device(positions, self.device)
         if visible is not None:
             # A sum in place of a choice: each layer would turn a choice into a sum.
             mask = torch.zeros(visible.shape, dtype=self.module.dtype)
@@ -84,12 +81,7 @@ class ForwardPass:
             arguments["attention_mask"] = to_device(mask, self.device)
         if self._last_only:
             arguments["logits_to_keep"] = 1
-        answer = self.module(
-            input_ids=to_device(tokens, self.device),
-            position_ids=to_device(positions, self.device),
-            use_cache=True,
-            **arguments,
-        )
+        answer = self.module(input_ids=to_device(tokens, self.device), **arguments)
         logits: torch.Tensor = answer.logits
         return logits[:, -1].float()
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import weakref
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, TypeAlias
 
 import psutil
 import torch
@@ -18,28 +17,10 @@ import torch
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.programs import environment_for_others, run_to_end
-from evaluation.models.base import TimedWork
 
-if TYPE_CHECKING:
-    import numpy as np
-
-
-def shared_tensor(array: np.ndarray, device: torch.device) -> torch.Tensor:
-    """Return a tensor over another process's memory, which a GPU reads directly.
-
-    Where it cannot be pinned it is copied a second time on its way.
-    """
-    tensor = torch.from_numpy(array)
-    if device.type == "cuda" and not tensor.is_pinned():
-        driver = torch.cuda.cudart()  # type: ignore[no-untyped-call]  # torch's own
-        place = tensor.data_ptr()
-        if int(driver.cudaHostRegister(place, tensor.nbytes, 0)):
-            # The next kernel would raise it.
-            with suppress(RuntimeError):
-                torch.zeros(1, device=device)
-        else:
-            weakref.finalize(array, driver.cudaHostUnregister, place)
-    return tensor
+#: Work that a device was given, between two of its moments: returns how long it took,
+#: in nanoseconds, and waits until it is done.
+TimedWork: TypeAlias = Callable[[], int]
 
 
 def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
@@ -59,7 +40,7 @@ class DeviceClock:
     Example:
         >>> clock = DeviceClock(torch.device("cpu"))
         >>> begun = clock.moment()
-        >>> clock.since(begun).ns()
+        >>> clock.since(begun)()
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -72,7 +53,7 @@ class DeviceClock:
             else "time.perf_counter_ns"
         )
 
-    def moment(self) -> int | torch.cuda.Event:
+    def moment(self) -> Any:  # noqa: ANN401 - nanoseconds, or an event of a GPU
         """Return the moment at which all that the device was given so far is done."""
         if not self._on_gpu:
             return perf_counter_ns()
@@ -80,24 +61,18 @@ class DeviceClock:
         event.record()
         return event
 
-    def since(self, begun: int | torch.cuda.Event) -> TimedWork:
+    def since(self, begun: Any) -> TimedWork:  # noqa: ANN401 - as `moment` returns it
         """Return the work that the device was given since a moment."""
         over = self.moment()
-        if isinstance(begun, int) and isinstance(over, int):
-            took = over - begun
-            return TimedWork(lambda: took)
+        if not self._on_gpu:
+            took: int = over - begun
+            return lambda: took
         # Every text of a batch asks.
-        return TimedWork(cache(lambda: _between(begun, over)))
+        return cache(lambda: _between(begun, over))
 
 
-def _between(begun: int | torch.cuda.Event, over: int | torch.cuda.Event) -> int:
-    """Return the nanoseconds between two events.
-
-    Raises:
-        TypeError: they are not.
-    """
-    if isinstance(begun, int) or isinstance(over, int):
-        raise TypeError
+def _between(begun: torch.cuda.Event, over: torch.cuda.Event) -> int:
+    """Return the nanoseconds between two events."""
     over.synchronize()
     milliseconds: float = begun.elapsed_time(over)
     return round(milliseconds * _NS_IN_MS)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import torch
-from tokenizers import Tokenizer
-from tokenizers.decoders import ByteLevel
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
     AutoModelForImageTextToText,
     AutoTokenizer,
-    PreTrainedTokenizerFast,
 )
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -26,6 +22,7 @@ from transformers.models.auto.modeling_auto import (
 from transformers.utils import logging
 
 from curation.core.hub_names import model_name
+from curation.download.folder_files import digest_of
 from curation.download.huggingface import hub_snapshot
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, NoInput
 from curation.system.user_files import file_digest
@@ -49,12 +46,7 @@ def folder_digest(folder: Path) -> str:
         OSError: a file cannot be read.
     """
     files = {path for pattern in _DECISIVE for path in folder.glob(pattern)}
-    lines = [
-        f"{file_digest(path)}  {path.name}\n"
-        for path in sorted(files)
-        if path.is_file()
-    ]
-    return sha256("".join(lines).encode()).hexdigest()
+    return digest_of((file.name, file_digest(file)) for file in files if file.is_file())
 
 
 #: Number types that may be asked for.
@@ -234,7 +226,7 @@ def _loaded(
             device_map=str(device),
             attn_implementation=loading.attention or None,
         )
-        tokenizer = _tokenizer(folder)
+        tokenizer = AutoTokenizer.from_pretrained(where)
     return module, tokenizer
 
 
@@ -263,25 +255,6 @@ def _kind_of(
         f"--model {model}: {config.model_type} is {why}, and cannot continue a text",
         then="name a causal language model, such as HuggingFaceTB/SmolLM2-135M",
     )
-
-
-def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """Return a model's tokenizer, as its `tokenizer.json` has it.
-
-    A declared class, `LlamaTokenizer` above all, often differs from the file's.
-    transformers before 5.23 believes the class, and then loses every space.
-    """
-    tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(str(folder))
-    file = folder / "tokenizer.json"
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if (
-        backend is not None
-        and not isinstance(backend.decoder, ByteLevel)
-        and file.is_file()
-        and isinstance(Tokenizer.from_file(str(file)).decoder, ByteLevel)
-    ):
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(str(folder))
-    return tokenizer
 
 
 def check_memory(

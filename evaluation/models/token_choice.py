@@ -2,24 +2,77 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-from evaluation.models.base import (
-    ChosenToken,
-    ChosenTokens,
-    RowLogits,
-    RowMask,
-    TimedWork,
-    TokenQuestion,
-    mask_bytes,
-)
-from evaluation.models.hardware import DeviceClock, shared_tensor, to_device
+from evaluation.models.hardware import DeviceClock, TimedWork, to_device
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowLogits:
+    """The logits of one text, where its model is."""
+
+    #: Those of all texts of the pass: float32, shape (texts, vocabulary).
+    of: torch.Tensor
+    #: Which of them is meant.
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowMask:
+    """The token mask of one text, where its engine has written it."""
+
+    #: Those of all texts of the engine: `uint8`, shape (texts, bytes), a bit for each
+    #: token, the lowest of a byte first; a token beyond them may not come next.
+    of: np.ndarray
+    #: Which of them is meant.
+    row: int = 0
+
+
+def mask_bytes(size: int) -> int:
+    """Return the bytes of a packed mask over so many tokens: whole 32-bit words."""
+    return -(-size // 32) * 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenQuestion:
+    """From what the next token of one text is chosen."""
+
+    logits: RowLogits
+    #: None allows all; of a batch that is all or none.
+    allowed: RowMask | None = None
+    #: 0 takes the likeliest token; above, one is drawn.
+    temperature: float = 0.0
+    #: From 0 to 1: which one.
+    draw: float = 0.0
+    look_for_ties: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenToken:
+    """What was chosen for one text."""
+
+    token: int
+    #: The best logit of those that are allowed: minus infinity where none is.
+    best: float
+    #: Whether another token is so close that sums in another order might choose it;
+    #: False if not requested.
+    tied: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenTokens:
+    """What was chosen for the texts of a batch; the device has done all till then."""
+
+    tokens: Sequence[ChosenToken]
+    #: Transfer of the masks to the device, and applying them; None without masks.
+    transfer: TimedWork | None
+    apply: TimedWork | None
+    #: Choosing, or drawing.
+    sampling: TimedWork
 
 
 class TokenChooser:
@@ -52,8 +105,6 @@ class TokenChooser:
         )
         #: Where masked logits are put: new memory for each costs as much as they do.
         self._scratch = self._penalties.new_empty(0, 8)
-        #: The masks that an engine's process writes, and the same for the device.
-        self._written: tuple[np.ndarray, torch.Tensor] | None = None
 
     @torch.inference_mode()
     def choose(self, questions: Sequence[TokenQuestion]) -> ChosenTokens:
@@ -71,8 +122,7 @@ class TokenChooser:
             logits, transfer, apply = self.masked(masks, logits)
         begun = self.clock.moment()
         best, tokens = _best(logits)
-        if any(question.temperature for question in questions):
-            tokens = self._draw(questions, logits, best, tokens)
+        _draw(questions, logits, best, tokens)
         columns = [tokens.double(), best.double()]
         if any(question.look_for_ties for question in questions):
             columns.append(self._count_near(logits, best).double())
@@ -102,60 +152,38 @@ class TokenChooser:
         transfer, begun = self.clock.since(begun), self.clock.moment()
         if self._scratch.shape[0] != packed.numel():
             self._scratch = self._penalties.new_empty(packed.numel(), 8)
-        if self._device.type == "cpu":
-            # By numpy: torch takes twice as long.
-            np.take(
-                self._penalties.numpy(),
-                packed.numpy().reshape(-1),
-                axis=0,
-                out=self._scratch.numpy(),
-                mode="clip",  # or it is first put elsewhere
-            )
-        else:
-            index = packed.reshape(-1).int()
-            torch.index_select(self._penalties, 0, index, out=self._scratch)
+        index = packed.reshape(-1).int()
+        torch.index_select(self._penalties, 0, index, out=self._scratch)
         allowed = self._scratch.view(texts, -1)[:, :size].add_(logits)
         return allowed, transfer, self.clock.since(begun)
 
     def _on_device(self, masks: Sequence[RowMask], width: int) -> torch.Tensor:
-        """Return this number of bytes of each mask, where the logits are.
-
-        They go there from where their engine has written them.
-        """
+        """Return so many bytes of each mask, where the logits are."""
         of, rows = masks[0].of, [mask.row for mask in masks]
-        if self._written is None or self._written[0] is not of:
-            self._written = of, shared_tensor(of, self._device)
-        first = min(rows)
-        packed = to_device(self._written[1][first : max(rows) + 1], self._device)
-        if rows != [*range(first, first + len(rows))]:
-            places = torch.tensor([row - first for row in rows])
-            packed = packed[to_device(places, self._device)]
-        return packed[:, :width]
+        first = rows[0]
+        is_run = rows == [*range(first, first + len(rows))]
+        chosen = of[first : first + len(rows)] if is_run else of[rows]
+        return to_device(torch.from_numpy(chosen[:, :width]), self._device)
 
     def _count_near(self, logits: torch.Tensor, best: torch.Tensor) -> torch.Tensor:
         """Return how many tokens sums in another order might choose."""
         bound = best - self._tie * best.abs()
         return (logits >= bound[:, None]).sum(dim=1)
 
-    def _draw(
-        self,
-        questions: Sequence[TokenQuestion],
-        logits: torch.Tensor,
-        best: torch.Tensor,
-        likeliest: torch.Tensor,
-    ) -> torch.Tensor:
-        """Return the tokens, drawn where a temperature is above 0."""
-        draws = [[question.temperature or 1.0, question.draw] for question in questions]
-        settings = to_device(torch.tensor(draws, dtype=torch.float64), self._device)
-        is_drawn = to_device(
-            torch.tensor([question.temperature > 0 for question in questions]),
-            self._device,
-        )
-        weights = ((logits.double() - best[:, None]) / settings[:, :1]).exp()
-        bounds = weights.cumsum(dim=1)
-        places = settings[:, 1:] * bounds[:, -1:]
-        tokens = torch.searchsorted(bounds, places, right=True)[:, 0]
-        return torch.where(is_drawn, tokens, likeliest)
+
+def _draw(
+    questions: Sequence[TokenQuestion],
+    logits: torch.Tensor,
+    best: torch.Tensor,
+    tokens: torch.Tensor,
+) -> None:
+    """Put drawn tokens in the place of the likeliest where a temperature is above 0."""
+    for row, question in enumerate(questions):
+        if question.temperature:
+            distance = logits[row].double() - best[row]
+            bounds = (distance / question.temperature).exp().cumsum(dim=0)
+            place = question.draw * bounds[-1]
+            tokens[row] = torch.searchsorted(bounds, place, right=True)
 
 
 def _together(rows: Sequence[RowLogits]) -> torch.Tensor:

@@ -13,22 +13,14 @@ import torch
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.core.run_header import usable_cores
 from evaluation.models.abilities import find_abilities
-from evaluation.models.base import (
-    ChosenTokens,
-    FedPass,
-    TokenQuestion,
-)
 from evaluation.models.chat import ChatPrompts
 from evaluation.models.forward import (
-    CacheAbilities,
     ForwardPass,
     SeparateRows,
     SharedRows,
 )
 from evaluation.models.hardware import DeviceClock, device_facts
-from evaluation.models.token_choice import TokenChooser
 from evaluation.tokenizers import tokenizer_file
 
 if TYPE_CHECKING:
@@ -50,69 +42,6 @@ _CONTEXT_NAMES: Final = (
     "context_length",
 )
 _TRIAL_TEXT: Final = "The ferry leaves the upper deck at seven, and returns at noon."
-
-
-class TransformersDecoding:
-    """A batch of texts under way, one row a text.
-
-    Each has a separate pass where they cannot share one.
-
-    Example:
-        >>> decoding = model.open()
-        >>> prefill = decoding.admit(model.prompt(messages))
-        >>> first = TokenQuestion(logits=RowLogits(of=prefill.logits))
-        >>> (chosen,) = decoding.choose([first]).tokens
-        >>> logits = decoding.feed([[chosen.token]]).logits
-    """
-
-    def __init__(
-        self,
-        forward: ForwardPass,
-        abilities: CacheAbilities,
-        chooser: TokenChooser,
-    ) -> None:
-        """Begin with no text."""
-        self._chooser = chooser
-        self._clock = chooser.clock
-        self._rows: SharedRows | SeparateRows = (
-            SharedRows(forward) if abilities.batch else SeparateRows(forward, abilities)
-        )
-
-    def admit(self, prompt: Sequence[int]) -> FedPass:
-        """Read a prompt, and take the text in as the last row.
-
-        Args:
-            prompt: Its tokens; at least one.
-
-        Returns:
-            The pass, with one row.
-        """
-        begun = self._clock.moment()
-        logits = self._rows.admit(prompt)
-        return FedPass(logits=logits[None], work=self._clock.since(begun))
-
-    def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
-        """Have one forward pass run; without waiting for the device to finish it.
-
-        Args:
-            rows: The new tokens of every row. A row may be empty where another is
-                not; its logits have no meaning.
-        """
-        begun = self._clock.moment()
-        logits = self._rows.feed(rows)
-        return FedPass(logits=logits, work=self._clock.since(begun))
-
-    def choose(self, questions: Sequence[TokenQuestion]) -> ChosenTokens:
-        """Choose tokens where the logits are, and wait for them.
-
-        Args:
-            questions: At least one; of any rows, in any order.
-        """
-        return self._chooser.choose(questions)
-
-    def keep(self, rows: Sequence[int]) -> None:
-        """Go on with these rows only, in this order."""
-        self._rows.keep(rows)
 
 
 class TransformersModel:
@@ -146,7 +75,8 @@ class TransformersModel:
         self._revision = revision
         self._prompts = ChatPrompts(tokenizer, name)
         self._forward = ForwardPass(self.module)
-        self._clock = DeviceClock(self.module.device)
+        #: Takes the times of its device.
+        self.clock = DeviceClock(self.module.device)
         trial = tokenizer.encode(_TRIAL_TEXT, add_special_tokens=False)
         self._abilities = find_abilities(self.module, trial)
         #: The tokens of which any ends a text.
@@ -172,7 +102,6 @@ class TransformersModel:
             **device_facts(self.module.device),
             "dtype": str(self.module.dtype).removeprefix("torch."),
             "threads": torch.get_num_threads(),
-            "mask_threads": self.mask_threads,
             "warm_up": "passes over a trial text when the model is loaded",
             "attention": str(self.module.config._attn_implementation),  # noqa: SLF001 - no public name
             "cache": {
@@ -184,13 +113,6 @@ class TransformersModel:
             "limits": self.limits,
             **self._prompts.facts(),
         }
-
-    @property
-    def mask_threads(self) -> int:
-        """The number of masks computed at a time: the cores left by the model."""
-        on_gpu = self.module.device.type == "cuda"
-        busy = 1 if on_gpu else torch.get_num_threads()
-        return max(1, len(usable_cores()) - busy)
 
     @property
     def limits(self) -> str:
@@ -216,11 +138,14 @@ class TransformersModel:
             )
         )
 
-    def open(self) -> TransformersDecoding:
-        """Return a batch without any text yet."""
-        device = self.module.device
-        chooser = TokenChooser(device, self._clock, self.tie)
-        return TransformersDecoding(self._forward, self._abilities, chooser)
+    def open(self) -> SharedRows | SeparateRows:
+        """Return a batch without any text yet.
+
+        Each text has a pass of its own where they cannot share one.
+        """
+        if self._abilities.batch:
+            return SharedRows(self._forward)
+        return SeparateRows(self._forward, self._abilities)
 
     def forget(self) -> None:
         """Give memory back to the device."""

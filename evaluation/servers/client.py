@@ -29,7 +29,7 @@ from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unav
 from curation.system.retry import retry_after
 from curation.system.threads import within
 from curation.system.words import shortened
-from evaluation.servers.formats.answers import (
+from evaluation.servers.answers import (
     BrokenStream,
     ErrorEvent,
     ServerAnswer,
@@ -46,7 +46,7 @@ from evaluation.servers.refusals import Refusal, RefusalClass, read_refusal
 
 _CONNECT_SECONDS: Final = 10.0
 #: What may happen where a whole answer was to be read.
-_LOST: Final = (requests.RequestException, HTTPError, BrokenStream, TooLate, ValueError)
+_LOST: Final = (requests.RequestException, HTTPError, BrokenStream, ValueError)
 _GOES_ON: Final = "the same command goes on"
 _LOOK: Final = "look at the address; it ends in /v1 as a rule"
 _SUCCESS: Final = 200
@@ -70,10 +70,9 @@ class RetriesExhausted(Exception):  # noqa: N818 (named by its meaning)
 class DeadlinePassed(Exception):  # noqa: N818 (named by its meaning)
     """The answer was late; `answer` is its part that came."""
 
-    def __init__(self, answer: ServerAnswer, start: int) -> None:
-        """Take the partial answer, and the request's time (`perf_counter_ns`)."""
+    def __init__(self, answer: ServerAnswer) -> None:
+        """Take what came."""
         self.answer = answer
-        self.start = start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,14 +151,10 @@ class ServerClient:
         """Close the connection."""
         self._session.close()
 
-    def description(
-        self, paths: Sequence[str] = ()
-    ) -> tuple[Sequence[str], Mapping[str, Json]]:
+    def description(self) -> tuple[Sequence[str], Mapping[str, Json]]:
         """Return the ids of the server's models, and its other answers by path.
 
-        Args:
-            paths: Paths of requests, besides its list of models; paths it does not
-                answer is left out.
+        What it does not answer is left out.
 
         Raises:
             Unavailable: it does not answer, or refuses (exit 69).
@@ -172,7 +167,7 @@ class ServerClient:
         has_path = base.count("/") > len("//")
         root = base.rpartition("/")[0] if has_path else base
         answers: dict[str, Json] = {}
-        for path in dict.fromkeys(paths):
+        for path in connection.provider.described_at:
             with suppress(Unavailable, BadConfiguration, NotPermitted, NoInput):
                 answers[path] = self._object(f"{root}{path}")
         return _model_ids(models), answers
@@ -202,18 +197,12 @@ class ServerClient:
             what = f"no answer of such a server: {shortened(whole)!r}"
             raise Unavailable(what, url, _LOOK) from None
 
-    def ask(
-        self, body: Mapping[str, Json], budget: int = 0
-    ) -> tuple[ServerAnswer, int]:
+    def ask(self, body: Mapping[str, Json], budget: int = 0) -> ServerAnswer:
         """Ask for one text; retry while the server is in trouble.
 
         Args:
             body: The request.
             budget: Most tokens of the text.
-
-        Returns:
-            The answer, and the moment at which the try that gave it began
-            (`perf_counter_ns`).
 
         Raises:
             RequestRefused: the server does not take the request.
@@ -248,24 +237,21 @@ class ServerClient:
             self._backoff.answered()
             return answer
 
-    def _ask_once(
-        self, body: Mapping[str, Json], budget: int
-    ) -> tuple[ServerAnswer, int]:
+    def _ask_once(self, body: Mapping[str, Json], budget: int) -> ServerAnswer:
         connection = self._connection
         provider, seconds = connection.provider, connection.limits.seconds
         limit = time.monotonic() + seconds
-        answer = ServerAnswer()
+        answer = ServerAnswer(asked_ns=perf_counter_ns())
         # Whether there is something to pay: a text has begun, or may have.
         owed = False
         self.account.spending.send()
-        start = perf_counter_ns()
         try:
             path = provider.path.format(model=connection.model)
             with self._posted(connection.base + path, body, seconds) as response:
                 owed = response.ok
                 self._check_status(response)
                 lines = response_lines(response, limit)
-                read_stream(lines, answer, provider.wire.read, provider.wire.prefix)
+                read_stream(lines, answer, provider.answer, provider.prefix.encode())
                 # What is left of it, so that the connection can be used again.
                 read_some(response, seconds=0.5)
         except BrokenStream as error:
@@ -275,9 +261,9 @@ class ServerClient:
             self._refuse(read_refusal(_SUCCESS, redacted(self._hide(event.body))))
         except requests.ConnectTimeout:
             raise _TryAgain("no connection in time") from None
-        except (TooLate, requests.Timeout, ReadTimeoutError):
+        except (requests.Timeout, ReadTimeoutError):
             owed = True
-            raise DeadlinePassed(answer, start) from None
+            raise DeadlinePassed(answer) from None
         except (requests.RequestException, HTTPError) as error:
             # Its text may repeat the address; its kind suffices.
             raise _TryAgain(f"connection lost ({type(error).__name__})") from None
@@ -290,7 +276,7 @@ class ServerClient:
                 self.account.pay(*told, sent=sent, budget=budget)
             for part in ("text", "reasoning", "refusal", "finish"):
                 setattr(answer, part, self._hide(getattr(answer, part)))
-        return answer, start
+        return answer
 
     def _posted(
         self, url: str, body: Mapping[str, Json], seconds: float

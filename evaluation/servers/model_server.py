@@ -54,14 +54,15 @@ class ModelServer:
         """Return the request for a text; see `Provider.request`."""
         connection = self.connection
         effort = self.effort if self._has_effort else ""
-        body = connection.provider.request(
-            connection.model, request, self.way, schema, effort, cold=self._is_cold
+        return connection.provider.request(
+            connection.model,
+            request,
+            self.way,
+            schema,
+            effort,
+            cold=self._is_cold,
+            sampling=self.facts.sampling,
         )
-        if not self.facts.sampling:
-            for holder in (body, body.get("generationConfig")):
-                if isinstance(holder, dict):
-                    holder.pop("temperature", None)
-        return body
 
     @cached_property
     def facts(self) -> ModelFacts:
@@ -231,7 +232,7 @@ def served_model(
     server_participants(connection, ways)
     client = ServerClient(connection)
     try:
-        served, answers = client.description(provider.described_at)
+        served, answers = client.description()
     finally:
         client.close()
     if not model and len(served) != 1:

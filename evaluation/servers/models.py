@@ -1,17 +1,25 @@
-"""What hosted models cannot do: a dated table by provider and model."""
+"""What hosted models cannot do and what they cost, from dated tables or a user."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
-_TABLE: Final = Path(__file__).with_name("models.toml")
-#: The end of vendors' model names: the day of a version.
+from curation.system.errors import BadUsage
+from evaluation.core.records import TokenPrices
+
+if TYPE_CHECKING:
+    from evaluation.servers.client import ServerConnection
+
+_T = TypeVar("_T")
+
+_TABLES: Final = Path(__file__).parent
+#: What vendors put behind a model's name: the day of a version.
 DATED: Final = re.compile(r"-(?:[0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}|latest)\Z")
 
 
@@ -44,7 +52,63 @@ class ModelTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return next(found, ModelFacts())
 
 
+class _PriceList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    date: str
+    source: str
+    currency: str
+    #: Of a million tokens of a prompt and of an answer, by host and model.
+    hosts: dict[str, dict[str, tuple[float, float]]]
+
+
 @cache
+def _table(name: str, kind: type[_T]) -> _T:
+    return msgspec.toml.decode((_TABLES / name).read_bytes(), type=kind)
+
+
 def model_table() -> ModelTable:
     """Return the table that comes with csbdata."""
-    return msgspec.convert(tomllib.loads(_TABLE.read_text("utf-8")), ModelTable)
+    return _table("models.toml", ModelTable)
+
+
+def prices_of(
+    prices: TokenPrices | None,
+    connection: ServerConnection,
+    max_cost: float | None = None,
+) -> TokenPrices | None:
+    """Return the prices of a model behind a server; None if they are not known.
+
+    Args:
+        prices: The prices that the user gives; None for those of the list.
+        connection: The server and its model.
+        max_cost: What may be spent, which needs prices.
+
+    Raises:
+        BadUsage: a cost is limited, and no price is known.
+    """
+    if prices is not None:
+        return prices
+    known, name = _table("prices.toml", _PriceList), connection.model
+    models = known.hosts.get(urlsplit(connection.base).hostname or "", {})
+    pair = models.get(name) or models.get(DATED.sub("", name))
+    if pair is not None:
+        source = f"{known.currency}, {known.date}, {known.source}"
+        return TokenPrices(prompt=pair[0], output=pair[1], source=source)
+    if max_cost is not None:
+        then = "use --max-requests, or --set price=PROMPT/OUTPUT if it has it"
+        raise BadUsage("--max-cost needs a price", name, then)
+    return None
+
+
+def parse_prices(text: str) -> TokenPrices:
+    """Return prices given as `PROMPT/OUTPUT`, for a million tokens each.
+
+    Raises:
+        BadUsage: the text is no such pair of numbers.
+    """
+    first, _, second = text.partition("/")
+    try:
+        return TokenPrices(prompt=float(first), output=float(second))
+    except ValueError:
+        raise BadUsage(
+            f"--set price takes PROMPT/OUTPUT for a million tokens, not {text!r}"
+        ) from None

@@ -1,8 +1,8 @@
 """Providers: a dated table each, of its servers' requests and answers.
 
 `--model NAME:MODEL` names one, `--model NAME:URL#MODEL` at another address; a bare URL
-is a server with OpenAI's chat completions. A table begins with its parents':
-its wire format's (`evaluation.servers.formats`), and `shared.toml`.
+is a server with OpenAI's chat completions. A table begins with those of its parents,
+and `shared.toml`.
 """
 
 from __future__ import annotations
@@ -10,25 +10,24 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.generation.text_generation import TextEnding
-from evaluation.servers.formats import anthropic, gemini, ollama, openai
+from evaluation.servers.answers import AnswerPaths
 from evaluation.servers.refusals import Refusal, RefusalClass, RefusalRule
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.generation.text_generation import GenerationRequest
-    from evaluation.servers.formats.answers import ServerAnswer
 
 
 #: The way in which nothing is asked for but the prompt.
@@ -38,31 +37,8 @@ _SHARED: Final = "shared"
 #: Of this process: nothing of an earlier run is found in a server's cache.
 _SALT: Final = token_hex(8)
 _NUMBER: Final = re.compile(r"\d+")
-
-
-class Format(NamedTuple):
-    """A wire format."""
-
-    #: Adds an event of the stream to the answer, or a whole answer.
-    read: Callable[[bytes, ServerAnswer], None]
-    #: Why a prompt was not read whole; empty if unknown.
-    cut: Callable[[Mapping[str, Json], ServerAnswer], str] = lambda _sent, _answer: ""
-    #: What each event's line begins with.
-    prefix: bytes = b"data:"
-    #: Returns a turn of a conversation, of its role and text.
-    turn: Callable[[str, str], Json] = lambda role, text: {
-        "role": role,
-        "content": text,
-    }
-
-
-_FORMATS: Final = {
-    "chat": Format(openai.read_chat),
-    "responses": Format(openai.read_responses),
-    "anthropic": Format(anthropic.read),
-    "gemini": Format(gemini.read, turn=gemini.turn),
-    "ollama": Format(ollama.read, ollama.cut, prefix=b""),
-}
+#: Contexts are asked for in steps: each change has Ollama load the model again.
+_SMALLEST_CONTEXT: Final = 8192
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -119,7 +95,7 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
     name: str
     #: The day on which its lines were last held against their sources.
     date: str
-    format: str
+    #: The table that this one begins with.
     parent: str = ""
     #: The address where the user gives none.
     base: str = ""
@@ -133,13 +109,17 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
     #: Paths at which such a server describes itself, besides its list of models.
     described_at: tuple[str, ...] = ()
     #: Its ways to ask for a schema, as `--engine` calls them (`json` mode, a forced
-    #: `tool`, `strict` structured outputs), to a request's members.
+    #: `tool`, `strict` structured outputs), to a request's members; the one that
+    #: constrains most is the last.
     ways: dict[str, dict[str, Any]] = {}
     #: Members that ask for a level of reasoning; empty without such a choice.
     effort: dict[str, Any] = {}
     unthinking: UnthinkingRule = UnthinkingRule(ways=(), source="")
     #: Members of every request: `{NAME}` is replaced (`request`).
     members: dict[str, Any]
+    #: A turn of the conversation, and its roles where they have other names.
+    turn: dict[str, Any]
+    roles: dict[str, str] = {}
     #: Members for the instruction, where it is not a turn of the conversation.
     system: dict[str, Any] = {}
     #: The profile of schemas that tools and strict outputs take
@@ -150,11 +130,12 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
     refusals: tuple[RefusalRule, ...] = ()
     parameters: dict[str, ParameterRule] = {}
     finishes: dict[TextEnding, tuple[FinishRule, ...]] = {}
-
-    @property
-    def wire(self) -> Format:
-        """Its wire format."""
-        return _FORMATS[self.format]
+    answer: AnswerPaths
+    #: What each event's line begins with.
+    prefix: str = "data:"
+    #: No prompt has fewer tokens than its bytes by this, unless it was cut; 0 if
+    #: such a server cuts none.
+    bytes_a_token: int = 0
 
     def refusal_class(self, refusal: Refusal) -> RefusalClass:
         """Return the meaning of a refusal, by the first matching line of the table."""
@@ -209,6 +190,7 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
         effort: str = "",
         *,
         cold: bool = True,
+        sampling: bool = True,
     ) -> dict[str, Json]:
         """Return the request for a text.
 
@@ -219,20 +201,27 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
             schema: The schema's text; None sends none.
             effort: The level of reasoning; empty for the server's own.
             cold: Whether the server heeds the members that keep its cache apart.
+            sampling: Whether the model accepts a temperature.
         """
         apart = [turn for turn in request.messages if turn.role == "system"]
         apart = apart if self.system else []
         values: dict[str, Json] = {
             "model": model,
             "messages": [
-                self.wire.turn(turn.role, turn.content)
+                _filled(
+                    self.turn,
+                    {
+                        "role": self.roles.get(turn.role, turn.role),
+                        "text": turn.content,
+                    },
+                )
                 for turn in request.messages
                 if turn not in apart
             ],
             "system": "\n\n".join(turn.content for turn in apart),
             "budget": request.budget,
-            "context": ollama.context_size(request),
-            "temperature": request.temperature,
+            "context": _context_size(request),
+            "temperature": request.temperature if sampling else None,
             "seed": request.seed % 2**31,
             "effort": effort,
             "salt": f"{_SALT} {way}",
@@ -258,10 +247,20 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
         return body
 
 
+def _context_size(request: GenerationRequest) -> int:
+    """Return the tokens that a context needs for the prompt and its answer."""
+    size = sum(len(turn.content.encode()) for turn in request.messages)
+    context = _SMALLEST_CONTEXT
+    while context < size // 2 + request.budget:
+        context *= 2
+    return context
+
+
 def _filled(template: Any, values: Mapping[str, Json]) -> Any:  # noqa: ANN401 (JSON)
     """Return a template with `{NAME}` replaced by a value, whatever that holds."""
     if isinstance(template, dict):
-        return {name: _filled(member, values) for name, member in template.items()}
+        members = {name: _filled(it, values) for name, it in template.items()}
+        return {name: it for name, it in members.items() if it is not None}
     if isinstance(template, list):
         return [_filled(member, values) for member in template]
     if isinstance(template, str) and template.startswith("{"):
@@ -276,21 +275,14 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _merged(tables: Mapping[str, dict[str, Any]], name: str) -> dict[str, Any]:
     """Return a table with the lines of its parents after its own."""
     table = tables[name]
-    parent = str(table.get("parent") or table.get("format", _SHARED))
     if name == _SHARED:
         return table
-    if parent == name or parent not in tables:
-        parent = _SHARED
-    inherited = _merged(tables, parent)
+    inherited = _merged(tables, table.get("parent", _SHARED))
     merged = {**inherited, "name": name, **table}
     for member in ("members", "ways", "parameters", "finishes"):
         lines = {**inherited.get(member, {}), **table.get(member, {})}
         # An empty one takes its parent's away.
         merged[member] = {name: it for name, it in lines.items() if it not in ("", {})}
-    # The way that constrains most is the last.
-    order = {way: number for number, way in enumerate(("json", "tool", "strict"))}
-    ways = sorted(merged["ways"].items(), key=lambda it: order.get(it[0], len(order)))
-    merged["ways"] = dict(ways)
     merged["refusals"] = [*table.get("refusals", ()), *inherited.get("refusals", ())]
     return merged
 
@@ -311,19 +303,15 @@ def providers() -> Mapping[str, Provider]:
             files[file.stem] = file
     tables: dict[str, dict[str, Any]] = {}
     found: dict[str, Provider] = {}
-    for stem, file in files.items():
-        try:
+    try:
+        for stem, file in files.items():
             tables[stem] = tomllib.loads(file.read_text("utf-8"))
-        except ValueError as error:
-            raise BadConfiguration(f"no TOML: {error}", str(file)) from error
-    for stem, file in files.items():
-        if stem == _SHARED:
-            continue
-        try:
-            provider = msgspec.convert(_merged(tables, stem), Provider)
-        except msgspec.ValidationError as error:
-            raise BadConfiguration(str(error), str(file)) from error
-        found[provider.name] = provider
+        for stem in files:
+            if stem != _SHARED:
+                provider = msgspec.convert(_merged(tables, stem), Provider)
+                found[provider.name] = provider
+    except ValueError as error:
+        raise BadConfiguration(str(error), str(files[stem])) from error
     return MappingProxyType(found)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from curation.system.progress import Progress
     from evaluation.core.records import Record, TokenPrices
     from evaluation.servers.adaptation import AdaptedSchema
-    from evaluation.servers.formats.answers import ServerAnswer
+    from evaluation.servers.answers import ServerAnswer
     from evaluation.servers.model_server import ModelServer
     from evaluation.servers.provider import Provider
 
@@ -90,13 +90,8 @@ class AskedText:
         ending = _REFUSALS.get(meaning, TextEnding.REQUEST)
         return self.failed(Result.ERROR, ending, detail)
 
-    def written(self, answer: ServerAnswer, start: int) -> Generation:
-        """Return the generation of an answer.
-
-        Args:
-            answer: The whole of it, or what there was when the deadline passed.
-            start: When it was asked for (`perf_counter_ns`).
-        """
+    def written(self, answer: ServerAnswer) -> Generation:
+        """Return the generation of an answer, or of what there is of it in time."""
         parts = split_thinking(answer.text)
         begins = answer.text.rfind(parts.answer) if parts.answer else len(answer.text)
         moments = _moments(answer, max(0, begins))
@@ -121,8 +116,8 @@ class AskedText:
             reasoning="\n".join(thoughts),
             tagged=bool(parts.thinking) or bool(answer.text and not parts.answer),
             prompt_tokens=answer.prompt_tokens,
-            ttft_ns=moments[0] - start if moments else None,
-            total_ns=moments[-1] - start if moments else None,
+            ttft_ns=moments[0] - answer.asked_ns if moments else None,
+            total_ns=moments[-1] - answer.asked_ns if moments else None,
             counted=counted,
             reasoning_tokens=answer.reasoning_tokens,
             pieces=len(moments),
@@ -133,15 +128,14 @@ class AskedText:
             else None,
         )
 
-    def late(self, answer: ServerAnswer, start: int) -> Generation:
+    def late(self, answer: ServerAnswer) -> Generation:
         """Return the generation of an answer that the deadline cut off."""
-        generation = self.written(answer, start)
         return replace(
-            generation,
+            self.written(answer),
             result=Result.TIMEOUT,
             ending=TextEnding.TIMEOUT,
             detail="not written in time" if answer.begun else "nothing came in time",
-            total_ns=perf_counter_ns() - start,
+            total_ns=perf_counter_ns() - answer.asked_ns,
         )
 
 
@@ -255,17 +249,21 @@ class ServerWriter(TextWriter):
             refusal = text.schema.refusal
             return text.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, refusal)
         try:
-            answer, start = self.ask(request, text.schema.text)
+            answer = self.ask(request, text.schema.text)
         except RequestRefused as refused:
             return self._refused(text, refused)
         except DeadlinePassed as late:
-            return text.late(late.answer, late.start)
+            return text.late(late.answer)
         except RetriesExhausted as gave_up:
             return text.failed(Result.ERROR, TextEnding.MODEL, str(gave_up))
         self._refusals = None
-        if cut := self._provider.wire.cut(body, answer):
-            return text.failed(Result.ERROR, TextEnding.PROMPT, cut)
-        written = text.written(answer, start)
+        counted, rate = answer.prompt_tokens, self._provider.bytes_a_token
+        if rate and counted is not None:
+            least = len(json.dumps(body["messages"], ensure_ascii=False)) // rate
+            if counted < least:
+                cut = f"the server read {counted:,} tokens of a prompt of at least"
+                return text.failed(Result.ERROR, TextEnding.PROMPT, f"{cut} {least:,}")
+        written = text.written(answer)
         if written.ending is TextEnding.UNKNOWN and answer.finish not in self._unknown:
             self._unknown.add(answer.finish)
             self.say(
@@ -274,10 +272,8 @@ class ServerWriter(TextWriter):
             )
         return written
 
-    def ask(
-        self, request: GenerationRequest, schema: str | None
-    ) -> tuple[ServerAnswer, int]:
-        """Ask; a refused parameter is changed, for this and later requests.
+    def ask(self, request: GenerationRequest, schema: str | None) -> ServerAnswer:
+        """Ask; a parameter that is refused is changed, for this and later requests.
 
         Args:
             request: The requested text.

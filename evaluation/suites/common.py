@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import CompiledSchema
     from evaluation.core.suite import Judge, Scorer
 
 #: Origin of the records that ship with a suite, to try a run with.
@@ -209,14 +208,3 @@ def value_scorer(right: Callable[[Record], Json]) -> Scorer:
         return judge
 
     return prepare
-
-
-def first_witness(schema: str, dialect: str) -> Iterator[tuple[CompiledSchema, Json]]:
-    """Yield a schema with one value that it accepts; nothing where none is known."""
-    from curation.instances.constraints.interpretations import read_schema  # noqa: PLC0415 - heavy
-    from curation.instances.witnesses.search import Budget, find_witnesses  # noqa: PLC0415 - heavy
-
-    compiled = read_schema(schema, dialect)
-    if not isinstance(compiled, Rejected):
-        for witness in find_witnesses(compiled, 0, Budget(count=1)).witnesses:
-            yield compiled, witness.value

@@ -16,15 +16,14 @@ import hashlib
 import re
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-import orjson
 
 from curation.download.cache import Cache, FolderName
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
-from curation.system.user_files import existing_path, file_digest, refuse_large
+from curation.system.user_files import existing_path, file_digest, reading, refuse_large
 from evaluation.tokenizers.files import TokenizerFiles, read_files, write_files
 from evaluation.tokenizers.vocabulary import (
     ParsedTokenizer,
@@ -41,7 +40,6 @@ from evaluation.tokenizers.wheels import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.json_types import Json
     from curation.download.cache import FetchSettings
 
 __all__ = [
@@ -84,24 +82,17 @@ def read_tokenizer(path: Path) -> ParsedTokenizer:
         NoInput: it is missing or unreadable.
         BadData: it is not a readable tokenizer.
     """
-    file = tokenizer_file(path)
-    configs = [_config(config) for config in deciding_files(path)[1:]]
-    where = str(file)
-    try:
+    file, *configs = deciding_files(path)
+    with reading(file):
         content = refuse_large(file).read_bytes()
-    except OSError as error:
-        raise NoInput(error.strerror or type(error).__name__, where) from error
-    return from_tokenizer_json(content, configs, where)
+    return from_tokenizer_json(content, [*map(_config, configs)], str(file))
 
 
-def _config(path: Path) -> dict[str, Json]:
+def _config(path: Path) -> dict[str, Any]:
     try:
-        config = orjson.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise BadData(f"cannot be read as JSON ({error})", str(path)) from error
-    if not isinstance(config, dict):
-        raise BadData("not a JSON object", str(path))
-    return config
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadData(f"not a JSON object ({error})", str(path)) from error
 
 
 def hub_folder(name: str, revision: str | None) -> Path:
@@ -189,10 +180,8 @@ def _from_wheel(
 def _from_path(
     name: str, path: Path, settings: FetchSettings, say: Callable[[str], None]
 ) -> TokenizerFiles:
-    try:
+    with reading(path):
         sums = [f"{file.name} {file_digest(file)}" for file in deciding_files(path)]
-    except OSError as error:
-        raise NoInput(error.strerror or type(error).__name__, str(path)) from error
     make = partial(read_tokenizer, path)
     return _made_once(name, "\n".join(sums), make, settings, say)
 

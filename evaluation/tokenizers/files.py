@@ -12,7 +12,7 @@ import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import orjson
@@ -22,18 +22,15 @@ from evaluation.tokenizers.vocabulary import (
     MARKED_SPACES,
     SPACE,
     ParsedTokenizer,
-    VocabularyKind,
+    has_pieces,
     piece_bytes,
     steps_of,
-    vocabulary_kind,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from tokenizers import Tokenizer
-
-    from curation.core.json_types import Json
 
 #: Stands for a token without bytes: no text has this byte, in UTF-8.
 _NO_TEXT: Final = b"\xff"
@@ -139,40 +136,37 @@ def _check_ids(
 
 def plain_json(tokenizer_json: bytes) -> bytes:
     """Return a tokenizer that changes nothing about a text before it cuts it."""
-    tokenizer: dict[str, Json] = orjson.loads(tokenizer_json)
+    tokenizer: dict[str, Any] = orjson.loads(tokenizer_json)
     parts = ("pre_tokenizer", "decoder", "normalizer")
-    kind = vocabulary_kind(*(tokenizer.get(part) for part in parts))
-    replaced_later = any(
-        step.get("type") == "Metaspace"
-        for step in steps_of(tokenizer.get("pre_tokenizer"))
-    )
+    marks_spaces = has_pieces(*(tokenizer.get(part) for part in parts))
     for step in steps_of(tokenizer.get("pre_tokenizer")):
         if step.get("type") == "Metaspace":
             step["prepend_scheme"] = "never"
             step.pop("add_prefix_space", None)
+            # It marks spaces itself.
+            marks_spaces = False
         elif "add_prefix_space" in step:
             step["add_prefix_space"] = False
-    keep = kind is VocabularyKind.SENTENCEPIECE and not replaced_later
+    # U+2581 of an added token means a space, but would be looked for as it is.
+    added = [
+        {
+            **token,
+            "single_word": False,
+            "lstrip": False,
+            "rstrip": False,
+            "special": token["special"] or SPACE in token["content"],
+        }
+        for token in tokenizer.get("added_tokens") or ()
+    ]
     plain = {
         **tokenizer,
         "truncation": None,
         "padding": None,
         "post_processor": None,
-        "normalizer": MARKED_SPACES if keep else None,
-        "added_tokens": _plain_added_tokens(tokenizer.get("added_tokens")),
+        "normalizer": MARKED_SPACES if marks_spaces else None,
+        "added_tokens": added,
     }
     return orjson.dumps(plain)
-
-
-def _plain_added_tokens(tokens: Json) -> list[Json]:
-    plain_tokens: list[Json] = []
-    for token in tokens if isinstance(tokens, list) else ():
-        if isinstance(token, dict):
-            # Its U+2581 means a space, but it would be looked for as it is.
-            special = token["special"] or SPACE in str(token["content"])
-            plain = {"single_word": False, "lstrip": False, "rstrip": False}
-            plain_tokens.append({**token, **plain, "special": special})
-    return plain_tokens
 
 
 _TOKENIZER: Final = "tokenizer.json"

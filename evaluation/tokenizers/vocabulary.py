@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -26,15 +25,6 @@ _END_NAMES: Final = (
     *("<|im_end|>", "<|eot_id|>", "<|end|>", "<end_of_turn>", "<|endoftext|>"),
     *("<|end_of_text|>", "</s>", "<eos>"),
 )
-
-
-class VocabularyKind(StrEnum):
-    """How the bytes of a token are written in its source."""
-
-    BYTE_LEVEL = "byte_level"
-    """A `tokenizer.json` whose every character represents one byte (GPT-2)."""
-    SENTENCEPIECE = "sentencepiece"
-    """Text with U+2581 for a space, and `<0x0A>` for a byte that no text has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,13 +197,9 @@ class _Model(msgspec.Struct):
 class _TokenizerJson(msgspec.Struct):
     model: _Model
     added_tokens: list[_AddedToken] | None = None
-    pre_tokenizer: msgspec.Raw = msgspec.Raw(b"null")
-    decoder: msgspec.Raw = msgspec.Raw(b"null")
-    normalizer: msgspec.Raw = msgspec.Raw(b"null")
-
-    def kind(self) -> VocabularyKind | None:
-        parts = (self.pre_tokenizer, self.decoder, self.normalizer)
-        return vocabulary_kind(*map(msgspec.json.decode, parts))
+    pre_tokenizer: Any = None
+    decoder: Any = None
+    normalizer: Any = None
 
 
 def from_tokenizer_json(
@@ -242,8 +228,11 @@ def piece_bytes(text: str) -> bytes:
     return bytes.fromhex(byte[1]) if byte else text.replace(SPACE, " ").encode()
 
 
-def vocabulary_kind(*parts: Json) -> VocabularyKind | None:
-    """Return how a `tokenizer.json` writes bytes; None for another kind.
+def has_pieces(*parts: Json) -> bool | None:
+    """Return whether a `tokenizer.json` has pieces of text, as SentencePiece's.
+
+    They are texts with U+2581 for a space, and `<0x0A>` for a byte that no text has.
+    False if every character is one byte (GPT-2); None for another kind.
 
     Args:
         parts: Its pre-tokenizer, decoder and normalizer.
@@ -251,9 +240,9 @@ def vocabulary_kind(*parts: Json) -> VocabularyKind | None:
     steps = [step for part in parts for step in steps_of(part)]
     names = {str(step.get("type")) for step in steps}
     if "ByteLevel" in names:
-        return VocabularyKind.BYTE_LEVEL
+        return False
     replaces = any(step.get("content") == SPACE for step in steps)
-    return VocabularyKind.SENTENCEPIECE if replaces or names & _SENTENCEPIECE else None
+    return True if replaces or names & _SENTENCEPIECE else None
 
 
 def steps_of(part: Json) -> Iterator[dict[str, Json]]:
@@ -272,14 +261,14 @@ def _parse(
     configs: Sequence[Mapping[str, Json]],
     where: str,
 ) -> ParsedTokenizer:
-    kind = parsed.kind()
+    of_pieces = has_pieces(parsed.pre_tokenizer, parsed.decoder, parsed.normalizer)
     vocabulary = parsed.model.vocab
     ids = (
         vocabulary
         if isinstance(vocabulary, dict)
         else {piece: number for number, (piece, _) in enumerate(vocabulary)}
     )
-    if kind is None or not ids:
+    if of_pieces is None or not ids:
         named = parsed.model.type
         raise BadData(
             f"a tokenizer of kind {named!r} whose tokens have no certain bytes",
@@ -288,7 +277,7 @@ def _parse(
         )
     added = {token.id: token for token in parsed.added_tokens or ()}
     length = id_count([*ids.values(), *added], where)
-    token_bytes = _bytes_by_id(ids, added, kind, length)
+    token_bytes = _bytes_by_id(ids, added, length, of_pieces=of_pieces)
     special = sorted(number for number, token in added.items() if token.special)
     names = {token.content: number for number, token in added.items()}
     return ParsedTokenizer(
@@ -303,11 +292,11 @@ def _parse(
 def _bytes_by_id(
     ids: Mapping[str, int],
     added: Mapping[int, _AddedToken],
-    kind: VocabularyKind,
     length: int,
+    *,
+    of_pieces: bool,
 ) -> list[bytes | None]:
     contents: list[bytes | None] = [None] * length
-    of_pieces = kind is VocabularyKind.SENTENCEPIECE
     spelled = piece_bytes if of_pieces else to_bytes
     for text, number in ids.items():
         contents[number] = spelled(text)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from curation.system.atomic_files import cannot_write, replace_file
-from curation.system.errors import NoInput, Unavailable
-from curation.system.user_files import file_digest
+from curation.system.errors import Unavailable
+from curation.system.user_files import file_digest, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,12 +146,8 @@ def _fetch(pin: ArchivePin, cached: Path, cache: Cache) -> None:
 
 
 def _sha256(path: Path) -> str:
-    try:
-        return file_digest(path)
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise NoInput(error.strerror or type(error).__name__, str(path)) from error
+    with reading(path):
+        return file_digest(path) if path.exists() else ""
 
 
 #: The tokenizer of single bytes, and its end token.

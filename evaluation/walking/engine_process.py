@@ -54,13 +54,11 @@ if TYPE_CHECKING:
         checks_commit: bool
         #: The token of each single byte, by byte; -1 without one.
         byte_ids: list[int]
-        #: Path of the file that masks are written to, for how many texts, and the
-        #: bytes of each.
+        #: Path of the file that masks are written to, the bytes of each, and the
+        #: place of this process's.
         masks: str
-        texts: int
         mask_bytes: int
-        #: How many masks of a batch may be computed at a time.
-        mask_threads: int
+        row: int
         #: The tokens that may come next where a text may end.
         ends: list[int]
 

@@ -38,7 +38,6 @@ class Row:
     files: Mapping[str, str] = field(default_factory=dict)
     check: str = ""
     server: str = ""
-    slow: bool = False
     wrong: str = ""
 
 

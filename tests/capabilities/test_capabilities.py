@@ -21,13 +21,12 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
 
 
 def _marked(name: str) -> object:
-    row = _ROWS[name]
-    marks = [pytest.mark.slow] if row.slow else []
-    if row.wrong:
-        marks.append(pytest.mark.xfail(reason=row.wrong, strict=True))
+    wrong = _ROWS[name].wrong
+    marks = [pytest.mark.xfail(reason=wrong, strict=True)] if wrong else []
     return pytest.param(name, marks=marks, id=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [_marked(name) for name in _ROWS])
 def test_the_command_shows_what_the_row_says(name: str, session: Session) -> None:
     """Every claim of the row holds of what its command gives."""

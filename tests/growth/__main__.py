@@ -32,7 +32,7 @@ def growth(way: Way, make: Callable[[int], UntypedJson]) -> tuple[float, int]:
     n = _SMALLEST
     small = seconds(way.prepare(make(n)))
     while small < _LEAST_SECONDS:
-        n *= 4
+        n *= 2
         if n > _LARGEST:
             return 0.0, n
         small = seconds(way.prepare(make(n)))

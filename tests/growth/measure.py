@@ -103,6 +103,8 @@ def main() -> None:
     for name, way in WAYS.items():
         measured[name] = {}
         for family, make in way.families.items():
+            if family in way.by_nature:
+                continue
             # Imports, and what is computed once for all.
             way.prepare(make(2))()
             measured[name][family] = [

@@ -50,9 +50,9 @@ def test_events_grow_in_proportion_to_the_input(
     way, steep = WAYS[name], []
     for family, (small, medium, large) in measured[name].items():
         whole = [sum(counts.values()) for counts in (small, medium, large)]
-        if exponent(whole) > _HIGHEST and family not in way.by_nature:
+        if exponent(whole) > _HIGHEST:
             steep.append(f"{family}: {whole}")
-        if way.searches or family in way.by_nature:
+        if way.searches:
             continue
         for function, count in large.items():
             costs = [small.get(function, 0), medium.get(function, 0), count]

@@ -14,9 +14,9 @@ from math import inf
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Final, TypeAlias
+from unittest.mock import patch
 
 import msgspec
-import pytest
 
 from curation.checking import check_worker
 from curation.checking.report import CheckQuestion
@@ -63,7 +63,7 @@ class Way:
         default_factory=lambda: FAMILIES
     )
     #: The smallest n at which events are counted.
-    events_n: int = 3
+    events_n: int = 2
     #: Whether it searches under a budget: only its whole cost is held.
     searches: bool = False
     #: By family: why its cost grows faster, and which budget ends it.
@@ -144,9 +144,8 @@ def _build(count: int) -> Path:
 
 def _derive(folder: Path) -> object:
     # Matplotlib's events are not ours.
-    with pytest.MonkeyPatch.context() as patched:
-        place = "curation.packaging.derived_files.statistics_of"
-        patched.setattr(place, lambda _edition: EditionStatistics())
+    drawing = "curation.packaging.derived_files.statistics_of"
+    with patch(drawing, lambda _edition: EditionStatistics()):
         return write_derived(folder, folder)
 
 
@@ -203,18 +202,16 @@ WAYS: Final[Mapping[str, Way]] = {
     "rules clean": Way(prepare=partial(_rules, "clean")),
     "rules paper": Way(prepare=partial(_rules, "paper")),
     "record columns": Way(prepare=_record_columns),
-    "check": Way(prepare=_check, events_n=2),
+    "check": Way(prepare=_check),
     "fit, judged": Way(prepare=_judged, by_nature=_DEEP),
-    "fit, rewritten": Way(prepare=_rewritten, by_nature=_DEEP),
+    # At 2 and at 8, some of its functions have hardly begun to run.
+    "fit, rewritten": Way(prepare=_rewritten, events_n=3, by_nature=_DEEP),
     "diff": Way(
         prepare=_diff,
         families={it: FAMILIES[it] for it in ("wide", "fan of $ref", "anyOf", "enum")},
-        events_n=2,
         searches=True,
     ),
-    "instances": Way(
-        prepare=_instances, events_n=2, searches=True, by_nature=_INSTANCES
-    ),
+    "instances": Way(prepare=_instances, searches=True, by_nature=_INSTANCES),
     "card": Way(prepare=lambda n: partial(_derive, _build(n)), families=_RECORDS),
     "verify": Way(prepare=_verify, families=_RECORDS),
     "results compared": Way(prepare=_compare, families=_RECORDS),

@@ -65,7 +65,6 @@ _MISTAKES = {
         suite run concodeeval --set representations=nosuch
         suite score nosuch bad.jsonl
         suite prompts nosuch
-        suite selftest nosuch
         suite generate nosuch --out o
         results show RUN --table nosuch
         results compare RUN --table nosuch
@@ -135,7 +134,6 @@ _MISTAKES = {
         suite run ./nosuch
         suite score passrate nosuch.jsonl
         suite prompts passrate --data nosuch.json
-        suite selftest passrate --data nosuch.json
         results show nosuch
         results compare nosuch
         results compare RUN nosuch

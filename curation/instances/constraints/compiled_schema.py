@@ -138,6 +138,15 @@ class CompiledSchema(Schema):
         """
         return cls(plain(schema), BY_NAME[dialect_name])
 
+    def forget(self) -> None:
+        """Drop what is remembered of it, once it is no longer asked about.
+
+        That refers back to the schema, so that else only a collection frees it, which
+        takes a tenth of the time of a search.
+        """
+        self.memos.clear()
+        self._accepting.clear()
+
     @property
     def fault(self) -> str:
         """Why jsonschema-rs cannot use the schema, in one line; empty if it can."""

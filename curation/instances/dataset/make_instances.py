@@ -145,6 +145,8 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
             covering = 0 if lean else COVERING
         budget = Budget(count=count, covering=covering)
         result = _instances_of(compiled, seed, budget, examples, lean=lean)
+    for reading in filter(None, (interpretations_of(compiled).heeding, compiled)):
+        reading.forget()
     if huge and result.instances:
         why = f"{LEAN}more than {HUGE:,} characters"
         return msgspec.structs.replace(result, detail=why)

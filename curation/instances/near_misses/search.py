@@ -226,7 +226,10 @@ def search_near_misses(
     if limit is None:
         limit = max_other_misses(len(find_reachable_keywords(compiled).assertions))
     search = _NearMissSearch(compiled, witnesses, rng)
-    return search.run(limit), search.reasons()
+    found = search.run(limit), search.reasons()
+    for relaxed in search.relaxed.values():
+        relaxed.compiled.forget()
+    return found
 
 
 class _NearMissSearch:

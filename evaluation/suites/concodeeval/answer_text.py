@@ -7,6 +7,7 @@ where `no` is a boolean and `12:30:45` the number 45045.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -21,15 +22,13 @@ from curation.json.yaml_reader import (
     read_yaml,
     yaml_1_1_scalar,
 )
-from evaluation.answers.envelopes import code_blocks
 from evaluation.answers.extraction import (
     MissingAnswer,
     NoAnswer,
     Refusals,
     TriageRules,
-    first_fence,
 )
-from evaluation.answers.json_answers import JsonProblem, read_json_answer
+from evaluation.answers.json_answers import JsonProblem, code_blocks, read_json_answer
 from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
     MAX_DEPTH,
@@ -42,6 +41,9 @@ from evaluation.suites.concodeeval.settings import (
 from evaluation.suites.concodeeval.xml_answer import read_xml
 
 _FENCE: Final = "```"
+_PAIR: Final = re.compile(r"```(.*?)```", re.DOTALL)
+#: A first line with the name of a language alone.
+_LANGUAGE: Final = re.compile(r"\A[ \t]*\.?[A-Za-z][\w+#-]*[ \t]*\r?\n")
 #: Triage of free answers, and of those under an engine, which hold no thinking.
 FREE_RULES: Final = TriageRules(
     refusals=Refusals.WITHOUT_TEXT, null_fails=False, longest=MAX_CHARACTERS
@@ -86,13 +88,24 @@ def fenced_answer(
         return not_read(answer)
     if continues and not answer.lstrip().startswith(_FENCE):
         answer = f"{_FENCE}\n{answer}"
-    block = first_fence(answer)
+    content = first_fence(answer)
     for fenced in code_blocks(answer) if output is not None else ():
         if fenced.language in languages:
-            block = replace(block, text=fenced.content)
-    if block.text is None:
-        return NotRead(AnswerClass.NO_FENCE, block.problem.replace("_", " "))
-    return block.text or NotRead(AnswerClass.NO_ANSWER, "the fenced block is empty")
+            content = fenced.content
+    if content is None:
+        detail = "unclosed fence" if _FENCE in answer else "no fence"
+        return NotRead(AnswerClass.NO_FENCE, detail)
+    return content or NotRead(AnswerClass.NO_ANSWER, "the fenced block is empty")
+
+
+def first_fence(text: str) -> str | None:
+    """Return the text between the first two marks of three backticks, if any.
+
+    A first line with the name of a language alone is not part of it. Source: the
+    published scripts.
+    """
+    pair = _PAIR.search(text)
+    return _LANGUAGE.sub("", pair[1]).strip() if pair else None
 
 
 def not_read(answer: MissingAnswer) -> NotRead:

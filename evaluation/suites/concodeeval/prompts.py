@@ -78,7 +78,7 @@ def _generation_prompt(fields: RecordFields, settings: ConcodeSettings) -> Promp
         if settings.few_shot
         else _zero_shot(schema, fields, settings)
     )
-    return _suite_prompt(body, _sample_line(fields), settings.budget, fields, settings)
+    return _suite_prompt(body, _sample_line(fields), settings.budget, settings.form)
 
 
 def _zero_shot(schema: Json, fields: RecordFields, settings: ConcodeSettings) -> str:
@@ -192,7 +192,7 @@ def _validation_prompt(fields: RecordFields, settings: ConcodeSettings) -> Promp
         body = "\n\n".join([*examples, f"Question:\n{body}"])
     elif settings.form == "base":
         body = f"Question:\n{body}"
-    return _suite_prompt(body, "Answer:", settings.verdict_budget, fields, settings)
+    return _suite_prompt(body, "Answer:", settings.verdict_budget, settings.form)
 
 
 def _question(schema: Json, sample: Json, fields: RecordFields) -> str:
@@ -223,34 +223,19 @@ def _sentence(section: str, name: str, fields: RecordFields) -> str:
         name: The sentence in it.
         fields: The record.
     """
-    return _filled(_texts()[section][name], fields)
-
-
-def _filled(text: str, fields: RecordFields) -> str:
-    text = text.replace("{output}", _ARTICLES[fields.output])
+    text = _texts()[section][name].replace("{output}", _ARTICLES[fields.output])
     text = text.replace("{format}", fields.output.upper())
     return text.replace("{input}", REPRESENTATIONS[fields.representation].title)
 
 
-def _suite_prompt(
-    body: str, tail: str, budget: int, fields: RecordFields, settings: ConcodeSettings
-) -> Prompt:
-    """Return a prompt in the form of the settings.
+def _suite_prompt(body: str, tail: str, budget: int, form: str) -> Prompt:
+    """Return a prompt in one form.
 
     Args:
         body: The question.
         tail: The end of a base form, before the open fence.
         budget: Most tokens of the answer.
-        fields: The record.
-        settings: The form and its system prompt.
+        form: `chat` or `base`.
     """
-    system = _filled(settings.system, fields)
-    if settings.form == "chat":
-        turns = [Message(role="system", content=system)] if system else []
-        turns.append(Message(role="user", content=body))
-        return Prompt(messages=tuple(turns), budget=budget)
-    text = f"{body}\n\n{tail}\n{_OPEN_FENCE}"
-    if system:
-        text = f"{system}\n\n{text}"
-    turn = Message(role="user", content=text)
-    return Prompt(messages=(turn,), budget=budget)
+    text = body if form == "chat" else f"{body}\n\n{tail}\n{_OPEN_FENCE}"
+    return Prompt(messages=(Message(role="user", content=text),), budget=budget)

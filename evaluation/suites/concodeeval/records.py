@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -137,9 +137,8 @@ def _records_of_schema(
                     of_output,
                     task=TaskName.VALIDATION,
                     sample=instance.text,
-                    label=instance.label,
+                    label="yes" if instance.valid else "no",
                     keyword=instance.keyword,
-                    schema_pointer=instance.schema_pointer,
                 ).record(f"{number}_{record.id}", record.dialect)
 
 
@@ -147,26 +146,13 @@ def _records_of_schema(
 LONGEST_SAMPLE: Final = 4_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledSample:
-    """A sample with the verdict of the validators."""
-
-    #: JSON text.
-    text: str
-    #: `yes` or `no`.
-    label: str
-    #: The keyword that refuses it; empty for a valid one.
-    keyword: str = ""
-    schema_pointer: str = ""
-
-
 class LabelledSamples:
     """Chooses samples schema by schema, and keeps to the share of valid ones.
 
     Example:
         >>> chosen = LabelledSamples(per_schema=5, yes_share=0.55, seed=0)
-        >>> [sample.label for sample in chosen.of(schema)]
-        ['yes', 'no', 'yes', 'yes', 'no']
+        >>> [sample.valid for sample in chosen.of(schema)]
+        [True, False, True, True, False]
     """
 
     def __init__(self, per_schema: int, yes_share: float, seed: int) -> None:
@@ -176,7 +162,7 @@ class LabelledSamples:
         self._seed = seed
         self._yes = self._count = 0
 
-    def of(self, record: Record) -> tuple[LabelledSample, ...]:
+    def of(self, record: Record) -> tuple[Instance, ...]:
         """Return the samples of one schema, in their order.
 
         A schema with too few distinct instances has fewer; the next schemas make up
@@ -189,10 +175,10 @@ class LabelledSamples:
         rng = random.Random(f"{self._seed}/{record.id}")  # noqa: S311 - no secret
         pool = list(record.instances)
         rng.shuffle(pool)
-        samples: list[LabelledSample] = []
+        samples: list[Instance] = []
         by_label = {
-            "yes": [instance for instance in pool if instance.valid],
-            "no": [instance for instance in pool if not instance.valid],
+            label: [instance for instance in pool if instance.valid is label]
+            for label in (True, False)
         }
         while len(samples) < self._per_schema:
             following = self._next(compiled, by_label)
@@ -202,24 +188,23 @@ class LabelledSamples:
         return tuple(samples)
 
     def _next(
-        self, compiled: CompiledSchema, by_label: dict[str, list[Instance]]
-    ) -> LabelledSample | None:
+        self, compiled: CompiledSchema, by_label: dict[bool, list[Instance]]
+    ) -> Instance | None:
         """Return a sample of the label that is due; None after the last."""
-        due = "yes" if self._yes < self._share * (self._count + 1) - 0.5 else "no"
-        instances = by_label[due]
-        while instances:
-            sample = labelled(compiled, instances.pop())
-            if sample is not None:
+        due = self._yes < self._share * (self._count + 1) - 0.5
+        while by_label[due]:
+            instance = by_label[due].pop()
+            if is_certain(compiled, instance):
                 self._count += 1
-                self._yes += sample.label == "yes"
-                return sample
+                self._yes += due
+                return instance
         return None
 
 
-def labelled(compiled: CompiledSchema, instance: Instance) -> LabelledSample | None:
-    """Return an instance with its label; None if it has no label beyond doubt."""
+def is_certain(compiled: CompiledSchema, instance: Instance) -> bool:
+    """Return whether the label of a short instance is beyond doubt."""
     if len(instance.text) > LONGEST_SAMPLE:
-        return None
+        return False
     checked = verdicts(compiled, json.loads(instance.text), ask_jsonschema=True)
     opinions = {
         checked.jsonschema_rs,
@@ -227,11 +212,4 @@ def labelled(compiled: CompiledSchema, instance: Instance) -> LabelledSample | N
         checked.jsonschema,
         checked.jsonschema_plain,
     }
-    if checked.error or len(opinions) != 1:
-        return None
-    return LabelledSample(
-        text=instance.text,
-        label="yes" if checked.jsonschema_rs else "no",
-        keyword=instance.keyword,
-        schema_pointer=instance.schema_pointer,
-    )
+    return not checked.error and opinions == {instance.valid}

@@ -60,11 +60,10 @@ def tables(run: ScoredRun) -> Iterator[Table]:
         yield task_tables.violation_table(generation)
         yield _root_table(generation, settings)
         yield task_tables.locality_table(generation, settings.reading)
-        yield task_tables.generation_cells(generation)
+        yield task_tables.cell_table(TaskName.GENERATION, generation)
     if validation:
         yield _f1_table(validation)
-        yield task_tables.validation_cells(validation)
-        yield task_tables.representation_tests(validation)
+        yield task_tables.cell_table(TaskName.VALIDATION, validation)
 
 
 def _accuracy_table(

@@ -1,7 +1,7 @@
 """Score responses: task 1 by the schema, task 2 by the answer's word.
 
-jsonschema-rs validates in the record's dialect. Formats are off in the headline
-unless a setting turns them on; `scores` has both.
+jsonschema-rs validates in the record's dialect. Formats are off in the headline;
+`scores` has both.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.system.words import shortened
-from evaluation.answers.envelopes import code_blocks
-from evaluation.answers.extraction import MissingAnswer, NoAnswer, first_fence, triage
-from evaluation.answers.json_answers import compiled_schema
+from evaluation.answers.extraction import MissingAnswer, NoAnswer, triage
+from evaluation.answers.json_answers import code_blocks, compiled_schema
 from evaluation.core.records import Record, Response, Verdict, is_free
 from evaluation.suites.concodeeval.answer_text import (
     ENGINE_RULES,
     FREE_RULES,
     fenced_answer,
+    first_fence,
     not_read,
     read_output,
 )
@@ -68,10 +67,6 @@ _NO_SCORES: Final = {
 }
 #: The parts of a schema in Figure 1, in their order.
 PARTS: Final = ("begin", "middle", "end")
-#: Keywords that refuse values, two that hold schemas among them.
-_CHECKED: Final = frozenset(
-    (*names_of_kind(KeywordKind.ASSERTION), "contains", "additionalProperties")
-)
 #: The end of the first part and the beginning of the last, as shares of all places.
 _CUTS: Final = {
     SuiteReading.RECOMMENDED: (1 / 3, 2 / 3),
@@ -191,43 +186,29 @@ def _verdict(
     )
     if isinstance(read, NotRead):
         return _unreadable(read)
-    return _validated(compiled, settings, read.value)
+    return _validated(compiled, settings.reading, read.value)
 
 
-def _validated(
-    compiled: CompiledSchema, settings: ConcodeSettings, value: Json
-) -> Verdict:
-    plain = compiled.validator_without_formats
-    strict = compiled.validator
-    accepted = plain.is_valid(value)
-    with_formats = strict.is_valid(value)
-    passed = with_formats if settings.formats else accepted
-    scores = {
-        **_NO_SCORES,
-        "gen_acc": float(passed),
-        "with_formats": float(with_formats),
-    }
+def _validated(compiled: CompiledSchema, reading: SuiteReading, value: Json) -> Verdict:
+    validator = compiled.validator_without_formats
+    passed = validator.is_valid(value)
+    with_formats = float(compiled.is_valid(value))
+    scores = {**_NO_SCORES, "gen_acc": float(passed), "with_formats": with_formats}
     if passed:
         return Verdict(passed=True, scores=scores)
-    faults = violations(strict if settings.formats else plain, value)
+    faults = violations(validator, value)
     # In the paper's reading null is never of a wrong type.
-    may_be_null = value is None and settings.reading is SuiteReading.PAPER
+    may_be_null = value is None and reading is SuiteReading.PAPER
     wrong_root = ("type",) in faults.places and not may_be_null
     kind = AnswerClass.WRONG_ROOT if wrong_root else AnswerClass.VIOLATION
-    places = _places_in(compiled, settings.reading)
     keywords: dict[str, Json] = {**faults.keywords}
-    counts: list[Json] = [*places.counts(faults.places)]
-    constraints: list[Json] = [*places.constraints]
+    counts: list[Json] = [*locality(compiled, faults.places, reading)]
     return Verdict(
         passed=False,
         failure_class=kind.value,
         reasons=faults.reasons,
         scores={**scores, "rtv": float(wrong_root)},
-        details={
-            "keywords": keywords,
-            "locality": counts,
-            "constraints": constraints,
-        },
+        details={"keywords": keywords, "locality": counts},
     )
 
 
@@ -287,69 +268,43 @@ def violations(validator: jsonschema_rs.Validator, value: Json) -> Violations:
     return Violations(dict(counted.most_common()), tuple(places), tuple(reasons))
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """The places of one schema, in three parts: the paper's Figure 1.
+def locality(
+    compiled: CompiledSchema, violated: Iterable[Tokens], reading: SuiteReading
+) -> list[int]:
+    """Return how many violated keywords each third of a schema has: Figure 1.
 
-    All places are listed as they are written, every key of every object; a keyword
-    belongs to the part of the list with its place. Parts hold different numbers of
-    keywords that can be violated, so those are counted too.
+    All places of the schema are listed as they are written, every key of every object;
+    a keyword belongs to the part of the list with its place.
 
     Example:
-        >>> schema = {"type": "array", "items": {"maximum": 3}}
-        >>> places = Places.of(schema, SuiteReading.RECOMMENDED)
-        >>> places.counts([("items", "maximum")]), places.constraints
-        ([0, 0, 1], (1, 0, 1))
+        >>> compiled = compiled_schema('{"type": "array", "items": {"maximum": 3}}', "")
+        >>> locality(compiled, [("items", "maximum")], SuiteReading.RECOMMENDED)
+        [0, 0, 1]
     """
-
-    #: A place to the number of its part.
-    parts: dict[Tokens, int]
-    #: Keywords of each part that an instance can violate.
-    constraints: tuple[int, ...]
-
-    @classmethod
-    def of(cls, schema: Json, reading: SuiteReading) -> Places:
-        """List the places of a schema."""
-        places = list(_places(schema, ()))
-        start, end = (share * len(places) for share in _CUTS[reading])
-        parts: dict[Tokens, int] = {}
-        constraints = [0, 0, 0]
-        for index, (path, value) in enumerate(places):
-            part = (index >= start) + (index >= end)
-            parts[path] = part
-            constraints[part] += _can_refuse(path, value)
-        return cls(parts, tuple(constraints))
-
-    def counts(self, places: Iterable[Tokens]) -> list[int]:
-        """Return the number of places in each part; others are in none."""
-        counted = [0, 0, 0]
-        for path in places:
-            number = self.parts.get(path)
-            if number is not None:
-                counted[number] += 1
-        return counted
+    parts = _parts(compiled, reading)
+    counts = Counter(parts[path] for path in violated if path in parts)
+    return [counts[part] for part in range(len(PARTS))]
 
 
 @lru_cache(maxsize=_MOST_PLACES)
-def _places_in(compiled: CompiledSchema, reading: SuiteReading) -> Places:
-    return Places.of(compiled.value, reading)
+def _parts(compiled: CompiledSchema, reading: SuiteReading) -> dict[Tokens, int]:
+    """Return the number of the part of every place."""
+    places = list(_places(compiled.value, ()))
+    start, end = (share * len(places) for share in _CUTS[reading])
+    return {
+        path: (index >= start) + (index >= end) for index, path in enumerate(places)
+    }
 
 
-def _places(value: Json, path: Tokens) -> Iterator[tuple[Tokens, Json]]:
-    """Yield all members with their paths, in the order of the text."""
+def _places(value: Json, path: Tokens) -> Iterator[Tokens]:
+    """Yield the paths of all members, in the order of the text."""
     if isinstance(value, dict):
         for name, member in value.items():
-            yield (*path, name), member
+            yield (*path, name)
             yield from _places(member, (*path, name))
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _places(item, (*path, str(index)))
-
-
-def _can_refuse(path: Tokens, value: Json) -> bool:
-    """Return whether a path leads to a keyword that can refuse an instance."""
-    is_name = len(path) > 1 and path[-2] == "properties"
-    return path[-1] in _CHECKED and not is_name and value is not True and value != []
 
 
 def _validation_verdict(
@@ -431,7 +386,7 @@ def reply_of(
 
 
 def _published_reply(answer: str) -> str:
-    text = (first_fence(answer).text or "").strip().lower()
+    text = (first_fence(answer) or "").strip().lower()
     if text.startswith("yes"):
         return "yes"
     return "no" if text.startswith("no") else AnswerClass.UNCLEAR

@@ -121,10 +121,6 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     reading: SuiteReading = SuiteReading.RECOMMENDED
     #: `chat`: turns of a conversation. `base`: one text that ends with an open fence.
     form: Literal["chat", "base"] = "chat"
-    #: The system prompt; `{input}` and `{output}` in it are the formats. The scripts'
-    #: one for chat models is "You are an expert in understanding {input} and writing
-    #: {output}."
-    system: str = ""
     #: Show examples before the question: three of task 1, two of task 2.
     few_shot: bool = False
     #: The folder of a run, of whose most frequent errors the examples of task 1 are
@@ -133,8 +129,6 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     #: Most tokens of an answer of task 1, and of task 2.
     budget: _Count = 1024
     verdict_budget: _Count = 64
-    #: Assert `format` in the headline; both rates are reported.
-    formats: bool = False
     #: Samples of task 2 for each schema, and the share of them that is valid.
     samples: _Count = 5
     yes_share: _Share = 0.55
@@ -167,17 +161,6 @@ def named_choices(setting: str, text: str, choices: list[str]) -> list[str]:
         message = f"{setting} has no {unknown[0]!r}" if unknown else f"no {setting}"
         raise BadUsage(f"--set {message}", then=f"choose from {', '.join(choices)}")
     return names
-
-
-def as_published(settings: ConcodeSettings) -> ConcodeSettings:
-    """Return the settings of the published scripts."""
-    return msgspec.structs.replace(
-        settings,
-        reading=SuiteReading.PAPER,
-        form="base",
-        formats=False,
-        verdict_budget=20,
-    )
 
 
 class TextLength(msgspec.Struct, frozen=True):
@@ -213,9 +196,8 @@ class RecordFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     sample: str = ""
     #: Task 2: `yes` if the schema accepts it, otherwise `no`.
     label: str = ""
-    #: Task 2: the keyword that refuses it, and its place.
+    #: Task 2: the keyword that refuses it.
     keyword: str = ""
-    schema_pointer: str = ""
 
     @property
     def cell(self) -> str:

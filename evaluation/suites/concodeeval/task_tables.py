@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from evaluation.reporting.tables import Cell, Rate, Table
-from evaluation.results.suite_pairs import PairedSides, pair_sides, paired_rates
 from evaluation.suites.concodeeval.scorer import PARTS
 from evaluation.suites.concodeeval.settings import SuiteReading, TaskName, TextLength
 
@@ -33,25 +31,16 @@ class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
     label: str = ""
     keyword: str = ""
     reply: str = ""
-    #: Task 1: the number of violations of each keyword and in each part of the schema,
-    #: and the number of keywords in each part that can be violated.
+    #: Task 1: the number of violations of each keyword and in each part of the schema.
     keywords: dict[str, int] = {}
     locality: tuple[int, ...] = ()
-    constraints: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(NamedTuple):
     """One answer with its verdict."""
 
     details: AnswerDetails
-    #: Its record without the representation, by which answers are paired.
-    scored: ScoredResponse
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict on it."""
-        return self.scored.verdict
+    verdict: Verdict
 
 
 #: The answers of each model and condition.
@@ -87,9 +76,7 @@ def _answer(scored: ScoredResponse) -> Answer:
             "schema": name,
             "length": {"characters": 0, "lines": 0, "words": 0},
         }
-    details = msgspec.convert(facts, AnswerDetails)
-    apart = replace(scored, record=f"{details.output}:{name}")
-    return Answer(details=details, scored=apart)
+    return Answer(msgspec.convert(facts, AnswerDetails), scored.verdict)
 
 
 def by_cell(answers: Iterable[Answer]) -> Mapping[tuple[str, str], Sequence[Answer]]:
@@ -163,68 +150,51 @@ def locality_table(generation: AnswersByLabel, reading: SuiteReading) -> Table:
     parts = "20, 60 and 20 %" if reading is SuiteReading.PAPER else "thirds"
     rows: list[tuple[Cell, ...]] = []
     for label, answers in generation.items():
-        violated = _parts(answers, "locality")
-        present = _parts(answers, "constraints")
+        counts = Counter[int]()
+        for answer in answers:
+            counts.update(dict(enumerate(answer.details.locality)))
+        total = counts.total()
         for index, part in enumerate(PARTS):
-            count = violated[index]
-            of = present[index]
-            share = 100 * count / sum(violated) if sum(violated) else None
-            rows.append((label, part, count, share, of, count / of if of else None))
+            share = 100 * counts[index] / total if total else None
+            rows.append((label, part, counts[index], share))
     return Table(
         title="Figure 1: position of violated keywords",
-        columns=("model", "part", "violations", "%", "constraints", "per constraint"),
+        columns=("model", "part", "violations", "%"),
         rows=tuple(rows),
-        note=f"Parts of the schema: {parts}, by the places of its keys in order. "
-        "constraints: keywords there that can be violated, in the schemas of answers "
-        "with a violation; parts hold different numbers of them.",
+        note=f"Parts of the schema: {parts}, by the places of its keys in order.",
         name="figure-1",
     )
 
 
-def _parts(answers: Iterable[Answer], name: str) -> list[int]:
-    sums = [0] * len(PARTS)
-    for answer in answers:
-        for index, count in enumerate(getattr(answer.details, name)):
-            sums[index] += count
-    return sums
+#: Scores of each task by the names of their columns.
+_CELLS: Final = {
+    TaskName.GENERATION: {
+        "Gen Acc": "gen_acc",
+        "formats on": "with_formats",
+        "RTV": "rtv",
+        "invalid": "invalid",
+        "incomplete": "incomplete",
+    },
+    TaskName.VALIDATION: {"Val Acc": "val_acc", "answered": "answered"},
+}
 
 
-def generation_cells(generation: AnswersByLabel) -> Table:
-    """Return every cell of task 1 with its denominators and intervals."""
-    scores = ("gen_acc", "with_formats", "rtv", "invalid", "incomplete")
-    columns = ("Gen Acc", "formats on", "RTV", "invalid", "incomplete")
-    return Table(
-        title="Task 1, cell by cell",
-        columns=("model", "schema > sample", *columns),
-        rows=tuple(
-            (label, cell, *(rate_of_score(answers, score) for score in scores))
-            for label, cell, answers in _cells(generation)
-        ),
-        note="Brackets: Wilson's 95 % interval, answers about one schema taken "
-        "together. formats on: the same with `format` asserted.",
-        name="generation-cells",
+def cell_table(task: TaskName, by_label: AnswersByLabel) -> Table:
+    """Return every cell of a task with its denominators and intervals."""
+    rows: list[dict[str, Cell]] = []
+    for label, cell, answers in _cells(by_label):
+        row: dict[str, Cell] = {"model": label, "schema > sample": cell}
+        for column, score in _CELLS[task].items():
+            row[column] = rate_of_score(answers, score)
+        if task is TaskName.VALIDATION:
+            row["macro-F1"] = round(macro_f1(answers), 3)
+        rows.append(row)
+    note = (
+        "Brackets: Wilson's 95 % interval, answers about one schema taken together. "
+        "formats on: with `format` asserted. answered: yes or no; what is neither is "
+        "wrong, and under @paper dropped."
     )
-
-
-def validation_cells(validation: AnswersByLabel) -> Table:
-    """Return every cell of task 2 with its denominators and intervals."""
-    return Table(
-        title="Task 2, cell by cell",
-        columns=("model", "schema > sample", "Val Acc", "macro-F1", "answered"),
-        rows=tuple(
-            (
-                label,
-                cell,
-                rate_of_score(answers, "val_acc"),
-                round(macro_f1(answers), 3),
-                rate_of_score(answers, "answered"),
-            )
-            for label, cell, answers in _cells(validation)
-        ),
-        note="answered: yes or no was said; what was not is wrong, and under "
-        "@paper dropped.",
-        name="validation-cells",
-    )
+    return Table.of_records(f"The cells of {task}", rows, note, f"{task}-cells")
 
 
 def _cells(by_label: AnswersByLabel) -> Iterator[tuple[str, str, Sequence[Answer]]]:
@@ -235,15 +205,3 @@ def _cells(by_label: AnswersByLabel) -> Iterator[tuple[str, str, Sequence[Answer
             yield label, f"{representation} > {output}", cell_answers
         if len(cells) > 1:
             yield label, "all", answers
-
-
-def representation_tests(validation: AnswersByLabel) -> Table:
-    """Return the tests between representations, on the samples that both show."""
-    pairs: list[PairedSides] = []
-    for label, answers in validation.items():
-        sides: dict[str, list[ScoredResponse]] = {}
-        for answer in answers:
-            side = f"{label}: {answer.details.representation}"
-            sides.setdefault(side, []).append(answer.scored)
-        pairs += pair_sides(sides)
-    return paired_rates(pairs, "Representations compared", "representations")

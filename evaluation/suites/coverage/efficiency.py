@@ -1,4 +1,4 @@
-"""Times as the paper's Tables 2, 3, 12 and 13 have them, and in pairs.
+"""Times as the paper's Tables 2, 3, 12 and 13 have them.
 
 A time-out or an exhausted budget leaves a lower bound of a time.
 """
@@ -6,22 +6,17 @@ A time-out or an exhausted budget leaves a lower bound of a time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation, TextEnding
-from evaluation.reporting.bootstrap import PairedFigure, geometric_ratio
 from evaluation.reporting.quantiles import Quantile, Quantiles
-from evaluation.reporting.statistics import holm
 from evaluation.reporting.tables import (
     Cell,
     MissingFigure,
     Quartiles,
-    Ratio,
     Table,
 )
-from evaluation.results.suite_pairs import matched
 from evaluation.results.suite_rows import scored_run
 from evaluation.suites.coverage.texts import (
     CommonTexts,
@@ -29,7 +24,6 @@ from evaluation.suites.coverage.texts import (
     configs_of_texts,
     is_unconstrained,
     on_common_samples,
-    text_key,
     texts_by_engine,
     texts_of_config,
 )
@@ -42,8 +36,6 @@ if TYPE_CHECKING:
 
     #: Returns a figure of one text, or a lower bound; None if nothing is known.
     Figure: TypeAlias = Callable[[Generation], Quantile | None]
-    #: Texts of two participants for the same requests.
-    _Pairs: TypeAlias = Sequence[tuple[GeneratedText, GeneratedText]]
 
 _NOTE: Final = (
     "Medians with quartiles, over the texts for schemas on which every engine here "
@@ -59,12 +51,6 @@ _STEP_NOTE: Final = (
     "sampling: choosing the token. loop: booking it. tokens per pass: 1 unless forced "
     "tokens are fed together."
 )
-_PAIR_NOTE: Final = (
-    "Geometric mean of b / a over the texts that both wrote, with a 95 % interval by "
-    "bootstrap over schemas: below 1 b is faster. p: of TPOT, by the same bootstrap. "
-    "p adjusted: Holm's, for all lines. TGT: of texts that neither budget nor deadline "
-    "cut off in either; next to it the number excluded for that."
-)
 
 
 def tables(run: RunRows) -> Iterator[Table]:
@@ -74,7 +60,6 @@ def tables(run: RunRows) -> Iterator[Table]:
     limits = run.header.limits
     yield efficiency(common, limits)
     yield steps(common.sides)
-    yield pairs(texts, limits)
 
 
 def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
@@ -149,60 +134,6 @@ def _tokens_per_pass(side: Sequence[GeneratedText]) -> float | None:
         written += len(generation.tokens) + (generation.ending is TextEnding.END)
         passes += len(generation.steps) - (generation.ending is TextEnding.DEAD_END)
     return written / passes if passes else None
-
-
-def pairs(sides: Mapping[str, Sequence[GeneratedText]], limits: LimitsHeader) -> Table:
-    """Return the times of every two participants on the texts that both wrote."""
-    figures = TextFigures(limits)
-    written = {
-        engine: {text_key(text): text for text in side if text.generation.generated}
-        for engine, side in sides.items()
-    }
-    rows: list[dict[str, Cell]] = []
-    ps: dict[int, float] = {}
-    for a, b in combinations(written, 2):
-        texts = matched(written[a], written[b])
-        if not texts:
-            continue
-        per_token = _ratio(texts, figures.per_token)
-        if per_token is not None and per_token.p is not None:
-            ps[len(rows)] = per_token.p
-        rows.append(
-            {
-                "a": a,
-                "b": b,
-                "schemas": len({text.schema_key for text, _ in texts}),
-                "TTFT": Ratio.of(_ratio(texts, figures.first_token)),
-                "TPOT": Ratio.of(per_token),
-                "p": ps.get(len(rows)),
-                "p adjusted": None,
-                "TGT": Ratio.of(_ratio(texts, figures.total)),
-                "cut off": _cut_off(texts, figures.total),
-            }
-        )
-    for line, p in holm(ps).items() if len(ps) > 1 else ():
-        rows[line]["p adjusted"] = p
-    table = Table.of_records("Times, paired", rows, _PAIR_NOTE, "times-paired")
-    return table.without_empty_columns("p adjusted")
-
-
-def _ratio(texts: _Pairs, figure: Figure) -> PairedFigure | None:
-    """Return b / a over the texts of which both figures are known exactly."""
-
-    def exact(text: GeneratedText) -> float | None:
-        quantile = figure(text.generation)
-        return None if quantile is None or quantile.at_least else quantile.value
-
-    return geometric_ratio(
-        [exact(text) for text, _ in texts],
-        [exact(text) for _, text in texts],
-        [text.schema_key for text, _ in texts],
-    )
-
-
-def _cut_off(texts: _Pairs, figure: Figure) -> int:
-    bounds = [(figure(a.generation), figure(b.generation)) for a, b in texts]
-    return sum(a.at_least or b.at_least for a, b in bounds if a and b)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,20 +54,6 @@ def tables(run: ScoredRun) -> Iterator[Table]:
     yield coverage(sides)
     yield keywords(sides)
     yield outputs(sides)
-    yield adapted(sides)
-
-
-def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
-    """Return the rates of texts whose schema was rewritten for a provider."""
-    rows: list[dict[str, Cell]] = []
-    for engine, side in sides.items():
-        texts = [text for text in side if text.generation.adapted]
-        if texts:
-            valid = share_of_texts(texts, _is_compliant)
-            decoded = sum(bool(text.generation.undecoded) for text in texts)
-            rows.append({"engine": engine, "decoded": decoded, "valid": valid})
-    note = "Texts whose schema was rewritten; decoded, and judged by the original."
-    return Table.of_records("Adapted schemas", rows, note, "adapted")
 
 
 def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
@@ -180,7 +166,3 @@ def share_of_texts(
 ) -> Rate:
     """Return how many texts are so; texts for one schema are not independent."""
     return Rate.of_answers((text.schema_key, good(text)) for text in texts)
-
-
-def _is_compliant(text: GeneratedText) -> bool:
-    return text.compliant

@@ -38,13 +38,6 @@ class CoverageSettings(msgspec.Struct, frozen=True, kw_only=True):
     dialect: str = ""
 
 
-def as_published(settings: CoverageSettings) -> CoverageSettings:
-    """Return the paper's settings: its prompt, and every schema read as 2020-12."""
-    return msgspec.structs.replace(
-        settings, prompt="sections", shots=2, dialect="2020-12"
-    )
-
-
 def records(request: RecordRequest, settings: CoverageSettings) -> RecordSet:
     """Return the schemas of any data, with their valid instances as witnesses."""
     return schema_records(request, dialect=settings.dialect, witnesses=True)
@@ -102,8 +95,8 @@ SUITE = Suite(
     prompt=prompt,
     scorer=_scorer,
     tables=imported_late("evaluation.suites.coverage.report", "tables"),
-    known_answers=imported_late("evaluation.suites.coverage.scorer", "known_answers"),
-    paper=as_published,
+    # Its prompt, and every schema read as 2020-12.
+    paper={"prompt": "sections", "shots": 2, "dialect": "2020-12"},
     keeps_writing=True,
     scoring_seconds=40.0,
     fallback=partial(_scorer, published=False),

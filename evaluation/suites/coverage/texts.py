@@ -14,7 +14,6 @@ from evaluation.core.suite import SCORING_CLASSES, ScoredResponse, ScoredRun
 from evaluation.generation.text_generation import (
     Generation,
     TextEnding,
-    generation_from_json,
 )
 from evaluation.setup.engine_files import UNCONSTRAINED
 from evaluation.suites.coverage.judgement import Judgement, TextClass, TextVerdict
@@ -104,7 +103,7 @@ def text_of(scored: ScoredResponse) -> GeneratedText:
     verdict = scored.verdict
     return GeneratedText(
         scored=scored,
-        generation=generation_from_json(scored.writing),
+        generation=msgspec.convert(scored.writing, Generation),
         judgement=judgement_of(verdict),
         outcome=class_of(verdict),
     )

@@ -20,8 +20,8 @@ from curation.json.yaml_reader import (
     yaml_1_1_scalar,
 )
 from curation.system.words import shortened
-from evaluation.answers.envelopes import json_spans
-from evaluation.answers.extraction import MissingAnswer, NoAnswer, strict_fence
+from evaluation.answers.extraction import MissingAnswer, NoAnswer
+from evaluation.answers.json_answers import json_spans
 from evaluation.suites.ifstruct.rows import AnswerFormat, Fence, FenceWish, Requirements
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
 
@@ -146,19 +146,22 @@ def find_code_block(text: str) -> CodeBlock | None:
     A fence is three backticks at the beginning of a line. The first one opens the
     block and the next one closes it, whatever else is on its line.
     """
-    block = strict_fence(text)
-    if not block.fenced and not block.problem:
+    lines = text.strip().split("\n")
+    marks = [number for number, line in enumerate(lines) if line.startswith("```")]
+    if not marks:
         return None
-    words = block.language.split()
+    start, *ends = marks
+    words = lines[start].strip().strip("`").split()
     # Text between this block and a later one is not after the answer.
-    after = block.after.split("\n") if block.fenced else []
-    marks = [number for number, line in enumerate(after) if line.startswith("```")]
+    after = lines[marks[-1] + 1 :]
+    if len(marks) == _ONE_BLOCK:
+        after = [lines[marks[-1]].lstrip("`"), *after]
     return CodeBlock(
         language=words[0].lower() if words else "",
-        content=block.text,
-        before=block.before,
-        after="\n".join(after[marks[-1] + 1 if marks else 0 :]),
-        fences=len(marks) + (2 if block.fenced else 1),
+        content="\n".join(lines[start + 1 : ends[0]]) if ends else None,
+        before="\n".join(lines[:start]),
+        after="\n".join(after) if ends else "",
+        fences=len(marks),
     )
 
 

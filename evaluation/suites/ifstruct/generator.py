@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from curation.system.errors import BadUsage, CsbdataError
+from curation.system.errors import BadUsage
 from evaluation.suites.ifstruct.data_files import (
     TEST_PREFIX,
     EntityKind,
@@ -18,7 +18,6 @@ from evaluation.suites.ifstruct.data_files import (
     mixes,
     voices,
 )
-from evaluation.suites.ifstruct.rewriting import lost_requirements
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
     Choice,
@@ -86,7 +85,6 @@ def generate_rows(source: RowSource, seed: int, rows: int) -> Iterator[IfstructR
 
     Raises:
         BadUsage: not enough different rows.
-        CsbdataError: a text lost a requirement of its row; a defect of a voice.
     """
     if not 0 < rows <= MOST_ROWS or seed < 0:
         raise BadUsage(
@@ -100,21 +98,9 @@ def generate_rows(source: RowSource, seed: int, rows: int) -> Iterator[IfstructR
 
 
 def prompt_of(spec: RowSpec, seed: int) -> str:
-    """Return the text of a row, checked to state all of its requirements.
-
-    Raises:
-        CsbdataError: the words of its voice lost one.
-    """
+    """Return the text of a row."""
     draw = Random(f"ifstruct words {seed}")  # noqa: S311 (repeatable, no secret)
-    text = Wording(spec, voices()[spec.voice], draw).prompt()
-    lost = lost_requirements(spec, text)
-    if lost:
-        raise CsbdataError(
-            f"the text of row {seed} lost: {'; '.join(lost)}",
-            f"voice {spec.voice}",
-            "correct the voice's file; no other row is affected",
-        )
-    return text
+    return Wording(spec, voices()[spec.voice], draw).prompt()
 
 
 def _unlike(source: RowSource, seed: int, keys: set[str]) -> RowSpec:

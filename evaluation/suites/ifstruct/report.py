@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-import msgspec
 from msgspec.structs import replace as with_fields
 
-from evaluation.reporting.tables import BRACKETS, Cell, MissingFigure, Rate, Table
+from evaluation.reporting.tables import BRACKETS, Cell, Table
 from evaluation.results.suite_pairs import pair_sides, paired_rates, pairs_with_free
-from evaluation.results.suite_tables import pass_rates
+from evaluation.results.suite_tables import pass_rates, passed, share_of
 from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
-from evaluation.suites.ifstruct.settings import Requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
 
@@ -34,47 +32,18 @@ _SLICE_NOTE: Final = (
 )
 
 
-class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
-    """One response, with the facts of its verdict; none if its scorer was ended."""
-
-    passed: bool = False
-    #: Whether the content is right, whatever is around it.
-    structure: bool = False
-    #: The alternative drawn for each choice of the row.
-    slices: dict[str, str] = {}
-    #: The kind of thing that the row asks for: what its rates take together.
-    kind: str = UNKNOWN
-    #: The requirements of the row, and those that the response lost.
-    requirements: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-    #: Every error by the classes of the published summary.
-    published_errors: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, scored: ScoredResponse) -> Self:
-        """Return a response with the facts of its verdict."""
-        verdict = scored.verdict
-        facts = {
-            **verdict.details,
-            "passed": verdict.passed,
-            "structure": _is_right(scored),
-        }
-        return msgspec.convert(facts, cls)
-
-
-#: The responses of each model and condition.
-Responses: TypeAlias = "Mapping[str, Sequence[JudgedResponse]]"
+#: The counted responses of each model and condition.
+Responses: TypeAlias = "Mapping[str, Sequence[ScoredResponse]]"
 
 
 def tables(run: ScoredRun) -> Iterator[Table]:
     """Yield the suite's own tables."""
     responses = {
-        label: [JudgedResponse.of(scored) for scored in side if scored.verdict.counted]
+        label: [response for response in side if response.verdict.counted]
         for label, side in run.by_label.items()
     }
     yield pass_rates(run)
     yield _free_or_constrained(run)
-    yield _requirement_costs(responses)
     yield _by_choice(responses)
     yield _published_classes(responses)
 
@@ -101,35 +70,12 @@ def _is_right(scored: ScoredResponse) -> bool:
     return scored.verdict.scores.get("structure") == 1.0
 
 
-def _requirement_costs(responses: Responses) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for requirement in Requirement:
-        for label, side in responses.items():
-            relevant = [
-                response for response in side if requirement in response.requirements
-            ]
-            lost = [(response, requirement in response.lost) for response in relevant]
-            others_kept = (pair for pair in lost if not {*pair[0].lost} - {requirement})
-            rows.append((str(requirement), label, _rate(lost), _rate(others_kept)))
-    return Table(
-        title="What each requirement costs",
-        columns=("requirement", "model", "lost", "lost with all others kept"),
-        rows=tuple(rows),
-        note="lost: of the responses to rows that ask for it. lost with all others "
-        "kept: of the responses that keep every other requirement of their row, those "
-        "that lose this one. What cannot be read loses an answer, its syntax or its "
-        "format, and nothing is known of the rest.",
-        name="requirements",
-    )
-
-
 def _published_classes(responses: Responses) -> Table:
-    counts = {
-        label: Counter(
-            error for response in side for error in response.published_errors
-        )
-        for label, side in responses.items()
-    }
+    counts = {label: Counter[str]() for label in responses}
+    for label, side in responses.items():
+        for response in side:
+            errors = response.verdict.details.get("published_errors")
+            counts[label].update(map(str, errors if isinstance(errors, list) else ()))
     total = sum(counts.values(), Counter[str]())
     return Table(
         title="Most frequent errors, as the published summary books them",
@@ -147,15 +93,15 @@ def _published_classes(responses: Responses) -> Table:
 def _by_choice(responses: Responses) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name in SLICES:
-        sides: dict[str, dict[str, list[JudgedResponse]]] = {}
+        parts: dict[tuple[str, str], list[ScoredResponse]] = defaultdict(list)
         for label, side in responses.items():
             for response in side:
-                value = response.slices.get(name, UNKNOWN)
-                sides.setdefault(value, {}).setdefault(label, []).append(response)
+                slices = response.verdict.details.get("slices")
+                drawn = slices[name] if isinstance(slices, dict) else UNKNOWN
+                parts[str(drawn), label].append(response)
         rows += [
-            (name, value, label, *_rates(by_label.get(label, ())))
-            for value, by_label in sorted(sides.items())
-            for label in responses
+            (name, drawn, label, passed(part), share_of(part, "structure"))
+            for (drawn, label), part in sorted(parts.items(), key=lambda it: it[0][0])
         ]
     return Table(
         title="By drawn alternative",
@@ -164,16 +110,3 @@ def _by_choice(responses: Responses) -> Table:
         note=_SLICE_NOTE,
         name="choices",
     )
-
-
-def _rates(responses: Sequence[JudgedResponse]) -> tuple[Cell, Cell]:
-    return (
-        _rate((response, response.passed) for response in responses),
-        _rate((response, response.structure) for response in responses),
-    )
-
-
-def _rate(responses: Iterable[tuple[JudgedResponse, bool]]) -> Cell:
-    """Return the share that is so; responses about one kind of thing are a cluster."""
-    rate = Rate.of_answers((response.kind, good) for response, good in responses)
-    return rate if rate.of else MissingFigure("no row")

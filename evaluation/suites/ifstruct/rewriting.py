@@ -23,14 +23,12 @@ import msgspec
 
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
-    Choice,
     Fence,
     FenceWish,
     Field,
     FieldType,
     IfstructRecord,
     Presentation,
-    Retraction,
     RowSpec,
     all_fields,
     number_text,
@@ -86,7 +84,6 @@ _TYPES: Final = {
 _OPTIONAL: Final = re.compile(
     r"\boptional|\b(?:may|can) be (?:left out|omitted|missing|absent)|not required"
 )
-_DROPPED: Final = re.compile(r"\b(?:forget|drop|scrap|leave|without|remove|no)\b")
 #: Styles that show the whole path of a nested field.
 _WITH_PATHS: Final = frozenset(
     {Presentation.BULLETS, Presentation.GLOSSARY, Presentation.TABLE}
@@ -94,8 +91,6 @@ _WITH_PATHS: Final = frozenset(
 _NAME: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 #: Characters that a stretch has at most.
 _LONGEST_STRETCH: Final = 900
-#: Characters around a retracted field to search for its retraction.
-_NEAR: Final = 60
 
 
 def rewording_request(row: IfstructRecord) -> str:
@@ -106,18 +101,10 @@ def rewording_request(row: IfstructRecord) -> str:
 
 def reworded(row: IfstructRecord, text: str) -> IfstructRecord:
     """Return a row with a model's text; the row itself if the text lost anything."""
-    if not text or row.spec is None or lost_in_rewording(row, text):
+    if not text or row.spec is None or lost_requirements(row.spec, text):
         return row
     spec = msgspec.structs.replace(row.spec, voice=BY_MODEL, retractions=())
     return msgspec.structs.replace(row, prompt=text, voice=BY_MODEL, spec=spec)
-
-
-def lost_in_rewording(row: IfstructRecord, text: str) -> tuple[str, ...]:
-    """Return the losses of a reworded request; a row without `spec` has no check."""
-    if row.spec is None:
-        return ("the row has no `spec` to check the text against",)
-    # A reworded text need not repeat the retractions of ours.
-    return lost_requirements(msgspec.structs.replace(row.spec, retractions=()), text)
 
 
 def lost_requirements(spec: RowSpec, text: str) -> tuple[str, ...]:
@@ -226,21 +213,12 @@ def _is_refused(text: str, start: int) -> bool:
 
 
 def _lost_facts(spec: RowSpec, text: str) -> list[str]:
-    """Return the facts about fields that a text lacks, or ends up contradicting."""
-    lost = [
-        f"{retraction.wrong or retraction.field} is not taken back"
-        for retraction in spec.retractions
-        if not _is_final(retraction, text)
-    ]
+    """Return the facts about fields that a text lacks."""
     if spec.presentation is Presentation.SCHEMA:
-        return lost if _holds_schema(spec, text) else [*lost, "the schema"]
+        return [] if _holds_schema(spec, text) else ["the schema"]
+    lost: list[str] = []
     fields = dict(all_fields(spec.fields))
     names = [field.name for field in fields.values()]
-    names += [
-        retraction.wrong
-        for retraction in spec.retractions
-        if retraction.choice is Choice.FIELD
-    ]
     stretches = _stretches(text, names)
     for path, field in fields.items():
         if spec.presentation in _WITH_PATHS and path not in text:
@@ -311,19 +289,3 @@ def _holds_schema(spec: RowSpec, text: str) -> bool:
         start = text.find("\n{", start + 1)
         start = start + 1 if start >= 0 else start
     return False
-
-
-def _is_final(retraction: Retraction, text: str) -> bool:
-    """Return whether a text ends up with the final statement of a retraction.
-
-    Format, count, wrapper and code block are read by `last_words`.
-    """
-    wrong = retraction.wrong
-    if retraction.choice is Choice.LIMIT:
-        about = _stretches(text, [retraction.field]).get(retraction.field, "")
-        return _last_place(wrong, about) < _last_place(retraction.final, about)
-    if retraction.choice is Choice.FIELD:
-        start = text.rfind(wrong)
-        near = text[max(0, start - _NEAR) : start + len(wrong) + _NEAR]
-        return start < 0 or bool(_DROPPED.search(near))
-    return True

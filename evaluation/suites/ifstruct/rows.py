@@ -433,14 +433,3 @@ def slices_of(record: IfstructRecord) -> dict[str, str]:
         "commentary": "allowed" if requirements.commentary else "banned",
         "escaping": "stressed" if is_stressed else "plain",
     }
-
-
-def inner_schemas(schema: UntypedJson) -> Iterator[Mapping[str, UntypedJson]]:
-    """Yield a schema and the schemas of its members and items."""
-    stack = [schema]
-    while stack:
-        inner = stack.pop()
-        if isinstance(inner, dict):
-            yield inner
-            stack += inner.get("properties", {}).values()
-            stack += [inner["items"]] if "items" in inner else []

@@ -7,8 +7,10 @@ object has only its schema's members, whatever the value of `additionalPropertie
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json, UntypedJson
@@ -32,21 +34,15 @@ from evaluation.suites.ifstruct.answer_text import (
 )
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
-    FenceWish,
-    IfstructRecord,
     Requirements,
-    inner_schemas,
     read_record,
     slices_of,
 )
-from evaluation.suites.ifstruct.schema_walk import SchemaWalk, kind_of
 from evaluation.suites.ifstruct.settings import (
-    LOST_REQUIREMENTS,
     PUBLISHED_CLASSES,
     STRUCTURE,
     Failure,
     IfstructSettings,
-    Requirement,
     RuleReading,
 )
 
@@ -62,8 +58,8 @@ _MISSING: Final = {
     NoAnswer.TOO_LARGE: Failure.TOO_LARGE,
 }
 _ORDER: Final = {failure: rank for rank, failure in enumerate(Failure)}
-#: Most reasons of a verdict.
-_MOST_REASONS = 20
+#: Most faults of a value, and reasons of a verdict.
+_MOST_FAULTS, _MOST_REASONS = 200, 20
 #: The verdict on a row whose answer no engine can constrain.
 _NOT_RUN: Final = Verdict(
     passed=False,
@@ -81,9 +77,7 @@ def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
         row = read_record(record.fields)
         facts: dict[str, Json] = {
             "slices": {**slices_of(row)},
-            "kind": row.entity_type,
             "cluster": row.entity_type,
-            "requirements": [str(requirement) for requirement in requirements_of(row)],
         }
 
         def judge(response: Response) -> Verdict:
@@ -105,15 +99,10 @@ def _judge(
     """Return the verdict on one response, with all that a report slices it by."""
     structure = verify(response, requirements, decides)
     findings = structure.findings
-    lost = {
-        LOST_REQUIREMENTS.get(finding.failure, Requirement.SYNTAX)
-        for finding in findings
-    }
-    scores = {"layout": float(not lost - STRUCTURE)}
+    scores = {}
     if structure.parsed:
-        scores["structure"] = float(not lost & STRUCTURE)
-        total = structure.fields_total
-        scores["fields"] = structure.fields_passed / total if total else 1.0
+        lost = {finding.failure for finding in findings} & STRUCTURE
+        scores["structure"] = float(not lost)
     return Verdict(
         passed=not findings,
         failure_class=str(findings[0].failure) if findings else "",
@@ -121,40 +110,12 @@ def _judge(
         scores=scores,
         details={
             **facts,
-            "lost": [str(name) for name in Requirement if name in lost],
             "published_errors": [
                 PUBLISHED_CLASSES.get(finding.failure, str(finding.failure))
                 for finding in findings
             ],
         },
     )
-
-
-def requirements_of(record: IfstructRecord) -> list[Requirement]:
-    """Return the requirements of a row; some are in every row."""
-    requirements = record.requirements
-    present = {
-        Requirement.ANSWER,
-        Requirement.SYNTAX,
-        Requirement.FORMAT,
-        Requirement.WRAPPER,
-        Requirement.COUNT,
-        Requirement.FIELDS,
-        Requirement.NO_EXTRA,
-        Requirement.TYPES,
-    }
-    if requirements.fence.wish is not FenceWish.FREE:
-        present.add(Requirement.FENCE)
-    if not requirements.commentary:
-        present.add(Requirement.COMMENTARY)
-    for schema in inner_schemas(requirements.schema.get("items", {})):
-        if "enum" in schema:
-            present.add(Requirement.ENUMS)
-        if "minimum" in schema or "maximum" in schema:
-            present.add(Requirement.BOUNDS)
-        if schema.get("type") == "array":
-            present.add(Requirement.LISTS)
-    return [requirement for requirement in Requirement if requirement in present]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,10 +126,6 @@ class StructureVerdict:
     findings: tuple[Flaw, ...]
     #: Whether a JSON or YAML value could be read.
     parsed: bool = False
-    #: Scalars that the items should have, and those without fault; 0 and 0 if no value
-    #: could be read.
-    fields_total: int = 0
-    fields_passed: int = 0
 
 
 def _rank(finding: Flaw) -> tuple[bool, int]:
@@ -246,18 +203,14 @@ def _verify_value(
             findings += _check_key(str(key), requirements.wrapper)
     elif isinstance(items, list) and requirements.wrapper is not None:
         findings.append(Flaw(Failure.NOT_WRAPPED, f"the key is {requirements.wrapper}"))
-    walk = SchemaWalk(is_yaml=requirements.format is AnswerFormat.YAML)
     if isinstance(items, list):
         findings += _check_length(items, requirements)
-        walk.visit(requirements.schema, items, "")
+        is_yaml = requirements.format is AnswerFormat.YAML
+        flaws = schema_flaws(requirements.schema, items, is_yaml=is_yaml)
+        findings += islice(flaws, _MOST_FAULTS)
     else:
         findings.append(Flaw(Failure.NOT_A_LIST, f"it is {kind_of(items)}"))
-    return StructureVerdict(
-        findings=(*findings, *walk.findings),
-        parsed=True,
-        fields_total=walk.fields_total,
-        fields_passed=walk.fields_passed,
-    )
+    return StructureVerdict(findings=tuple(findings), parsed=True)
 
 
 def _check_key(key: str, wrapper: str | None) -> Iterator[Flaw]:
@@ -289,3 +242,89 @@ def _check_length(
     if (low is not None and count < low) or (high is not None and count > high):
         detail = "the schema's own bound"
         yield Flaw(Failure.ITEM_COUNT, detail, reading=RuleReading.PUBLISHED)
+
+
+_KINDS: Final = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    type(None): "null",
+}
+
+
+def kind_of(value: UntypedJson) -> str:
+    """Return JSON's word for a value's type; Python's for other values of YAML."""
+    return _KINDS.get(type(value), type(value).__name__)
+
+
+def schema_flaws(
+    schema: UntypedJson, value: UntypedJson, path: str = "", *, is_yaml: bool
+) -> Iterator[Flaw]:
+    """Yield the faults of a value and of all inside it.
+
+    Args:
+        schema: The schema; anything but an object requires nothing.
+        value: The value.
+        path: Its path, for messages; empty for the outermost list, whose length is
+            checked elsewhere.
+        is_yaml: Whether a scalar of another type may be text without its quotes.
+    """
+    schema = schema if isinstance(schema, dict) else {}
+    members = schema.get("properties")
+    types = schema.get("type", ())
+    types = (types,) if isinstance(types, str) else types
+    kind = kind_of(value)
+    has_type = kind in types or (kind == "integer" and "number" in types)
+    if types and not has_type:
+        is_scalar = isinstance(value, bool | int | float)
+        coerced = is_yaml and set(types) == {"string"} and (is_scalar or value is None)
+        failure = Failure.COERCED_SCALAR if coerced else Failure.WRONG_TYPE
+        detail = f" ({value!r})"[:40] * is_scalar
+        yield Flaw(failure, f"{kind}{detail} for {' or '.join(sorted(types))}", path)
+    elif isinstance(members, dict) and isinstance(value, dict):
+        for name, member in members.items():
+            inner = f"{path}.{name}"
+            if name in value:
+                yield from schema_flaws(member, value[name], inner, is_yaml=is_yaml)
+            elif name in schema.get("required", ()):
+                yield Flaw(Failure.MISSING_FIELD, "", inner)
+        for name in (name for name in value if name not in members):
+            yield Flaw(Failure.UNKNOWN_FIELD, "", f"{path}.{shortened(str(name), 40)}")
+    elif "items" in schema and isinstance(value, list):
+        if path:
+            yield from _length_flaws(schema, len(value), path)
+        for index, item in enumerate(value):
+            inner = f"{path}[{index}]"
+            yield from schema_flaws(schema["items"], item, inner, is_yaml=is_yaml)
+    else:
+        yield from _scalar_flaws(schema, value, path)
+
+
+def _length_flaws(
+    schema: Mapping[str, UntypedJson], count: int, path: str
+) -> Iterator[Flaw]:
+    minimum, maximum = map(schema.get, ("minItems", "maxItems"))
+    if minimum is not None and count < minimum:
+        yield Flaw(Failure.TOO_FEW_ITEMS, f"{count} for at least {minimum}", path)
+    if maximum is not None and count > maximum:
+        yield Flaw(Failure.TOO_MANY_ITEMS, f"{count} for at most {maximum}", path)
+
+
+def _scalar_flaws(
+    schema: Mapping[str, UntypedJson], value: UntypedJson, path: str
+) -> Iterator[Flaw]:
+    if "enum" in schema and value not in schema["enum"]:
+        yield Flaw(Failure.NOT_IN_ENUM, shortened(repr(value), 60), path)
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return
+    if isinstance(value, float) and not math.isfinite(value):
+        yield Flaw(Failure.WRONG_TYPE, str(value), path, RuleReading.RECOMMENDED)
+    low, high = map(schema.get, ("minimum", "maximum"))
+    if low is not None and value < low:
+        yield Flaw(Failure.BELOW_MINIMUM, f"{value} for at least {low}", path)
+    elif high is not None and value > high:
+        yield Flaw(Failure.ABOVE_MAXIMUM, f"{value} for at most {high}", path)

@@ -1,9 +1,9 @@
-"""Settings of IFStruct, requirements of its rows, and failures of its responses."""
+"""Settings of IFStruct, and failures of its responses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Flag, StrEnum, auto
+from enum import Flag, auto
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
@@ -20,34 +20,6 @@ class RuleReading(Flag):
     RECOMMENDED = auto()
     """The requests as they read, where the published verifier differs."""
     BOTH = PUBLISHED | RECOMMENDED
-
-
-class Requirement(StrEnum):
-    """A requirement of a row, in the words of a report."""
-
-    ANSWER = "an answer"
-    SYNTAX = "valid text"
-    FORMAT = "the right format"
-    FENCE = "code block"
-    COMMENTARY = "no commentary"
-    WRAPPER = "wrapper"
-    COUNT = "number of items"
-    FIELDS = "all fields"
-    NO_EXTRA = "no other fields"
-    TYPES = "types"
-    ENUMS = "enum values"
-    BOUNDS = "numeric bounds"
-    LISTS = "lengths of lists"
-
-
-#: Requirements of the content of an answer, apart from the text around it.
-STRUCTURE: Final = frozenset(Requirement) - {
-    Requirement.ANSWER,
-    Requirement.SYNTAX,
-    Requirement.FORMAT,
-    Requirement.FENCE,
-    Requirement.COMMENTARY,
-}
 
 
 class Failure(Explained):
@@ -104,36 +76,13 @@ class Failure(Explained):
     TOO_MANY_ITEMS = ("too_many_items", "a list inside an item that is too long")
 
 
-#: The requirement that a failure loses; `Requirement.SYNTAX` for all others.
-LOST_REQUIREMENTS: Final[Mapping[Failure, Requirement]] = MappingProxyType(
-    {
-        Failure.NO_ANSWER: Requirement.ANSWER,
-        Failure.REFUSED: Requirement.ANSWER,
-        Failure.TRUNCATED: Requirement.ANSWER,
-        Failure.EMPTY: Requirement.ANSWER,
-        Failure.THINKING_UNCLOSED: Requirement.ANSWER,
-        Failure.UNCLOSED_FENCE: Requirement.FENCE,
-        Failure.MISSING_FENCE: Requirement.FENCE,
-        Failure.WRONG_FENCE_LANGUAGE: Requirement.FENCE,
-        Failure.FORBIDDEN_FENCE: Requirement.FENCE,
-        Failure.WRONG_FORMAT: Requirement.FORMAT,
-        Failure.COMMENTARY: Requirement.COMMENTARY,
-        Failure.SEVERAL_FENCES: Requirement.COMMENTARY,
-        Failure.NOT_WRAPPED: Requirement.WRAPPER,
-        Failure.WRAPPED: Requirement.WRAPPER,
-        Failure.WRONG_WRAPPER_KEY: Requirement.WRAPPER,
-        Failure.NOT_A_LIST: Requirement.WRAPPER,
-        Failure.ITEM_COUNT: Requirement.COUNT,
-        Failure.MISSING_FIELD: Requirement.FIELDS,
-        Failure.UNKNOWN_FIELD: Requirement.NO_EXTRA,
-        Failure.COERCED_SCALAR: Requirement.TYPES,
-        Failure.WRONG_TYPE: Requirement.TYPES,
-        Failure.NOT_IN_ENUM: Requirement.ENUMS,
-        Failure.BELOW_MINIMUM: Requirement.BOUNDS,
-        Failure.ABOVE_MAXIMUM: Requirement.BOUNDS,
-        Failure.TOO_FEW_ITEMS: Requirement.LISTS,
-        Failure.TOO_MANY_ITEMS: Requirement.LISTS,
-    }
+#: Failures of the content of an answer, apart from the text around it.
+STRUCTURE: Final = frozenset([*Failure][[*Failure].index(Failure.NOT_WRAPPED) :])
+#: Other failures that leave the content readable, or have no text.
+_READABLE: Final = (
+    *(Failure.NO_ANSWER, Failure.REFUSED, Failure.MISSING_FENCE),
+    *(Failure.WRONG_FENCE_LANGUAGE, Failure.FORBIDDEN_FENCE),
+    *(Failure.COMMENTARY, Failure.SEVERAL_FENCES),
 )
 
 
@@ -154,15 +103,7 @@ PUBLISHED_CLASSES: Final[Mapping[Failure, str]] = MappingProxyType(
         Failure.TOO_FEW_ITEMS: "wrong number of items",
         Failure.TOO_MANY_ITEMS: "wrong number of items",
         **dict.fromkeys(
-            (
-                *(failure for failure in Failure if failure not in LOST_REQUIREMENTS),
-                Failure.UNCLOSED_FENCE,
-                Failure.WRONG_FORMAT,
-                Failure.EMPTY,
-                Failure.THINKING_UNCLOSED,
-                Failure.TRUNCATED,
-            ),
-            _UNREADABLE,
+            (it for it in Failure if it not in {*STRUCTURE, *_READABLE}), _UNREADABLE
         ),
     }
 )
@@ -189,8 +130,3 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
         """The reading by which a response passes or fails."""
         published = self.reading == "published"
         return RuleReading.PUBLISHED if published else RuleReading.RECOMMENDED
-
-
-def as_published(settings: IfstructSettings) -> IfstructSettings:
-    """Return the settings of the published verifier."""
-    return msgspec.structs.replace(settings, reading="published")

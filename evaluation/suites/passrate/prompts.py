@@ -7,15 +7,12 @@ of the published harness ("How the JSONSchemaBench works", see NOTICE).
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
 from curation.json.pointer import member, tokens_of_fragment
 from curation.json.text import parse, plain
 from curation.json.values import type_of
-from curation.system.errors import NoInput
-from curation.system.user_files import refuse_large
 from evaluation.core.records import Message, Prompt, Record
 
 if TYPE_CHECKING:
@@ -34,22 +31,15 @@ SYSTEM: Final = (
 )
 
 
+_MAX_HINTS: Final = 20
+
+
 def prompt(record: Record, settings: PassrateSettings) -> Prompt:
-    """Return the conversation that asks for an instance of a record's schema.
-
-    Raises:
-        NoInput: the file of the system prompt cannot be read.
-    """
-    from evaluation.prompts import worked_examples  # noqa: PLC0415 (rarely asked)
-
-    messages = [Message(role="system", content=_system(settings.system))]
-    for number, shot in enumerate(worked_examples(settings.shots), start=1):
-        text = question(shot.schema, f"example_{number}", settings)
-        messages.append(Message(role="user", content=text))
-        messages.append(Message(role="assistant", content=shot.output))
+    """Return the conversation that asks for an instance of a record's schema."""
     text = question(record.schema or "true", record.id, settings)
-    messages.append(Message(role="user", content=text))
-    return Prompt(messages=tuple(messages), budget=settings.budget)
+    system = Message(role="system", content=SYSTEM)
+    turns = (system, Message(role="user", content=text))
+    return Prompt(messages=turns, budget=settings.budget)
 
 
 def question(schema: str, name: str, settings: PassrateSettings) -> str:
@@ -71,7 +61,7 @@ def question(schema: str, name: str, settings: PassrateSettings) -> str:
     value: Json = None if isinstance(read, Rejected) else plain(read)
     root = value if isinstance(value, dict) else {}
     lines = [f"{_described(root, settings)}Generate a valid JSON object (task: {name})"]
-    fields = hints(root, settings.hints)
+    fields = hints(root)
     if fields:
         lines.append(f"Fields: {fields}")
     if not isinstance(read, Rejected):
@@ -79,17 +69,17 @@ def question(schema: str, name: str, settings: PassrateSettings) -> str:
     return "\n".join([*lines, "", "Required JSON Schema:", schema])
 
 
-def hints(root: Mapping[str, Json], limit: int) -> str:
+def hints(root: Mapping[str, Json]) -> str:
     """Return the line of field hints: the top-level properties, in their order.
 
-    Of more than `most` the required ones come first.
+    Of more than twenty the required ones come first.
     """
     properties = root.get("properties")
     if not isinstance(properties, dict):
         return ""
     names = root.get("required")
     required = set(map(str, names)) if isinstance(names, list) else set()
-    hinted = sorted(properties, key=lambda name: name not in required)[:limit]
+    hinted = sorted(properties, key=lambda name: name not in required)[:_MAX_HINTS]
     return "; ".join(
         f"'{name}' ({_type(properties[name], root)})"
         + (" [REQUIRED]" if name in required else "")
@@ -137,16 +127,3 @@ def _described(root: Mapping[str, Json], settings: PassrateSettings) -> str:
     values = (root.get(keyword) for keyword in ("title", "description"))
     texts = [" ".join(text.split()) for text in values if isinstance(text, str)]
     return "".join(f"{text.rstrip('.')}. " for text in texts if text)
-
-
-def _system(which: str) -> str:
-    if which == "default":
-        return SYSTEM
-    try:
-        return refuse_large(Path(which)).read_text("utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise NoInput(
-            "no such text file",
-            which,
-            "--set system=FILE names one; leave it out for the usual system prompt",
-        ) from error

@@ -36,33 +36,14 @@ class FailureClass(Explained):
 class PassrateSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of prompts and scoring."""
 
-    #: The system prompt: `default`, or the path of a text file.
-    system: str = "default"
     #: Put title and description of the schema into the task line.
     describe: bool = True
-    #: Most fields in the line of hints; 0 omits the line.
-    hints: Annotated[int, msgspec.Meta(ge=0)] = 20
-    #: Worked examples before the question.
-    shots: int = 0
     #: Most tokens of an answer.
     budget: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT_BUDGET
     #: The policy that takes the answer out of the text (`evaluation.answers`).
-    cleaning: Literal["outer_fence", "strip_all_backticks", "raw", "outer_braces"] = (
-        "outer_fence"
-    )
+    cleaning: Literal["outer_fence", "strip_all_backticks"] = "outer_fence"
     #: Whether undeclared members that the schema accepts fail (`strict`), as the prompt
     #: forbids them, or the schema decides; both rates are reported.
     mode: Literal["strict", "schema"] = "strict"
     #: Assert `format`.
     formats: bool = False
-
-
-def as_published(settings: PassrateSettings) -> PassrateSettings:
-    """Return the settings of the published harness: cleaning, task line and mode."""
-    return msgspec.structs.replace(
-        settings,
-        describe=False,
-        cleaning=PUBLISHED_CLEANING,
-        mode="strict",
-        formats=False,
-    )

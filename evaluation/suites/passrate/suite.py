@@ -1,4 +1,4 @@
-"""The prompted pass rate, as `csbdata suite` runs it: records, known answers, report.
+"""The prompted pass rate, as `csbdata suite` runs it: records and report.
 
 Source: "How the JSONSchemaBench works", the description of a public harness; where it
 is silent or contradicts itself, docs/suites.md names the reading.
@@ -6,25 +6,23 @@ is silent or contradicts itself, docs/suites.md names the reading.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 from curation.system.registry import imported_late
-from evaluation.core.suite import KnownAnswer, ScoredResponse, ScoredRun, Suite
+from evaluation.core.suite import ScoredResponse, ScoredRun, Suite
 from evaluation.reporting.tables import BRACKETS, Table
-from evaluation.suites.common import first_witness, schema_records
+from evaluation.suites.common import schema_records
 from evaluation.suites.passrate.prompts import prompt
 from evaluation.suites.passrate.settings import (
+    PUBLISHED_CLEANING,
     FailureClass,
     PassrateSettings,
-    as_published,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.core.json_types import Json
-    from evaluation.core.records import Record, RecordRequest, RecordSet
+    from evaluation.core.records import RecordRequest, RecordSet
     from evaluation.reporting.tables import Cell
 
 #: Maximum share of responses without an answer for a meaningful rate.
@@ -39,41 +37,6 @@ _NOTE: Final = (
 
 def _records(request: RecordRequest, _settings: PassrateSettings) -> RecordSet:
     return schema_records(request)
-
-
-def _known_answers(record: Record, settings: PassrateSettings) -> Iterator[KnownAnswer]:
-    """Yield right and wrong answers to a record; none if its schema has no witness."""
-    from evaluation.suites.passrate.scorer import undeclared_members  # noqa: PLC0415 - heavy
-
-    for schema, value in first_witness(record.schema or "false", record.dialect):
-        text = json.dumps(value, indent=2)
-        extra = undeclared_members(schema, value)
-        if not extra or settings.mode == "schema":
-            yield KnownAnswer(kind="reference", text=f"<think>{{</think>\n{text}")
-        kinds = FailureClass
-        for kind, answer, finish in (
-            (kinds.EMPTY, f"<think>{text}", "stop"),
-            (kinds.TRUNCATED, f"[{text}", "length"),
-            (kinds.SYNTAX_ERROR, f"[{text},]", "stop"),
-            (kinds.REFUSAL, "I'm sorry, but I can't help with that.", "stop"),
-            (kinds.REFUSAL, "", "content_filter"),
-        ):
-            yield KnownAnswer(kind=kind, text=answer, finish=finish, expected=kind)
-        for kind, wrong in _wrong_values(schema.value, value):
-            if kind is kinds.SCHEMA_VIOLATION or settings.mode == "strict":
-                yield KnownAnswer(kind=kind, text=json.dumps(wrong), expected=kind)
-        error = "HTTP 500: try later"
-        failed = kinds.API_ERROR
-        yield KnownAnswer(kind=failed, text=None, error=error, expected=failed)
-
-
-def _wrong_values(schema: Json, right: Json) -> Iterator[tuple[FailureClass, Json]]:
-    root = schema if isinstance(schema, dict) else {}
-    if isinstance(root.get("type"), str):
-        yield FailureClass.SCHEMA_VIOLATION, {} if root["type"] != "object" else []
-    plain = root.keys() <= {"$schema", "title", "type", "properties", "required"}
-    if plain and root.get("properties") and isinstance(right, dict):
-        yield FailureClass.HALLUCINATION, {**right, "undeclared_7f3a": "?"}
 
 
 def tables(run: ScoredRun) -> Iterator[Table]:
@@ -122,6 +85,10 @@ SUITE = Suite(
     prompt=prompt,
     scorer=imported_late("evaluation.suites.passrate.scorer", "passrate_scorer"),
     tables=tables,
-    known_answers=_known_answers,
-    paper=as_published,
+    paper={
+        "describe": False,
+        "cleaning": PUBLISHED_CLEANING,
+        "mode": "strict",
+        "formats": False,
+    },
 )

@@ -63,19 +63,6 @@ class QualitySettings(msgspec.Struct, frozen=True, kw_only=True):
     revisions: dict[str, str] = {}
 
 
-def as_paper(settings: QualitySettings) -> QualitySettings:
-    """Return the settings of the published comparison, with its budgets.
-
-    Free and constrained answers have the same budget here too: the published free
-    answers had 128 or 256 tokens, the constrained ones no limit.
-    """
-    return msgspec.structs.replace(
-        settings,
-        orders=Orders.REASONING_FIRST,
-        reading="paper",
-    )
-
-
 def quality_records(request: RecordRequest, settings: QualitySettings) -> RecordSet:
     """Return the requested problems, tasks and orders in turn.
 

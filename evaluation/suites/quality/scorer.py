@@ -10,14 +10,13 @@ import msgspec
 
 from curation.core.json_types import Json
 from curation.system.words import shortened
-from evaluation.answers.envelopes import find_json
 from evaluation.answers.extraction import (
     MissingAnswer,
     NoAnswer,
     TriageRules,
     triage,
 )
-from evaluation.answers.json_answers import JsonAnswer, compiled_schema
+from evaluation.answers.json_answers import JsonAnswer, compiled_schema, find_json
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.quality.records import (
     MEMBERS,

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from typing import Final
 
-from curation.core.json_types import Json
 from curation.system.registry import imported_late
 from evaluation.core.records import Message, Prompt, Record
-from evaluation.core.suite import KnownAnswer, Suite
+from evaluation.core.suite import Suite
 from evaluation.suites.quality.records import (
     MEMBERS,
     PUBLISHED,
     QualitySettings,
-    as_paper,
     problem_of_record,
     quality_records,
 )
@@ -55,38 +51,6 @@ def quality_prompt(record: Record, settings: QualitySettings) -> Prompt:
     return Prompt(messages=tuple(messages), budget=budget)
 
 
-def known_answers(record: Record, _settings: QualitySettings) -> Iterator[KnownAnswer]:
-    """Yield answers as the JSON reading judges them."""
-    task, order, problem = problem_of_record(record)
-    right = task.answer_text(problem, MEMBERS[order])
-    members: dict[str, Json] = json.loads(right)
-    wrong = task.value(task.wrong(problem.answer))
-    yield KnownAnswer(kind="reference", text=right)
-    yield KnownAnswer(kind="code fence", text=f"```json\n{right}\n```")
-    yield KnownAnswer(kind="after thinking", text=f"<think>So.</think>\n{right}")
-    changed: tuple[tuple[str, Json, str, str], ...] = (
-        ("wrong answer", {**members, ANSWER: wrong}, "wrong_answer", "not"),
-        ("answer is null", {**members, ANSWER: None}, "form_error", "another form"),
-        ("one level too deep", {"result": members}, "form_error", "is missing"),
-        ("in an array", [members], "form_error", "not an object"),
-    )
-    for kind, value, expected, because in changed:
-        yield KnownAnswer(
-            kind=kind, text=json.dumps(value), expected=expected, because=because
-        )
-    texts = (
-        ("Python's spelling", repr(members), "syntax_error", "stop"),
-        ("no closing bracket", right[:-1], "syntax_error", "stop"),
-        ("budget used up", right[: len(right) // 2], "truncated", "length"),
-        ("white space", " \n", "empty", "stop"),
-        ("thinking only", f"<think>{right}</think>", "empty", "stop"),
-        ("refused", "I cannot.", "refusal", "refusal"),
-    )
-    for kind, text, expected, finish in texts:
-        yield KnownAnswer(kind=kind, text=text, expected=expected, finish=finish)
-    yield KnownAnswer(kind="no answer", text=None, expected="api_error", error="503")
-
-
 SUITE: Final = Suite(
     name="quality",
     summary="Right answers with and without a constraint: Last Letter, Shuffle "
@@ -97,7 +61,8 @@ SUITE: Final = Suite(
     prompt=quality_prompt,
     scorer=quality_scorer,
     tables=imported_late("evaluation.suites.quality.report", "tables"),
-    known_answers=known_answers,
     published=PUBLISHED,
-    paper=as_paper,
+    # Free and constrained answers have the same budget here too: the published free
+    # answers had 128 or 256 tokens, the constrained ones no limit.
+    paper={"orders": "reasoning-first", "reading": "paper"},
 )

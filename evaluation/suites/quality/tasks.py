@@ -69,8 +69,6 @@ class QualityTask:
     canonical: Callable[[Json], str | None]
     #: Returns the JSON value of a canonical answer.
     value: Callable[[str], Json]
-    #: Returns a wrong answer of the right form, for the self-test.
-    wrong: Callable[[str], str]
     #: Returns the problem of a published row.
     read: Callable[[Mapping[str, Json]], Problem]
     #: The published code's expression for the answer in a text, and its case.
@@ -207,7 +205,6 @@ _TASKS: Final = (
         **_fields("last-letter"),
         canonical=_four_letters,
         value=str,
-        wrong=lambda answer: answer[:-1] + ("a" if answer[-1] != "a" else "b"),
         read=_read_letters,
         published=r'(?i:"answer":\s*"([a-z]{4})")',
         fold=str.lower,
@@ -216,7 +213,6 @@ _TASKS: Final = (
         **_fields("shuffled-objects"),
         canonical=_option,
         value=str,
-        wrong=lambda answer: "BCDEA"["ABCDE".index(answer)],
         read=_read_exchanges,
         published=r'"answer":\s*"([A-Ea-e])"',
         fold=str.upper,
@@ -225,7 +221,6 @@ _TASKS: Final = (
         **_fields("gsm8k"),
         canonical=canonical_number,
         value=_number,
-        wrong=lambda answer: format(Decimal(answer) + 1, "f"),
         read=_read_sums,
         published=r'"answer":\s*([1-9][0-9]{0,9})',
     ),

@@ -80,25 +80,11 @@ SEVEN: Final = (
 )
 
 
-_Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-
-
 class SobSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of one run; `--set NAME=VALUE` sets one."""
 
-    #: Whether the prompt shows the schema.
-    schema_in_prompt: bool = True
-    #: The schema of a constrained answer: the record's, or any JSON object, as in a
-    #: server's JSON mode.
-    constraint: Literal["schema", "object"] = "schema"
     #: Most tokens of an answer.
     max_tokens: Annotated[int, msgspec.Meta(ge=1)] = 2_048
-    #: Whether an empty object or array counts as a leaf.
-    empty_leaf: bool = False
-    #: The coverage gates: values of texts count nothing below the first; those of
-    #: images and audio by the square of the quotient below the second.
-    text_floor: _Share = 0.95
-    soft_floor: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.90
     #: The paper, or the best reading of its words; or the code that made its tables
     #: (`sob@paper`). docs/suites/sob.md lists where they differ.
     reading: Literal["recommended", "paper"] = "recommended"
@@ -146,12 +132,11 @@ def pointer_of(path: Path) -> str:
 
 def _compared(leaves: dict[Path, Json], settings: SobSettings) -> dict[Path, Json]:
     """Return the leaves that the metrics compare, under the paths of a reading."""
-    if not settings.empty_leaf:
-        leaves = {
-            path: value
-            for path, value in leaves.items()
-            if not isinstance(value, dict | list)
-        }
+    leaves = {
+        path: value
+        for path, value in leaves.items()
+        if not isinstance(value, dict | list)
+    }
     if not settings.published:
         return leaves
     # Two paths may have one text: the later leaf takes the place of the earlier.
@@ -232,17 +217,21 @@ def f1(common: int, left_count: int, right_count: int) -> float:
     return 2 * common / (left_count + right_count) if common else 0.0
 
 
-def _coverage_gate(coverage: float, source: str, settings: SobSettings) -> float:
+#: The coverage gates: values of texts count nothing below the first; those of images
+#: and audio by the square of the quotient below the second.
+_TEXT_FLOOR, _SOFT_FLOOR = 0.95, 0.90
+
+
+def _coverage_gate(coverage: float, source: str) -> float:
     """Return the factor of an answer's values (section 4.2 and appendix C.1).
 
     Args:
         coverage: Structure Coverage before hardening.
         source: Text has a hard gate; every other source a soft one.
-        settings: The floors.
     """
     if source == "text":
-        return 1.0 if coverage >= settings.text_floor else 0.0
-    return min(1.0, (coverage / settings.soft_floor) ** 2)
+        return 1.0 if coverage >= _TEXT_FLOOR else 0.0
+    return min(1.0, (coverage / _SOFT_FLOOR) ** 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,7 +311,7 @@ def score_answer(
     of = len(expected.compared)
     common = len(expected.compared.keys() & compared.keys())
     coverage = f1(common, len(compared), of)
-    gate = _coverage_gate(coverage, expected.source, settings)
+    gate = _coverage_gate(coverage, expected.source)
     exact, faithful = _met_values(expected, compared) if hardening * gate else (0, 0.0)
     recall = common / of if of else 0.0
     perfect = float(_is_perfect(answer, expected, leaves))

@@ -55,8 +55,6 @@ _SAMPLE_FILE: Final = Path(__file__).with_name("sample.jsonl")
 COMPLEXITY_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
     {"easy": 1.0, "medium": 2.0, "hard": 3.0}
 )
-# The schema of a constrained answer in JSON mode.
-_ANY_OBJECT: Final = '{"type": "object"}'
 # Columns that only rows of one source have.
 _COLUMNS: Final[Mapping[str, Source]] = {
     "meeting_id": "audio",
@@ -125,19 +123,14 @@ def complexity_of(schema: Json) -> Complexity:
     return names[min(deepest, 3)]
 
 
-def suite_record(record: SobRecord, *, any_object: bool = False) -> Record:
-    """Return a record as every suite's are; the group is its source.
-
-    Args:
-        record: The record.
-        any_object: Whether a constrained answer may be any object.
-    """
+def suite_record(record: SobRecord) -> Record:
+    """Return a record as every suite's are; the group is its source."""
     schema = record.json_schema
     return Record(
         id=record.record_id,
         group=record.source,
         split=record.split,
-        schema=_ANY_OBJECT if any_object else write(schema),
+        schema=write(schema),
         dialect=dialect_of(schema),
         fields=msgspec.to_builtins(record),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from itertools import product
 from statistics import fmean, median
@@ -26,7 +25,7 @@ from evaluation.suites.sob.records import PUBLISHED, PUBLISHED_TOTALS
 from evaluation.suites.sob.scorer import LEAF_MISTAKES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
     from evaluation.core.suite import ScoredResponse, ScoredRun
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     #: The counted answers of each model and condition.
     _Answers = Mapping[str, Sequence[ScoredResponse]]
 
-#: Upper ends of the classes of breadth: how many leaves a truth has.
-_BREADTHS: Final = (5, 10, 15, 20, 40)
 _WEIGHTS: Final = "weighted by the schema's complexity (medium 2, hard 3)"
 #: The seven metrics as columns.
 _SHORT: Final = {
@@ -61,7 +58,6 @@ def tables(run: ScoredRun) -> Iterator[Table]:
     yield _leaf_table(counted)
     yield _breakdown_table(counted)
     yield _statistics_table(responses, summaries)
-    yield _quality_table(responses)
 
 
 def _counted(run: ScoredRun) -> _Answers:
@@ -225,10 +221,9 @@ def _leaf_table(counted: _Answers) -> Table:
         parsed = [answer for answer in responses if figure(answer, Metric.JSON_PARSE)]
         wrong = Counter[str]()
         for response in parsed:
-            for mistake, entry in _members(
-                response.verdict.details.get("wrong")
-            ).items():
-                wrong[mistake] += _whole(_members(entry).get("count"))
+            counts = response.verdict.details.get("wrong")
+            for mistake, count in counts.items() if isinstance(counts, dict) else ():
+                wrong[mistake] += _whole(count)
         leaves = sum(_whole(answer.verdict.details.get("leaves")) for answer in parsed)
         rows.append(
             {
@@ -244,20 +239,13 @@ def _leaf_table(counted: _Answers) -> Table:
 
 
 def _breakdown_table(counted: _Answers) -> Table:
-    slices: dict[str, Callable[[ScoredResponse], str]] = {
-        "category": lambda answer: str(answer.verdict.details.get("category", "?")),
-        "complexity": lambda answer: str(
-            answer.verdict.details.get("complexity") or "?"
-        ),
-        "leaves": _breadth,
-        "deepest leaf": lambda answer: str(answer.verdict.details.get("depth", "?")),
-    }
     rows: list[dict[str, Cell]] = []
-    for kind, slice_of in slices.items():
+    for kind in ("category", "complexity"):
         for label, responses in counted.items():
             parts: dict[str, list[ScoredResponse]] = defaultdict(list)
             for response in responses:
-                parts[slice_of(response)].append(response)
+                name = str(response.verdict.details.get(kind) or "?")
+                parts[name].append(response)
             rows += [
                 {
                     "of": kind,
@@ -268,26 +256,10 @@ def _breakdown_table(counted: _Answers) -> Table:
                     "value": _mean(parts[name], Metric.VALUE_ACCURACY),
                     "perfect": _mean(parts[name], Metric.PERFECT),
                 }
-                for name in sorted(parts, key=_in_order)
+                for name in sorted(parts)
             ]
-    title = "By category of the source; complexity, breadth and depth of the truth"
+    title = "By category of the source and complexity"
     return Table.of_records(title, rows, "Plain means.", "breakdown")
-
-
-def _breadth(response: ScoredResponse) -> str:
-    leaves = _whole(response.verdict.details.get("leaves"))
-    low = 0
-    for high in _BREADTHS:
-        if leaves <= high:
-            return f"{low + 1}-{high}"
-        low = high
-    return f"over {low}"
-
-
-def _in_order(part: str) -> tuple[int, str]:
-    """Sort slices by their first number, or by their words."""
-    number = re.search(r"\d+", part)
-    return int(number[0]) if number else 0, part
 
 
 def _statistics_table(
@@ -323,33 +295,6 @@ def _statistics_table(
         "complexity; best: of the models' figures above."
     )
     return Table.of_records("The data by source", rows, note, "data")
-
-
-def _quality_table(responses: Iterable[ScoredResponse]) -> Table:
-    records: dict[str, Json] = {}
-    for response in responses:
-        doubts = response.verdict.details.get("doubts")
-        records[response.record] = doubts or records.get(response.record)
-    explained = {
-        "unusable_schema": "no validator takes the schema",
-        "invalid_truth": "the schema refuses the truth itself",
-        "no_leaves": "the truth has no leaf to be met; --set empty_leaf=true counts "
-        "an empty object or array as one",
-    }
-    rows: list[dict[str, Cell]] = []
-    for doubt, why in explained.items():
-        doubtful = sum(
-            doubt in doubts for doubts in records.values() if isinstance(doubts, list)
-        )
-        rows.append(
-            {"what": doubt, "records": Rate(doubtful, len(records)), "means": why}
-        )
-    note = "Such records are counted like others; no answer to them can be right."
-    return Table.of_records("Data quality", rows, note, "quality")
-
-
-def _members(value: Json) -> dict[str, Json]:
-    return value if isinstance(value, dict) else {}
 
 
 def _whole(value: Json) -> int:

@@ -18,8 +18,6 @@ from curation.schema.dialects import DRAFT_2020_12, declared
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 from curation.validation.python_validators import PYTHON_VALIDATORS, SchemaError
 
-#: Replaces every index in a path of a schema.
-ANY_INDEX: Final = "*"
 _SHOWN: Final = 200
 
 

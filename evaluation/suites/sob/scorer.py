@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -11,13 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Explained
 from curation.core.json_types import Json
-from curation.json.pointer import pointer
-from curation.json.text import plain
 from curation.json.values import is_number, type_of
-from evaluation.answers.envelopes import find_json
 from evaluation.answers.json_answers import (
     JsonAnswer,
     JsonProblem,
+    find_json,
     read_json_answer,
 )
 from evaluation.core.records import Record, Response, Verdict
@@ -34,15 +33,14 @@ from evaluation.suites.sob.metrics import (
     text_of_leaf,
 )
 from evaluation.suites.sob.records import SobRecord, sob_record, weight_of
-from evaluation.suites.sob.schemas import ANY_INDEX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evaluation.core.suite import Judge, Scorer
 
-# Wrong leaves that the reasons name, and that the details list.
-_NAMED, _LISTED = 3, 40
+# Wrong leaves that the reasons name.
+_NAMED: Final = 3
 
 
 class Mistake(Explained):
@@ -88,8 +86,7 @@ class PreparedRecord:
 
     record: SobRecord
     expected: Expectation
-    #: What reports slice answers by; `doubts` are about the record itself, in the words
-    #: of the table of data quality.
+    #: What reports slice answers by.
     facts: Mapping[str, Json]
 
     @classmethod
@@ -98,13 +95,6 @@ class PreparedRecord:
         expected = Expectation.of(
             record.ground_truth, record.json_schema, record.source, settings
         )
-        doubts: list[Json] = []
-        if expected.target.unusable:
-            doubts.append("unusable_schema")
-        elif expected.target.refusal(plain(expected.truth)) is not None:
-            doubts.append("invalid_truth")
-        if not expected.compared:
-            doubts.append("no_leaves")
         schema = record.json_schema if isinstance(record.json_schema, dict) else {}
         facts: dict[str, Json] = {
             "source": record.source,
@@ -117,8 +107,6 @@ class PreparedRecord:
             "properties": len(schema.get("properties") or ()),
             "required": len(schema.get("required") or ()),
             "leaves": len(expected.leaves),
-            "depth": max(map(len, expected.leaves), default=0),
-            "doubts": doubts,
         }
         return cls(record=record, expected=expected, facts=facts)
 
@@ -262,9 +250,6 @@ def _verdict(
         reasons: In words.
         wrong: The wrong leaves of an answer that could be read.
     """
-    places: dict[str, list[Json]] = {}
-    for path, kind in wrong.items():
-        places.setdefault(kind, []).append(_place(path))
     return Verdict(
         passed=mistake is None,
         failure_class=mistake or "",
@@ -272,14 +257,6 @@ def _verdict(
         scores={str(metric): value for metric, value in scores.values.items()},
         details={
             **prepared.facts,
-            "wrong": {
-                kind: {"count": len(paths), "places": paths[:_LISTED]}
-                for kind, paths in places.items()
-            },
+            "wrong": {**Counter(wrong.values())},
         },
     )
-
-
-def _place(path: Path) -> str:
-    """Return a path as a JSON pointer in which every index is `*`."""
-    return pointer(tuple(ANY_INDEX if isinstance(step, int) else step for step in path))

@@ -21,8 +21,8 @@ from evaluation.core.records import Adapt, Message, Record
 from evaluation.generation.text_generation import Generation, GenerationRequest
 from evaluation.servers.client import RequestLimits, ServerClient
 from evaluation.servers.model_server import served_model
+from evaluation.servers.models import prices_of
 from evaluation.servers.pacing import Account, Spending, SpendingLimit
-from evaluation.servers.prices import prices_of
 from evaluation.servers.provider import is_served, split_provider
 from evaluation.servers.writer import ServerWriter
 from evaluation.walking.run_folder import AppendedLines, read_lines

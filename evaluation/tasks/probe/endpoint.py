@@ -25,8 +25,8 @@ from evaluation.generation.text_generation import (
 from evaluation.reporting.tables import Table
 from evaluation.servers.client import RequestLimits, ServerClient
 from evaluation.servers.model_server import ModelServer, served_model
+from evaluation.servers.models import prices_of
 from evaluation.servers.pacing import Account, Spending, SpendingLimit
-from evaluation.servers.prices import prices_of
 from evaluation.servers.provider import PROMPT_ALONE, is_served, split_provider
 from evaluation.servers.writer import ConditionUnavailable, ServerWriter
 from evaluation.tasks.probe.outcomes import ProbeOutcome

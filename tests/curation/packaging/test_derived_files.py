@@ -99,7 +99,7 @@ def drawn(sample_build: Path) -> Iterator[None]:
 def test_the_card_of_the_sample_is_as_it_was(
     tmp_path: Path, compare_golden: Callable[[Path, str], None]
 ) -> None:
-    """Without instances it is the checked-in one; `make check` compares them too."""
+    """Without instances it is the checked-in one."""
     fetch = FetchSettings(cache=tmp_path / "cache", offline=True)
     build(BuildRequest(out=tmp_path / "built", sample=True, fetch=fetch), Quiet())
     pages = (tmp_path / "built" / name for name in ("README.md", "DETAILS.md"))

@@ -14,6 +14,7 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from evaluation.adapters.inspect_tasks import suite_task
 from evaluation.adapters.suite_records import open_suite
+from tests.evaluation.suites.known_answers import known_answers
 
 
 def compare(suite: str, folder: str, *, structured: bool) -> dict[str, float]:
@@ -22,7 +23,7 @@ def compare(suite: str, folder: str, *, structured: bool) -> dict[str, float]:
     known = {
         record.key: [
             it.text
-            for it in opened.choice.suite.known_answers(record, opened.choice.settings)
+            for it in known_answers(opened.choice, record)
             if it.text and it.finish == "stop"
         ]
         for record in opened.records

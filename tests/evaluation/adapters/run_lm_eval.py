@@ -22,6 +22,7 @@ from lm_eval.tasks import TaskManager
 from evaluation.adapters.lm_eval_tasks import write_task
 from evaluation.adapters.suite_records import open_suite
 from evaluation.core.records import Record
+from tests.evaluation.suites.known_answers import known_answers
 
 
 class KnownAnswers(LM):  # type: ignore[misc] # lm_eval ships no types
@@ -51,7 +52,7 @@ def compare(suite: str, folder: Path) -> dict[str, float]:
     task = write_task(opened, folder)
     answers = {}
     for number, record in enumerate(opened.records):
-        known = opened.choice.suite.known_answers(record, opened.choice.settings)
+        known = known_answers(opened.choice, record)
         texts = [it.text for it in known if it.text and it.finish == "stop"]
         answers[record.key] = texts[number % len(texts)]
     results = lm_eval.simple_evaluate(

@@ -14,6 +14,7 @@ import yaml
 
 from evaluation.adapters.lm_eval_tasks import judge_document, write_task
 from evaluation.adapters.suite_records import open_suite
+from tests.evaluation.suites.known_answers import known_answers
 
 #: A Python that has inspect_ai, and one that has lm_eval, each with csbdata.
 _INSPECT = "CSBDATA_INSPECT"
@@ -32,8 +33,7 @@ def test_a_task_of_lm_evaluation_judges_as_the_suite_does(
     passed = []
     for line, record in zip(lines, opened.records, strict=True):
         document = json.loads(line)
-        settings = opened.choice.settings
-        for known in opened.choice.suite.known_answers(record, settings):
+        for known in known_answers(opened.choice, record):
             if known.text and known.finish == "stop":
                 ours = opened.judge(record, known.text).passed
                 passed.append(ours)
@@ -72,7 +72,12 @@ def _scores_are_equal(python: str, script: str, folder: Path, suite: str) -> Non
         capture_output=True,
         check=False,
         text=True,
-        env={**os.environ, "HF_HOME": str(folder), "HF_HUB_OFFLINE": "1"},
+        env={
+            **os.environ,
+            "HF_HOME": str(folder),
+            "HF_HUB_OFFLINE": "1",
+            "PYTHONPATH": str(Path(__file__).parents[3]),
+        },
     )
     assert ended.returncode == 0, ended.stderr[-4000:]
     for figures in json.loads(ended.stdout.splitlines()[-1]).values():

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import csbdata
-from evaluation.answers.envelopes import find_json
 from evaluation.answers.extraction import (
     POLICIES,
     MissingAnswer,
@@ -21,7 +20,12 @@ from evaluation.answers.extraction import (
     split_thinking,
     triage,
 )
-from evaluation.answers.json_answers import MOST_LEVELS, JsonProblem, read_json_answer
+from evaluation.answers.json_answers import (
+    MOST_LEVELS,
+    JsonProblem,
+    find_json,
+    read_json_answer,
+)
 from evaluation.core.records import Response
 
 if TYPE_CHECKING:
@@ -66,38 +70,22 @@ def test_a_whole_surrogate_pair_is_a_character() -> None:
     assert read_json_answer('["\\ud83d\\ude00"]').value == ["\U0001f600"]
 
 
-#: Policy, text, what is taken out, what is wrong.
+#: Policy, text, what is taken out.
 _EXTRACTED = [
-    ("raw", ' {"a": 1}\n', '{"a": 1}', ""),
-    ("raw", "```json\n{}\n```", "```json\n{}\n```", ""),
-    ("outer_fence", '{"a": "```"}', '{"a": "```"}', ""),
-    ("outer_fence", '```json\n{"a": 1}\n```', '{"a": 1}', ""),
-    ("outer_fence", "```\n[1]\n```  ", "[1]", ""),
-    ("outer_fence", '```json\n{"a": "```x"}\n```', '{"a": "```x"}', ""),
-    ("outer_fence", '```json\n{"a": 1}', '{"a": 1}', "unclosed_fence"),
-    ("outer_fence", '```{"a": 1}```', '{"a": 1}', ""),
-    ("outer_fence", '```json {"a": 1} ```', '{"a": 1}', ""),
-    ("outer_fence", '```json{"a":1}```', '{"a":1}', ""),
-    ("outer_fence", "```[1]```", "[1]", ""),
-    ("outer_fence", '```"a b"```', '"a b"', ""),
-    ("outer_fence", "```true```", "true", ""),
-    ("outer_fence", "Here:\n```json\n{}\n```", "Here:\n```json\n{}\n```", ""),
-    ("strict_fence", '[{"id": 1}]', '[{"id": 1}]', ""),
-    ("strict_fence", 'Here:\n```json\n[{"id": 1}]\n```', '[{"id": 1}]', ""),
-    ("strict_fence", '```json\n["```"]\n```', '["```"]', ""),
-    ("strict_fence", "```json\n[1]", None, "unclosed_fence"),
-    ("strict_fence", "```\n[1]\n```\nor\n```\n[2]\n```", "[1]", ""),
-    ("first_fence", "```json\n{}\n``` and ```[]```", "{}", ""),
-    ("first_fence", "```[1]```", "[1]", ""),
-    ("first_fence", "```.json\n{}\n```", "{}", ""),
-    ("first_fence", "{}", None, "no_fence"),
-    ("first_fence", "```json\n{}", None, "unclosed_fence"),
-    ("strip_all_backticks", '```json\n{"a": "```"}\n```', '{"a": ""}', ""),
-    ("strip_all_backticks", '{"a": "```"}', '{"a": "```"}', ""),
-    ("outer_braces", 'Sure: {"a": {}} - done', '{"a": {}}', ""),
-    ("outer_braces", "[1, {}] ok", "[1, {}]", ""),
-    ("outer_braces", 'Here {"a": 1', '{"a": 1', ""),
-    ("outer_braces", "nothing", None, "no_braces"),
+    ("outer_fence", '{"a": "```"}', '{"a": "```"}'),
+    ("outer_fence", '```json\n{"a": 1}\n```', '{"a": 1}'),
+    ("outer_fence", "```\n[1]\n```  ", "[1]"),
+    ("outer_fence", '```json\n{"a": "```x"}\n```', '{"a": "```x"}'),
+    ("outer_fence", '```json\n{"a": 1}', '{"a": 1}'),
+    ("outer_fence", '```{"a": 1}```', '{"a": 1}'),
+    ("outer_fence", '```json {"a": 1} ```', '{"a": 1}'),
+    ("outer_fence", '```json{"a":1}```', '{"a":1}'),
+    ("outer_fence", "```[1]```", "[1]"),
+    ("outer_fence", '```"a b"```', '"a b"'),
+    ("outer_fence", "```true```", "true"),
+    ("outer_fence", "Here:\n```json\n{}\n```", "Here:\n```json\n{}\n```"),
+    ("strip_all_backticks", '```json\n{"a": "```"}\n```', '{"a": ""}'),
+    ("strip_all_backticks", '{"a": "```"}', '{"a": "```"}'),
 ]
 
 
@@ -118,20 +106,10 @@ def test_nothing_inside_of_a_broken_value_is_an_answer(text: str, value: Json) -
     assert (answer.problem is None) is (value is not None)
 
 
-@pytest.mark.parametrize(("policy", "text", "taken", "problem"), _EXTRACTED)
-def test_a_policy_takes_an_answer_out(
-    policy: str, text: str, taken: str | None, problem: str
-) -> None:
-    """Each policy takes out exactly what its source would, and says what is wrong."""
-    found = POLICIES[policy](text)
-    assert (found.text, found.problem) == (taken, problem)
-
-
-def test_a_fence_tells_its_language_and_what_stands_around_it() -> None:
-    """Suites that ban commentary or want a language look at these."""
-    found = POLICIES["strict_fence"]("Before\n```yaml\n- 1\n```\nafter")
-    assert (found.fenced, found.language) == (True, "yaml")
-    assert (found.before, found.after) == ("Before", "after")
+@pytest.mark.parametrize(("policy", "text", "taken"), _EXTRACTED)
+def test_a_policy_takes_an_answer_out(policy: str, text: str, taken: str) -> None:
+    """Each policy takes out exactly what its source would."""
+    assert POLICIES[policy](text) == taken
 
 
 #: Text, answer, thinking, whether it never ended.
@@ -368,14 +346,12 @@ def test_formats_are_asserted_unless_told_otherwise() -> None:
 
 
 def test_a_policy_takes_the_json_out_of_its_envelope() -> None:
-    """Thinking, end tokens, fences and words go where a policy takes them off."""
+    """Thinking, end tokens and fences go where a policy takes them off."""
     schema: Json = {"type": "object", "required": ["a"]}
     text = '<THINK>{</THINK>\n ```json\n{"a": 1}\n```</s>'
     assert not csbdata.judge(text, schema)
     assert csbdata.judge(text, schema, policy="outer_fence").score == 1
-    assert csbdata.judge(f"So: {text}", schema, policy="first_fence")
-    assert csbdata.judge('Here: {"a": 1}!', schema, policy="outer_braces")
-    assert csbdata.judge("nothing", schema, policy="outer_braces").score == 0
+    assert csbdata.judge("nothing", schema, policy="outer_fence").score == 0
     with pytest.raises(csbdata.CsbdataError, match="unknown policy 'fence'"):
         csbdata.judge(text, schema, policy="fence")
 

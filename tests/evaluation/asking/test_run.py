@@ -23,6 +23,7 @@ from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import scored_run
 from tests.evaluation.measuring import miniature, request_of, sample
 from tests.evaluation.servers.loopback import Said, answer, loopback
+from tests.evaluation.suites.envelopes import own_records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -287,11 +288,12 @@ def test_a_suite_on_the_sample_says_so(origin: str, said: bool) -> None:  # noqa
 
 def test_a_run_of_another_prompt_is_another_run(tmp_path: Path) -> None:
     """Else the answers to the text that a file had before would be those that count."""
-    system, plans = tmp_path / "system.txt", set()
-    choice = choose_suite("passrate", {"system": str(system)})
+    prompts, plans = tmp_path / "prompts.toml", set()
+    choice = choose_suite("quality", {"prompts": str(prompts)})
+    (record,) = own_records(choice, 1, 0)
     for text in ("Be brief.", "Be exact.", "Be exact."):
-        system.write_text(text)
-        records = RecordSet(name="x", origin="file", records=tuple(_RECORDS))
+        prompts.write_text(f'[last-letter]\ninstruction = "{text}"\nshots = []\n')
+        records = RecordSet(name="x", origin="file", records=(record,))
         plans.add(suite_header(choice, records, [], {})["plan"])
     assert len(plans) == 2
 

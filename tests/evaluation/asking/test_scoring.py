@@ -21,18 +21,14 @@ from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.rewording import reworded_records
 from evaluation.asking.run import score_file
 from evaluation.asking.scoring import live_scorer, score_all
-from evaluation.asking.self_test import TestedAnswer as CheckedAnswer
-from evaluation.asking.self_test import self_test
 from evaluation.commands.options import choose_named_suite
 from evaluation.commands.results import app
 from evaluation.core.records import (
     Record,
     RecordRequest,
     Response,
-    Verdict,
     encode_records,
 )
-from evaluation.core.suite import KnownAnswer
 from evaluation.suites.registry import suite_named, suites
 from tests.distributions import lay_out_distribution
 from tests.evaluation.known import known
@@ -233,35 +229,26 @@ def test_a_package_adds_a_suite_by_an_entry_point(
     assert suite_named("doubling").summary == "Can a model double a number?"
 
 
-def test_the_example_passes_its_own_self_test(tmp_path: Path) -> None:
-    """Every known answer of its records gets its class, for the reason intended."""
-    request = _request(tmp_path, str(lay_out(tmp_path)))
-    chosen = known(request.suite)
-    found = records_of(chosen, request.records())
-    tested = self_test(chosen, found.records, jobs=1)
-    assert len(tested) == 16
-    assert all(answer.as_expected for answer in tested)
-
-
 @pytest.mark.parametrize(
-    ("expected", "because", "holds"),
+    ("text", "expected"),
     [
-        ("wrong_type", "", True),
-        ("wrong_type", "of type", True),
-        ("wrong_type", "too long", False),
-        ("parse", "of type", False),
-        ("", "", False),
+        ("<think>?</think>{}", ""),
+        ("```json\n{}\n```", ""),
+        ("{}.", "not_json"),
+        (None, "no_answer"),
+        ('{{"answer": 1}}', "wrong_value"),
     ],
 )
-def test_a_known_answer_needs_its_class_and_its_reason(
-    expected: str, because: str, *, holds: bool
+def test_the_example_judges_by_the_right_value(
+    text: str | None, expected: str, tmp_path: Path
 ) -> None:
-    """Either one alone is a surprise of the self-test."""
-    answer = KnownAnswer(kind="made", text="{}", expected=expected, because=because)
-    reasons = ("n is not of type integer",)
-    verdict = Verdict(passed=False, failure_class="wrong_type", reasons=reasons)
-    tested = CheckedAnswer(record=Record(id="a"), answer=answer, verdict=verdict)
-    assert tested.as_expected is holds
+    """Thinking and a fence around it are taken off."""
+    chosen = known(_request(tmp_path, str(lay_out(tmp_path))).suite)
+    record = next(iter(known(chosen.suite.generate)(1, 4, chosen.settings)))
+    answer = text and text.format('{"answer": 8}')
+    judge = chosen.suite.scorer(chosen.settings)(record)
+    verdict = judge(Response(record=record.key, text=answer))
+    assert (verdict.failure_class, verdict.passed) == (expected, not expected)
 
 
 def test_records_of_a_file_are_read_for_every_suite(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`csbdata suite VERB NAME`: prompts, scores, self-tests and the order of words."""
+"""`csbdata suite VERB NAME`: prompts, scores and the order of words."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_prompts_replace_no_records(
 
 @pytest.mark.parametrize(
     ("suite", "setting"),
-    [("passrate", "budget"), ("ifstruct", "budget"), ("passrate", "hints")],
+    [("passrate", "budget"), ("ifstruct", "budget"), ("concodeeval", "samples")],
 )
 def test_numbers_of_a_suite_are_not_negative(suite: str, setting: str) -> None:
     """They would be sent to a server, which refuses every request."""
@@ -156,9 +156,3 @@ def test_a_file_that_cannot_be_written_costs_no_request(data: Path) -> None:
         refused = _ask(*words, "--rewriter", f"{server.base}#m").exception
     assert isinstance(refused, CannotCreate)
     assert server.asked == []
-
-
-def test_a_selftest_has_no_surprises(data: Path) -> None:
-    """Every known answer gets the verdict intended."""
-    answer = _ask("selftest", "passrate", "--data", data, "--format", "json")
-    assert answer.exit_code == 0, answer.output

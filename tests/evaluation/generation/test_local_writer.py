@@ -86,13 +86,12 @@ class _Failing:
         It raises, or returns logits, or returns None to let the call pass.
         """
         self.calls = 0
-        for name in ("over", "over_texts"):
-            monkeypatch.setattr(ForwardPass, name, self._failing(name, fail))
+        monkeypatch.setattr(ForwardPass, "over_texts", self._failing(fail))
 
     def _failing(
-        self, name: str, fail: Callable[[int], float | None]
+        self, fail: Callable[[int], float | None]
     ) -> Callable[..., torch.Tensor]:
-        real = getattr(ForwardPass, name)
+        real = ForwardPass.over_texts
 
         def over(*given: object, **named: object) -> torch.Tensor:
             self.calls += 1
@@ -199,7 +198,7 @@ def test_what_moves_by_itself_is_no_other_writer(
         return writer().identity
 
     first = identity(gpu_settings={"sm_clock_mhz": "1980"})
-    assert first == identity(gpu_settings={"sm_clock_mhz": "345"}, mask_threads=9)
+    assert first == identity(gpu_settings={"sm_clock_mhz": "345"})
     assert first != identity(driver="535.1")
 
 
@@ -275,16 +274,17 @@ import sys, time
 from pathlib import Path
 from curation.workers.limits import Limits
 from curation.workers.process import Program
-from evaluation.generation.engine_session import EngineProcess
+from evaluation.generation.engine_session import engine_sessions
 
 engine = sys.argv[1]
 given = {"tokens": sys.argv[2], "vocab_size": 64, "eos_id": 0, "special_ids": [],
          "tokenizer_json": ""}
 setup = {"engine": engine, "options": {}, "tokenizer": given}
-with EngineProcess(
+with engine_sessions(
     Program(file=Path(engine), setup=setup), 2, vocab_size=64, limits=Limits()
-) as process:
-    process.start()
+) as opened:
+    for one in opened:
+        one.worker.start()
     print("ready", flush=True)
     time.sleep(60)
 """

@@ -16,7 +16,7 @@ from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result
 from evaluation.core.records import Message
-from evaluation.generation.engine_session import EngineProcess
+from evaluation.generation.engine_session import engine_sessions
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
     LoopOptions,
@@ -64,16 +64,15 @@ _SCHEMA = json.dumps(SCHEMA)
 
 
 @contextmanager
-def sessions(  # noqa: PLR0913 - what a process is given
+def sessions(
     tokenizer: TokenizerFiles,
     engine: Path,
     options: dict[str, UntypedJson] | None = None,
     *,
     texts: int = 1,
     limits: Limits | None = None,
-    mask_threads: int = 1,
 ) -> Iterator[Sequence[EngineSession]]:
-    """Open an engine's process over the small vocabulary, for a batch of texts."""
+    """Open an engine's processes over the small vocabulary, for a batch of texts."""
     given: dict[str, UntypedJson] = {
         "tokens": str(tokenizer.tokens),
         "vocab_size": tokenizer.vocab_size,
@@ -85,14 +84,10 @@ def sessions(  # noqa: PLR0913 - what a process is given
         file=engine,
         setup={"engine": str(engine), "options": options or {}, "tokenizer": given},
     )
-    with EngineProcess(
-        program,
-        texts,
-        vocab_size=tokenizer.vocab_size,
-        limits=limits or Limits(),
-        mask_threads=mask_threads,
+    with engine_sessions(
+        program, texts, vocab_size=tokenizer.vocab_size, limits=limits or Limits()
     ) as opened:
-        yield opened.sessions
+        yield opened
 
 
 @contextmanager
@@ -212,20 +207,6 @@ def test_a_text_that_ends_makes_room_at_once(
     assert order.index(5) < order.index(3)
 
 
-@pytest.mark.slow
-def test_a_process_that_is_replaced_goes_on_where_it_was(
-    model: TransformersModel, tokenizer: TokenizerFiles
-) -> None:
-    """A worker that has served long enough gives way to a new one in mid-text."""
-    request = tokenized(model, "go")
-    engine = ENGINES / "llguidance.py"
-    with session(tokenizer, engine, COMPACT) as opened:
-        wanted = generate(model, [request], [opened], LoopOptions())[0]
-    with session(tokenizer, engine, COMPACT, Limits(recycle_after=4)) as opened:
-        made = generate(model, [request], [opened], LoopOptions())[0]
-    assert (made.tokens, made.ending) == (wanted.tokens, TextEnding.END)
-
-
 @pytest.mark.parametrize("machine", ["busy", "quiet", "does not count"])
 def test_what_a_busy_machine_takes_is_not_the_text_s(
     model: TransformersModel, monkeypatch: pytest.MonkeyPatch, machine: str
@@ -248,8 +229,6 @@ def test_what_a_busy_machine_takes_is_not_the_text_s(
 
 _ENGINE = """
 import os, time
-from threading import Barrier
-together = Barrier(2)
 class Matcher:
     def __init__(self, schema, size):
         self.schema, self.bits, self.taken = schema, b"\\xff" * size, 0
@@ -264,7 +243,6 @@ class Matcher:
     def may_end(self): return False
 class Engine:
     version = "0"
-    masks_side_by_side = True
     def __init__(self, size): self.size = size
     def compile(self, schema):
         {compile}
@@ -309,13 +287,17 @@ def test_masks_of_a_batch_are_computed_at_the_same_time(
     tokenizer: TokenizerFiles, tmp_path: Path
 ) -> None:
     """Each of two masks waits until the other one is being computed."""
-    engine = engine_file(tmp_path, mask="if self.taken: together.wait(10)")
-    with sessions(tokenizer, engine, texts=2, mask_threads=2) as opened:
+    here = repr(str(tmp_path))
+    together = (
+        f"if self.taken: open(os.path.join({here}, f'{{os.getpid()}}.mask'), 'w')\n"
+        f"        while self.taken and sum("
+        f"n.endswith('.mask') for n in os.listdir({here})) < 2: time.sleep(0.001)"
+    )
+    engine = engine_file(tmp_path, mask=together)
+    with sessions(tokenizer, engine, texts=2) as opened:
         _begun(opened)
         for one in opened:
             one.take(5, forced=0, seconds=20.0)
-        for one in opened:
-            one.send()
         for one in opened:
             assert one.mask() > 0
 
@@ -323,7 +305,7 @@ def test_masks_of_a_batch_are_computed_at_the_same_time(
 def test_nobody_waits_for_masks_that_are_asked_for(
     tokenizer: TokenizerFiles, tmp_path: Path
 ) -> None:
-    """To send what a batch asks is not to wait for it: the model's pass comes next."""
+    """To ask for a batch is not to wait for it: the model's pass comes next."""
     gate = tmp_path / "gate"
     wait = f"while self.taken and not os.path.exists({str(gate)!r}): time.sleep(0.001)"
     engine = engine_file(tmp_path, mask=wait)
@@ -331,33 +313,10 @@ def test_nobody_waits_for_masks_that_are_asked_for(
         _begun(opened)
         for one in opened:
             one.take(5, forced=0, seconds=20.0)
-        for one in opened:
-            one.send()
         assert all(one.is_waiting() for one in opened)
         gate.touch()
         for one in opened:
             one.mask()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [LoopOptions(), LoopOptions(forced=True)])
-def test_texts_and_masks_are_those_of_one_after_the_other(
-    model: TransformersModel, tokenizer: TokenizerFiles, options: LoopOptions
-) -> None:
-    """Four threads, a batch of four, and texts that end one after the other."""
-    asked = [
-        tokenized(model, said, schema=json.dumps({**SCHEMA, "title": said}))
-        for said in ("a", "bb", "c c", "", "dd", "e")
-    ]
-    engine = ENGINES / "llguidance.py"
-    found = []
-    for threads in (1, 4):
-        with sessions(
-            tokenizer, engine, COMPACT, texts=4, mask_threads=threads
-        ) as opened:
-            made = generate(model, asked, opened, options)
-        found.append([(one.tokens, one.ending, one.forced) for one in made])
-    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(
@@ -382,7 +341,7 @@ def test_who_dies_beside_others_is_found(
         tokenized(model, str(place), schema=json.dumps({"title": str(place)}), budget=6)
         for place in range(3)
     ]
-    with sessions(tokenizer, engine, texts=3, mask_threads=3) as opened:
+    with sessions(tokenizer, engine, texts=3) as opened:
         for order in ([0, 1, 2], [1, 0, 2], [2, 0, 1]):
             made = generate(
                 model, [asked[place] for place in order], opened, LoopOptions()
@@ -504,7 +463,7 @@ def test_a_compile_beside_others_has_processor_time(
 def test_a_crash_ends_one_text_of_a_batch(
     model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
 ) -> None:
-    """One process serves a batch; when it dies, the other texts are brought back."""
+    """Its process is replaced; the other texts of the batch are as they are alone."""
     engine = engine_file(tmp_path, commit=_FRAGILE)
     sound = [
         tokenized(model, say, schema='{"sound": 1}', budget=30) for say in ("a", "b c")
@@ -521,44 +480,6 @@ def test_a_crash_ends_one_text_of_a_batch(
                 found.tokens
                 == generate(model, [request], [opened_alone], LoopOptions())[0].tokens
             )
-
-
-@pytest.mark.parametrize(
-    ("step", "forgets", "word"),
-    [
-        (
-            "compile",
-            "raise ValueError('not again')",
-            "refuses it: ValueError: not again",
-        ),
-        ("commit", "return False", "what was written"),
-    ],
-)
-def test_a_new_process_that_does_not_do_again_what_the_last_did_is_an_error(  # noqa: PLR0913, PLR0917 (a row of the table)
-    model: TransformersModel,
-    tokenizer: TokenizerFiles,
-    tmp_path: Path,
-    step: str,
-    forgets: str,
-    word: str,
-) -> None:
-    """It ends the text that is brought back, and says what is refused."""
-    mark = str(tmp_path / "died")
-    # The first process leaves a mark when it dies; those after it see that.
-    marking = _FRAGILE.replace("os.abort()", f"open({mark!r}, 'w'); os.abort()")
-    again = f"if os.path.exists({mark!r}): {forgets}"
-    steps = {"compile": "pass", "commit": ""}
-    steps[step] = again
-    steps["commit"] = "\n        ".join([steps["commit"], marking]).strip()
-    engine = engine_file(tmp_path, **steps)
-    sound = tokenized(model, "x", schema='{"sound": 1}', budget=30)
-    with sessions(tokenizer, engine, texts=2) as opened:
-        lost, dead = generate(
-            model, [sound, tokenized(model, "dies", budget=30)], opened, LoopOptions()
-        )
-    assert dead.result is Result.CRASH
-    assert lost.result is Result.ENGINE_ERROR
-    assert word in lost.detail
 
 
 def test_a_crash_in_a_compile_beside_others_is_blamed_on_it(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import shutil
 import warnings
 from importlib import import_module
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 import torch
 from huggingface_hub import constants
@@ -29,7 +26,7 @@ from evaluation.commands.options import split_revision
 from evaluation.core.records import Message
 from evaluation.models import hardware as memory
 from evaluation.models.chat import TEMPLATE_DATE, ChatPrompts
-from evaluation.models.hardware import device_facts, gpu_settings, shared_tensor
+from evaluation.models.hardware import device_facts, gpu_settings
 from evaluation.models.known.smollm2 import NAME
 from evaluation.models.loading import (
     LoadOptions,
@@ -64,13 +61,13 @@ def test_the_embedded_model_writes_what_makes_sense() -> None:
     assert model.vocab_size == 49152
     question = Message(role="user", content="What is the capital of France?")
     decoding = model.open()
-    logits = decoding.admit(model.prompt([question])).logits[0]
+    logits = decoding.admit(model.prompt([question]))
     written: list[int] = []
     while len(written) < 12 and (token := int(logits.argmax())):
         if token in model.end_tokens:
             break
         written.append(token)
-        logits = decoding.feed([[token]]).logits[0]
+        logits = decoding.feed([[token]])[0]
     assert "Paris" in model.text(written)
 
 
@@ -337,10 +334,7 @@ def test_a_cached_model_is_loaded_whatever_its_tokenizer_is_called(
     contents = files.token_bytes()
     spelled = b"".join(contents[token] or b"" for token in model.prompt(asked))
     assert b'{"name": "a person"}' in spelled
-    assert model.open().admit(model.prompt(asked)).logits.shape == (
-        1,
-        model.vocab_size,
-    )
+    assert model.open().admit(model.prompt(asked)).shape == (model.vocab_size,)
 
 
 def test_a_model_comes_from_the_hub_with_its_weights(
@@ -483,38 +477,6 @@ def test_a_processor_has_a_clock_and_no_settings_of_a_gpu() -> None:
     facts = device_facts(torch.device("cpu"))
     assert facts["clock"] == "time.perf_counter_ns"
     assert "gpu_settings" not in facts
-
-
-def test_memory_of_another_process_is_pinned_once_and_given_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """As long as it is there; where the driver refuses, it is sent all the same."""
-    calls: list[tuple[str, int]] = []
-    refuses = [False]
-
-    def register(place: int, size: int, _flags: int) -> int:
-        calls.append(("pinned", size))
-        return 1 if refuses[0] else 0
-
-    def unregister(place: int) -> None:
-        calls.append(("given back", place))
-
-    driver = SimpleNamespace(cudaHostRegister=register, cudaHostUnregister=unregister)
-    monkeypatch.setattr(torch.cuda, "cudart", lambda: driver)
-    monkeypatch.setattr(torch, "zeros", lambda *_given, **_named: None)
-    array = np.zeros((2, 8), np.uint8)
-    place = shared_tensor(array, torch.device("cuda")).data_ptr()
-    assert place == array.ctypes.data
-    assert calls == [("pinned", 16)]
-    del array
-    gc.collect()
-    assert calls == [("pinned", 16), ("given back", place)]
-    refuses[0] = True
-    array = np.zeros((2, 8), np.uint8)
-    assert shared_tensor(array, torch.device("cuda")).data_ptr() == array.ctypes.data
-    del array
-    gc.collect()
-    assert calls[2:] == [("pinned", 16)]
 
 
 @pytest.mark.parametrize(

@@ -401,9 +401,9 @@ KEYS = sorted({name for it in providers().values() for name in it.keys})
 
 def ended(provider: str, text: str, finish: str) -> Said:
     """Return a whole answer that ended for a reason, which may be in no list."""
-    kind = providers()[provider].format
+    paths = providers()[provider].answer
     forms: dict[str, dict[str, Any]] = {
-        "chat": {"choices": [{"message": {"content": text}, "finish_reason": finish}]},
+        "": {"choices": [{"message": {"content": text}, "finish_reason": finish}]},
         "anthropic": {"content": [{"text": text}], "stop_reason": finish},
         "gemini": {
             "candidates": [
@@ -417,7 +417,9 @@ def ended(provider: str, text: str, finish: str) -> Said:
         },
         "ollama": {"message": {"content": text}, "done": True, "done_reason": finish},
     }
-    whole = forms[kind]
+    whole = next(it for name, it in forms.items() if providers()[name].answer == paths)
+    if finish.startswith("blocked_"):
+        whole = {"promptFeedback": {"blockReason": finish.removeprefix("blocked_")}}
     if finish in {"completed", "failed", "cancelled"}:
         whole["status"] = finish
     return Said(pieces=[json.dumps(whole).encode()])

@@ -26,7 +26,7 @@ from tests.evaluation.servers.loopback import Loopback, Said, loopback
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from evaluation.servers.formats.answers import ServerAnswer
+    from evaluation.servers.answers import ServerAnswer
 
 _KEY = "planted-key-of-this-test"
 _TEXT = '{"deck": 1}'
@@ -52,7 +52,7 @@ def _ask(
         )
         client = ServerClient(connection)
         try:
-            return client.ask({"tools": []} if tool else {})[0], server
+            return client.ask({"tools": []} if tool else {}), server
         finally:
             client.close()
 

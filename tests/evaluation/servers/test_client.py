@@ -112,11 +112,11 @@ def test_a_stream_is_read_to_its_end(
 ) -> None:
     """Pieces, the reason of the end and the counts of the server are all there."""
     replies.append(answer('{"a"', ": 1}"))
-    found, start = client.ask({"model": "small"})
+    found = client.ask({"model": "small"})
     assert found.text == '{"a": 1}'
     assert (found.finish, found.prompt_tokens, found.output_tokens) == ("stop", 7, 2)
     (first, _), (last, characters) = found.pieces
-    assert start < first <= last
+    assert found.asked_ns < first <= last
     assert characters == 4
     assert server.asked == [{"model": "small"}]
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
@@ -159,7 +159,7 @@ def test_trouble_that_may_pass_is_tried_again(  # noqa: PLR0913, PLR0917 (a row 
 ) -> None:
     """After one trouble, and a wait, the whole answer of the next try counts."""
     replies += [trouble, answer("{}")]
-    assert client.ask({})[0].text == "{}"
+    assert client.ask({}).text == "{}"
     assert len(server.asked) == 2
     assert clock.slept == [wait]
 
@@ -199,7 +199,7 @@ def test_being_told_to_wait_is_no_try(
 ) -> None:
     """A busy server may say so more often than a text may meet trouble."""
     replies += [*[_body("later", status, Retry_After="1")] * 4, answer("{}")]
-    assert client.ask({})[0].text == "{}"
+    assert client.ask({}).text == "{}"
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_a_server_that_sends_for_ever_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What has no end is cut off by its size, and does not fill memory."""
-    monkeypatch.setattr("evaluation.servers.formats.answers._MOST_BYTES", 2**16)
+    monkeypatch.setattr("evaluation.servers.answers._MOST_BYTES", 2**16)
     replies.append(Said(pieces=[piece] * 4096))
     with pytest.raises(RetriesExhausted, match="bytes"):
         client.ask({})
@@ -273,7 +273,7 @@ def test_an_event_may_come_in_pieces(replies: list[Said], client: ServerClient) 
     """Where a server cuts its stream says nothing of where its lines end."""
     whole = b"".join(answer('{"caf\u00e9"', ": 1}").pieces)  # type: ignore[arg-type]  # no pause is among them
     replies.append(Said(pieces=[whole[i : i + 7] for i in range(0, len(whole), 7)]))
-    assert client.ask({})[0].text == '{"caf\u00e9": 1}'
+    assert client.ask({}).text == '{"caf\u00e9": 1}'
 
 
 @pytest.mark.parametrize(("end", "model"), [("/#a/b", "a/b"), ("", "small")])
@@ -304,7 +304,7 @@ def test_connections_are_kept() -> None:
                 with pytest.raises(RequestRefused):
                     client.ask({})
             else:
-                assert client.ask({})[0].text == "{}"
+                assert client.ask({}).text == "{}"
         client.close()
     assert len(server.asked) == 6
     assert server.connections == 1
@@ -318,7 +318,7 @@ def test_a_stream_that_stays_open_holds_nobody_up(rest: list[bytes]) -> None:
     said = Said(pieces=[*answer("{}").pieces, *rest], ends=False)
     with loopback(lambda _, number: answer("{}") if number else said) as server:
         client = _client(server)
-        assert [client.ask({})[0].text for _ in range(2)] == ["{}", "{}"]
+        assert [client.ask({}).text for _ in range(2)] == ["{}", "{}"]
         client.close()
     assert server.connections == 2
 
@@ -364,7 +364,7 @@ def test_an_answer_that_is_not_streamed_is_one_piece() -> None:
     said = Said(pieces=[json.dumps(whole, indent=1).encode()])
     with loopback(lambda _body, _number: said) as server:
         client = _client(server)
-        found, _ = client.ask({})
+        found = client.ask({})
         client.close()
     assert (found.text, found.finish, found.output_tokens) == ("{}", "stop", 1)
     assert len(found.pieces) == 1
@@ -387,7 +387,7 @@ def test_everybody_waits_while_the_server_wants_to_be_left_alone() -> None:
                 time.sleep(0.01)
             time.sleep(0.1)
             rest = [pool.submit(client.ask, {}) for _ in range(7)]
-            texts = [one.result()[0].text for one in (first, *rest)]
+            texts = [one.result().text for one in (first, *rest)]
         client.close()
     assert texts == ["{}"] * 8
     assert len(moments) == 9

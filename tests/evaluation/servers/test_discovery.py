@@ -215,7 +215,7 @@ def test_a_run_without_any_answer_has_no_rate(tmp_path: Path) -> None:
 
 _THEIRS = """
 date = "2026-11-29"
-format = "chat"
+parent = "chat"
 backend = { pattern = '"their_engine": "([^"]+)"', name = "{} 1.0" }
 described_at = ["/theirs"]
 [ways]

@@ -19,8 +19,8 @@ from evaluation.asking.request import ModelOptions
 from evaluation.core.records import Message, Record, TokenPrices
 from evaluation.generation.text_generation import GenerationRequest
 from evaluation.results.reader import open_run
+from evaluation.servers.answers import ServerAnswer, read_event
 from evaluation.servers.client import ServerConnection
-from evaluation.servers.formats.answers import ServerAnswer
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.models import model_table
 from evaluation.servers.provider import providers, split_provider
@@ -209,7 +209,7 @@ def test_only_a_call_of_a_function_is_an_answer() -> None:
     ]
     answer = ServerAnswer()
     body = {"object": "response", "status": "completed", "output": items}
-    providers()["responses"].wire.read(json.dumps(body).encode(), answer)
+    read_event(json.dumps(body).encode(), providers()["responses"].answer, answer)
     assert (answer.arguments, answer.finish) == ('{"deck": 2}', "completed")
 
 

@@ -220,7 +220,7 @@ def _replay(exchange: _Exchange) -> _Reading | RefusalClass | int:
         )
         client = ServerClient(connection)
         try:
-            answer, _ = client.ask({})
+            answer = client.ask({})
         except RequestRefused as refused:
             return refused.meaning
         except CsbdataError as ended:

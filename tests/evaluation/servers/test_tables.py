@@ -89,8 +89,9 @@ def test_every_line_has_a_case() -> None:
         reached.add(next(rule for rule in rules if rule.holds(said)))
     lines = {rule for it in providers().values() for rule in it.refusals}
     assert lines - reached == set()
+    chat = providers()[""].answer
     tried = {
-        (providers()[provider].format, reason.lower())
+        (providers()[provider].answer, reason.lower())
         for provider, reason, _ in _FINISHES
     }
     for provider in providers().values():
@@ -98,7 +99,7 @@ def test_every_line_has_a_case() -> None:
         assert all(rule.source for rule in finishes)
         assert all(rule.source for rule in provider.refusals)
         for reason in (reason for rule in finishes for reason in rule.reasons):
-            assert {(provider.format, reason), ("chat", reason)} & tried, reason
+            assert {(provider.answer, reason), (chat, reason)} & tried, reason
 
 
 def _eval(

@@ -20,12 +20,12 @@ from evaluation.generation.text_generation import GenerationRequest, TextEnding
 from evaluation.results.suite_tables import total_cost
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants
+from evaluation.servers.models import parse_prices, prices_of
 from evaluation.servers.pacing import (
     Account,
     Spending,
     SpendingLimit,
 )
-from evaluation.servers.prices import parse_prices, prices_of
 from evaluation.servers.writer import ServerWriter
 from evaluation.suites.coverage.judgement import TextClass
 from evaluation.suites.coverage.scorer import judge

@@ -15,6 +15,7 @@ from evaluation.answers.extraction import outer_fence, split_thinking
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, RecordRequest, Response
 from evaluation.suites.ifstruct.rows import FenceWish, read_record
+from tests.evaluation.suites.known_answers import known_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,7 +134,7 @@ class RightAnswer:
     @property
     def content(self) -> str:
         """The answer outside of a code block."""
-        return outer_fence(self.text).text or ""
+        return outer_fence(self.text)
 
     def written(self, envelope: Envelope) -> Iterator[tuple[str, bool]]:
         """Yield the texts in an envelope, and whether each of them is right."""
@@ -200,7 +201,7 @@ def right_answers(suite: str, count: int = 24) -> list[RightAnswer]:
     score = choice.suite.scorer(choice.settings)
     answers = []
     for record in records:
-        known = choice.suite.known_answers(record, choice.settings)
+        known = known_answers(choice, record)
         right = next((one for one in known if not one.expected), None)
         if right is None or right.text is None:
             continue

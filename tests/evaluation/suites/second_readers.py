@@ -7,6 +7,7 @@ no code with the suites. None where the published code itself would raise.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,11 @@ class _Loader(yaml.SafeLoader):
     """The safe loader, with dates as text."""
 
 
-_Loader.yaml_implicit_resolvers = {
+class _Fast(yaml.CSafeLoader):
+    """The same by libyaml, which takes tabs for white space."""
+
+
+_Loader.yaml_implicit_resolvers = _Fast.yaml_implicit_resolvers = {
     first: [pair for pair in pairs if not pair[0].endswith(":timestamp")]
     for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
@@ -44,7 +49,7 @@ def _without_thinking(text: str) -> str:
     return re.sub(r"<\|(?:end|return)\|>\s*$", "", text).strip()
 
 
-def ifstruct_passes(text: str, wanted: Requirements) -> bool | None:  # noqa: C901, PLR0911, PLR0912 (the published steps)
+def ifstruct_passes(text: str, wanted: Requirements) -> bool | None:
     """Return whether the published verifier of IFStruct passes a text."""
     text = _without_thinking(text)
     lines = text.splitlines()
@@ -60,16 +65,36 @@ def ifstruct_passes(text: str, wanted: Requirements) -> bool | None:  # noqa: C9
     others = ("```json",) if is_yaml else ("```yaml", "```yml")
     if closed and language.startswith(others):
         return False
-    try:
-        value = _yaml(content.strip()) if is_yaml else _json(content.strip(), closed)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return False
-    except (TypeError, AttributeError, KeyError):
-        return None
     if not wanted.commentary and closed:
         before, after = text[: text.find("```")], text[text.rfind("```") + 3 :]
         if (before + after).strip():
             return False
+    return ifstruct_content_passes(content.strip(), wanted, fenced=closed)
+
+
+def ifstruct_content_passes(
+    content: str, wanted: Requirements, *, fenced: bool, finite: bool = False
+) -> bool | None:
+    """Return whether the content of an answer passes; None if yaml raises.
+
+    Args:
+        content: The content of the block, or the whole answer.
+        wanted: The requirements of the row.
+        fenced: Whether it was in a block.
+        finite: Whether NaN and infinities are no numbers.
+    """
+    try:
+        value = (
+            _yaml(content, finite)
+            if wanted.format == "yaml"
+            else _json(content, fenced)
+        )
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return False
+    except (TypeError, AttributeError, KeyError):
+        return None
+    if finite and _is_infinite(value):
+        return False
     if isinstance(value, list) and wanted.wrapper is not None:
         return False
     if isinstance(value, dict) and len(value) == 1:
@@ -86,6 +111,14 @@ def ifstruct_passes(text: str, wanted: Requirements) -> bool | None:  # noqa: C9
     return not isinstance(value, list) or wanted.least <= len(value) <= wanted.most
 
 
+def _is_infinite(value: Any) -> bool:  # noqa: ANN401 (any JSON)
+    if isinstance(value, dict | list):
+        return any(
+            map(_is_infinite, value.values() if isinstance(value, dict) else value)
+        )
+    return isinstance(value, float) and not math.isfinite(value)
+
+
 def _json(content: str, fenced: bool) -> Any:  # noqa: ANN401, FBT001 (any JSON)
     if not content or (not fenced and content[0] not in "[{"):
         raise ValueError(content)
@@ -95,9 +128,9 @@ def _json(content: str, fenced: bool) -> Any:  # noqa: ANN401, FBT001 (any JSON)
     return value
 
 
-def _yaml(content: str) -> Any:  # noqa: ANN401 (any YAML)
-    value = yaml.load(content, Loader=_Loader)  # noqa: S506 (a safe loader)
-    root = yaml.compose(content, Loader=_Loader)
+def _yaml(content: str, fast: bool) -> Any:  # noqa: ANN401, FBT001 (any YAML)
+    value = yaml.load(content, Loader=_Fast if fast else _Loader)  # noqa: S506 (a safe loader)
+    root = yaml.compose(content, Loader=_Fast if fast else _Loader)
     if root is not None and (root.__dict__.get("flow_style") is True or _flows(root)):
         raise ValueError(content)
     return value

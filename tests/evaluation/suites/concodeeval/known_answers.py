@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.dataset.make_instances import make_instances
-from evaluation.core.suite import KnownAnswer
 from evaluation.suites.concodeeval.representations import write_sample
 from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
@@ -19,6 +18,7 @@ from evaluation.suites.concodeeval.settings import (
     TaskName,
     fields_of,
 )
+from tests.evaluation.suites.known_answers import KnownAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -193,7 +193,7 @@ def _wrong_values(
 ) -> Iterator[KnownAnswer]:
     """Yield values that the schema refuses, each with the keyword that does."""
     for row in made.near_misses:
-        if row.keyword == "format" and not settings.formats:
+        if row.keyword == "format":
             continue
         at_root = row.keyword == "type" and row.schema_pointer == "/type"
         if at_root and row.value is None and settings.reading is SuiteReading.PAPER:

@@ -6,21 +6,21 @@ import json
 import random
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
 from curation.download.acquire import FetchSettings
 from curation.instances.constraints.interpretations import read_schema
 from curation.instances.values.words import split
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadUsage
 from curation.validation.metaschemas import RUST_VALIDATORS
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Instance, Record, RecordRequest
 from evaluation.suites.concodeeval.prompts import prompt
 from evaluation.suites.concodeeval.records import (
-    LabelledSample,
     LabelledSamples,
-    labelled,
+    is_certain,
     records,
 )
 from evaluation.suites.concodeeval.schemas import (
@@ -36,9 +36,10 @@ from evaluation.suites.concodeeval.schemas import (
 from evaluation.suites.concodeeval.settings import (
     ConcodeSettings,
     SuiteReading,
-    as_published,
+    TextLength,
     fields_of,
 )
+from evaluation.suites.concodeeval.suite import SUITE
 from tests.evaluation.suites.concodeeval.drawn import SEED, made_records, made_schemas
 
 if TYPE_CHECKING:
@@ -155,12 +156,12 @@ def test_what_another_seed_draws_has_another_name() -> None:
     assert first != other
 
 
-def _check_labels(sample: Record, shown: tuple[LabelledSample, ...]) -> None:
+def _check_labels(sample: Record, shown: Iterable[Instance]) -> None:
     """Assert that both validators say of every sample what its label says."""
     schema = json.loads(sample.constraint)
     for one in shown:
         value = json.loads(one.text)
-        said = one.label == "yes"
+        said = one.valid
         assert Draft202012Validator(schema).is_valid(value) is said
         assert RUST_VALIDATORS["2020-12"](schema).is_valid(value) is said
         assert bool(one.keyword) is not said
@@ -178,21 +179,21 @@ def test_both_validators_agree_with_every_label_and_the_share_is_kept(
 ) -> None:
     """55 % of all samples are valid, each schema's are distinct."""
     chosen = LabelledSamples(5, 0.55, 0)
-    labels: list[str] = []
+    labels: list[bool] = []
     for made in schemas():
         shown = chosen.of(made)
         _check_labels(made, shown)
         assert len({one.text for one in shown}) == len(shown)
-        labels += [one.label for one in shown]
+        labels += [one.valid for one in shown]
     assert len(labels) >= least
-    assert abs(labels.count("yes") / len(labels) - 0.55) < apart
+    assert abs(labels.count(True) / len(labels) - 0.55) < apart
 
 
 def test_another_share_is_kept_too() -> None:
     """None, or all, valid."""
-    for share, label in ((0.0, "no"), (1.0, "yes")):
+    for share, label in ((0.0, False), (1.0, True)):
         chosen = LabelledSamples(2, share, 0)
-        shown = [one.label for made in made_schemas()[:4] for one in chosen.of(made)]
+        shown = [one.valid for made in made_schemas()[:4] for one in chosen.of(made)]
         assert set(shown) == {label}
 
 
@@ -201,7 +202,7 @@ def test_an_instance_whose_verdict_hangs_on_formats_is_not_shown() -> None:
     compiled = read_schema('{"type": "string", "format": "date"}', "2020-12")
     instance = Instance(text='"soon"', valid=False, kind="near_miss", keyword="format")
     assert not hasattr(compiled, "reason")
-    assert labelled(compiled, instance) is None
+    assert not is_certain(compiled, instance)
 
 
 _SMALL = ConcodeSettings(representations="python,nl", outputs="json,xml", samples=2)
@@ -281,21 +282,10 @@ def test_chat_asks_for_a_fence_and_a_base_form_opens_it() -> None:
     assert base.content.endswith("JSON sample:\n```\n")
 
 
-@pytest.mark.parametrize(
-    ("settings", "parts"),
-    [
-        (
-            ConcodeSettings(few_shot=True),
-            ("Your task is to write a JSON sample", "[\n    5.82,\n    11.64\n]\n```"),
-        ),
-        (ConcodeSettings(system="On {input}"), ("On Python",)),
-        (ConcodeSettings(form="base", system="On {output}"), ("On a JSON\n\nWrite",)),
-    ],
-)
-def test_the_papers_prompts_can_be_had(
-    settings: ConcodeSettings, parts: tuple[str, ...]
-) -> None:
-    """System prompts and examples."""
+def test_examples_are_shown() -> None:
+    """As in the paper's Table 2."""
+    settings = ConcodeSettings(few_shot=True)
+    parts = ("Your task is to write a JSON sample", "[\n    5.82,\n    11.64\n]\n```")
     record = made_records(_SMALL)[0]
     text = "\n".join(turn.content for turn in prompt(record, settings).messages)
     for part in parts:
@@ -316,6 +306,20 @@ def test_task_2_shows_schema_and_sample_and_a_description_without_its_request() 
 
 def test_the_published_settings_differ_where_the_paper_does() -> None:
     """Draft 7, and an open fence."""
-    settings = as_published(ConcodeSettings())
+    settings = msgspec.convert({**SUITE.paper}, ConcodeSettings)
     assert settings.reading.dialect == "draft-07"
     assert settings.form == "base"
+
+
+@pytest.mark.parametrize("name", ["count", "budget", "samples"])
+def test_a_number_of_things_is_one_at_least(name: str) -> None:
+    """So that no run asks for nothing."""
+    choice = choose_suite("concodeeval", {name: 1})
+    assert getattr(choice.settings, name) == 1
+    with pytest.raises(BadUsage, match=name):
+        choose_suite("concodeeval", {name: 0})
+
+
+def test_a_text_is_measured_in_characters_lines_and_words() -> None:
+    """The last line has no end."""
+    assert TextLength.of("a bc\n\nd") == TextLength(characters=7, lines=3, words=3)

@@ -148,6 +148,7 @@ def test_the_wording_bugs_of_the_published_templates_are_corrected() -> None:
     ("schema", "why"),
     [
         (True, "a boolean schema"),
+        ({"type": "array", "items": True}, "a boolean schema"),
         ({"type": "string", "pattern": "a: b\n- c"}, "the keyword pattern"),
         ({"type": ["string", "null"]}, "the type"),
         ({"type": "string", "format": "a, b"}, "the value of format"),

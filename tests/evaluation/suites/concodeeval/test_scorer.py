@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from evaluation.answers.extraction import triage
 from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.suites.concodeeval.answer_text import (
     FREE_RULES,
     fenced_answer,
+    first_fence,
     read_json,
     read_yaml_text,
 )
 from evaluation.suites.concodeeval.prompts import shots
-from evaluation.suites.concodeeval.scorer import Places, concode_scorer, reply_of
+from evaluation.suites.concodeeval.scorer import concode_scorer, locality, reply_of
 from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
     MAX_DEPTH,
@@ -84,10 +86,6 @@ def test_a_value_that_satisfies_the_schema_passes() -> None:
         "invalid": 0.0,
         "incomplete": 0.0,
     }
-    strict = ConcodeSettings(formats=True)
-    refused = _verdict('```\n{"size": 3, "day": "soon"}\n```', strict)
-    assert refused.failure_class == "violation"
-    assert refused.details["keywords"] == {"format": 1}
 
 
 def test_a_wrong_root_is_a_failure_of_its_own() -> None:
@@ -183,14 +181,32 @@ def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
         "type": "object",
         "properties": {"a": {"maximum": 1}, "b": {"minimum": 2}},
     }
-    thirds = Places.of(schema, SuiteReading.RECOMMENDED)
-    assert thirds.counts([("type",)]) == [1, 0, 0]
-    assert thirds.counts([("properties", "a")]) == [0, 1, 0]
-    assert thirds.counts([("properties", "b", "minimum")]) == [0, 0, 1]
-    assert thirds.constraints == (1, 1, 1)
-    fifths = Places.of(schema, SuiteReading.PAPER)
-    assert fifths.counts([("properties",), ("properties", "b")]) == [1, 1, 0]
-    assert fifths.counts([("nowhere",)]) == [0, 0, 0]
+    compiled = CompiledSchema.from_json(schema, "2020-12")
+    for reading, places, counts in (
+        (SuiteReading.RECOMMENDED, [("type",)], [1, 0, 0]),
+        (SuiteReading.RECOMMENDED, [("properties", "a")], [0, 1, 0]),
+        (SuiteReading.RECOMMENDED, [("properties", "b", "minimum")], [0, 0, 1]),
+        (SuiteReading.PAPER, [("properties",), ("properties", "b")], [1, 1, 0]),
+        (SuiteReading.PAPER, [("nowhere",)], [0, 0, 0]),
+    ):
+        assert locality(compiled, places, reading) == counts
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("```json\n{}\n``` and ```[]```", "{}"),
+        ("```[1]```", "[1]"),
+        ("```.json\n{}\n```", "{}"),
+        ("{}", None),
+        ("```json\n{}", None),
+    ],
+)
+def test_the_scripts_take_what_is_between_two_marks(
+    text: str, taken: str | None
+) -> None:
+    """But for a first line with the name of a language."""
+    assert first_fence(text) == taken
 
 
 @pytest.mark.parametrize("reading", list(SuiteReading))

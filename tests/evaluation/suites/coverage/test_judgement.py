@@ -26,10 +26,10 @@ from evaluation.suites.coverage.scorer import (
     accepts_as_published,
     accepts_by_listing_10,
     judge,
-    known_answers,
 )
-from evaluation.suites.coverage.suite import SUITE, CoverageSettings, as_published
+from evaluation.suites.coverage.suite import CoverageSettings
 from evaluation.suites.coverage.texts import class_of, judgement_of
+from tests.evaluation.suites.known.coverage import known_answers
 
 _OLD = json.dumps(
     {
@@ -201,8 +201,9 @@ def test_a_text_that_says_next_to_nothing_is_trivial(
 
 def test_the_prompt_has_the_two_examples_of_the_paper() -> None:
     """By default too, as its Figure 3."""
-    for settings in (CoverageSettings(), as_published(CoverageSettings(shots=1))):
-        turns = SUITE.prompt(Record(id="a", schema="{}"), settings).messages
+    for reading in ("", "paper"):
+        choice = choose_suite("coverage", {}, reading)
+        turns = choice.prompt(Record(id="a", schema="{}")).messages
         text = "\n".join(turn.content for turn in turns)
         assert text.count("## Expected Output:") == 3
 

@@ -15,12 +15,11 @@ from evaluation.core.suite import ScoredResponse
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.reporting.quantiles import Quantile
 from evaluation.reporting.statistics import holm, mcnemar
-from evaluation.reporting.tables import MissingFigure, Rate, Ratio, json_of
+from evaluation.reporting.tables import MissingFigure, Rate, json_of
 from evaluation.results.suite_pairs import pair_sides, paired_rates
 from evaluation.suites.coverage.efficiency import (
     TextFigures,
     efficiency,
-    pairs,
     steps,
     tokens,
 )
@@ -197,21 +196,6 @@ def test_p_values_of_a_table_are_adjusted_together() -> None:
     assert len(rows) == 3
     ps = {place: p for place, row in enumerate(rows) if isinstance(p := row[-2], float)}
     assert {place: row[-1] for place, row in enumerate(rows)} == holm(ps)
-
-
-def test_times_are_compared_in_pairs() -> None:
-    """TPOT of b over a with its p, over schemas; what was cut off is out of TGT."""
-    slow = replace(OK, total_ns=35_000_000)
-    cut = replace(slow, ending=TextEnding.TRUNCATED)
-    a = [written(OK, VALID, subject=f"o{i}") for i in range(9)]
-    b = [written(slow if i else cut, VALID, subject=f"o{i}") for i in range(9)]
-    (row,) = pairs({"a": a, "b": b}, LIMITS).rows
-    assert row[:3] == ("a", "b", 9)
-    assert isinstance(row[4], Ratio)
-    assert row[4].value == pytest.approx(2, abs=0.2)
-    assert isinstance(row[5], float)
-    assert row[5] < 0.05
-    assert row[7] == 1
 
 
 _JUDGEMENTS = st.none() | st.builds(

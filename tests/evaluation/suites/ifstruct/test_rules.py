@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from evaluation.suites.ifstruct.answer_text import find_code_block
 from evaluation.suites.ifstruct.rows import AnswerFormat, Fence
 from evaluation.suites.ifstruct.settings import (
-    LOST_REQUIREMENTS,
-    PUBLISHED_CLASSES,
     Failure,
     RuleReading,
 )
@@ -48,36 +46,16 @@ def test_an_answer_has_the_failures_of_its_row(subtests: pytest.Subtests) -> Non
                 assert failures == row[str(reading.name).lower()]
 
 
-def test_scalars_are_counted() -> None:
-    """A missing list counts with the scalars that it would have held."""
-    nested = {"type": "array", "minItems": 2, "items": ITEM}
-    schema = {
-        "items": {
-            "properties": {"a": {"type": "string"}, "b": nested},
-            "required": ["a", "b"],
-        }
-    }
-    wanted = replace(JSON, schema=schema)
-    good = '[{"a": "x", "b": [{"id": 1, "t": "y"}, {"id": 9, "t": "z"}]}]'
-    verdict = judge(good, wanted)
-    assert (verdict.fields_passed, verdict.fields_total) == (4, 5)
-    verdict = judge('[{"a": "x"}]', wanted)
-    assert (verdict.fields_passed, verdict.fields_total) == (1, 5)
-    verdict = judge('[{"a": "x", "b": [{"id": 1, "t": "y"}]}]', wanted)
-    assert (verdict.fields_passed, verdict.fields_total) == (3, 5)
-
-
 def test_a_place_is_a_path() -> None:
     """A finding says where in the list it is."""
     (found,) = judge('[{"id": "one"}]', JSON).findings
     assert (found.place, found.detail) == ("[0].id", "string for integer")
 
 
-def test_every_failure_is_explained_and_belongs_to_a_requirement() -> None:
+def test_every_failure_is_explained() -> None:
     """No class lacks its sentence."""
     for failure in Failure:
         assert failure.explanation
-        assert PUBLISHED_CLASSES.get(failure, "") or failure in LOST_REQUIREMENTS
 
 
 def test_what_is_no_number_passes_by_the_published_rule_alone() -> None:

@@ -34,6 +34,7 @@ from tests.evaluation.suites.ifstruct.answers.mutations import (
 )
 from tests.evaluation.suites.ifstruct.answers.reference import reference_answer
 from tests.evaluation.suites.ifstruct.rows import published_lines, rows, source
+from tests.evaluation.suites.known.ifstruct import known_answers
 from tests.publishing import connected
 
 if TYPE_CHECKING:
@@ -78,11 +79,10 @@ def _answers(record: Record) -> dict[str, str]:
 
 
 def test_known_answers_get_their_verdicts() -> None:
-    """By the published reading too, each has the class that the self-test expects."""
-    assert SUITE.paper is not None
-    settings, classes = SUITE.paper(_SETTINGS), set()
+    """By the published reading too, each has the class that is expected."""
+    settings, classes = IfstructSettings(reading="published"), set()
     for record in _asked():
-        for known in SUITE.known_answers(record, settings):
+        for known in known_answers(record, settings):
             verdict = _judge(
                 record,
                 settings,
@@ -137,9 +137,8 @@ def test_a_reading_decides() -> None:
     text = _answers(record)["code block forbidden"]
     verdict = _judge(record, text=text)
     assert (verdict.passed, verdict.failure_class) == (False, "forbidden_fence")
-    assert verdict.scores == {"layout": 0.0, "structure": 1.0, "fields": 1.0}
-    assert SUITE.paper is not None
-    assert _judge(record, SUITE.paper(_SETTINGS), text=text).passed
+    assert verdict.scores == {"structure": 1.0}
+    assert _judge(record, IfstructSettings(reading="published"), text=text).passed
 
 
 @pytest.mark.parametrize(
@@ -168,7 +167,8 @@ def test_yaml_under_an_engine_is_not_run_and_not_counted() -> None:
     row = next(row for row in rows(240) if row.output_format == "yaml")
     record = suite_record(row)
     held = _judge(record, text="", error="compile_error", condition="llguidance")
-    assert (held.counted, held.reasons) == (
+    assert (held.passed, held.counted, held.reasons) == (
+        False,
         False,
         ("not run: YAML is held to no schema",),
     )
@@ -210,21 +210,21 @@ def _tables(*sides: list[ScoredResponse]) -> dict[str, Table]:
     return {table.slug: table for table in suite_tables(SUITE, run) if table.rows}
 
 
-def test_the_report_says_which_requirement_costs_what() -> None:
-    """An extra field everywhere costs one requirement, and it alone."""
+def test_the_report_has_the_published_errors_and_every_choice() -> None:
+    """An extra field everywhere is one error; kinds of things are clusters."""
     records = _asked(12)
     tables = _tables(_scored(records, "free", "extra field"))
-    lines = {row[0]: row[2:] for row in tables["requirements"].rows}
-    # Rows that ask for one kind of thing are no independent ones.
-    kinds = ((str(record.fields["entity_type"]), True) for record in records)
-    clustered = Rate.of_answers(kinds)
-    assert clustered.worth is not None
-    assert lines["no other fields"] == (clustered, clustered)
-    assert str(lines["all fields"][0]).startswith("0.0 %")
     (error,) = tables["published-errors"].rows
     assert error[0] == "unknown_field"
-    choices = {row[0] for row in tables["choices"].rows}
-    assert choices == set(SLICES)
+    rows = tables["choices"].rows
+    assert {row[0] for row in rows} == set(SLICES)
+    # Rows that ask for one kind of thing are no independent ones.
+    of_json = [record for record in records if record.group == "json"]
+    kinds = ((str(record.fields["entity_type"]), False) for record in of_json)
+    (rate,) = (row[3] for row in rows if row[:2] == ("format", "json"))
+    assert rate == Rate.of_answers(kinds)
+    assert isinstance(rate, Rate)
+    assert rate.worth is not None
     assert "free-or-constrained" not in tables
 
 

@@ -6,20 +6,21 @@ import json
 from itertools import product
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from evaluation.core.records import Record, Response
-from evaluation.suites.passrate.prompts import hints, prompt, question
+from evaluation.suites.passrate.prompts import hints, question
 from evaluation.suites.passrate.scorer import passrate_scorer
-from evaluation.suites.passrate.settings import PassrateSettings, as_published
+from evaluation.suites.passrate.settings import PassrateSettings
+from evaluation.suites.passrate.suite import SUITE
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from curation.core.json_types import UntypedJson
 
 
+_PAPER = msgspec.convert({**SUITE.paper}, PassrateSettings)
 _SCHEMA = {
     "type": "object",
     "properties": {"shape": {"type": "string"}, "width": {"type": "number"}},
@@ -110,7 +111,7 @@ def test_both_modes_and_both_cleanings() -> None:
     assert _class(extra, PassrateSettings(mode="schema")) == ""
     ticks = '```json\n{"shape": "a ``` b", "width": 1}\n```'
     assert _class(ticks) == ""
-    published = passrate_scorer(as_published(PassrateSettings()))
+    published = passrate_scorer(_PAPER)
     other = Record(id="a", schema='{"const": {"shape": "a ``` b", "width": 1}}')
     assert not published(other)(Response(record="a", text=ticks)).passed
 
@@ -153,7 +154,7 @@ def test_title_and_description_stand_before_the_task_line() -> None:
     schema = '{"title": "A  deck.", "description": "Of a\\nferry", "type": "object"}'
     first = question(schema, "x", PassrateSettings()).split("\n")[0]
     assert first == "A deck. Of a ferry. Generate a valid JSON object (task: x)"
-    published = question(schema, "x", as_published(PassrateSettings())).split("\n")
+    published = question(schema, "x", _PAPER).split("\n")
     assert published[:2] == ["Generate a valid JSON object (task: x)", ""]
 
 
@@ -175,34 +176,18 @@ def test_title_and_description_stand_before_the_task_line() -> None:
 def test_a_type_that_is_not_stated_is_inferred(schema: object, named: str) -> None:
     """From values, members, items, or where a reference leads."""
     root = {"properties": {"a": schema}, "$defs": {"n": {"type": "number"}}}
-    assert hints(root, 20) == f"'a' ({named})"  # type: ignore[arg-type] # any schema
+    assert hints(root) == f"'a' ({named})"  # type: ignore[arg-type] # any schema
 
 
 def test_required_fields_are_kept_first_and_shown_in_order() -> None:
-    """No more than asked for; 0 leaves the line out."""
-    root = {"properties": {name: {} for name in "abcd"}, "required": ["d", "b"]}
-    assert hints(root, 3) == "'a' (any); 'b' (any) [REQUIRED]; 'd' (any) [REQUIRED]"  # type: ignore[arg-type] # as above
-    assert hints(root, 0) == ""  # type: ignore[arg-type] # as above
-
-
-def test_shots_are_turns_before_the_question() -> None:
-    """Each a question of the same form with an answer that its schema accepts."""
-    record = Record(id="x", schema=_NESTED)
-    asked = prompt(record, PassrateSettings(shots=2))
-    assert [message.role for message in asked.messages] == [
-        "system",
-        *("user", "assistant") * 2,
-        "user",
-    ]
-    json.loads(asked.messages[2].content)
-
-
-def test_a_system_prompt_of_ones_own_is_a_text_file(tmp_path: Path) -> None:
-    """What an editor puts before it is no part of it."""
-    file = tmp_path / "system.txt"
-    file.write_text("Be brief.\n", "utf-8-sig")
-    asked = prompt(Record(id="x"), PassrateSettings(system=str(file)))
-    assert asked.messages[0].content == "Be brief."
+    """No more than twenty."""
+    names = [f"p{number}" for number in range(22)]
+    root = {"properties": {name: {} for name in names}, "required": ["p21", "p20"]}
+    shown = hints(root)  # type: ignore[arg-type] # any schema
+    fields = [f"'{name}' (any)" for name in names]
+    required = [f"{field} [REQUIRED]" for field in fields[20:]]
+    assert shown == "; ".join([*fields[:18], *required])
+    assert hints({}) == ""
 
 
 _A = {"a": {"type": "integer"}}

@@ -8,7 +8,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import msgspec
 import polars as pl
 import pytest
 
@@ -20,12 +19,12 @@ from evaluation.suites.quality.records import (
     MEMBERS,
     Orders,
     QualitySettings,
-    as_paper,
     quality_records,
 )
 from evaluation.suites.quality.suite import SUITE
 from evaluation.suites.quality.tasks import TASKS
 from tests.evaluation.suites.envelopes import own_records
+from tests.evaluation.suites.known.quality import WRONG
 from tests.publishing import connected
 
 if TYPE_CHECKING:
@@ -103,8 +102,9 @@ def test_the_published_comparison_has_its_budgets_and_any_prompts(
 ) -> None:
     """128 tokens for Last Letter, 256 for the others; a file without one is refused."""
     file = tmp_path / "prompts.toml"
-    settings = msgspec.structs.replace(as_paper(SETTINGS), prompts=str(file))
-    first, *others = own_records(choose_suite("quality", {}, "paper"), 3, 0)
+    paper = choose_suite("quality", {}, "paper")
+    settings = QualitySettings(reading="paper", prompts=str(file))
+    first, *others = own_records(paper, 3, 0)
     with pytest.raises(NoInput):
         SUITE.prompt(first, settings)
     file.write_text('last-letter = { instruction = "In {form}", shots = [] }')
@@ -113,7 +113,7 @@ def test_the_published_comparison_has_its_budgets_and_any_prompts(
     assert prompt.messages[0].content.startswith('In {"reasoning"')
     with pytest.raises(BadData, match="no prompt of shuffled-objects"):
         SUITE.prompt(others[0], settings)
-    budgets = [SUITE.prompt(record, as_paper(SETTINGS)).budget for record in others]
+    budgets = [paper.prompt(record).budget for record in others]
     assert budgets == [256, 256]
 
 
@@ -186,6 +186,9 @@ def test_a_folder_without_a_task_is_said(
     asked = replace(request_for_all, data=str(tmp_path), configs=("gsm8k",))
     with pytest.raises(NoInput, match=r"gsm8k\.parquet"):
         quality_records(asked, SETTINGS)
+    (tmp_path / "gsm8k").mkdir()
+    with pytest.raises(NoInput, match=r"no file main/test\*\.parquet"):
+        quality_records(asked, SETTINGS)
 
 
 def test_a_problem_has_one_name_however_many_are_asked(
@@ -214,7 +217,7 @@ def test_every_answer_is_in_the_form_asked_for(name: str) -> None:
     task = TASKS[name]
     for problem in (*task.sample(), *task.shots):
         assert task.canonical(task.value(problem.answer)) == problem.answer
-        wrong = task.value(task.wrong(problem.answer))
+        wrong = task.value(WRONG[name](problem.answer))
         assert task.canonical(wrong) not in {None, problem.answer}
         assert len(problem.reasoning) <= task.reasoning_length
 

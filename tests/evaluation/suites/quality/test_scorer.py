@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import FREE, Record, Response, Verdict
-from evaluation.core.suite import KnownAnswer, ScoredResponse, ScoredRun
+from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import NOT_RUN, FixedFigure, Rate, Shift
 from evaluation.results.suite_tables import suite_tables
 from evaluation.suites.quality.records import (
     MEMBERS,
     Orders,
     QualitySettings,
-    as_paper,
     as_records,
     problem_of_record,
 )
@@ -24,6 +24,8 @@ from evaluation.suites.quality.report import tables
 from evaluation.suites.quality.suite import SUITE
 from evaluation.suites.quality.tasks import ANSWER, REASONING, TASKS, Problem
 from tests.evaluation.suites.envelopes import own_records
+from tests.evaluation.suites.known.quality import WRONG
+from tests.evaluation.suites.known_answers import KnownAnswer, known_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +44,7 @@ def mutants(record: Record) -> Iterator[KnownAnswer]:
     right = task.answer_text(problem, MEMBERS[order])
     members: dict[str, Json] = json.loads(right)
     yield from _right_ones(right, members, problem.reasoning)
-    yield from _wrong_values(task.value(task.wrong(problem.answer)), members)
+    yield from _wrong_values(task.value(WRONG[task.name](problem.answer)), members)
     yield from _wrong_forms(members)
     yield from _no_json(right, members)
     yield from _no_answer(right)
@@ -181,12 +183,12 @@ def _verdict(
 
 
 def test_every_known_answer_gets_its_class_for_the_reason_intended() -> None:
-    """Ours and the self-test's, of every class; 20 kinds of broken ones all fail."""
+    """Of every class, and 20 kinds of broken ones all fail."""
     score = SUITE.scorer(SETTINGS)
     failing: set[str] = set()
     classes: set[str] = set()
     for record in own_records(choose_suite("quality"), 60, 0):
-        theirs = [*SUITE.known_answers(record, SETTINGS)]
+        theirs = [*known_answers(choose_suite("quality"), record)]
         classes |= {known.expected for known in theirs}
         ours = [*mutants(record)]
         failing |= {known.kind for known in ours if known.expected}
@@ -234,7 +236,7 @@ def test_the_order_of_the_members_is_a_figure() -> None:
 
 def test_the_published_reading_knows_nothing_of_validity() -> None:
     """It is a search for an expression."""
-    paper = as_paper(SETTINGS)
+    paper = QualitySettings(reading="paper")
     for text in ('{"answer": 18}', "18", None):
         assert "valid" not in _verdict(text, settings=paper).scores
 
@@ -321,6 +323,16 @@ def test_pairs_that_all_agree_give_no_interval() -> None:
     )
     (row,) = _table(run, "constrained").rows
     assert row[6] == Shift(0.0, None)
+
+
+def test_accuracy_has_the_shares_of_valid_and_ordered_answers() -> None:
+    """Of answers of which neither is known there is no share, and not the share 0."""
+    answers = _answers(FREE, "10")
+    (row,) = _table(_run({"m free": answers}), "accuracy").rows
+    assert row == ("gsm8k", "m free", Rate(1, 2), Rate(2, 2), Rate(1, 2), 10.0)
+    unknown = [replace(it, verdicts=(Verdict(passed=True),)) for it in answers]
+    (row,) = _table(_run({"m free": unknown}), "accuracy").rows
+    assert row == ("gsm8k", "m free", Rate(2, 2), None, None, 10.0)
 
 
 def test_what_was_not_run_is_not_run() -> None:

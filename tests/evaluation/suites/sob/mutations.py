@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curation.json.pointer import Drop, at, replaced, rewritten
 from curation.json.values import is_number
-from evaluation.core.suite import KnownAnswer
 from evaluation.suites.sob.metrics import Metric, Path, all_leaves, f1, pointer_of
 from evaluation.suites.sob.scorer import Mistake
+from tests.evaluation.suites.known_answers import KnownAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -39,11 +39,10 @@ if TYPE_CHECKING:
     from evaluation.suites.sob.records import SobRecord
 
 
-def _load(data: Path | None, tmp_path: Path, *, any_object: bool = False) -> RecordSet:
+def _load(data: Path | None, tmp_path: Path) -> RecordSet:
     fetch = FetchSettings(cache=tmp_path / "cache")
     request = RecordRequest(data=None if data is None else str(data), fetch=fetch)
-    settings = SobSettings(constraint="object" if any_object else "schema")
-    return suite_records(request, settings)
+    return suite_records(request, SobSettings())
 
 
 def _row(record: SobRecord, **more: object) -> dict[str, Any]:
@@ -154,13 +153,6 @@ def test_splits_of_the_published_layout_are_selected_or_refused(
             records_of(choose_suite("sob"), request)
     else:
         assert len(records_of(choose_suite("sob"), request).records) == expected
-
-
-def test_json_mode_is_held_to_an_object(tmp_path: Path) -> None:
-    """The constraint is any object; the record's own schema still judges."""
-    (record, *_) = _load(None, tmp_path, any_object=True).records
-    assert record.schema == '{"type": "object"}'
-    assert sob_record(record).json_schema == _one().json_schema
 
 
 @pytest.mark.parametrize(
@@ -312,14 +304,6 @@ def test_the_prompt_shows_context_question_and_schema() -> None:
     assert record.question in user.content
     assert '    "a": {\n      "type": "string"\n    }' in user.content
     assert parse(user.content.rpartition(":\n")[2].encode()) is not None
-
-
-def test_the_schema_may_be_left_out_of_the_prompt() -> None:
-    """Then neither message speaks of one."""
-    settings = SobSettings(schema_in_prompt=False)
-    prompt = prompt_of(suite_record(_one()), settings)
-    assert not any("schema" in message.content.lower() for message in prompt.messages)
-    assert "maker" not in prompt.messages[0].content
 
 
 def test_the_truth_is_valid_and_worth_everything_in_both_readings() -> None:

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 import requests
 from urllib3.exceptions import HTTPError
 
+from curation.core.json_types import Json
 from curation.system.words import shortened
 
 _DATA: Final = b"data:"
 _DONE: Final = b"[DONE]"
 #: No answer has as many tokens.
 _MOST_TOKENS: Final = 2**40
-_Event = TypeVar("_Event", bound="StreamEvent")
 
 
 class BrokenStream(Exception):  # noqa: N818 (named by its meaning)
@@ -41,17 +41,12 @@ class ErrorEvent(Exception):  # noqa: N818 (named by its meaning)
         self.body = body
 
 
-class StreamEvent(msgspec.Struct):
-    """One event of a stream; what else is in it is not read."""
-
-    #: Undecoded: servers differ in its form.
-    error: msgspec.Raw = msgspec.Raw()
-
-
 @dataclass(slots=True)
 class ServerAnswer:
     """What has come of an answer so far."""
 
+    #: The moment at which it was asked for (`perf_counter_ns`).
+    asked_ns: int = 0
     text: str = ""
     #: With which a tool was called: the answer, where a tool was forced.
     arguments: str = ""
@@ -88,17 +83,21 @@ class ServerAnswer:
     def count(
         self, prompt: float | None, output: float | None, reasoning: float | None = None
     ) -> None:
-        """Take the server's token counts; an impossible figure does not count.
+        """Take the tokens that the server counted, where this event tells them.
+
+        A figure that no server can mean is none.
 
         Args:
             prompt: Those of the prompt.
             output: All of the answer, the reasoning included.
             reasoning: Those of the reasoning.
         """
-        self.prompt_tokens, self.output_tokens, self.reasoning_tokens = (
-            int(number) if number is not None and 0 <= number < _MOST_TOKENS else None
-            for number in (prompt, output, reasoning)
-        )
+        told = (prompt, output, reasoning)
+        names = ("prompt_tokens", "output_tokens", "reasoning_tokens")
+        for name, number in zip(names, told, strict=True):
+            if number is not None:
+                is_count = 0 <= number < _MOST_TOKENS
+                setattr(self, name, int(number) if is_count else None)
 
     @property
     def begun(self) -> bool:
@@ -109,15 +108,15 @@ class ServerAnswer:
 def read_stream(
     lines: Iterable[bytes],
     answer: ServerAnswer,
-    read: Callable[[bytes, ServerAnswer], None],
+    paths: AnswerPaths,
     prefix: bytes = _DATA,
 ) -> None:
     """Read the whole answer of a stream; lines after `[DONE]` are left unread.
 
     Args:
         lines: The lines of the response as they come, without their ends.
-        answer: Is filled as they come, so that a partial answer survives.
-        read: Adds an event to the answer.
+        answer: Is filled as they come, so that what came is there whatever happens.
+        paths: Where the events have what is read of them.
         prefix: What the line of an event begins with.
 
     Raises:
@@ -132,35 +131,143 @@ def read_stream(
             continue
         if data == _DONE:
             break
-        read(data, answer)
+        read_event(data, paths, answer)
     whole = b"\n".join(other).strip()
     if whole.startswith(b"{") and not answer.begun:
-        read(whole, answer)
+        read_event(whole, paths, answer)
     if not answer.finish:
         page = shortened(whole.decode("utf-8", "replace"), 40)
         seen = f": {page!r}" if page.startswith("<") else ""
         raise BrokenStream(f"the stream ended before the answer did{seen}")
 
 
-def decode_event(data: bytes, kind: type[_Event]) -> _Event:
-    """Return one event.
+class AnswerPaths(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the events of a stream, and whole answers, have what is read of them.
+
+    Of the paths of a member the first one with a value counts. The steps of a path,
+    each after a `/`, are a member's name, an index, `*` for all elements, or
+    `NAME=VALUE` (`NAME!=VALUE`), which only an object with that value (with another
+    one, or none) passes. What is before the first `/` is put before the value.
+    """
+
+    #: Texts.
+    text: tuple[str, ...]
+    finish: tuple[str, ...]
+    reasoning: tuple[str, ...] = ()
+    refusal: tuple[str, ...] = ()
+    #: Arguments with which a tool is called: texts, or objects whose JSON they are.
+    arguments: tuple[str, ...] = ()
+    #: What is there where a tool is called, be it without arguments.
+    call: tuple[str, ...] = ()
+    #: Numbers; paths with a `+` between them are added.
+    prompt_tokens: tuple[str, ...] = ()
+    output_tokens: tuple[str, ...] = ()
+    reasoning_tokens: tuple[str, ...] = ()
+    #: Whether a count of 0 is left out where the prompt is counted.
+    omits_zeros: bool = False
+    error: tuple[str, ...] = ("/error",)
+
+
+def read_event(data: bytes, paths: AnswerPaths, answer: ServerAnswer) -> None:
+    """Add an event of a stream, or a whole answer.
 
     Raises:
         BrokenStream: it has another form.
         ErrorEvent: it reports an error.
     """
     try:
-        event = msgspec.json.decode(data, type=kind)
-        error = msgspec.json.decode(event.error) if event.error else None
-    except msgspec.ValidationError:
+        event = msgspec.json.decode(data)
+        for error in _values(event, paths.error):
+            if error:
+                raise ErrorEvent(json.dumps({"error": error}))
+        _read_parts(event, paths, answer)
+        calls = _values(event, paths.arguments)
+        if any(isinstance(call, dict) for call in calls):
+            # As they are spelled.
+            objects = _values(msgspec.Raw(data), paths.arguments)
+            calls = [bytes(it).decode() for it in objects]
+        answer.call("".join(calls))
+    except (msgspec.ValidationError, TypeError):
         raise BrokenStream("an event of another form") from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise BrokenStream("an event that is not JSON") from None
     except RecursionError:
         raise BrokenStream("an event that nests too deeply") from None
-    if error:
-        raise ErrorEvent(json.dumps({"error": error}))
-    return event
+    if not answer.arguments and _values(event, paths.call):
+        answer.call("{}")
+
+
+def _read_parts(event: Json, paths: AnswerPaths, answer: ServerAnswer) -> None:
+    answer.reasoning += _text(event, paths.reasoning)
+    answer.refusal += _text(event, paths.refusal)
+    answer.write(_text(event, paths.text))
+    prompt = _count(event, paths.prompt_tokens)
+    absent = 0.0 if paths.omits_zeros and prompt is not None else None
+    answer.count(
+        prompt,
+        _count(event, paths.output_tokens, absent),
+        _count(event, paths.reasoning_tokens, absent),
+    )
+    answer.finish = _text(event, paths.finish) or answer.finish
+
+
+def _text(event: Json, paths: Sequence[str]) -> str:
+    """Return the texts at the first path that has any, put together."""
+    for path in paths:
+        prefix = path.partition("/")[0]
+        found = "".join(_values(event, [path]))
+        if found:
+            return prefix + found
+    return ""
+
+
+def _count(
+    event: Json, paths: Sequence[str], absent: float | None = None
+) -> float | None:
+    """Return the number at the first path that has one."""
+    for path in paths:
+        parts = [it for term in path.split("+") for it in _values(event, [term])]
+        if parts:
+            return sum(msgspec.convert(part, float) for part in parts)
+    return absent
+
+
+#: An object or array whose members are the JSON that they are.
+_SHALLOW: Final = msgspec.json.Decoder(
+    dict[str, msgspec.Raw] | list[msgspec.Raw] | None
+)
+
+
+def _values(event: Json | msgspec.Raw, paths: Sequence[str]) -> list[Any]:
+    """Return the values at the first path that has any; null is none.
+
+    Raises:
+        TypeError: a path leads through a value of another kind.
+    """
+    for path in paths:
+        found: list[Any] = [event]
+        for step in path.split("/")[1:]:
+            if isinstance(event, msgspec.Raw):
+                found = [*map(_SHALLOW.decode, found)]
+            found = [it for node in found for it in _step(node, step) if it is not None]
+            if not found:
+                break
+        if found:
+            return found
+    return []
+
+
+def _step(node: Any, step: str) -> Sequence[Any]:  # noqa: ANN401 (JSON)
+    name, condition, expected = step.partition("=")
+    if condition:
+        member = dict.get(node, name.removesuffix("!"))
+        actual = json.dumps(member).strip('"')
+        return [node] if (actual == expected) is not name.endswith("!") else ()
+    if step == "*":
+        return list.copy(node)
+    if step.isdecimal():
+        return list.copy(node)[int(step) : int(step) + 1]
+    return [dict.get(node, step)]
 
 
 #: Most bytes of one answer; the longest text that a model here may write has less.
@@ -169,7 +276,7 @@ _MOST_BYTES: Final = 32 * 2**20
 _SOME_BYTES: Final = 2**16
 
 
-class TooLate(Exception):  # noqa: N818 (named by its meaning)
+class TooLate(requests.Timeout):
     """The deadline passed before the response had ended."""
 
 
@@ -221,7 +328,7 @@ def read_some(response: requests.Response, seconds: float = 5.0) -> bytes:
     """Return the rest of a response that comes in time."""
     start = b""
     limit = time.monotonic() + seconds
-    with suppress(TooLate, HTTPError, requests.RequestException):
+    with suppress(HTTPError, requests.RequestException):
         while len(start) < _SOME_BYTES and (piece := _next_piece(response, limit)):
             start += piece
     return start[:_SOME_BYTES]

@@ -1,1 +1,0 @@
-"""Wire formats: how a request is written, and how its answer is read; one file each."""
