@@ -137,7 +137,7 @@ _HOME: Final = Path(__file__).resolve().parent
 
 
 class _OwnPackages:
-    """An import finder that finds both packages beside this module first."""
+    """An import finder that finds both packages next to this module first."""
 
     @staticmethod
     def find_spec(
@@ -148,7 +148,7 @@ class _OwnPackages:
 
 
 def _prefer_own_packages() -> None:
-    """Let imports find both packages beside this module.
+    """Let imports find both packages next to this module.
 
     Raises:
         ImportError: another package of such a name was imported before.

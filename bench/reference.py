@@ -1,4 +1,4 @@
-"""Write the pages that `make docs` takes from the code: commands, and Python names.
+"""Write the pages that `make docs` takes from the code: commands, rules, Python names.
 
 python -m bench.reference FOLDER
 """
@@ -18,6 +18,7 @@ from typer.main import get_command
 
 import csbdata
 from curation.cli import application
+from curation.rules.sets import rule_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +53,19 @@ def _commands() -> str:
     return text
 
 
+def _rules() -> str:
+    """Return the name and summary of each rule of both sets."""
+    text = "# Rules\n\n`csbdata explain RULE` names the source of each.\n"
+    for name in ("clean", "paper"):
+        rules = rule_set(name)
+        text += f"\n## {name}\n\n{rules.summary}\n\n"
+        text += "|  | rule | effect |\n|--:|---|---|\n"
+        for rule in rules.all_rules:
+            summary = rule.summary.replace("|", r"\|")
+            text += f"| {rules.numbers[rule.name]} | `{rule.name}` | {summary} |\n"
+    return text
+
+
 def _python() -> str:
     """Return the signature and docstring of every public name of `csbdata`."""
     text = (
@@ -69,4 +83,5 @@ if __name__ == "__main__":
     os.environ["COLUMNS"] = "80"
     folder = Path(sys.argv[1])
     (folder / "commands.md").write_text(_commands(), encoding="utf-8")
+    (folder / "rules.md").write_text(_rules(), encoding="utf-8")
     (folder / "python.md").write_text(_python(), encoding="utf-8")

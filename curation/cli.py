@@ -57,12 +57,12 @@ class _Commands(CommandGroup):
         Raises:
             Stopped: the user has stopped it.
             NoInput: the working folder is gone.
-            _ReaderGone: no one reads what it prints.
+            _ReaderGone: no process reads the output.
         """
         try:
             Path.cwd()
         except FileNotFoundError as error:
-            then = "change to a folder that is there"
+            then = "change to an existing folder"
             raise NoInput("the working folder was deleted", then=then) from error
         try:
             return super().invoke(context)
@@ -107,15 +107,15 @@ _ENGINE_RUNNER: Final = "evaluation.analysis.engine_trials"
 
 #: What `csbdata` alone prints.
 _FIRST_SCREEN: Final = """\
-JSONSchemaBench: curate real JSON Schemas, tell which providers and engines
+JSONSchemaBench: curate real JSON Schemas, report which providers and engines
 accept a schema, and measure constrained-decoding engines and models.
 
 First commands:
-  csbdata check schema.json                    what is wrong with it
+  csbdata check schema.json                    its mistakes
   csbdata fit schema.json                      which providers accept it
   csbdata instances schema.json                valid values, and near misses
   csbdata build --sample                       a small build of the benchmark
-  csbdata eval --engine llguidance --limit 20  what an engine enforces
+  csbdata eval --engine llguidance --limit 20  keywords that an engine enforces
 
 Next:
   csbdata --help                               all commands
@@ -202,9 +202,9 @@ def main() -> None:
         if fault is None or os.environ.get("CSBDATA_DEBUG"):
             sys.stderr.write(redacted_traceback(error))
         if fault is None:
-            say("csbdata: a defect of csbdata; the lines above say where", style="red")
+            say("csbdata: a defect of csbdata; the lines above show where", style="red")
         else:
-            # A screen gets the next step on a line of its own.
+            # A screen gets the next step on a separate line.
             then = fault.then if stderr().folds else ""
             fact = type(fault)(fault.what, fault.where) if then else fault
             say(f"csbdata: {redacted(str(fact))}", style="red")
@@ -216,7 +216,7 @@ def main() -> None:
 
 
 def _run() -> int | str | None:
-    """Return what the command exits with; typer ends every one by an exit."""
+    """Return the exit code of the command; typer ends every command by an exit."""
 
     def stop(number: int, _: FrameType | None) -> NoReturn:
         sys.exit(128 + number)
@@ -235,7 +235,7 @@ def _run() -> int | str | None:
 
 
 def _fault_of(error: BaseException) -> CsbdataError | None:
-    """Return an expected failure; None for what is a defect of ours."""
+    """Return an expected failure; None for a defect of csbdata."""
     # While a module loads Ctrl-C can come out as another error.
     if any(isinstance(cause, KeyboardInterrupt) for cause in causes_of(error)):
         return Stopped("stopped", then=_GOES_ON)
@@ -245,7 +245,7 @@ def _fault_of(error: BaseException) -> CsbdataError | None:
         return missing_library(error)
     if not isinstance(error, OSError):
         return None
-    # Of a word that cannot be looked at as a path.
+    # A word that is not a usable path.
     what, where = error.strerror or "", shortened(str(error.filename), 100)
     if error.errno == errno.ENAMETOOLONG:
         return NoInput(what, where, "a schema itself is read from a pipe, and named -")
@@ -274,7 +274,7 @@ class _Stream(TextIOWrapper):
         return len(text)
 
     def flush(self) -> None:
-        """Hand over what is held back.
+        """Hand over the withheld output.
 
         Raises:
             CannotCreate: the system refuses, but for a reader that is gone.

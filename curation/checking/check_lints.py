@@ -47,7 +47,7 @@ _ROOT: Final = "json-schema:///csbdata/checked"
 
 
 def refused_values(schema: Schema) -> Iterator[SchemaProblem]:
-    """Yield each default and example that the schema beside it refuses, and why.
+    """Yield each default and example that the neighbouring schema refuses, and why.
 
     Schemas that refer to other files are passed over.
     """

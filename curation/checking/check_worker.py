@@ -84,9 +84,9 @@ from curation.validation.metaschemas import (
 _WEB = re.compile(r"'https?://", re.IGNORECASE)
 _SHOWN = 60
 _FORMAT_SYNONYMS = {"url": "uri", "guid": "uuid"}
-#: Problems of one kind that are reported of one schema.
+#: Maximum reported problems of one kind and schema.
 _MAX_PROBLEMS = 100
-#: Reasons that the detail says better than their own words.
+#: Reasons whose detail replaces their own words.
 _PLAIN = frozenset(
     {
         *(Reason.UNRESOLVED_REFERENCE, Reason.REMOTE_REFERENCE, Reason.BAD_PATTERN),
@@ -138,8 +138,8 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
 
 
 def _check_schema(document: Document, library: Library) -> SchemaReport:
-    """Apply the rule set `clean` to a schema, and report what it finds."""
-    # Of the file as it is: the rules fix some faults by which drafts refuse it.
+    """Apply the rule set `clean` to a schema, and report the findings."""
+    # On the unchanged file: the rules fix some faults by which drafts refuse it.
     written, valid = document.schema, valid_under(document.schema)
     if isinstance(written, bool):
         return SchemaReport(valid_under=valid)
@@ -156,7 +156,7 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
     for change in document.changes:
         is_added = change.before == ABSENT
         if change.rule == references.name:
-            # To bundle a reference, or to spell it otherwise, is no fault.
+            # To bundle a reference, or to spell it otherwise, is not a fault.
             imported += [f"{change.pointer}/"] if is_added else []
         elif not (is_added and change.pointer.endswith("/required")):
             # Whoever takes `required` out of a property knows where it goes.
@@ -268,7 +268,7 @@ def _through(
 
 
 def _is_text(rejected: Rejected) -> bool:
-    """Return whether a mark of a template stands in a value that may hold any text."""
+    """Return whether a mark of a template is in a value that may hold any text."""
     in_data = {"enum", "const"} & {*tokens_of(rejected.pointer)}
     return rejected.reason is Reason.TEMPLATE and bool(in_data)
 
@@ -330,7 +330,7 @@ def _faulty_lints(
 
     Args:
         document: A document after the rules.
-        meanings: Of each code.
+        meanings: Each code's.
         pointers: Locations with a problem already.
     """
     dialect = BY_NAME.get(document.dialect or "", ANY_DIALECT)

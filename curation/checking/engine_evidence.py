@@ -3,9 +3,9 @@
 Three parts: the table of an edition, verdicts from the measured results of a schema's
 keywords, and trials of installed engines, which `evaluation` runs.
 
-The table, `engines.jsonl.gz` (`python -m bench.edition.engines`), has what was learnt
+The table, `engines.jsonl.gz` (`python -m bench.edition.engines`), has the outcomes
 of single features of real schemas, and a line for each set of features that they have,
-with their outcomes by engine. Schemas that use all features of another one and few more
+with their outcomes by engine. Schemas that use all features of another and few more
 are similar to it.
 """
 
@@ -50,7 +50,7 @@ class FeatureSet(msgspec.Struct, frozen=True):
 class LearntFeatures(msgspec.Struct, frozen=True):
     """Measured results of single features, by their index in the head."""
 
-    #: Enough schemas have them, of which hardly any fails for them.
+    #: Enough schemas have them, and hardly any fails for them.
     sure: list[int]
     #: How many schemas failed, of how many, where no doubt was greater.
     doubtful: dict[int, tuple[int, int]]
@@ -154,7 +154,7 @@ def features_of_schema(schema: Json) -> frozenset[str]:
 
 
 def evidence_of(schema: Json, engine: str) -> Judgement:
-    """Return what was measured of an engine on real schemas similar to one.
+    """Return the measurements of an engine on real schemas similar to one.
 
     It is accepted if all of its features are sure, rejected if each real schema with
     one of them was; otherwise it is unknown, and the doubtful feature is named.
@@ -340,7 +340,7 @@ class Engines(AbstractContextManager["Engines"]):
         return Profile(name=name, title=title, date=date, kind=TargetKind.ENGINE)
 
     def judge(self, schema: Json, profile: Profile) -> Judgement:
-        """Return what an engine, or the engines of a server, do with a schema."""
+        """Return the behaviour of an engine, or a server's engines, with a schema."""
         if runner := self._runs.get(profile.name):
             return judgement_of(runner.run(profile.name, schema))
         if profile.kind is TargetKind.ENGINE:

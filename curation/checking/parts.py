@@ -1,4 +1,4 @@
-"""The schemas that a file holds: itself, or those of an API, of tools, of a request."""
+"""The schemas that a file holds: itself, or an API's, tools', a request's."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ _CHANGED: Final = OPENAPI_ONLY | {"$ref", "nullable"}
 
 
 class Part(NamedTuple):
-    """A schema inside a file; of an OpenAPI description, all of them."""
+    """A schema inside a file; for an OpenAPI description, all of them."""
 
     tokens: Tokens
     schema: Json
     #: The member of the schema in which each definition is named by its pointer in the
-    #: file; empty for a schema that is written there as it is.
+    #: file; empty for a schema written there unchanged.
     holder: str = ""
 
     def pointer_in_file(self, inside: str) -> str:
@@ -68,7 +68,7 @@ class Part(NamedTuple):
 
 
 def parts_of(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
-    """Return the schemas that a file's value holds, and what is wrong around them."""
+    """Return the schemas that a file's value holds, and the problems around them."""
     if is_description(value):
         return _description(value)
     if schema_place(value) == "":

@@ -18,7 +18,7 @@ from curation.system.words import shortened
 def places_in_yaml(content: bytes) -> Callable[[str], tuple[int, int]]:
     """Return what gives the line and column of a pointer in a YAML text.
 
-    A member stands where its name begins, as in JSON.
+    A member is located where its name begins, as in JSON.
     """
     import yaml  # noqa: PLC0415 - takes time
 
@@ -74,7 +74,7 @@ _SHOWN = 1_000
 def print_annotations(files: NamedProblems) -> None:
     """Print GitHub's workflow commands, one line a problem.
 
-    They are what GitHub shows beside the lines of a change.
+    GitHub shows them next to the lines of a change.
     """
     cwd = Path.cwd()
     for name, problems in files:

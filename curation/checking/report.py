@@ -6,7 +6,7 @@ import msgspec
 
 from curation.core.documents import Reason
 
-#: The level of what is told and is no fault.
+#: The level of remarks that are not faults.
 NOTE = "note"
 
 
@@ -15,14 +15,14 @@ class CheckQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
     #: The bytes of the text as Latin-1, one character a byte.
     content: str
-    #: Where relative references in it start; None if nothing is beside it.
+    #: Where relative references in it start; None without neighbours.
     base_uri: str | None = None
 
 
 class SchemaProblem(msgspec.Struct, frozen=True, kw_only=True):
     """One problem of a schema."""
 
-    #: `error` where a build would drop the schema, else `warning`; `note` of what is no
+    #: `error` where a build would drop the schema, otherwise `warning`; `note` of
     #: fault: a reference to the web, which is not followed.
     level: str
     #: JSON pointer of the schema location; empty for the root.
@@ -50,7 +50,7 @@ class SchemaReport(msgspec.Struct, frozen=True, kw_only=True):
     #: None if it could not be decided.
     dialect: str | None = None
     dialect_found: str | None = None
-    #: The keywords that speak against some draft, of an undeclared schema.
+    #: The keywords that exclude some draft, for an undeclared schema.
     dialect_words: tuple[str, ...] = ()
     #: The drafts under whose metaschema it is valid, oldest first.
     valid_under: tuple[str, ...] = ()

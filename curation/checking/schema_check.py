@@ -78,7 +78,7 @@ class SchemaChecker:
 
         Args:
             neighbours: The files to which relative references may lead; by default
-                there are none.
+                none exist.
             forked: Whether this process has no threads of others and may be copied.
         """
         limits = Limits(

@@ -1,4 +1,4 @@
-"""The texts that the names on a command line stand for."""
+"""The texts named on a command line."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _MOST: Final = DOCUMENT_BYTES + 1
 #: A reference to another file, or to the web.
 _LEADS_OUT: Final = re.compile(rb'"\$ref"\s*:\s*"[^#"]')
-#: The name of standard input, which stands for it in every source expression.
+#: The name of standard input in every source expression.
 STDIN = "/dev/stdin"
 #: How a file that is a schema holds it.
 WHOLE: Final = NamedSchema(name="", schema=True)
@@ -97,10 +97,10 @@ class SchemaFile(NamedTuple):
         return (self.entry.root or self.entry.place) + inside
 
     def schema_text(self) -> str:
-        """Return the text of what may be a schema.
+        """Return the text of a possible schema.
 
         Raises:
-            BadData: it is none.
+            BadData: it is not one.
         """
         why = why_no_schema(parse_named(self.name, self.content))
         if why is not None:
@@ -114,7 +114,7 @@ def read_schema_files(
     *,
     split: bool = True,
 ) -> list[SchemaFile]:
-    """Return the texts that names stand for: each file once, in order.
+    """Return the named texts: each file once, in order.
 
     Args:
         names: Source expressions (`curation.sources.local.open_source`), or `-`.
@@ -177,7 +177,7 @@ def _places_in(path: Path) -> Callable[[str], tuple[int, int]]:
 
 
 def _whole(name: str, content: bytes, path: Path) -> SchemaFile:
-    """Return the text of a file, with what a description refers to in others."""
+    """Return the text of a file, a description's references to others resolved."""
     description = parse(content) if _LEADS_OUT.search(content) else None
     if is_description(description):
         from curation.sources.joined_files import joined  # noqa: PLC0415 (slow)
@@ -192,10 +192,10 @@ def _whole(name: str, content: bytes, path: Path) -> SchemaFile:
 def root_of(files: Sequence[SchemaFile]) -> Path:
     """Return the folder below which references between files may lead.
 
-    It is the working folder if all files are below it, else their common folder.
+    It is the working folder if all files are below it, otherwise their common folder.
     """
     cwd = Path.cwd()
-    # A link keeps its name: where it leads is no reason to read more of the machine.
+    # A link keeps its name: its target must not open more of the machine.
     folders = [
         Path(os.path.normpath(file.path.absolute().parent))
         for file in files
@@ -218,7 +218,7 @@ def place_of(file: SchemaFile, root: Path) -> str | None:
 
 
 def why_no_schema(value: Json | Rejected) -> Rejected | None:
-    """Return why what a text holds is no schema; None if it may be one."""
+    """Return why a text cannot be a schema; None if it may be."""
     if isinstance(value, Rejected):
         return value
     if isinstance(value, dict | bool):

@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     from curation.relation.comparer import Comparer
     from curation.system.progress import Progress
 
-#: What jsonschema-rs says of a reference to a file or to the web.
+#: jsonschema-rs's message for a reference to a file or to the web.
 _LEADS_OUT: Final = "is not present in a registry"
 _LEVELS: Final = {
     Effect.IGNORED: "warning",
     Effect.ROUTED: NOTE,
     Effect.UNKNOWN: NOTE,
 }
-#: Members of a schema: one without any says nothing.
+#: Members of a schema: one without any is empty.
 _WORDS: Final = KNOWN_KEYWORDS | {"$schema", "nullable", "discriminator", "example"}
 #: Seconds of processor time in which rewrites of one schema for one target are looked
 #: for, and of all in one command.
@@ -60,7 +60,7 @@ SECONDS_EACH: Final = 5.0
 SECONDS_IN_ALL: Final = 60.0
 #: Schemas of one command for which they are looked for, once all are judged.
 MOST_FIXES: Final = 30
-#: The exit code of each verdict; a rejected schema that rewrites fix has that of
+#: The exit code of each verdict; a rejected schema that rewrites fix has the code
 #: `FIXABLE`.
 EXIT_CODES: Final = {
     Verdict.ACCEPTED: 0,
@@ -79,7 +79,7 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
     claim: str = ""
     #: Names of the rewrites, in their order.
     rewrites: tuple[str, ...] = ()
-    #: What they cost, or why there are none.
+    #: Their cost, or why they are missing.
     sentence: str
     #: Whether the deadline ended the search, or it was not begun.
     is_open: bool = False
@@ -106,7 +106,7 @@ class SchemaFit(msgspec.Struct, kw_only=True):
     name: str
     file: SchemaFile
     schema: CompiledSchema | Rejected
-    #: Why it is no schema that anyone can use; empty if it is one.
+    #: The fault that makes it unusable; empty without one.
     fault: str = ""
     is_json: bool = True
     #: By the name of the target.
@@ -131,7 +131,7 @@ class SchemaFit(msgspec.Struct, kw_only=True):
         return Verdict.REJECTED if self.fault else verdict_of(self.findings[target])
 
     def exit_code(self, target: str) -> int:
-        """Return what a command exits with if this is the worst."""
+        """Return the exit code of a command if this is the worst."""
         if target in self.fixes:
             return self.fixes[target].exit_code
         return EXIT_CODES[self.verdict(target)]
@@ -185,7 +185,7 @@ def judge_files(
     """Return the verdicts of each schema; fixes of the first rejected ones.
 
     Args:
-        files: The texts; what a tool returns is sent to nobody and left out.
+        files: The texts; results of tools are sent to nobody and skipped.
         profiles: The targets.
         progress: Shows how many are judged.
         engines: Those among the targets.
@@ -290,7 +290,7 @@ class RequestFit(msgspec.Struct, frozen=True, kw_only=True):
         return verdict_of(self.findings[target])
 
     def as_json(self) -> dict[str, Json]:
-        """Return the verdict of each target, and what is wrong with all together."""
+        """Return the verdict of each target, and the faults of all together."""
         targets: dict[str, Json] = {
             target: {
                 "verdict": self.verdict(target),
@@ -404,7 +404,7 @@ def rewritten(  # noqa: PLR0913 - a schema as it is sent, a target, and how far 
         tool: Whether it is the schema of a tool's parameters.
         strict: Whether the request sends it with `strict`.
         allow: `any` makes unsafe steps where safe ones are not enough.
-        prove: Whether to prove what rules tell.
+        prove: Whether to prove the rules' claims.
         seconds: The deadline in processor time of each of both searches.
     """
     from curation.fit.rewriting import Rewriting  # noqa: PLC0415 - takes time
@@ -429,7 +429,7 @@ def rewritten(  # noqa: PLR0913 - a schema as it is sent, a target, and how far 
 def _broken(schema: CompiledSchema | Rejected) -> str:
     """Return why no validator can use a schema; empty if one can.
 
-    An unknown `$schema` is no reason: each target treats it in its way.
+    An unknown `$schema` does not matter: each target treats it in its way.
     """
     if not isinstance(schema, Rejected):
         return schema.fault and f"{BROKEN.sentence}: {schema.fault}"

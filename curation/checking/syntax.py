@@ -1,4 +1,4 @@
-"""Why a text is no JSON, in the words of who wrote it, and where."""
+"""Why a text is not JSON, in its author's words, and where."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NOT_FINITE: Final = re.compile(r"[:,\[]\s*(-?(?:NaN|Infinity))")
 _NO_NUMBER: Final = " is not JSON"
 _AS_YAML: Final = "not JSON as YAML: "
 _TEMPLATE: Final = re.compile(r"\{\{|\{%|<%")
-#: What stands where the reader stopped, to what is wrong.
+#: The text where the reader stopped, to the fault.
 _STOPS: Final = (
     (r"//|/\*|#", "comments are not allowed"),
     (r"[}\]]", "a comma before `]` or `}` is not allowed"),
@@ -26,7 +26,7 @@ _STOPS: Final = (
 
 
 def syntax_fault(content: bytes, rejected: Rejected) -> tuple[str, int, int]:
-    """Return what is wrong with a text that is not read, its line and its column."""
+    """Return the fault of an unreadable text, its line and its column."""
     text = content.decode("utf-8", "replace").removeprefix("\ufeff")
     match = _PLACE.search(rejected.detail)
     line, column = map(int, match.groups()) if match else (1, 1)

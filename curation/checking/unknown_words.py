@@ -1,4 +1,4 @@
-"""Words that are no keyword of a schema's dialect, and the keyword that was meant."""
+"""Words outside of a schema's dialect, and the keyword meant."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _EXPECTED: Final = KNOWN_KEYWORDS.union(*map(str.split, _TABLES["extensions"].va
 
 
 def unknown_words(schema: Schema) -> Iterator[SchemaProblem]:
-    """Yield the words that are no keyword.
+    """Yield the unknown words.
 
     Extensions are left out. A word that its author meant to restrict something is a
     warning, others are notes.
@@ -94,7 +94,7 @@ def _synonyms() -> Mapping[str, Sequence[str]]:
 def _judged(
     word: str, schema: Mapping[str, Json], dialect: Dialect
 ) -> tuple[str, str] | None:
-    """Return what is wrong with a word, and its level; None for an extension."""
+    """Return the fault of a word, and its level; None for an extension."""
     value, start, fault = schema[word], f"unknown keyword `{word}`", "warning"
     if word in _ADVICE:
         level = NOTE if word == "discriminator" else fault

@@ -1,4 +1,4 @@
-"""`csbdata build`: fetch what is missing, decide, write the dataset folder."""
+"""`csbdata build`: fetch archives, decide, write the dataset folder."""
 
 from __future__ import annotations
 
@@ -74,8 +74,7 @@ class _SourceOptions:
         typer.Option(
             "--skip-missing",
             hidden=True,
-            help="Leave out configs whose source cannot be had, where rules paper "
-            "fail.",
+            help="Skip configs whose source is unavailable, where rules paper fail.",
         ),
     ] = False
     mirror: MirrorOption = None
@@ -130,11 +129,11 @@ def build(  # noqa: PLR0913 (one parameter an option)
     executor: ExecutorOption = LOCAL,
     format_: FormatOption = Format.AUTO,
 ) -> None:
-    """Build the benchmark: fetch what is missing, apply the rules, write the folder.
+    """Build the benchmark: fetch archives, apply the rules, write the folder.
 
     The folder appears whole or not at all; the same command, run again after any
-    end, continues from there. Exits with 65 if a content is not what is pinned, 69
-    if a source cannot be had, 73 if the folder cannot be written or holds a build
+    end, continues from there. Exits with 65 if a digest differs from its pin, 69
+    if a source is unavailable, 73 if the folder cannot be written or holds a build
     made from other inputs, rules or options (--replace), 75 if another build is at
     work in it or a rule does not come to an end with a document, which is named,
     and with 70 if a rule raised an exception: the folder is written, and the
@@ -223,7 +222,7 @@ def report(built: BuildResult) -> dict[str, Json]:
 
 
 def print_summary(built: BuildResult, shown_out: Path) -> None:
-    """Print what was built, and the commands to type next."""
+    """Print a summary of the build, and the commands to type next."""
     from curation.packaging.counts import missing_near_misses
 
     figures = built.manifest
@@ -272,7 +271,7 @@ def partiality(built: BuildResult) -> Iterator[str]:
         if pin.origin is Origin.INDEX and not source_named(pin.source).in_parts:
             yield f"  {pin.source} is read from the package index: {pin.archive}."
     for why in built.manifest.partial:
-        # What is left out, and what the sample stands for, is in the first sentence.
+        # The first sentence names skipped and sampled configs.
         if SAMPLE_REASON not in why and LEFT_OUT not in why:
             yield f"  {why}"
     if built.request.only and not built.not_had:

@@ -1,4 +1,4 @@
-"""`csbdata card`: write or check everything that is computed of a dataset folder."""
+"""`csbdata card`: write or check all derived files of a dataset folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def card(
     ] = "",
     format_: FormatOption = Format.AUTO,
 ) -> None:
-    """Write the card of a built folder anew, from its rows, ledger and manifest.
+    """Write the card of a built folder again, from its rows, ledger and manifest.
 
     With the card come LICENSE and LICENSES/, plots/, the counts of manifest.json, and
     SHA256SUMS: the same bytes as the build wrote, if nothing else has changed. Rows and

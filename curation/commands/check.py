@@ -1,4 +1,4 @@
-"""`csbdata check`: what is wrong with schemas, as a linter says it."""
+"""`csbdata check`: problems of schemas, as a linter reports them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(
     files: SourcesArgument,
     format_: ProblemFormatOption = ProblemFormat.AUTO,
 ) -> None:
-    """Say what is wrong with schemas, place by place; 1 if anything is.
+    """Find mistakes in schemas, each with its line; exits with 1 if there are any.
 
     \b
     Examples:
@@ -39,13 +39,13 @@ def check(
       csbdata check schemas/ --format github
 
     A file is a schema, an OpenAPI description, a list of tools or a request, in JSON or
-    YAML; of each, all schemas are checked where they are written. A line is
+    YAML; all schemas in it are checked where they are written. A line is
     `file:line:column: pointer: code: message`; docs/codes.md explains the codes. A file
     that is not JSON is a problem too, and the others are checked. References to the
     web, unused definitions and words that no validator reads are notes and no problems.
-    Relative references lead to the files beside it, as in `csbdata build --with
+    Relative references lead to the files next to it, as in `csbdata build --with
     FOLDER`. Nothing is ever fetched. `--format json` adds each file's dialect and the
-    drafts that it is valid under.
+    drafts under which it is valid.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     reports, lost = _check(files)
     if format_ is ProblemFormat.JSON:
@@ -73,7 +73,7 @@ def _check(
     Raises:
         NoInput: nothing can be read.
     """
-    # What is imported here is not imported once more in the forked child.
+    # Imports here are not repeated in the forked child.
     import curation.checking.check_worker  # noqa: F401 (loaded before the fork)
     from curation.checking.schema_check import SchemaChecker
     from curation.checking.schema_files import (

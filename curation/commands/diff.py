@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from curation.dataset.editions import Edition
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
-#: Records that are listed of each kind for people.
+#: Maximum number of listed records of each kind.
 _LISTED: Final = 10
 #: Characters of a value that are shown to people.
 _SHOWN: Final = 400
@@ -55,9 +55,9 @@ def diff(
     fail_on: Annotated[
         list[Unwanted] | None,
         typer.Option(
-            help="Of two schemas: exit with 1 if B refuses a value that A accepts "
-            "(narrower) or accepts one that A refuses (wider), and where that is not "
-            "ruled out."
+            help="For two schemas: exit with 1 if B refuses a value that A accepts "
+            "(narrower) or accepts one that A refuses (wider), or if this cannot be "
+            "excluded."
         ),
     ] = None,
 ) -> None:
@@ -68,13 +68,13 @@ def diff(
       csbdata diff build/JSONSchemaBench epfl-dlab/JSONSchemaBench
       csbdata diff before.schema.json after.schema.json --fail-on narrower
 
-    Of editions, `textual` means another key order or number spelling of an equal
+    For editions, `textual` means another key order or number spelling of an equal
     schema. In the table of keywords `+format` came, `-format` went, `~format` has
     another value.
 
-    Of two schemas, B is equal, wider, narrower, overlapping, apart or unknown, with a
-    value on each side. Proofs are those of jsonschema-rs; what it does not decide,
-    values may. Formats are asserted.
+    For two schemas, B is equal, wider, narrower, overlapping, apart or unknown, with a
+    value on each side. jsonschema-rs makes proofs; otherwise values may decide.
+    Formats are asserted.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     if any(path.exists() and not path.is_dir() for path in (Path(a), Path(b))):
         _diff_schemas(a, b, format_, fail_on or [])
@@ -120,7 +120,7 @@ def _diff_schemas(a: str, b: str, format_: Format, fail_on: Sequence[Unwanted]) 
 
 
 def _read_schema(name: str) -> CompiledSchema:
-    """Return the schema of a file, its references to files beside it followed.
+    """Return the schema of a file, its references to neighbouring files followed.
 
     Raises:
         BadData: it holds no schema, or several, or one that no validator can use.
@@ -206,7 +206,7 @@ def _print(old: Edition, new: Edition, pairs: Sequence[RecordPair]) -> None:
         for pair in of_kind:
             paths = [_path(row) for row in (pair.before, pair.after) if row is not None]
             if pair.before and pair.after and pair.before.split is None:
-                # Where one side knows no splits, the other's is no news.
+                # If one side has no splits, the other's is not a change.
                 paths[1:] = [_path(pair.after._replace(split=None))]
             line = " -> ".join(dict.fromkeys(paths))
             lines.append(f"  {line}  {' '.join(pair.keywords)}".rstrip())

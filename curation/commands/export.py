@@ -52,7 +52,7 @@ def maskbench(
     """Write one JSON file a record, as MaskBench reads them: schema and tests.
 
     The file's name is CONFIG---ID.json. DIR appears whole or not at all; stopped, the
-    same command writes it anew.
+    same command starts again.
 
     \b
     Examples:

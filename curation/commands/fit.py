@@ -1,4 +1,4 @@
-"""`csbdata fit`: which targets accept a schema, and what they ignore of it."""
+"""`csbdata fit`: which targets accept a schema, and which parts they ignore."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 #: The providers that most schemas are written for, and most tools.
 _USUAL = "openai-strict,anthropic,gemini"
 _FOR_TOOLS = "openai,openai-strict,anthropic,anthropic-strict,gemini,gemini-functions"
-#: Findings of one schema and target, and schemas of one matrix, that are printed.
+#: Findings of one schema and target, and schemas of one matrix, printed at most.
 _SHOWN = 12
 _IN_MATRIX = 30
 
@@ -52,20 +52,20 @@ class Allowed(StrEnum):
     """The rewrites that may be made."""
 
     ANY = "any"
-    """All: what the target cannot hold is dropped, and said in descriptions."""
+    """All: unsupported parts are dropped, and added to descriptions."""
     SAFE = "safe"
     """Those after which every decoded answer is valid by the schema."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteOptions:
-    """How one schema is rewritten for one target, and what is made of it."""
+    """Options of the rewriting of one schema for one target."""
 
     write: Annotated[
         Path | None,
         path_option(
             "FILE",
-            "Rewrite one schema for one target, say what each step changes, and "
+            "Rewrite one schema for one target, print the effect of each step, and "
             "write it here.",
         ),
     ] = None
@@ -73,7 +73,7 @@ class RewriteOptions:
         Allowed,
         typer.Option(
             help="safe: only rewrites after which every answer is valid by the schema; "
-            "any: also drop what is left."
+            "any: also drop the rest."
         ),
     ] = Allowed.ANY
     diff: Annotated[
@@ -82,15 +82,15 @@ class RewriteOptions:
     rest: Annotated[
         Path | None,
         path_option(
-            "FILE", "Write what the target will not hold, as a schema for its answers."
+            "FILE", "Write the dropped part, as a schema for the target's answers."
         ),
     ] = None
     decode: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Print the value that an answer to the rewritten schema (- for stdin) "
-            "stands for, valid by the schema itself.",
+            help="Decode an answer to the rewritten schema (- for stdin) for the "
+            "original, and validate it.",
         ),
     ] = None
 
@@ -119,13 +119,13 @@ def fit(
         typer.Option(
             metavar="PROVIDER:MODEL",
             help="Send each schema once to a served model, with the fewest tokens; "
-            "its answers stand beside the targets'.",
+            "its answers are listed next to the profiles'.",
         ),
     ] = None,
     rewriting: RewriteOptions,
     format_: ProblemFormatOption = ProblemFormat.AUTO,
 ) -> None:
-    """Say which targets accept a schema, or would after rewrites, and who says so.
+    """Report which targets accept a schema, unchanged or rewritten, with sources.
 
     \b
     Examples:
@@ -136,15 +136,15 @@ def fit(
       csbdata fit a.json --for openai-strict --write sent.json --rest rest.json
       csbdata fit a.json --for openai-strict --decode answer.json
 
-    Exits with 0 if every target accepts every schema, parts that it ignores or not; 1
-    if named rewrites fix what is rejected; 3 if no source says what happens, or a
-    deadline ended the search; 4 if no rewrite was found; 65 if a text is no JSON.
-    The tools of one list are one request: a bad one ends it, and limits count them
-    together. Each line names the documentation, the library or the measurement that
-    it is from. An installed engine is run on values made for the schema; of any other
-    is said what it did with real schemas of these keywords: 4 too if it blocks valid
-    values. With --write, --diff, --rest or --decode it is 0 if the new schema is
-    accepted. Nothing is ever fetched; no provider is asked but by --ask.
+    Exits with 0 if every target accepts every schema, even if it ignores parts; 1 if
+    named rewrites fix the rejected ones; 3 if the result is unknown or a deadline ended
+    the search; 4 if no rewrite was found, or an engine blocks valid values; 65 if a
+    text is not JSON. The tools of one list are one request: a bad one fails it, and
+    limits count them together. Each line names its source: documentation, library or
+    measurement. An installed engine is run on values made for the schema; for others
+    published results on real schemas with these keywords count. With --write, --diff,
+    --rest or --decode the code is 0 if the new schema is accepted. Nothing is fetched,
+    and no provider is called without --ask.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.checking.engine_evidence import Engines
     from curation.checking.schema_files import read_schema_files
@@ -262,7 +262,7 @@ def _rewrite(
 
 
 def _print_rewrite(result: Fit) -> None:
-    """Print each step with its proof, and what the target will not hold."""
+    """Print each step with its proof, and the part that the target cannot hold."""
     from curation.fit.rest import sentences
     from curation.fit.rewriting import REWRITE_SECONDS
     from curation.fit.verdict import verdict_of

@@ -77,14 +77,14 @@ def instances(
 def _schemas_of(
     target: str, build: Path
 ) -> tuple[dict[str, InstanceRequest | SchemaInstances], NeighbourFiles | None]:
-    """Return the schemas of a source, or a record, by name, and the files beside them.
+    """Return the schemas of a source, or a record, by name, and the files next to them.
 
-    Among several, one that is no schema has its result.
+    Among several, an invalid schema has its result.
     An existing file or folder comes before a record of that id.
 
     Raises:
         NoInput: there is neither.
-        BadData: the only one is no schema.
+        BadData: the only one is not a schema.
     """
     from curation.checking.schema_files import STDIN, why_no_schema
     from curation.instances.dataset.make_instances import SchemaInstances

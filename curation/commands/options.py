@@ -34,7 +34,7 @@ def local_path(text: str) -> Path:
 
     Raises:
         BadParameter: it is a URL (exit 2).
-        NoInput: its name is no UTF-8, and stands in what the command writes.
+        NoInput: its name is not UTF-8, and appears in the output.
     """
     if "://" in text:
         raise typer.BadParameter(f"a path on this machine, not {redacted(text)}")
@@ -55,7 +55,7 @@ def path_argument(metavar: str, help_: str) -> Any:  # noqa: ANN401 - as typer.A
 DatasetFolderArgument = Annotated[
     Path, typer.Argument(metavar="[DIR]", help="The dataset folder.")
 ]
-#: A folder of archives that is asked before the network.
+#: A folder of archives that is searched before the network.
 MirrorOption = Annotated[
     Path | None,
     typer.Option(
@@ -72,8 +72,8 @@ ExecutorOption = Annotated[
     typer.Option(
         metavar="local|ray[:HOST:PORT]",
         hidden=True,
-        help="Work here, or on the nodes of a Ray cluster: one that is started here, "
-        "the one of this machine (ray:auto), or one at an address.",
+        help="Work here, or on the nodes of a Ray cluster: a new one, "
+        "this machine's (ray:auto), or one at an address.",
     ),
 ]
 #: Schemas that a command reads.
@@ -96,7 +96,7 @@ class ProblemFormat(StrEnum):
     JSON = "json"
     """One JSON object on stdout, for programs."""
     GITHUB = "github"
-    """GitHub's annotations, beside the lines of a change."""
+    """GitHub's annotations, next to the lines of a change."""
 
 
 #: In which form problems are printed.
@@ -116,7 +116,7 @@ class _AsGiven(RuntimeParam):
     Others are read by typer, which imports pydantic for them: 80 ms.
     """
 
-    def _coerce_value(self, value: Any, param: TyperOption, ctx: Context) -> object:  # type: ignore[override]  # noqa: ANN401 - what was typed, or a default
+    def _coerce_value(self, value: Any, param: TyperOption, ctx: Context) -> object:  # type: ignore[override]  # noqa: ANN401 - the typed value, or a default
         kind = self.annotation
         if isinstance(kind, type) and isinstance(value, kind):
             return value
@@ -157,7 +157,7 @@ class CommandGroup(TyperGroup):
 class GroupedCommand(TyperCommand):
     """A command whose help shows its options in named groups (`rich_help_panel`).
 
-    `--help-all` also shows the hidden options, and what stands in the docstring after a
+    `--help-all` also shows the hidden options, and the docstring's text after a
     form feed, where there are such.
     """
 
@@ -213,7 +213,7 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
 
     Args:
         command: A function that takes keywords only. A parameter whose type is a
-            dataclass stands for its fields, which are annotated as typer's options
+            dataclass is replaced by its fields, which are annotated as typer's options
             are; every field has a default, or the option is required. The first line
             of the docstring of the class that has a field is the name of its group in
             the command's help.

@@ -59,7 +59,7 @@ def push(  # noqa: PLR0913 (one parameter an option)
     replace_foreign: Annotated[
         bool,
         typer.Option(
-            "--replace-foreign", help="Remove the files there that are of no edition."
+            "--replace-foreign", help="Remove files that belong to no edition."
         ),
     ] = False,
     format_: FormatOption = Format.AUTO,
@@ -67,14 +67,14 @@ def push(  # noqa: PLR0913 (one parameter an option)
     """Publish a dataset folder: verified, in one commit, read back, then tagged.
 
     Readers see the old state or the new one. The same command resumes a push that was
-    killed. One commit replaces the edition that is there; that of the paper keeps the
-    tag v1. Where there are files of no edition, nothing is sent without
-    --replace-foreign. A new repository is private without --public. The token is that
-    of `hf auth login`, of HF_TOKEN, or of a trusted publisher.
+    killed. One commit replaces the present edition; the paper's keeps the tag v1. If
+    the repository has foreign files, nothing is sent without --replace-foreign. A new
+    repository is private without --public. The token comes from `hf auth login`,
+    HF_TOKEN, or a trusted publisher.
 
     Exits with 65 if the folder does not verify or was read back with other bytes (then
-    no tag is set), 69 if the Hub cannot be reached, 73 if there are files of no
-    edition, 75 if another commit came first or the Hub limits the rate, 77 if the token
+    no tag is set), 69 if the Hub cannot be reached, 73 if there are foreign files,
+    75 if another commit came first or the Hub limits the rate, 77 if the token
     may not.
 
     \b
@@ -102,10 +102,10 @@ def push(  # noqa: PLR0913 (one parameter an option)
 
 
 def _push(request: PushRequest, *, dry_run: bool, yes: bool, format_: Format) -> None:
-    """Push, and print what would be done and what was.
+    """Push, and print the plan and the result.
 
     Raises:
-        BadParameter: a person would have to be asked and there is none (exit code 2).
+        BadParameter: nobody can confirm (exit code 2).
     """
     from curation.publish.push import PushOutcome
     from curation.publish.push import push as push_folder

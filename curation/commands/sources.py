@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from curation.sources.schemastore import LiveSchemas
 
-#: Failed addresses that are named on a terminal; JSON has all.
+#: Failed addresses named on a terminal; JSON has all.
 _SHOWN_FAILURES = 10
 
 
@@ -39,8 +39,8 @@ def sources(  # noqa: PLR0913 (one parameter an option)
         list[str] | None,
         typer.Argument(
             metavar="[SOURCE]...",
-            help="Names of sources or archives; else all, to be fetched those of the "
-            "ten.",
+            help="Names of sources or archives; by default all, and with --fetch the "
+            "ten's.",
         ),
     ] = None,
     fetch: Annotated[
@@ -61,13 +61,13 @@ def sources(  # noqa: PLR0913 (one parameter an option)
     """List the sources with pins and licences; fetch them, each verified.
 
     With --fetch an archive comes from the cache, the mirror, its publisher or the
-    package index, in this order. Exits with 65 if a content is not what is pinned,
-    69 if a source cannot be had, 75 if it may be had later.
+    package index, in this order. Exits with 65 if a digest differs from its pin, 69 if
+    a source is unavailable, 75 if it may be available later.
 
     With --fetch --live the schemas that SchemaStore only links to are fetched and
     locked: a lock file in the cache (or at CSBDATA_LIVE_LOCK) holds address and
     sha256 of each. The same command continues where it stopped and never
-    replaces what is locked, nor does it move a pin.
+    replaces locked schemas or moves a pin.
 
     \b
     Examples:

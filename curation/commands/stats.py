@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from curation.dataset.edition_statistics import EditionStatistics
 
-#: Categories of Table 1; what the user adds has none.
+#: Categories of Table 1; the user's configs have none.
 _CATEGORIES = {
     "Glaiveai2K": "Function Call",
     "Snowplow": "Operational API",
@@ -37,7 +37,7 @@ _CATEGORIES = {
     "WashingtonPost": "Resource Access API",
 }
 _MISC = "Misc"
-#: Features and formats that are listed.
+#: Number of listed features and formats.
 _TOP = 25
 
 
@@ -136,7 +136,8 @@ def _table_8(statistics: EditionStatistics) -> Group:
     return table(
         ["config", *TITLES.values()],
         rows,
-        title=f"Table 8: measures of the {statistics.table_8_of}, median / largest",
+        title=f"Table 8: measures of the {statistics.table_8_of}, "
+        "median (of two the upper) / largest",
         numbers=range(1, 5),
     )
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from curation.verification import Verification
 
 
-#: Findings of a check that are listed for people.
+#: Findings of a check printed for people.
 _LISTED = 10
 
 
@@ -61,7 +61,7 @@ def verify(
       66  no such folder or repository, or no build in it
       69  the Hub cannot be reached, or a program is missing that a check needs
           (the others are reported)
-      75  the Hub says to try later   77  the Hub does not let you in
+      75  the Hub is busy   77  the Hub denies access
 
     \b
     Examples:
@@ -123,10 +123,8 @@ def _print(where: str, verification: Verification) -> None:
     stdout().print(
         table(["check", "", "failures", "notes", "asks"], rows, numbers=(2, 3))
     )
-    totals = ", ".join(
-        f"{number:,} {name}" for name, number in verification.counted.items()
-    )
-    say(totals)
+    totals = verification.counted.items()
+    say(", ".join(counted(number, noun) for noun, number in totals))
     if verification.nonce:
         say(f"instances: a sample (nonce {verification.nonce}); --all judges every one")
     _conclude(where, verification)

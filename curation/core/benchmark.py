@@ -21,7 +21,7 @@ CONFIGS = (
     "WashingtonPost",
     "JsonSchemaStore",
 )
-#: The config of modern schemas that a build has beside the ten.
+#: The config of modern schemas that a build has in addition to the ten.
 TOOLS = "Tools"
 #: The config whose raw files the paper's Table 9 counts, before any rule.
 RAW_IN_TABLE_9 = "Kubernetes"
@@ -35,10 +35,10 @@ LEDGER = "ledger"
 INSTANCES = "instances"
 #: The config of records that others hold too, on which engines differ.
 CORE = "core"
-#: Folders of a dataset folder that are no configs, and whose names none may have.
+#: Folders of a dataset folder that are not configs, and whose names configs must avoid.
 OTHER_FOLDERS = (CORE, INSTANCES, "LICENSES", NOTICES, LEDGER, "plots")
-#: Where the Hub keeps the files of a dataset's unnamed config, which repeats the rows
-#: of the others.
+#: Where the Hub keeps the files of a dataset's unnamed config, which repeats other
+#: rows.
 UNNAMED = "data"
 #: The splits, in the order in which they are listed.
 SPLITS = ("train", "val", "test")
@@ -160,7 +160,7 @@ def is_github_config(config: str) -> bool:
 
 #: Key in the metadata of every parquet file.
 METADATA_KEY = "csbdata.canary"
-#: The GUID that marks a text as part of the benchmark: it stands in the card, the
+#: The GUID that marks a text as part of the benchmark: it is in the card, the
 #: manifest and the metadata of every parquet file, never inside a schema. To look for
 #: the benchmark in training data or in completions is to look for one string
 #: (Srivastava et al., 2022, "Beyond the Imitation Game", section on canaries).

@@ -46,7 +46,7 @@ class Explained(StrEnum):
         return member
 
 
-#: The outcome of a document that is in the benchmark; of others it is a `Reason`.
+#: The outcome of a document that is in the benchmark; otherwise a `Reason`.
 KEPT = "kept"
 
 
@@ -157,7 +157,7 @@ class Provenance:
     original_revision: str | None = None
 
 
-#: Of a text of the user's, which stands in no archive.
+#: For a text of the user's, outside of archives.
 NOWHERE: Final = Provenance(
     source="local", path="", commit="", licence="NOASSERTION", origin=Origin.LOCAL
 )
@@ -175,7 +175,7 @@ class RawDocument:
     content: bytes
     #: Where relative references of the document start, if the source knows.
     base_uri: str | None = None
-    #: Instances that the source itself says are right, each once, as JSON texts.
+    #: Instances declared valid by the source itself, each once, as JSON texts.
     examples: tuple[str, ...] = ()
 
 
@@ -184,36 +184,36 @@ class Change:
     """One edit by one rule.
 
     `before` and `after` are JSON texts (`curation.json.text.write`), or `ABSENT`.
-    The pointer (RFC 6901) is that of the place after the rule's earlier changes.
+    The pointer (RFC 6901) is the location's after the rule's earlier changes.
     """
 
     #: The rule that made it.
     rule: str
     #: Where, as JSON pointer.
     pointer: str
-    #: What stood there, as JSON text; null in the table where there was nothing.
+    #: The old value, as JSON text; null in the table without one.
     before: str
-    #: What stands there since; null where there is nothing.
+    #: The new value; null without one.
     after: str
-    #: What else is to say of it.
+    #: A further remark.
     note: str = ""
     #: What supports a mechanical repair (`RepairEvidence`); empty for other changes.
     evidence: str = ""
 
 
 class Lint(NamedTuple):
-    """A defect that is left as it is and flagged, with the place it stands."""
+    """A defect that is only flagged, with its location."""
 
     code: str
     pointer: str
 
 
 class MergedMember(NamedTuple):
-    """A member of an object that stood there more than once, equal each time."""
+    """A member of an object that occurred more than once, equal each time."""
 
     #: JSON pointer of the member.
     pointer: str
-    #: How often it stood there.
+    #: How often it occurred.
     times: int
 
 
@@ -232,13 +232,13 @@ class Document:
     dialect: str | None = None
     #: How the dialect was found: `declared`, `repaired`, `upgraded`, `words`...
     dialect_found: str | None = None
-    #: The keywords that speak against some draft, of a schema that declares none.
+    #: The keywords that speak against some draft, for a schema that declares none.
     dialect_words: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
     lints: tuple[Lint, ...] = ()
     #: Names of the mechanical repairs that changed it, in order.
     repaired: tuple[str, ...] = ()
-    #: Members that stood more than once and were equal, where the reader merges those.
+    #: Repeated equal members, where the reader merges those.
     merged: tuple[MergedMember, ...] = ()
 
     def changed(self, schema: Json, changes: Iterable[Change]) -> Document:
@@ -257,7 +257,7 @@ class Rejected:
     reason: Reason
     detail: str
     rule: str = ""
-    #: JSON pointer of what is wrong, where one place is; empty for the root.
+    #: JSON pointer of the fault, if it is at a single location; empty for the root.
     pointer: str = ""
 
 

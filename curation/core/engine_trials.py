@@ -38,7 +38,7 @@ class EngineTrial(NamedTuple):
     engine: str
     #: The message with which it refuses the schema, or how it fails under it.
     refusal: str = ""
-    #: Why there is no answer.
+    #: Why the answer is missing.
     late: str = ""
     #: Whether it is a service, asked with the schema alone.
     answered: bool = False

@@ -25,20 +25,20 @@ class BenchmarkRecord:
     commit: str
     #: SPDX expression of the single file.
     licence: str
-    #: SPDX expression of the archive as a whole: of what its editors added.
+    #: SPDX expression of the archive as a whole: of its editors' additions.
     collection_licence: str = "NOASSERTION"
     #: Address of the repository from which the GitHub corpus has the file, as the
-    #: address in the file's own `$id` says; null where it does not.
+    #: address in the file's own `$id` names; null if it does not.
     original_repository: str | None = None
-    #: Path of the file there, as that address says; null where it does not.
+    #: Path of the file there, from that address; null if it has none.
     original_path: str | None = None
-    #: Commit, tag or branch there, as that address says; null where it does not.
+    #: Commit, tag or branch there, from that address; null if it has none.
     original_revision: str | None = None
     #: `upstream`, `index`, `sample` or `local`.
     origin: str
     #: `draft-04`, `draft-06`, `draft-07`, `2019-09` or `2020-12`.
     dialect: str
-    #: What decided it: `declared`, `repaired`, `upgraded` or `fitting`; of an
+    #: Its evidence: `declared`, `repaired`, `upgraded` or `fitting`; for an
     #: undeclared schema its `words`, the `prior` of its source, or both where drafts
     #: are `mixed`.
     dialect_found: str
@@ -54,7 +54,7 @@ class BenchmarkRecord:
     depth: int
     #: Bytes of the JSON text with Python's default separators.
     size: int
-    #: Of a hundred of its keywords, how many some value can violate.
+    #: Percentage of its keywords that some value can violate.
     live: int
     #: The size that the fields leading to such a keyword give: `trivial` (below 10),
     #: `easy` (30), `medium` (100), `hard` (500) or `ultra`. GitHub's configs go by
@@ -70,7 +70,7 @@ class BenchmarkRecord:
     lints: tuple[str, ...]
     #: Names of the rules that changed it, in order.
     changes: tuple[str, ...]
-    #: Those of them that are mechanical repairs: one slip explains what stood there,
+    #: Those of them that are mechanical repairs: one slip explains the old text,
     #: but no draft gives it a meaning.
     repaired: tuple[str, ...]
     #: sha256 of the canonical form.
@@ -93,11 +93,11 @@ class BenchmarkRecord:
     answer: str | None = None
     #: `compiles`, or in which way fastjsonschema failed; null where it was not tried.
     fastjsonschema: str | None = None
-    #: The providers, servers and engines that take it as it stands (`csbdata fit`),
+    #: The providers, servers and engines that accept it unchanged (`csbdata fit`),
     #: sorted; null where no instances were made.
     fits: tuple[str, ...] | None = None
     #: `TARGET: RULE` for each other that refuses it by one rule alone.
     fits_but_for: tuple[str, ...] | None = None
-    #: Those that take it, or a safe rewrite of it, as the newest published results say;
-    #: null where that is not measured for every target as it is today.
+    #: Those that accept it, or a safe rewrite of it, by the newest published results;
+    #: null where this was not measured for every target as it is today.
     fits_rewritten: tuple[str, ...] | None = None

@@ -6,7 +6,7 @@ order.
 Example:
     >>> @rule(
     ...     "my-rule",
-    ...     summary="One sentence: what it does, and to whom.",
+    ...     summary="One sentence: the edit, and its condition.",
     ...     source="The clause, section or measurement that it follows.",
     ... )
     ... def my_rule(document, context):
@@ -86,7 +86,7 @@ class Rule:
     """One rule, as `csbdata explain` lists it."""
 
     name: str
-    #: One sentence: what it does and to whom.
+    #: One sentence: the edit and its condition.
     summary: str
     #: The paper section, specification clause or measurement it follows.
     source: str
@@ -99,7 +99,7 @@ class Rule:
     lints: Mapping[str, str] = field(default_factory=dict)
 
 
-def rule(  # noqa: PLR0913 (what is told of a rule)
+def rule(  # noqa: PLR0913 (the facts of a rule)
     name: str,
     *,
     summary: str,

@@ -55,7 +55,7 @@ class HeldResult:
 
     config: str
     rejected: Rejected | None
-    #: Of the record; empty or 0 without one.
+    #: The record's; empty or 0 without one.
     sha256: str
     split_key: str
     field_count: int
@@ -107,9 +107,9 @@ class SourceDocument:
     unique_id: str
     provenance: Provenance
     sha256: str
-    #: Position of the distinct content among all that are worked on.
+    #: Position of the distinct content among all contents.
     content: int
-    #: Instances that the source itself says are right, as JSON texts.
+    #: Instances declared valid by the source itself, as JSON texts.
     examples: tuple[str, ...] = ()
 
 
@@ -119,7 +119,7 @@ class DecidedDocument:
 
     source: SourceDocument
     result: HeldResult
-    #: What the benchmark rules decided, or else the result's own rejection.
+    #: The decision of the benchmark rules, otherwise the result's rejection.
     rejected: Rejected | None
     #: Name of its near-duplicate cluster; empty until all are decided.
     cluster: str = ""

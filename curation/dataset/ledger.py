@@ -68,7 +68,7 @@ class LedgerRow:
     outcome: str
     #: The rule that rejected it; empty where reading or the whole benchmark did.
     rule: str = ""
-    #: What exactly was seen; of a duplicate, `config/unique_id` of the first.
+    #: Details; for a duplicate, `config/unique_id` of the first.
     detail: str = ""
     #: sha256 of the canonical form; empty where it is not known.
     sha256: str = ""

@@ -102,7 +102,7 @@ def table_of_columns(
 
     Args:
         values: The values of each column; None is null.
-        columns: The columns, of the types that `columns_of` gives.
+        columns: The columns, with the types of `columns_of`.
 
     Raises:
         TypeError: a value does not have the type of its column.
@@ -159,17 +159,17 @@ def parquet_writer(
 
 
 #: Bytes with which a file is full: it ends with the row group that reaches them. The
-#: index of groups and pages behind them takes a twentieth more, so that no file has
+#: index of groups and pages after them takes a twentieth more, so that no file has
 #: over 300 MB.
 FULL_FILE = 250_000_000
 #: Characters of schema text after which a row group ends. The Hub's viewer refuses
-#: groups of over 2 MB or so; a single larger row is a group of its own.
+#: groups of over 2 MB or so; a single larger row is a separate group.
 ROW_GROUP_LENGTH = 1_500_000
 #: Rows after which a row group ends.
 ROW_GROUP_ROWS = 1_000
 #: The columns of every file: `BenchmarkRecord`'s fields in order.
 COLUMNS = columns_of(BenchmarkRecord)
-#: What a file's name says behind its split.
+#: The part of a file's name after its split.
 _COUNTED = re.compile(r"^[a-z]+-[0-9]{5}-of-[0-9]{5}\.")
 
 
@@ -264,7 +264,7 @@ def file_name(folder: str, split: str, number: int = 0, files: int = 1) -> str:
     """Return the path of a file of a split inside a build, with `/`.
 
     Args:
-        folder: Of a config, or of its instances
+        folder: The folder of a config, or of its instances
             (`curation.core.benchmark.instances_folder`).
         split: The split.
         number: Which of its files, from 0.

@@ -46,7 +46,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acquired:
-    """An archive whose files are in the cache and are those of the pin."""
+    """An archive whose files are in the cache and match the pin."""
 
     archive: str
     #: The pack's file (`curation.download.packs.open_pack`).
@@ -66,7 +66,7 @@ class UnavailableArchive(NamedTuple):
 
     archive: str
     reason: str
-    #: The address that was asked; empty if none was.
+    #: The requested address; empty if none.
     address: str = ""
     #: 75 if the same command may succeed later, otherwise 69.
     exit_code: int = 69
@@ -89,10 +89,10 @@ def acquire(
     Args:
         pin: Which archive, and what it must contain.
         settings: Where to look, and whether the network may be used.
-        say: Prints what takes time.
+        say: Prints slow steps.
 
     Raises:
-        WrongDigest: its content is not that of the pin.
+        WrongDigest: its content differs from the pin.
         BadArchive: it cannot be read.
         NoInput: the mirror is not a folder.
         CannotCreate: the cache cannot be written.
@@ -117,7 +117,7 @@ def acquire(
         )
 
     if pack := cached_pack(cache.packs, pin.digest):
-        # Of a process that was killed.
+        # Left by a killed process.
         cache.clear_downloads(pin.name)
         return acquired(pack, "cache")
     if mirrored is None and (settings.offline or publisher in settings.silent):
@@ -154,12 +154,12 @@ def fetch_together(
     """Put packages into the cache, many by one call of their client.
 
     To start npm or pip takes longer than to fetch a package. What does not come is left
-    to `acquire`, which says why.
+    to `acquire`, which reports the reason.
 
     Args:
-        pins: Archives, of which those that are at hand or no packages are skipped.
+        pins: Archives; those at hand, and those outside packages, are skipped.
         settings: Places of archives.
-        say: Prints what takes time.
+        say: Prints slow steps.
 
     Raises:
         CannotCreate: the cache cannot be written.
@@ -178,7 +178,7 @@ def fetch_together(
             folder = cache.downloads / name
             with writing(folder):
                 folder.mkdir(parents=True, exist_ok=True)
-            # Whatever fails, `acquire` says it of each.
+            # `acquire` reports the failure of each.
             with suppress(Unavailable, TimeoutExpired):
                 run_client(group, folder)
             for pin in group:

@@ -15,7 +15,7 @@ from curation.download.pins import ArchiveKind, ArchivePin, selects
 from curation.system.errors import BadArchive, WrongDigest
 from curation.system.user_files import reading, refuse_large
 
-#: Bytes of one file, and of all files together, that are read of an archive.
+#: Bytes of one file, and of all files together, read of an archive.
 FILE_BYTES: Final = 64 << 20
 TOTAL_BYTES: Final = 6 << 30
 #: Exceptions of the standard library for broken archives.
@@ -58,12 +58,12 @@ def read_archive(pin: ArchivePin, archive: Path) -> Iterator[tuple[str, bytes]]:
                     raise BadArchive(f"too large at {path[:120]!r}", str(archive))
                 yield path, content.read()
     except _BROKEN as error:
-        what = f"a broken archive ({str(error) or type(error).__name__})"
-        raise BadArchive(what, str(archive), "get it again") from error
+        message = f"a broken archive ({str(error) or type(error).__name__})"
+        raise BadArchive(message, str(archive), "get it again") from error
 
 
 def _tarred(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
-    # Not as a stream (`r|*`), which copies what it has left at each read.
+    # Not as a stream (`r|*`), which copies the rest at each read.
     with tarfile.open(archive) as tar:
         for member in tar:
             # The list of members only grows.
@@ -82,17 +82,17 @@ def _zipped(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
 
 
 def unpack(pin: ArchivePin, file: Path, packs: Path) -> Path:
-    """Return the pack of an archive, whose files are those of the pin.
+    """Return the pack of an archive, whose files match the pin.
 
     Args:
-        pin: The files that are selected, and their digest.
+        pin: The selected files, and their digest.
         file: The archive as it was published.
         packs: Where the pack is written.
 
     Raises:
-        WrongDigest: the files are not those of the pin.
+        WrongDigest: the files differ from the pin.
         BadArchive: it cannot be read, or is too large.
-        NoInput: there is no such file.
+        NoInput: no such file.
     """
     pack = pack_of(pin, file, packs)
     if pack.stem != pin.digest:

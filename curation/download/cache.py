@@ -2,7 +2,7 @@
 
 packs/<digest>.pack     unpacked archives
 live/                   schemas that SchemaStore only links to
-tokenizers/, models/    folders that are made once
+tokenizers/, models/    folders made once
 locks/                  one lock an archive or a folder
 .downloads/             bytes on their way
 """
@@ -28,13 +28,13 @@ _PATIENCE: Final = 1800.0
 
 
 class FolderName(NamedTuple):
-    """The name of a folder that is made once: `<kind>s/<label>-<fingerprint>`."""
+    """The name of a folder made once: `<kind>s/<label>-<fingerprint>`."""
 
     #: What it holds, as `tokenizer`.
     kind: str
     #: A name for people who look into the cache.
     label: str
-    #: A digest of everything that decides what is made.
+    #: A digest of everything that decides the content.
     fingerprint: str
 
 
@@ -55,23 +55,23 @@ class Cache:
         return self.folder / ".downloads"
 
     def clear_downloads(self, name: str) -> None:
-        """Remove what has been downloaded of an archive; the caller has its lock."""
+        """Remove the downloaded files of an archive; the caller has its lock."""
         shutil.rmtree(self.downloads / name, ignore_errors=True)
 
     @contextmanager
     def lock(self, name: str, say: Callable[[str], None]) -> Iterator[None]:
         """Be the only process that fetches this archive.
 
-        Waits for another one. Removes what a killed one left.
+        Waits for another one. Removes remains of a killed one.
 
         Raises:
             TemporarilyUnavailable: another process has it for half an hour.
             CannotCreate: the cache cannot be written.
         """
-        what = "another csbdata has been fetching it for half an hour"
+        message = "another csbdata has been fetching it for half an hour"
         with locked(
             self.folder / "locks" / f"{name}.lock",
-            TemporarilyUnavailable(what, name, "try again later"),
+            TemporarilyUnavailable(message, name, "try again later"),
             wait_seconds=_PATIENCE,
             before_waiting=lambda: say(
                 f"{name}: waiting for another csbdata that fetches it"
@@ -89,19 +89,19 @@ class Cache:
         make: Callable[[Path], None],
         say: Callable[[str], None],
     ) -> _T:
-        """Return what a folder of the cache holds, made first if needed.
+        """Return the content of a folder of the cache, made first if needed.
 
-        The folder appears whole or not at all, and what was damaged since is made
-        anew.
+        The folder appears whole or not at all, and is made again if it
+        was damaged.
 
         Args:
             name: Which folder.
-            read: Returns what the folder holds, None if it is missing or damaged.
+            read: Returns the folder's content, None if it is missing or damaged.
             make: Fills an empty folder.
-            say: Prints when another process has to be waited for.
+            say: Prints when it waits for another process.
 
         Raises:
-            NoInput: what was just made cannot be read.
+            NoInput: the new content cannot be read.
             TemporarilyUnavailable: another process has been making it for half an
                 hour.
             CannotCreate: the cache cannot be written.
@@ -136,7 +136,7 @@ class FetchSettings:
     mirror: Path | None = None
     #: Only the mirror and the cache.
     offline: bool = False
-    #: The lock of schemas that are hosted outside their archive; one in the cache by
+    #: The lock of schemas hosted outside their archive; one in the cache by
     #: default (`curation.sources.schemastore`).
     live_lock: Path | None = None
     #: The server of repositories' tarballs.
@@ -151,7 +151,7 @@ class FetchSettings:
         """Return the settings of the environment; for commands alone.
 
         `CSBDATA_CACHE` names the cache, by default the user's own; `CSBDATA_LIVE_LOCK`
-        the lock of what is hosted outside an archive; `CSBDATA_GITHUB_BASE` a server
+        the lock of schemas hosted outside an archive; `CSBDATA_GITHUB_BASE` a server
         in the place of GitHub's.
 
         Args:

@@ -34,7 +34,7 @@ def digest_of(checksums: Iterable[tuple[str, str]]) -> str:
 class FolderFiles:
     """The regular files below a folder, by their paths relative to it.
 
-    Hidden files and folders, those of tools (`node_modules`), and links that lead out
+    Hidden files and folders, tools' folders (`node_modules`), and links that lead out
     of the folder are left out.
     """
 
@@ -45,12 +45,12 @@ class FolderFiles:
 
         Args:
             root: The folder.
-            suffixes: Ends of the names of the files that are read; all by default.
-            most: Bytes that are read of a file; -1 for all. A reader that refuses what
+            suffixes: Ends of the names of the files to read; all by default.
+            most: Bytes to read of a file; -1 for all. A reader that refuses what
                 is larger gives one byte more than it takes.
 
         Raises:
-            NoInput: there is no such folder.
+            NoInput: no such folder.
         """
         if not root.is_dir():
             raise NoInput("there is no such folder", str(root))
@@ -85,7 +85,7 @@ class FolderFiles:
 
 
 class MadeFile:
-    """One file that was made here, read as an archive that holds only it."""
+    """One generated file, read as an archive that holds only it."""
 
     def __init__(self, name: str, content: bytes, places: tuple[str, ...] = ()) -> None:
         """Keep the content under a name, and where each row of it was found."""
@@ -111,13 +111,13 @@ def single_file(file: Path) -> MadeFile:
     """Read one file of the user's as an archive that holds only it.
 
     Raises:
-        NoInput: that cannot be done, or its name is no UTF-8.
+        NoInput: that cannot be done, or its name is not UTF-8.
         BadData: it is too large, or a device.
     """
     refuse_unprintable(file)
     with reading(file):
         content = refuse_large(file).read_bytes()
-    # A name that does not say what it is, as a pipe has, is read as JSON.
+    # A name without a known suffix, such as a pipe's, is read as JSON.
     return MadeFile(file.name if file.suffix else f"{file.name}.json", content)
 
 

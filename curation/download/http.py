@@ -73,8 +73,8 @@ def download(url: str, file: Path, sha256: str = "") -> None:
         except requests.HTTPError as error:
             raise _of_answer(error.response, where) from error
         except requests.RequestException as error:
-            what = f"the connection broke off ({_reason(error)})"
-            raise Unavailable(what, where, _LATER) from error
+            message = f"the connection broke off ({_reason(error)})"
+            raise Unavailable(message, where, _LATER) from error
         except ValueError as error:
             raise WrongDigest(str(error).partition(". ")[0], where) from error
 
@@ -86,10 +86,10 @@ def _save(url: str, file: str, _files: object) -> None:
         answer = requests.get(url, stream=True, timeout=_TIMEOUTS, headers=headers)
     except requests.RequestException as error:
         if isinstance(next(iter(error.args), None), urllib3.exceptions.ProtocolError):
-            # The connection was there, and broke.
+            # The connection existed, and broke.
             raise
-        what = f"does not answer ({_reason(error)})"
-        raise Unreachable(what, shown_url(url), _LATER) from error
+        message = f"does not answer ({_reason(error)})"
+        raise Unreachable(message, shown_url(url), _LATER) from error
     with answer, Path(file).open("wb") as sink:
         answer.raise_for_status()
         sink.writelines(answer.iter_content(1 << 16))
@@ -109,14 +109,14 @@ def _may_pass(error: Exception) -> bool | float:
 def _of_answer(answer: requests.Response, where: str) -> CsbdataError:
     """Return the error of an answer without the file."""
     status = answer.status_code
-    what = f"answers {status} {answer.reason}"
+    message = f"answers {status} {answer.reason}"
     if wait := retry_after(answer.headers):
-        what += f" and asks to wait {wait:,.0f} seconds"
+        message += f" and asks to wait {wait:,.0f} seconds"
     if wait or status == _LIMITED:
-        return TemporarilyUnavailable(what, where, _LATER)
+        return TemporarilyUnavailable(message, where, _LATER)
     if status in _GONE:
-        return Unavailable(what, where, "what is pinned is no longer there")
-    return Unavailable(what, where, _LATER if status >= _SERVER_ERROR else "")
+        return Unavailable(message, where, "what is pinned is no longer there")
+    return Unavailable(message, where, _LATER if status >= _SERVER_ERROR else "")
 
 
 def shown_url(url: str) -> str:

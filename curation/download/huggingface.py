@@ -71,12 +71,12 @@ def _reason(error: BaseException, kind: type[_E]) -> _E | None:
 
 
 def response_of(error: BaseException) -> httpx.Response | None:
-    """Return the Hub's answer behind a failure; None if there was none."""
+    """Return the Hub's answer behind a failure; None without one."""
     cause = _reason(error, errors.HfHubHTTPError)
     return cause.response if cause else None
 
 
-#: A failure, or a cause of one: the kind of fault, what is said of it, and the hint.
+#: A failure, or a cause of one: the kind of fault, the message, and the hint.
 _FAULTS: tuple[tuple[type[BaseException], type[CsbdataError], str, str], ...] = (
     (
         errors.OfflineModeIsEnabled,
@@ -122,9 +122,9 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
     answered = _reason(error, errors.HfHubHTTPError)
     if answered is not None:
         return _of_answer(answered, where)
-    for kind, fault_kind, what, hint in _FAULTS:
+    for kind, fault_kind, message, hint in _FAULTS:
         if _reason(error, kind) is not None:
-            return fault_kind(what.format(text=text, inner=inner), where, hint)
+            return fault_kind(message.format(text=text, inner=inner), where, hint)
     if isinstance(error, ConnectionError | TimeoutError):
         # `hf_xet` raises Python's own connection errors, the status in their text.
         match = _XET_STATUS.search(text)
@@ -134,11 +134,11 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
         return _of_code(int(match[1]), answer, where, who=f"{answer}: it", detail=text)
     if isinstance(error, OSError):
         return CannotCreate(inner, where)
-    what = redacted(f"{type(error).__name__}: {inner}")
+    message = redacted(f"{type(error).__name__}: {inner}")
     if isinstance(error, _DEFECTS):
-        return CsbdataError(what, where)
-    # The upload over Xet has exceptions of its own.
-    return Unavailable(what, where, _LATER)
+        return CsbdataError(message, where)
+    # The upload over Xet has separate exceptions.
+    return Unavailable(message, where, _LATER)
 
 
 def _of_code(
@@ -149,8 +149,8 @@ def _of_code(
     if code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
         return NotPermitted(answer, where, "use a token that may write there")
     if code == httpx.codes.NOT_FOUND:
-        what = f"{who} has nothing of that name, or shows it to others only"
-        return NoInput(what, where, _LOGIN)
+        message = f"{who} has nothing of that name, or shows it to others only"
+        return NoInput(message, where, _LOGIN)
     if code == LIMITED or code in _GONE_AHEAD:
         return TemporarilyUnavailable(answer, where, "the same command later goes on")
     if code < _SERVER_ERROR and code != _TIMEOUT:
@@ -219,7 +219,7 @@ def rate_limit_watch(seconds: float) -> Callable[[httpx.Response], None]:
 def hub_wait(response: httpx.Response) -> float:
     """Return the seconds to wait after an answer, plus one for rounding.
 
-    They stand in `RateLimit`, or else in `Retry-After`.
+    They are in `RateLimit`, otherwise in `Retry-After`.
     """
     limit = parse_ratelimit_headers(response.headers)
     seconds = limit.reset_in_seconds if limit else retry_after(response.headers)
@@ -272,7 +272,7 @@ def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _
         time_limits: How often it is tried, and after which pause.
 
     Raises:
-        CsbdataError: there is none; `fault_of` says which.
+        CsbdataError: it is missing; see `fault_of`.
     """
 
     def passes(error: Exception) -> bool | float:
@@ -289,7 +289,7 @@ def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _
         raise fault_of(error, where) from error
 
 
-#: The files of a dataset that are downloaded by default.
+#: The files of a dataset downloaded by default.
 _TABLES = ("*.parquet", "README.md")
 
 

@@ -62,7 +62,7 @@ def pip_command() -> list[str]:
     """Return the command of pip: of this Python, otherwise from the path.
 
     Raises:
-        Unavailable: there is none.
+        Unavailable: it is missing.
     """
     # The finders of setuptools would exchange `distutils` for the whole process.
     if PathFinder.find_spec("pip"):
@@ -119,7 +119,7 @@ def download_package(pin: ArchivePin, folder: Path) -> Path:
         Unreachable: the package index or the npm registry does not answer.
         Unavailable: it has no such package, or the client is not installed.
         TemporarilyUnavailable: the client does not end in time.
-        CannotCreate: there is no room for the file.
+        CannotCreate: the disk is full.
         WrongDigest: the file has another sha256.
     """
     service, request = pin.kind.publisher, _request(pin)
@@ -127,27 +127,27 @@ def download_package(pin: ArchivePin, folder: Path) -> Path:
     try:
         ended = run_client([pin], folder)
     except subprocess.TimeoutExpired as error:
-        what = f"{client} did not end within {DEADLINE:g} seconds"
-        raise TemporarilyUnavailable(what, service) from error
+        message = f"{client} did not end within {DEADLINE:g} seconds"
+        raise TemporarilyUnavailable(message, service) from error
     printed = ended.printed
     if _REFUSED in printed:
-        what = f"pip refuses {request}, which has not the sha256 {pin.sha256}"
-        raise WrongDigest(what, service, "see which index pip asks")
+        message = f"pip refuses {request}, which has not the sha256 {pin.sha256}"
+        raise WrongDigest(message, service, "see which index pip asks")
     files = sorted(folder.glob(f"*{Path(pin.file).suffix}"))
     # A client that fails may leave a file that is cut.
     if ended.code or not files:
         # npm begins with the code of the error, and ends with where its log is.
         told = printed.strip().partition("\n")[0] if client == "npm" else printed
-        what = f"{client} cannot get {request} ({last_error(told)})"
+        message = f"{client} cannot get {request} ({last_error(told)})"
         if _FULL.search(printed):
             hint = "make room and run the same command"
-            raise CannotCreate(what, str(folder), hint)
+            raise CannotCreate(message, str(folder), hint)
         answered = not _SILENT.search(printed)
         if client == "npm":
             answered = bool(_UNKNOWN.search(printed))
-        raise (Unavailable if answered else Unreachable)(what, service)
+        raise (Unavailable if answered else Unreachable)(message, service)
     digest = file_digest(files[0])
     if pin.sha256 and digest != pin.sha256:
-        what = f"{request} has sha256 {digest}, the pin says {pin.sha256}"
-        raise WrongDigest(what, service, f"see which index {client} asks")
+        message = f"{request} has sha256 {digest}, the pin says {pin.sha256}"
+        raise WrongDigest(message, service, f"see which index {client} asks")
     return files[0]

@@ -58,7 +58,7 @@ class Pack:
         """Return one file's bytes, checked.
 
         Raises:
-            KeyError: there is no such file.
+            KeyError: no such file.
             BadData: the pack has been damaged since it was written.
         """
         start, size, checksum = self._rows[path]
@@ -80,7 +80,7 @@ def open_pack(path: Path) -> Pack:
     """Open a pack; the last ones are open already, which saves a fifth of a second.
 
     Raises:
-        NoInput: there is no such file.
+        NoInput: no such file.
         BadData: it is damaged.
     """
     try:
@@ -110,7 +110,7 @@ def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> P
 
     Args:
         folder: Where the pack is written.
-        name: Of the unfinished file, for `curation.system.atomic_files.sweep`.
+        name: The unfinished file's, for `curation.system.atomic_files.sweep`.
         files: Path and content of every file.
 
     Raises:

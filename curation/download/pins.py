@@ -1,4 +1,4 @@
-"""The pins of `raw/sources.toml`: what is fetched, and what it must contain."""
+"""The pins of `raw/sources.toml`: files to fetch, and their required content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 def selects(patterns: tuple[str, ...], path: str) -> bool:
     """Return whether a path matches one of some patterns.
 
-    `*` and `?` stop at `/`, `**` does not. Everything else stands for itself.
+    `*` and `?` stop at `/`, `**` does not. Every other character matches itself.
 
     Example:
         >>> selects(("src/**/*.json",), "src/a/b.json")
@@ -78,7 +78,7 @@ class ArchiveKind(StrEnum):
 
     @property
     def has_outer_folder(self) -> bool:
-        """Whether all its members stand in one folder."""
+        """Whether all its members are in one folder."""
         return self not in {ArchiveKind.HUB, ArchiveKind.WHEEL}
 
 
@@ -99,9 +99,9 @@ class ArchivePin:
     paths: tuple[str, ...]
     #: Over the selected files (`curation.download.folder_files.digest_of`).
     digest: _Sha256
-    #: Of the published file itself, where it has fixed bytes.
+    #: The published file's, where it has fixed bytes.
     sha256: _Sha256 = ""
-    #: Of the licence texts and notices among the selected files, which a build copies:
+    #: The licence texts' and notices' among the selected files, which a build copies:
     #: lines `sha256hex  path`.
     texts: tuple[str, ...] = ()
     #: SPDX expression of the collection.
@@ -121,7 +121,7 @@ class ArchivePin:
         return tuple(f"{repository}-{self.commit}{form}" for form in _TARBALLS)
 
     def described(self) -> dict[str, str]:
-        """Return what a person wants to know of the archive, as text."""
+        """Return a description of the archive, as text."""
         names = (
             *("kind", "repository", "commit", "digest", "licence", "file_licence"),
             *("attribution", "citation", "homepage"),
@@ -138,7 +138,7 @@ def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
         path: A file like `raw/sources.toml`, which is read by default.
 
     Raises:
-        NoInput: there is no such file.
+        NoInput: no such file.
         BadConfiguration: it is not TOML, or a pin has missing or wrong keys.
     """
     path = path or raw_folder() / "sources.toml"
@@ -151,7 +151,7 @@ def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
 
 @cache
 def _pins(text: str, path: Path) -> Mapping[str, ArchivePin]:
-    known = {field.name for field in fields(ArchivePin)}
+    pin_fields = {field.name for field in fields(ArchivePin)}
     pins: dict[str, ArchivePin] = {}
     for name, table in tomllib.loads(text).get("archive", {}).items():
         values = dict(table)
@@ -160,9 +160,9 @@ def _pins(text: str, path: Path) -> Mapping[str, ArchivePin]:
             if theirs in values:
                 values[ours] = values.pop(theirs)
         values["name"] = name
-        if unknown := values.keys() - known:
-            what = f"[archive.{name}] has unknown keys: {', '.join(sorted(unknown))}"
-            raise BadConfiguration(what, str(path))
+        if unknown := values.keys() - pin_fields:
+            message = f"[archive.{name}] has unknown keys: {', '.join(sorted(unknown))}"
+            raise BadConfiguration(message, str(path))
         try:
             pins[name] = msgspec.convert(values, ArchivePin)
         except msgspec.ValidationError as error:
@@ -179,7 +179,9 @@ def pins_for(source: str, archives: Iterable[str]) -> dict[str, ArchivePin]:
     pins, names = load_pins(), list(archives)
     for name in names:
         if name not in pins:
-            what = f"the source {source!r} reads the archive {name!r}, which has no pin"
+            message = (
+                f"the source {source!r} reads the archive {name!r}, which has no pin"
+            )
             then = f"add [archive.{name}] to it"
-            raise BadConfiguration(what, str(raw_folder() / "sources.toml"), then)
+            raise BadConfiguration(message, str(raw_folder() / "sources.toml"), then)
     return {name: pins[name] for name in names}

@@ -1,1 +1,1 @@
-"""Whether targets accept a schema, what they ignore, and the sources for it."""
+"""Whether targets accept a schema, which parts they ignore, and the sources."""

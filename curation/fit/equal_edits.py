@@ -145,7 +145,7 @@ def length_as_pattern(schema: SchemaObject, _keywords: Keywords) -> SchemaObject
 
 
 def root_inlined(schema: UntypedJson, _sites: Sites) -> UntypedJson:
-    """Put what the root's reference leads to at the root."""
+    """Put the target of the root's reference at the root."""
     if not isinstance(schema, dict):
         return schema
     reference = schema.get("$ref")
@@ -160,7 +160,7 @@ def root_inlined(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 
 
 def pointed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
-    """Write references as pointers; a root that is referred to moves into `$defs`."""
+    """Write references as pointers; a referenced root moves into `$defs`."""
     targets = _targets(schema)
     start = ("$defs", _ROOT) if () in targets.values() else ()
 
@@ -197,7 +197,7 @@ def merged(schema: UntypedJson, sites: Sites) -> UntypedJson:
             return part
         if (*tokens, "allOf") in led_to:
             return part
-        # What no branch knows is refused next to all of them, as `closed` says it.
+        # Properties unknown to all branches are refused next to them, as by `closed`.
         is_closed = part.get("unevaluatedProperties") is False
         inner = without(part, "unevaluatedProperties") if is_closed else part
         whole = _together(inner, schema, ()) if "allOf" in part else None
@@ -208,14 +208,14 @@ def merged(schema: UntypedJson, sites: Sites) -> UntypedJson:
     return edited(schema, DIALECT, change)
 
 
-#: What objects may ask for that are put together.
+#: Keywords that merged objects may have.
 _TOGETHER: Final = frozenset({"type", "properties", "required", "allOf", "$ref"})
 
 
 def _together(
     part: UntypedJson, root: Json, followed: tuple[str, ...]
 ) -> SchemaObject | None:
-    """Return one object that asks what a schema does with its `allOf` and `$ref`.
+    """Return one object that replaces a schema with its `allOf` and `$ref`.
 
     Args:
         part: The schema.
@@ -251,7 +251,7 @@ def _together(
 
 
 def normalised(schema: UntypedJson, _sites: Sites) -> UntypedJson:
-    """Write a schema in its canonical form, in which `anyOf` says what others say."""
+    """Write a schema in its canonical form, in which `anyOf` replaces others."""
     return schema
 
 

@@ -145,7 +145,7 @@ class Rewriting:
     comparer: Comparer
     #: `safe` makes only steps after which decoded answers are valid.
     allow: Literal["safe", "any"] = "safe"
-    #: Values of the schema, of which one at least is to be kept; by default some are
+    #: Values of the schema, at least one of them is to be kept; by default some are
     #: looked for.
     examples: Sequence[Json] | None = None
     #: Whether it is the schema of a tool's parameters, and is sent with `strict`.

@@ -63,9 +63,9 @@ class NearMiss:
     value: Json
     #: The keyword that fails, or `mixed`.
     keyword: str
-    #: Where the keyword's schema stands in the record.
+    #: The keyword's schema's pointer in the record.
     schema_pointer: str
-    #: Where the value that it refuses stands in the instance.
+    #: The refused value's pointer in the instance.
     instance_pointer: str
     #: Every (keyword, schema pointer, instance pointer) that fails, if several do.
     keywords: tuple[tuple[str, str, str], ...] = ()
@@ -89,14 +89,14 @@ class InstanceRow:
     kind: str
     #: The keyword that refuses a near miss; empty for witnesses.
     keyword: str
-    #: Where that keyword stands in the schema, as JSON pointer.
+    #: The keyword's location in the schema, as JSON pointer.
     schema_pointer: str
     #: The place in the instance that it refuses, as JSON pointer.
     instance_pointer: str
     #: Of a near miss: position of the character in `text` with which it stops to be the
     #: beginning of a valid instance, at the latest. Null for witnesses.
     fails_at: int | None
-    #: JSON text of what each validator said; null where it was not asked.
+    #: JSON text of each validator's verdict; null where it was not asked.
     verdicts: str
 
     @property

@@ -178,7 +178,7 @@ def change_at(
     Args:
         rule: Name of the rule that edits.
         tokens: The place.
-        before: The old value; `ABSENT` if there was no value.
+        before: The old value; `ABSENT` without one.
         after: The new value; `ABSENT` if none exists.
         note: The reason, for the ledger.
     """

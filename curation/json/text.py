@@ -379,7 +379,7 @@ def text_of_schema(schema: GivenSchema) -> str:
     """Return the JSON text of a schema that a caller of the library gives.
 
     Raises:
-        BadData: it is no JSON value.
+        BadData: it is not a JSON value.
     """
     if isinstance(schema, str):
         return schema

@@ -421,7 +421,7 @@ class _Builder:
         elif holder.name is _NO_NAME:
             holder.name = self._name(holder, value, text)
         elif holder.name is _MERGE:
-            # The one that wins last.
+            # The winner last.
             mappings = value[::-1] if isinstance(value, list) else [value]
             if not all(isinstance(mapping, dict) for mapping in mappings):
                 detail = "`<<` merges a mapping or a list of mappings"

@@ -23,7 +23,7 @@ _Concerns: TypeAlias = Callable[[frozenset[str], Dialect], bool]
 
 
 class LintCheck(NamedTuple):
-    """One check of one schema, without what stands around it."""
+    """One check of one schema, without its surroundings."""
 
     code: str
     #: What is wrong, for the card and for `csbdata check`.

@@ -1,7 +1,7 @@
 """Credentials in JSON values, which must not be published.
 
 The formats are those of `curation.system.credentials`. A finding never includes the
-value. A placeholder (`EXAMPLE`, one character over and over) is no credential.
+value. A placeholder (`EXAMPLE`, one character over and over) is not a credential.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _ANY_MARK = "|".join(
 )
 _MARKS = re2.compile(_ANY_MARK)
 #: RE2 syntax: a text that this does not meet holds no credential, nor does the JSON
-#: value that it may be: a mark stands as such, or a character of it is escaped.
+#: value that it may be: a mark is unescaped, or a character of it is escaped.
 SUSPECT = _ANY_MARK + r"|\\u00[2-7]|\\/"
 #: Payload of the token that jwt.io shows to everyone: `{"sub":"1234567890",`.
 _KNOWN_TOKENS = ("eyJzdWIiOiIxMjM0NTY3ODkwIi", "eyJsb2dnZWRJbkFzIjoiYWRtaW4iL")
 
 
 class FoundCredential(NamedTuple):
-    """A credential: its format and where it stands, never its value."""
+    """A credential: its format and its location, never its value."""
 
     format: str
     pointer: str
@@ -70,7 +70,7 @@ def _is_real(credential: str) -> bool:
 
 
 def _strings(value: Json) -> Iterator[tuple[Tokens, str]]:
-    """Yield every text and every name, with the place where it stands.
+    """Yield every text and every name, with its location.
 
     A name is reported at its object, for the pointer would repeat it.
     """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 
-#: Keywords whose absence changes what is accepted.
+#: Keywords whose absence changes the accepted values.
 _ASSERTING = (
     (frozenset(ANY_DIALECT.applicators) | ANY_DIALECT.assertions)
     - CONTAINERS
@@ -43,8 +43,8 @@ _FIRST_DRAFT = {
         ]
     )
 }
-#: The keywords that do nothing in a dialect, by its name: those of later drafts, and
-#: those of earlier ones.
+#: The keywords that do nothing in a dialect, by its name: later drafts', and
+#: earlier ones'.
 _NEWER = {
     name: frozenset(
         keyword for keyword, order in _FIRST_DRAFT.items() if order > dialect.order

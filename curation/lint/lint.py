@@ -54,9 +54,9 @@ def _members_outside_properties(root: Json) -> Iterator[str]:
 
 #: Every check of one schema, in the order in which codes are listed.
 CHECKS = (*idle_keywords.CHECKS, *contradictions.CHECKS)
-#: Code of the lint of a root that accepts every value that is no object.
+#: Code of the lint of a root that accepts every other value than an object.
 NON_OBJECT_ROOT = "non-object-root"
-#: Code of the lint of a root whose properties stand beside its keywords.
+#: Code of the lint of a root whose properties are next to its keywords.
 OUTSIDE = "content-outside-properties"
 #: Every code that `lints` can give, with its meaning.
 CODES: Mapping[str, str] = {

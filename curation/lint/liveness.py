@@ -56,7 +56,7 @@ _DECIDES = {
 
 
 def lonely_keywords(schema: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return the keywords of a schema that do nothing without another one."""
+    """Return the keywords of a schema that do nothing without another."""
     return tuple(
         name
         for name, companion in NEEDED_BESIDE.items()
@@ -142,19 +142,19 @@ class _Search:
 
     def __init__(self, schema: Json, dialect: Dialect) -> None:
         self._dialect = dialect
-        #: The keywords that are judged in this dialect.
+        #: The keywords judged in this dialect.
         self._judged = _JUDGED & (dialect.effective | {"format"})
         self._document = schema_of(schema, dialect)
         #: The live keywords of every schema that validation can enter, by where it
         #: stands.
         self.live: dict[Tokens, set[str]] = {}
-        #: Where `false` stands.
+        #: Locations of `false`.
         self._refusing: set[Tokens] = set()
         #: By place, the keywords that may be live by the schemas that they apply, and
         #: the branches of `anyOf` that cannot fail.
         self._waiting: dict[Tokens, frozenset[str]] = {}
         self._branches: Counter[Tokens] = Counter()
-        #: By place, the places of the schemas that apply what is there, by a member.
+        #: By place, the places of the schemas that apply it, by a member.
         self._appliers: dict[Tokens, list[tuple[Tokens, str]]] = defaultdict(list)
         pending = [self._document.root]
         for location in pending:
@@ -214,7 +214,7 @@ class _Search:
 
     def live_fields(self, schema: Json) -> int:
         """Return the fields of the schema without what leads to no live keyword."""
-        #: Where the schemas below containers stand that can fail, or lead to one.
+        #: Locations of schemas below containers that can fail, or lead to one.
         leading: set[Tokens] = set()
         for tokens, names in self.live.items():
             if (names or tokens in self._refusing) and not CONTAINERS.isdisjoint(

@@ -75,7 +75,7 @@ _CONTRADICTIONS: Final = tuple(
     for check in CHECKS
     if check.code in ("enum-type-conflict", "required-forbidden", "crossed-bounds")
 )
-#: Levels of an instance that are looked at without asking jsonschema-rs.
+#: Levels of an instance examined without asking jsonschema-rs.
 _MAX_DEPTH: Final = 8
 
 
@@ -87,7 +87,7 @@ class Satisfiability(StrEnum):
     UNSATISFIABLE = "unsatisfiable"
     """There is a proof that nothing is accepted."""
     UNKNOWN = "unknown"
-    """There is neither; the reason says why."""
+    """Neither exists; the reason is given."""
 
 
 class Proof(NamedTuple):
@@ -167,7 +167,7 @@ _DOCUMENT: Final = "urn:csbdata:document"
 def refute_inside(document: Json, tokens: Tokens, dialect: Dialect) -> Proof | None:
     """Return a proof that a subschema of a document accepts no instance, or None.
 
-    Its references lead where they led. There is no proof of what is not there.
+    Its references lead where they led. A missing part is not proven.
     """
     try:
         schema = at(document, tokens)
@@ -231,7 +231,7 @@ def _surely_accepts(
             answers[key] = _surely_accepts(target, root, dialect, depth + 1, answers)
         return answers[key]
     if "anyOf" in keywords:
-        # A branch that only requires names says what the schema itself could say.
+        # A branch that only requires names replaces keywords of the schema itself.
         beside = without(schema, "anyOf")
         return any(
             _surely_accepts({**beside, **branch}, root, dialect, depth + 1, answers)

@@ -1,6 +1,6 @@
-"""Write the dataset card README.md, the page DETAILS.md behind it, and LICENSE.
+"""Write the dataset card README.md, its page DETAILS.md, and LICENSE.
 
-All figures are counted; the words are those of the templates in `cards/`, of `Reason`,
+All figures are counted; the words come from the templates in `cards/`, of `Reason`,
 of `BenchmarkRecord` and of the rules.
 """
 
@@ -127,7 +127,7 @@ def card_columns() -> Mapping[str, Sequence[tuple[str, str, str]]]:
         (DOCUMENTS, LedgerRow, DOCUMENT_COLUMNS),
         (CHANGES, Change, CHANGE_COLUMNS),
         (INSTANCE_LEDGER, InstanceLedgerRow, columns_of(InstanceLedgerRow)),
-        # Of the config `core` the columns that records have not.
+        # The additional columns of the config `core`.
         ("Core", CoreRecord, [*CORE_TABLE.columns][len(COLUMNS) :]),
     )
     listed = {}
@@ -167,7 +167,7 @@ def hub_configs(files: DataFiles) -> list[dict[str, UntypedJson]]:
 
 
 def _total(configs: Mapping[str, ConfigFigures]) -> Values:
-    """Sum the configs; the sample's count only if there are no others."""
+    """Sum the configs; the sample's count if it is the only one."""
     real = {
         name: figures
         for name, figures in configs.items()
@@ -192,7 +192,7 @@ def _template_values(contents: CardContents) -> Values:
     terms = licences.archive_terms(facts.pins, counts["licences"], contents.notices)
     names = licences.named_licences(terms)
     filled = [name for name, figures in contents.configs.items() if figures.kept]
-    # The sample's config and split to load only if there are no others.
+    # The sample's config and split to load if they are the only ones.
     files = {
         name: [*splits]
         for name, splits in contents.files.items()

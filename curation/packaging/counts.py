@@ -96,14 +96,14 @@ def data_files(
     for name, figures in configs.items():
         splits = [split for split in SPLITS if figures.splits.get(split)]
         if figures.kept and not splits:
-            what = "the ledger keeps records of it, and says no split that there is"
-            raise BadData(what, name, "build again")
+            message = "the ledger keeps records of it, and says no split that there is"
+            raise BadData(message, name, "build again")
         for split in splits:
             paths = split_files(folder, name, split)
             if not paths:
-                what = "not there, and the ledger has records in it"
+                message = "not there, and the ledger has records in it"
                 place = str(folder / file_name(name, split))
-                raise NoInput(what, place, "csbdata build writes it")
+                raise NoInput(message, place, "csbdata build writes it")
             files.setdefault(name, {})[split] = [f"{name}/{split}-*.parquet"]
     instances = {
         f"{INSTANCES}-{name}": {
@@ -143,7 +143,7 @@ def count_rows(folder: Path, rows: pl.DataFrame, configs: list[str]) -> Values:
     """Return the counts of a folder, by the names that the card's templates use.
 
     Args:
-        folder: The dataset folder, of which the instances are read.
+        folder: The dataset folder, with the instances.
         rows: Its records.
         configs: The configs of the ledger, in benchmark order.
 

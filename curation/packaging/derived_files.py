@@ -1,4 +1,4 @@
-"""Write the files that are computed from a dataset folder's rows, ledger and facts.
+"""Write the files computed from a dataset folder's rows, ledger and facts.
 
 A build writes rows, ledger and facts; licences, plots, card and the
 lists of files are computed here from the folder alone. `csbdata card` computes the same
@@ -55,7 +55,7 @@ _SINGLE = frozenset(
 )
 _FOLDERS = (f"{CORE}/", f"{PLOTS_FOLDER}/", f"{licences.FOLDER}/")
 
-#: The file of an edition that tells how far its evidence on engines holds.
+#: The file of an edition with the accuracy of its evidence on engines.
 VERDICTS = "engines.md"
 #: Pictures of an edition of results, and their places in a dataset folder.
 _PICTURES = {"picture.svg": RESULTS_PICTURE, "fits.svg": FITS_PICTURE}
@@ -76,16 +76,16 @@ def write_derived(
     """Write everything derived of `folder` into `into`, which may be the same.
 
     Args:
-        folder: A build, of which only rows, ledger and facts are read.
+        folder: A build; only its rows, ledger and facts are read.
         into: Where the files go.
-        facts: The manifest's facts; None for those of `folder`.
+        facts: The manifest's facts; None to read `folder`'s.
         drawn: Whether the plots of `folder` are known to be right, and copied.
 
     Returns:
         The paths written.
 
     Raises:
-        NoInput: the folder is no build.
+        NoInput: the folder is not a build.
         CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read or written.
     """
@@ -124,8 +124,8 @@ def write_derived(
             copyfile(results / name, into / place)
             written.append(place)
     written += card.write_card(contents, into)
-    whole = manifest.whole_manifest(facts, configs)
-    written.append(manifest.write_manifest(whole, into))
+    full_manifest = manifest.whole_manifest(facts, configs)
+    written.append(manifest.write_manifest(full_manifest, into))
     kept = [name for name in names if not is_derived(name)]
     sums = checksums.sums_of(folder, kept) | checksums.sums_of(into, written)
     return [*written, checksums.write_sums(into, sums)]
@@ -173,7 +173,7 @@ def measured_edition(folder: Path) -> MeasuredEdition | None:
 
 
 def results_text(measured: MeasuredEdition) -> str:
-    """Return the tables of an edition, that of targets with its picture."""
+    """Return the tables of an edition, the targets' with its picture."""
     edition = measured.folder
     texts = [(edition / "table.md").read_text("utf-8")]
     if changed := measured.records - measured.unchanged:
@@ -192,15 +192,15 @@ def results_text(measured: MeasuredEdition) -> str:
 def rebuild(folder: Path, facts: BuildFacts | None = None) -> list[str]:
     """Write everything derived of a folder again, in its place; return the paths.
 
-    Nothing is touched before all new files stand in a folder beside it. A derived file
-    that is no longer made is removed.
+    Nothing is touched before all new files are in a folder next to it. A derived file
+    without a source is removed.
 
     Args:
         folder: The dataset folder.
         facts: The manifest's facts, such as another version; None for its own.
 
     Raises:
-        NoInput: the folder is no build.
+        NoInput: the folder is not a build.
         BadData: a table has not the columns of a build.
         TemporarilyUnavailable: a build, or another like this, is at work in it.
         CsbdataError: its manifest or the plots are not as they must be.
@@ -209,7 +209,7 @@ def rebuild(folder: Path, facts: BuildFacts | None = None) -> list[str]:
     manifest.read_facts(folder)
     place = folder.resolve()
     with locked(run_folder_of(place)):
-        recover(place)  # Processes that were killed may have left folders there.
+        recover(place)  # Killed processes may have left folders there.
         with tempfile.TemporaryDirectory(
             prefix=f".{place.name}.", suffix=UNFINISHED, dir=place.parent
         ) as name:
@@ -230,7 +230,7 @@ def differing_files(folder: Path) -> list[str]:
     """Return the derived files that are missing, stray, or not computed from the data.
 
     Raises:
-        NoInput: the folder is no build.
+        NoInput: the folder is not a build.
         CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read.
     """
@@ -257,7 +257,7 @@ def _write_fresh(
         return write_derived(folder, fresh, facts)
 
 
-def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
+def write_folder(  # noqa: PLR0913 (one argument for each written part)
     folder: Path,
     facts: BuildFacts,
     documents: Sequence[DecidedDocument],
@@ -273,7 +273,7 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
         facts: The facts of the build.
         documents: Every raw document with its decision, in benchmark order.
         compiled: Digest of a schema to the verdict of fastjsonschema, if it ran.
-        columns: Digest of a schema to what was found beside its instances: its answer
+        columns: Digest of a schema to columns derived with its instances: its answer
             and the targets that take it.
         products: The instances, if any were made.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: The folder of texts in a dataset folder.
 FOLDER = "LICENSES"
-#: The file that says which terms hold where.
+#: The file with the terms of each part.
 FILE = "LICENSE"
 #: The terms of what csbdata adds: columns, instances, plots, this card, and of the
 #: ledger all but the texts of others that it quotes.

@@ -24,7 +24,7 @@ from curation.system.user_files import refuse_large
 
 #: The file's name in a build folder.
 FILE = "manifest.json"
-#: What decides the content of a build beside its sources; the order is that of
+#: Programs that decide the content of a build besides its sources; the order is
 #: the manifest.
 _DISTRIBUTIONS = (
     "csbdata",
@@ -114,9 +114,9 @@ class BuildFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rule_list: list[RuleNote]
     #: Configs outside the ten and outside `default`.
     extras: list[str]
-    #: Options beside the rules: `fastjsonschema`, `instances`.
+    #: Options besides the rules: `fastjsonschema`, `instances`.
     options: list[str]
-    #: `OWNER/NAME` on the Hub; absent until `csbdata card` was told.
+    #: `OWNER/NAME` on the Hub; absent until given to `csbdata card`.
     repository: str = ""
 
 
@@ -134,8 +134,8 @@ def read_facts(folder: Path) -> BuildFacts:
     """Return the facts of a folder's manifest, which may lack the rest.
 
     Raises:
-        NoInput: there is none.
-        BadData: it is not one that csbdata writes.
+        NoInput: it is missing.
+        BadData: it was not written by csbdata.
     """
     return _read(folder, BuildFacts)
 
@@ -144,8 +144,8 @@ def read_manifest(folder: Path) -> Manifest:
     """Return the whole manifest of a folder.
 
     Raises:
-        NoInput: there is none.
-        BadData: it is not one that csbdata writes, or holds facts alone.
+        NoInput: it is missing.
+        BadData: it was not written by csbdata, or holds facts alone.
     """
     return _read(folder, Manifest)
 

@@ -66,7 +66,7 @@ def link(address: str) -> str:
 
 
 def python(value: UntypedJson) -> str:
-    """Return a value as JSON: of a string also a literal of Python, and valid YAML."""
+    """Return a value as JSON: for a string also a literal of Python, and valid YAML."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -97,7 +97,7 @@ def render_template(template: str, values: Mapping[str, UntypedJson]) -> str:
     """Render a template of `cards/`; the text ends with one line end.
 
     Raises:
-        jinja2.UndefinedError: the template asks for what is not known.
+        jinja2.UndefinedError: the template needs an unknown value.
     """
     environment = SandboxedEnvironment(
         loader=FileSystemLoader(cards_folder()),

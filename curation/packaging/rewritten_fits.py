@@ -1,4 +1,4 @@
-"""The providers that accept a schema after safe rewrites, as an edition says.
+"""The providers that accept a schema after safe rewrites, by an edition.
 
 To rewrite all records for all targets takes an hour, so a build looks it up.
 """
@@ -33,7 +33,7 @@ def known() -> Mapping[str, tuple[str, ...]]:
     rows = pl.read_parquet(files[-1], glob=False).filter(
         pl.col("profile") == pl.col("target").replace_strict(today, default=None)
     )
-    # No witness that can be said any more is no way to be taken.
+    # A rewriting that loses every witness does not count.
     safe = pl.col("taken").is_in(_SAFE) & pl.col("kept").fill_null(value=True)
     of_all = (
         rows.group_by("schema")
@@ -46,7 +46,7 @@ def known() -> Mapping[str, tuple[str, ...]]:
 def rewritten_fit(sha256: str) -> tuple[str, ...] | None:
     """Return the providers that accept a schema after safe rewrites, sorted.
 
-    Those that accept it as it stands are among them.
+    Those that accept it unchanged are among them.
 
     Args:
         sha256: The digest of its canonical form.

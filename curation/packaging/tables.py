@@ -1,10 +1,10 @@
 """The tables of a folder: their forms, the refusal of others, and the config `core`.
 
-`core` has the few records that stand for all that were measured. `python -m
+`core` has the few records that represent all measured ones. `python -m
 bench.edition.core` chooses them from the rows of an edition of results, and writes
 their names, difficulties and weights into its folder.
 
-Card, plots and figures read columns by name; one that is missing, or of another type,
+Card, plots and figures read columns by name; a missing one, or another type,
 would end them somewhere inside polars.
 """
 
@@ -47,7 +47,7 @@ class CoreRecord(BenchmarkRecord):
     config: str
     #: The share of engine families that fail it, 0 to 1.
     difficulty: float
-    #: The number of measured records that it stands for.
+    #: The number of measured records that it represents.
     stands_for: float
 
 
@@ -83,9 +83,9 @@ def table_form(path: str) -> TableForm | None:
 
 
 def refuse_foreign_columns(folder: Path) -> None:
-    """Refuse a folder with a table that lacks a column, or has one of another type.
+    """Refuse a folder with a table that lacks a column, or has one with another type.
 
-    Further columns may be there, if the Hub's metadata has a name for their type.
+    Further columns may exist, if the Hub's metadata has a name for their type.
 
     Raises:
         BadData: naming the table and the column (exit 65).
@@ -112,10 +112,10 @@ def write_core(folder: Path, edition: Path, into: Path) -> DataFiles:
     chosen = pl.read_csv(edition / CORE_LIST, separator="\t")
     name = pl.concat_str("config", "unique_id", separator="/").alias("id")
     rows = open_edition(str(folder)).rows.with_columns(name)
-    own = chosen.join(rows, on="id", maintain_order="left")
+    core = chosen.join(rows, on="id", maintain_order="left")
     (into / CORE).mkdir(exist_ok=True)
     split = SPLITS[-1]
     with SplitFiles(into, CORE, split, CORE_TABLE) as files:
-        for row in own.iter_rows(named=True):
+        for row in core.iter_rows(named=True):
             files.add(SimpleNamespace(**row))
     return {CORE: {split: [f"{CORE}/{split}-*.parquet"]}}

@@ -78,40 +78,42 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRequest:
-    """What is to be built, and how.
+    """A build: its sources, rules and options.
+
+    Attributes:
+        out: The dataset folder to write.
+        rules: Name of the rule set: `clean` or `paper`.
+        extras: Sources in addition to those that every build reads.
+        only: Sources in place of those, if any.
+        sample: Use the embedded sample for every source that it has.
+        skip_missing: Skip unavailable configs, where rules `paper` would fail.
+        fastjsonschema: Try fastjsonschema on every record.
+        instances: Make witnesses and near misses of every record.
+        replace: Replace a build made from other inputs, rules or options.
+        jobs: Number of workers; None for one a core. On a Ray cluster: one a CPU.
+        executor: `local`, or `ray[:ADDRESS]`: each batch is a task of a Ray cluster
+            (`curation.workers.ray_pool`).
+        fetch: Places of archives, and whether the network may be used.
 
     Example:
-        The embedded sample, and a build with schemas of one's own::
+        The embedded sample, and a build with your schemas::
 
             BuildRequest(out=Path("build/sample"), sample=True)
             own = ExtraSource(source="schemas", config="Acme")
             BuildRequest(out=Path("build/JSONSchemaBench"), extras=(own,))
     """
 
-    #: The dataset folder to write.
     out: Path
-    #: Name of the rule set: `clean` or `paper`.
     rules: str = "clean"
-    #: Sources in addition to those that every build reads.
     extras: tuple[ExtraSource, ...] = ()
-    #: Sources in place of those, if any.
     only: tuple[ExtraSource, ...] = ()
-    #: Use the embedded sample for every source that it has.
     sample: bool = False
-    #: Leave out what cannot be had: rules paper would fail.
     skip_missing: bool = False
-    #: Try fastjsonschema on every record.
     fastjsonschema: bool = False
-    #: Make witnesses and near misses of every record.
     instances: bool = False
-    #: Replace a build made from other inputs, rules or options.
     replace: bool = False
-    #: Number of workers; None for one a core. On a Ray cluster: one a CPU.
     jobs: int | None = None
-    #: `local`, or `ray[:ADDRESS]`: each batch is a task of a Ray cluster
-    #: (`curation.workers.ray_pool`).
     executor: str = LOCAL
-    #: Places of archives, and whether the network may be used.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 
     @property
@@ -183,7 +185,7 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
 
     Raises:
         Unavailable: sources that must not be left out, each named.
-        CsbdataError: a source is damaged, or there is no such rule set.
+        CsbdataError: a source is damaged, or no such rule set.
     """
     rules = rule_set(request.rules)
     inputs, missing = choose_inputs(
@@ -463,7 +465,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
 
     Raises:
         CsbdataError: a source is damaged or unavailable, the folder cannot be written
-            or holds another build, another run is busy with it, or there is no such
+            or holds another build, another run is busy with it, or no such
             rule set.
 
     Example:

@@ -113,7 +113,7 @@ class MissingSource:
         return self.source.configs
 
 
-def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
+def choose_inputs(  # noqa: PLR0913 (one argument for each option)
     rules: str,
     extras: Sequence[ExtraSource],
     settings: FetchSettings,
@@ -167,7 +167,7 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
 
 
 def default_sources(rules: str = "clean", *, sample: bool = False) -> list[Source]:
-    """Return the sources of a build by default, of the ten configs first.
+    """Return the sources of a build by default, the ten configs' first.
 
     Rule set `paper` has the ten alone, and so has the embedded sample.
     """
@@ -381,7 +381,7 @@ def acquire_all(
     """Acquire what sources or archives need.
 
     For a source each rule set's first available archive is acquired. It is
-    missing if the rule set `clean` has none. Of a source in parts each archive is
+    missing if the rule set `clean` has none. For a source in parts each archive is
     acquired, and it is missing if any is unavailable.
 
     Args:

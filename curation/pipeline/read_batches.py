@@ -191,7 +191,8 @@ class BatchReader:
         read, sample = item.source.read(item.reading), None
         if item.source.quota is not None:
             read = list(read)
-            sample = _draw(read, item.source.quota * DRAWN)
+            digests = {hashlib.sha256(raw.content).hexdigest() for raw in read}
+            sample = frozenset(sorted(digests)[: item.source.quota * DRAWN])
         for raw in read:
             sha256 = hashlib.sha256(raw.content).hexdigest()
             # The base of relative references is part of a document's meaning.
@@ -221,12 +222,6 @@ class BatchReader:
                     raw.examples,
                 )
             )
-
-
-def _draw(documents: Iterable[RawDocument], count: int) -> frozenset[str]:
-    """Return the digests of the processed contents: the smallest."""
-    digests = {hashlib.sha256(raw.content).hexdigest() for raw in documents}
-    return frozenset(sorted(digests)[:count])
 
 
 def count_documents(inputs: Sequence[BuildInput], opt_outs: Sequence[OptOut]) -> int:

@@ -2,8 +2,8 @@
 
 The folder is verified, its card names the repository, and the change is planned and
 shown. If the caller agrees, it is
-committed on the head that was planned for, read back, compared and tagged. No state is
-kept here: the same command finishes a push that was killed.
+committed on the head of the plan, read back, compared and tagged. No state is
+kept here: the same command finishes a killed push.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class PushRequest:
     """A dataset folder and the dataset on the Hub that it becomes.
 
     Raises:
-        ValueError: `repo` is no name of a dataset.
+        ValueError: `repo` is not the name of a dataset.
     """
 
     folder: Path
@@ -92,7 +92,7 @@ class PushRequest:
     time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
 
     def __post_init__(self) -> None:
-        """Refuse what is no name of a dataset."""
+        """Refuse invalid names of datasets."""
         if not _REPOSITORY.fullmatch(self.repo):
             raise ValueError(f"--repo {self.repo!r}: a dataset is OWNER/NAME")
 
@@ -109,9 +109,9 @@ class PushPlan:
     unchanged: tuple[str, ...]
     #: Files of the edition there which the folder does not have.
     deleted: tuple[str, ...]
-    #: Files there that belong to no edition: removed only if the user says so.
+    #: Files there that belong to no edition: removed only with the user's permission.
     foreign: tuple[str, ...]
-    #: Size of what is added and changed.
+    #: Size of added and changed files.
     bytes: int
 
     @property
@@ -131,7 +131,7 @@ class PushPlan:
 
     @property
     def replaces(self) -> bool:
-        """Whether a file that is there goes or gets another content."""
+        """Whether an existing file is deleted or changed."""
         return bool(self.changed or self.removed)
 
 
@@ -145,7 +145,7 @@ def plan_for(
     Args:
         local: The folder's files.
         remote: The repository's files.
-        edition: The files of the edition that is there.
+        edition: The files of the present edition.
     """
     send = set(files_to_send(local, remote))
     others = remote.keys() - local.keys() - {_HUB_FILE}
@@ -175,7 +175,7 @@ class VerifiedFolder:
     named: Path | None = None
 
     def path(self, name: str, folder: Path) -> Path:
-        """Return where a file is, of a folder or in its place."""
+        """Return the path of a file, in a folder or by itself."""
         named = self.named and self.named / name
         return named if named and named.is_file() else folder / name
 
@@ -189,7 +189,7 @@ class PushPreview:
     verified: VerifiedFolder
     #: Who sees the repository, or will: `private` or `public`.
     visibility: str
-    #: The commit of main that it was made for; None if there is no repository yet.
+    #: The commit of main of the plan; None without a repository.
     head: str | None
     plan: PushPlan
     #: The tag under which the edition there stays when ours takes its place on main.
@@ -198,7 +198,7 @@ class PushPreview:
 
     @property
     def headline(self) -> str:
-        """One line: where the files go, and what is there now."""
+        """One line: where the files go, and the present content."""
         name = f"{self.request.repo} ({self.visibility})"
         if self.head is None:
             return f"{name}: not there yet, will be made"
@@ -209,7 +209,7 @@ class PushOutcome(StrEnum):
     """The outcome of a push."""
 
     REFUSED = "refused"
-    """Files are there that belong to no edition: nothing was changed."""
+    """Foreign files exist: nothing was changed."""
     NOTHING = "nothing"
     """The caller did not agree: nothing was changed."""
     CHECKED = "checked"
@@ -252,12 +252,12 @@ def push(
     """Verify a dataset folder and publish it, whole or not at all.
 
     The same request resumes an interrupted push. The commit leaves the folder's files
-    and no others: those of the edition before it go, and its commit on main keeps a
-    tag. Where other files are there, nothing is sent without `replace_foreign`.
+    and no others: the previous edition's are deleted, and its commit on main keeps a
+    tag. If other files exist, nothing is sent without `replace_foreign`.
 
     Args:
         request: The folder and its dataset on the Hub.
-        confirm: Takes the preview and returns whether to go on; also called if there
+        confirm: Takes the preview and returns whether to continue; also called if there
             is nothing to write and files are only read back. By default it agrees.
         progress: Shows progress on stderr.
 
@@ -265,7 +265,7 @@ def push(
         The preview and the outcome.
 
     Raises:
-        NoInput: the folder is no build.
+        NoInput: the folder is not a build.
         BadData: it does not verify, is partial without permission, or came back
             with other bytes.
         CannotCreate: the edition there has no tag, and its name is taken.
@@ -307,7 +307,7 @@ def verify_for_push(request: PushRequest, progress: Progress) -> VerifiedFolder:
     Digests are taken first, so that a later change of a file is noticed.
 
     Raises:
-        NoInput: the folder is no build.
+        NoInput: the folder is not a build.
         BadData: it does not verify, or is partial and that was not allowed.
         Unavailable: a program that a check needs is not installed.
     """
@@ -357,7 +357,7 @@ def name_repository(
         OSError: a file cannot be read or written.
     """
     is_named = verified.facts.repository == request.repo
-    # What the card says follows from the ledger.
+    # The card follows from the ledger.
     if is_named or not (request.folder / LEDGER).is_dir():
         return verified
     facts = msgspec.structs.replace(verified.facts, repository=request.repo)
@@ -420,7 +420,7 @@ def push_to_hub(preview: PushPreview, progress: Progress) -> PushResult:
     Raises:
         TemporarilyUnavailable: another commit came first, and is not touched
             (exit 75).
-        BadData: a file is not what was verified, here or there (exit 65).
+        BadData: a file differs from the verified one, here or there (exit 65).
         CsbdataError: no answer, or a refusal.
     """
     request, plan = preview.request, preview.plan
@@ -448,7 +448,7 @@ def push_to_hub(preview: PushPreview, progress: Progress) -> PushResult:
     tags = repository.tags()
     tag = next((tag for tag, tagged in tags.items() if tagged == commit), None)
     day = today()
-    # A tag never moves: today's may be that of another commit.
+    # A tag never moves: today's may be on another commit.
     if tag is None and day not in tags:
         repository.tag(day, commit)
         tag = day
@@ -515,7 +515,7 @@ def _landed_commit(
     if not (may_pass(error) or is_overtaken(error)):
         return None
     since = repository.commits_since(head)
-    # The oldest first: what came on top of ours holds the same files.
+    # The oldest first: later commits hold the same files.
     for commit in reversed(since):
         files = repository.files(commit)
         missing = files_to_send(preview.verified.files, files)

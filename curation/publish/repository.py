@@ -45,7 +45,7 @@ class LocalFile:
 class RemoteFile:
     """One file of a repository, as its server describes it."""
 
-    #: Known of large files, which the Hub keeps outside git; else `git_oid` is.
+    #: Known for large files, which the Hub keeps outside git; otherwise `git_oid` is.
     sha256: str | None = None
     git_oid: str | None = None
 
@@ -121,7 +121,7 @@ class HubRepository:
         """Return the commit of a revision.
 
         Raises:
-            NoInput: there is no such repository or revision.
+            NoInput: no such repository or revision.
             CsbdataError: no answer, or a refusal.
         """
         head = self._ask(self.api.dataset_info, revision=revision).sha
@@ -147,7 +147,7 @@ class HubRepository:
         }
 
     def info(self) -> DatasetInfo | None:
-        """Return what the Hub says of the dataset; None if we see no such one."""
+        """Return the Hub's facts about the dataset; None if it is not visible."""
 
         def ask(name: str) -> DatasetInfo | None:
             try:
@@ -165,7 +165,7 @@ class HubRepository:
     def listed_files(self, commit: str) -> frozenset[str]:
         """Return the files in the digests of an edition, and that list itself.
 
-        Of a commit that is no edition of ours there are none.
+        A commit that is not an edition of csbdata has none.
         """
         with tempfile.TemporaryDirectory() as folder:
             self.fetch(commit, [SUMS], Path(folder))
@@ -176,7 +176,7 @@ class HubRepository:
         return frozenset({SUMS, *sums}) if MANIFEST in sums else frozenset()
 
     def fetch(self, commit: str, names: Iterable[str], folder: Path) -> None:
-        """Download files of a commit anew, past every cache."""
+        """Download files of a commit without a cache."""
         self._ask(
             self.api.snapshot_download,
             repo_type=DATASET,
@@ -200,7 +200,7 @@ class HubRepository:
             )
 
     def create(self, *, private: bool) -> None:
-        """Make the repository if there is none.
+        """Make the repository if it is missing.
 
         Raises:
             NotPermitted: the token may not.

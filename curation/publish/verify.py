@@ -35,10 +35,10 @@ def verify(
         progress: Shows progress on stderr.
 
     Returns:
-        The findings, of which failures forbid publishing, and counts.
+        The findings, with failures that forbid publishing, and counts.
 
     Raises:
-        NoInput: there is no such folder or dataset, or no build in it.
+        NoInput: no such folder or dataset, or no build in it.
         WorkerDidNotStart: no child process can be started.
         CsbdataError: the Hub cannot be reached, or refuses.
 

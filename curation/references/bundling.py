@@ -1,6 +1,6 @@
 """Bundling: the schemas that references lead to, brought into the record.
 
-Only what is needed comes in: the schema that a reference leads to, and what that one
+Only needed parts come in: the schema that a reference leads to, and what that one
 refers to in turn. Inside, identifiers and anchors are removed, since every reference
 becomes a pointer from the record's root; nothing else changes.
 

@@ -1,6 +1,6 @@
 """Schemas that take part in a record, those validation enters, the types they accept.
 
-A reference may lead into a member that no draft knows (`#/types/name`); what stands
+A reference may lead into a member that no draft knows (`#/types/name`); a value
 there is then a schema like any other, though no walk of the subschemas meets it.
 
 To judge an instance by `{"$ref": "#"}` never ends (`endless`); recursion is fine where

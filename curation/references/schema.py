@@ -394,7 +394,7 @@ def follow_reference(
     Args:
         reference: The value of `$ref`, `$dynamicRef` or `$recursiveRef`.
         base: The base URI in force inside the schema that holds it.
-        documents: Documents to look into first, the one that holds it before others.
+        documents: Documents to look into first, its document before others.
         load: Returns the document of an absolute URI without fragment, or None.
 
     Raises:

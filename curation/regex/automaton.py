@@ -448,7 +448,7 @@ class Automaton:
         return state
 
     def _formulas(self, state: AutomatonState) -> list[tuple[Term, TextBefore]]:
-        """Return the terms of a state: of each lookbehind, then that of the rest."""
+        """Return the terms of a state: each lookbehind's, then the rest's."""
         previous, truths = state.before
         return [
             *(
@@ -608,7 +608,7 @@ def matches_nothing(pattern: str) -> bool:
     """Return whether it is proven that no text matches a pattern.
 
     Example:
-        >>> matches_nothing("/^[a-z]+$/")  # nothing can stand before `^`
+        >>> matches_nothing("/^[a-z]+$/")  # nothing can precede `^`
         True
     """
     tree = trees.parse(pattern)

@@ -27,7 +27,7 @@ class Nesting(NamedTuple):
     field_count: int
     #: Levels of objects.
     depth: int
-    #: Most keys of one object. This is what the paper's Table 8 prints: on its raw
+    #: Most keys of one object. The paper's Table 8 prints this: on its raw
     #: files it gives every figure of that column, `max_fan_out` larger ones for three
     #: GitHub subsets.
     fan_out: int

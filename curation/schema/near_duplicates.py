@@ -59,7 +59,7 @@ def clusters(digests: Sequence[str], shingles: Callable[[int], bytes]) -> list[s
 
     Args:
         digests: The sha256 of each record's canonical form; records may share one.
-        shingles: Returns what `curation.schema.shingles.shingles` says of a record, by
+        shingles: Returns a record's `curation.schema.shingles.shingles`, by
             its place; a few are held at a time.
 
     Example:
@@ -178,7 +178,7 @@ def rare_groups(
 
     Args:
         count: The number of records, at least one.
-        shingles: Returns what `curation.schema.shingles.shingles` says of a record, by
+        shingles: Returns a record's `curation.schema.shingles.shingles`, by
             its place; they are gone through twice, a few held at a time.
     """
     counts = np.zeros(_COUNTS, np.uint32)
@@ -188,7 +188,7 @@ def rare_groups(
     for start, hashes, own_sizes in _some(count, shingles):
         owners = np.repeat(np.arange(len(own_sizes), dtype=np.int32), own_sizes)
         order = np.lexsort((hashes, counts[hashes % np.uint64(_COUNTS)], owners))
-        # How many of a record's shingles are no rarer: itself and those after it.
+        # Shingles of a record at least as frequent: itself and later ones.
         behind = np.repeat(np.cumsum(own_sizes, dtype=np.int32), own_sizes)
         behind -= np.arange(len(hashes), dtype=np.int32)
         rare = 10 * behind >= 9 * own_sizes[owners]
@@ -197,7 +197,7 @@ def rare_groups(
     shared, records, sizes, remaining = map(np.concatenate, zip(*parts, strict=True))
     order = np.argsort(shared, kind="stable")
     shared, records, sizes = shared[order], records[order], sizes[order]
-    # Of a group the record with the fewest shingles is the easiest to be near to.
+    # A group's record with the fewest shingles is the easiest to be near to.
     starts = _starts(shared)
     fewest = np.minimum.reduceat(sizes, starts)
     partner = np.repeat(fewest, np.diff(starts, append=len(shared)))

@@ -72,7 +72,7 @@ class CannotPortError(Exception):
 
 
 def ported(schema: Json, source: Dialect, target: Dialect) -> Json:
-    """Return a schema of one dialect in another's keywords; of the same as it is.
+    """Return a schema of one dialect in another's keywords; unchanged for the same one.
 
     Raises:
         CannotPortError: the other cannot express it.

@@ -1,1 +1,1 @@
-"""The sources, one file each; `curation.sources.readers` says what one is."""
+"""The sources, one file each; `curation.sources.readers` defines them."""

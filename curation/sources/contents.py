@@ -53,7 +53,7 @@ def held_schemas(
     Args:
         value: The document.
         path: Its file, for messages.
-        say: Prints what is passed over.
+        say: Prints skipped parts.
         selected: The name of a component of OpenAPI, or the pointer to it.
 
     Raises:
@@ -70,8 +70,8 @@ def held_schemas(
         whole = joined(value, path)
         for fault in whole.lost:
             say(fault)
-        found = schemas_in(whole.document, path, say, selected)
-        return [schema._replace(elsewhere=whole.parts) for schema in found]
+        schemas = schemas_in(whole.document, path, say, selected)
+        return [schema._replace(elsewhere=whole.parts) for schema in schemas]
     return requested_schemas(value, path, say) or None
 
 
@@ -111,12 +111,12 @@ def read_held(expression: str, say: Callable[[str], None]) -> Held | None:
         ]
         held = held or [NamedSchema(name=name, schema=schema, place=name)]
         return Held(held, f"{file}#", path)
-    found = held_schemas(value, str(path), say, name)
-    if found is None and name:
+    schemas = held_schemas(value, str(path), say, name)
+    if schemas is None and name:
         raise BadData(f"it holds nothing named {name!r}", str(path))
-    if found is None:
+    if schemas is None:
         return None
-    return Held(selected(found, name, str(path)), f"{file}#", path)
+    return Held(selected(schemas, name, str(path)), f"{file}#", path)
 
 
 def selected(
@@ -125,19 +125,19 @@ def selected(
     """Return all schemas, or those with a name.
 
     Raises:
-        BadData: there is none with it.
+        BadData: no schema has it.
     """
     if not name:
         return list(schemas)
-    found = [schema._replace(lacking=()) for schema in schemas if schema.name == name]
-    if not found:
+    matches = [schema._replace(lacking=()) for schema in schemas if schema.name == name]
+    if not matches:
         names = [schema.name for schema in schemas]
         near = closest_names(name, names, 1) or names[:_SHOWN]
         hint = f"it holds {', '.join(near)}"
         if len(names) > len(near):
             hint += f" and {counted(len(names) - len(near), 'other')}"
         raise BadData(f"nothing named {name!r}", where, hint)
-    return found
+    return matches
 
 
 def read_python(expression: str, say: Callable[[str], None]) -> Held | None:
@@ -160,8 +160,8 @@ def read_python(expression: str, say: Callable[[str], None]) -> Held | None:
     # What is printed can be pasted.
     start = expression.partition(":")[0] + ":"
     if path is not None:
-        found = read_models(path.stem, say, path.parent)
-        return Held(selected(found, model if file else "", str(path)), start, path)
+        schemas = read_models(path.stem, say, path.parent)
+        return Held(selected(schemas, model if file else "", str(path)), start, path)
     if match is None:
         return None
     top = match["module"].partition(".")[0]
@@ -171,5 +171,5 @@ def read_python(expression: str, say: Callable[[str], None]) -> Held | None:
                 return None
         except (ImportError, ValueError):
             return None
-    found = read_models(match["module"], say)
-    return Held(selected(found, match["model"] or "", match["module"]), start)
+    schemas = read_models(match["module"], say)
+    return Held(selected(schemas, match["model"] or "", match["module"]), start)

@@ -42,7 +42,7 @@ _ADDRESS = re.compile(
 def repository_at(address: str) -> str | None:
     """Return `https://github.com/OWNER/NAME` of an address there; None for others.
 
-    Addresses of raw files count, also those of the services that passed them on
+    Addresses of raw files count, also addresses of services that passed them on
     (RawGit, jsDelivr).
     """
     match = _ADDRESS.match(address)
@@ -62,14 +62,14 @@ def file_at(address: str) -> tuple[str, str] | None:
     match = _ADDRESS.match(address)
     if match is None:
         return None
-    revision, rest = match["tag"], match["rest"] or ""
+    revision, remainder = match["tag"], match["rest"] or ""
     if match["host"].lower() in {"github.com", "www.github.com"}:
-        view, _, rest = rest.partition("/")
+        view, _, remainder = remainder.partition("/")
         if view not in {"blob", "raw"}:
             return None
     if revision is None:
-        revision, _, rest = rest.removeprefix("refs/heads/").partition("/")
-    return (revision, rest) if revision and rest else None
+        revision, _, remainder = remainder.removeprefix("refs/heads/").partition("/")
+    return (revision, remainder) if revision and remainder else None
 
 
 def claimed_origin(
@@ -126,7 +126,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     A file's licence is the archive's own where that has one for single files, and
     where nothing is known of the repository.
     """
-    # The sample was written for this project, whatever its identifiers say.
+    # The sample was written for this project, whatever its identifiers name.
     is_sample = reading.origin is Origin.SAMPLE
     licences: dict[str, str] = {}
     addresses: dict[str, str] = {}

@@ -65,7 +65,7 @@ def _parsed(content: bytes) -> list[UntypedJson]:
 
 
 def definitions(system: str) -> Iterator[str]:
-    """Yield the texts of the JSON objects that are concatenated after free text.
+    """Yield the texts of the JSON objects concatenated after free text.
 
     One that cannot be read ends before the next line that begins with a brace.
     """
@@ -81,10 +81,10 @@ def definitions(system: str) -> Iterator[str]:
 
 
 def _parameters(text: str, policy: jsontext.Policy) -> tuple[str, str, bytes]:
-    """Return the name, the digest and the content that stand for a definition.
+    """Return the name, the digest and the content of a definition.
 
-    A definition that cannot be read stands for itself, one without parameters for
-    `null`: the ledger says what is wrong.
+    An unreadable definition is its content; without parameters it is
+    `null`: the ledger names the fault.
     """
     encoded = text.encode("utf-8", "surrogatepass")
     definition = jsontext.parse(encoded, policy)

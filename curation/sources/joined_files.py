@@ -1,6 +1,6 @@
 """An OpenAPI description of several files, joined into one document.
 
-What a reference to a file beside it leads to becomes a component: a schema, or a member
+The target of a reference to another file becomes a component: a schema, or a member
 of `components/files`. Nothing outside its folder is read, and nothing is fetched.
 """
 
@@ -77,7 +77,7 @@ class _Joining:
     def run(self) -> Joined:
         """Follow all references."""
         for name, schema in self._schemas.items():
-            # Here the description itself says what the part is called.
+            # The description itself names the part.
             if isinstance(schema, dict) and schema.keys() == {"$ref"}:
                 tokens = ("components", "schemas", name)
                 self._led(self._start, tokens, str(schema["$ref"]), name=name)
@@ -133,7 +133,7 @@ class _Joining:
         is_schema: bool = True,
         name: str = "",
     ) -> str:
-        """Return where a reference leads in the document that is made.
+        """Return where a reference leads in the new document.
 
         Args:
             file: The file that it is in.
@@ -185,7 +185,7 @@ class _Joining:
 
 
 def joined(document: dict[str, UntypedJson], path: str) -> Joined:
-    """Return a description with what it refers to in other files.
+    """Return a description with its references to other files resolved.
 
     Args:
         document: The description.

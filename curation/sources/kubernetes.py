@@ -22,10 +22,10 @@ from curation.sources.readers import (
 _NAME = "kubernetes"
 _CONFIG = "Kubernetes"
 _WHEEL = "kubernetes-validate"
-#: Of the texts. The collection's licence is that of its edits, which `clean` undoes.
+#: The texts' licence. The collection's covers its edits, which `clean` undoes.
 _LICENCE = "Apache-2.0"
 _FOLDER = "kubernetes_validate/kubernetes-json-schema/v1.37.0-local"
-#: Where the `$id` of the wheel's files says that they stand.
+#: The base of the `$id` of the wheel's files.
 _ADDRESS = "https://kubernetes.io/api/"
 # `_definitions` only holds the definitions of the others, and `all` is the choice
 # between them: neither is a type of the API.

@@ -4,10 +4,10 @@ A source expression is what `check`, `instances`, `eval --data`, suites and
 `build --with` take (`open_source`):
 
 - a file or a folder with one schema a file, JSON or by its name YAML. A file with an
-  object with `json_schema` is a row like those of a table;
+  object with `json_schema` is a row as in a table;
 - a `.jsonl` file. A line is a schema, or a row: an object with `json_schema` and
   optionally `unique_id`; or a `.parquet` file with columns of these names;
-- a file with an OpenAPI description, tools or a request, told by its content, and
+- a file with an OpenAPI description, tools or a request, recognised by its content, and
   `FILE#NAME` for one of the schemas in it; `MODULE`, `MODULE:MODEL` or `FILE.py` with
   pydantic models; `mcp:COMMAND`, which starts a server;
 - a build, or any folder of `<config>/*.parquet`;
@@ -61,14 +61,14 @@ from curation.workers.limits import DOCUMENT_BYTES
 
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"
-#: Where the schema of a row stands in it.
+#: The schema's pointer in a row.
 IN_ROW: Final = f"/{_SCHEMA}"
 _JSON = ".json"
-#: The files of a folder that are read.
+#: The suffixes read in a folder.
 _READ = (_JSON, COMMENTS_SUFFIX, *YAML_SUFFIXES)
 #: Files with a schema in each row.
 TABLES = (".jsonl", ".parquet")
-#: Files that are named in a message.
+#: Number of files named in a message.
 _SHOWN = 5
 _COLUMN = re.compile(r"(?P<name>[^/@#]+/[^/@#]+)@(?P<revision>[^#]+)#(?P<column>.+)")
 #: What a command that starts a server begins with.
@@ -114,11 +114,11 @@ class OwnSchemas(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def has_files(self) -> bool:
-        """Whether each schema is a file; else they are rows of one table."""
+        """Whether each schema is a file; otherwise they are rows of one table."""
         return _table(self.files) is None
 
     def texts(self) -> Iterator[OwnText]:
-        """Yield the texts: of a folder in natural order, of a table in its order."""
+        """Yield the texts, a folder's in natural order, a table's in its order."""
         return _texts(self.files)
 
 
@@ -153,10 +153,10 @@ def open_source(
 
     Args:
         expression: As the user has typed it. A file or folder comes before a dataset.
-        say: Prints what is run or imported, and what is left out.
+        say: Prints executed or imported code, and skipped parts.
 
     Raises:
-        NoInput: there is no such file, folder, module, dataset or revision.
+        NoInput: no such file, folder, module, dataset or revision.
         BadUsage: nothing follows `mcp:`.
         BadData: a file holds nothing of the name.
         Unavailable: the Hub cannot be reached, or a program cannot be run.
@@ -193,7 +193,7 @@ def open_source(
     if column is not None:
         schemas = read_hub_column(**column.groupdict(), say=say)
         return _of_schemas(expression, column["name"], schemas, column["name"])
-    from curation.core.hub_names import dataset_name  # noqa: PLC0415 - of what is no file
+    from curation.core.hub_names import dataset_name  # noqa: PLC0415 - not for files
 
     is_file = Path(expression).suffix in (*_READ, *TABLES)
     hub = None if is_file else dataset_name(expression)
@@ -218,7 +218,7 @@ def open_source(
 
 
 def _not_there(expression: str, *, is_file: bool) -> NoInput:
-    """Return the fault of a path that leads nowhere, with what may be meant."""
+    """Return the fault of a path that leads nowhere, with suggestions."""
     path = Path(expression)
     if path.is_symlink():
         return NoInput("a link that leads nowhere, or in a circle", expression)
@@ -278,7 +278,7 @@ def _parquet_files(folder: Path) -> list[Path]:
 def _rows_of_tables(folder: Path) -> MadeFile:
     rows: list[NamedSchema] = []
     for path in map(refuse_large, _parquet_files(folder)):
-        with reading_parquet(path):  # a text that is no UTF-8 is a fault of it, too
+        with reading_parquet(path):  # invalid UTF-8 is a fault of it, too
             rows += [
                 NamedSchema(name=unique_id or f"row-{number}", schema=text.decode())
                 for number, unique_id, text in _texts_in_table(path, str(path))
@@ -291,18 +291,18 @@ def read_hub_column(
 ) -> list[NamedSchema]:
     """Return the schemas of a column of a Hub dataset, in the order of its files.
 
-    Of a build or the published benchmark, those of the ten configs are read. A value
+    A build or the published benchmark gives its ten configs. A value
     is the text of a schema, or an object. A row is named by its `unique_id`
-    if there is such a column, else by its number.
+    if the column exists, otherwise by its number.
 
     Args:
         name: The dataset.
         revision: A commit: a branch moves.
         column: Of its parquet files.
-        say: Prints how many values are no JSON.
+        say: Prints the number of invalid values.
 
     Raises:
-        NoInput: there is no such dataset, revision or column.
+        NoInput: no such dataset, revision or column.
         Unavailable: the Hub cannot be reached.
         BadData: no value is JSON.
     """
@@ -324,7 +324,7 @@ def read_hub_column(
         if schema is None or isinstance(schema, Rejected):
             continue
         own = NamedSchema(name=unique_id or f"row-{rows}", schema=schema)
-        with suppress(TypeError, ValueError):  # bytes and NaN in it are no JSON
+        with suppress(TypeError, ValueError):  # bytes and NaN in it are not JSON
             as_rows([own])
             schemas.append(own)
     if not schemas:
@@ -373,8 +373,8 @@ def _rows_in_table(
     with reading_parquet(where), pyarrow.parquet.ParquetFile(source) as table:
         names = table.schema_arrow.names
         if column not in names:
-            what = f"no column {column!r}"
-            raise BadData(what, where, f"it has {', '.join(names)}")
+            message = f"no column {column!r}"
+            raise BadData(message, where, f"it has {', '.join(names)}")
         number = 0
         for batch in table.iter_batches(
             columns=[it for it in (column, _ID) if it in names]
@@ -413,7 +413,7 @@ def _row(content: bytes) -> tuple[str | None, bytes]:
 def made_unique(
     rows: Iterable[tuple[int, str | None, bytes]], stem: str
 ) -> Iterator[tuple[int, str, bytes]]:
-    """Give every row an id of its own, even where the file repeats one.
+    """Give every row a unique id, even where the file repeats one.
 
     A row without one is `<stem>-<row number>`. The first row with an id keeps it;
     others get `-` and 8 hex digits of their text's sha256, and then a count from 2.
@@ -486,7 +486,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
 
 
 def _as_json(path: str, content: bytes) -> bytes:
-    """Return the text of a file as JSON; what is JSON, or no YAML either, as it is."""
+    """Return the text of a file as JSON; JSON, and invalid YAML, unchanged."""
     if not path.endswith(_JSON) and isinstance(jsontext.parse(content), Rejected):
         value = parse_named(path, content)
         if not isinstance(value, Rejected):
@@ -495,12 +495,12 @@ def _as_json(path: str, content: bytes) -> bytes:
 
 
 def file_text(path: str, content: bytes) -> bytes:
-    """Return the schema's text of a file: of YAML as JSON, of a row its schema."""
+    """Return the schema's text of a file: YAML as JSON, a row's schema."""
     return _row(_as_json(path, content))[1]
 
 
 def uris(reading: Reading) -> Mapping[str, str]:
-    """Return where a folder's files stand, and the URIs that they claim."""
+    """Return the locations of a folder's files, and the URIs that they claim."""
     if _table(reading.files) is not None:
         return {}
     paths = _in_folder(reading.files)

@@ -1,4 +1,4 @@
-"""Files beside a user's own schemas, to which their references may lead."""
+"""Files next to a user's schemas, to which their references may lead."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _SOURCE = "local"
 class NeighbourFiles(msgspec.Struct, frozen=True, kw_only=True):
     """The files that references may lead to."""
 
-    #: The folder below which they are; empty where there are none.
+    #: The folder below which they are; empty without one.
     root: str = ""
     #: Absolute URI that a file claims by its `$id` to its path below the root.
     claims: Mapping[str, str] = {}
 
 
 def base_uri_of(path: str) -> str:
-    """Return the URI at which a file stands, for the references in it.
+    """Return the base URI of a file, for the references in it.
 
     Args:
         path: Relative to the root, with `/`.
@@ -41,8 +41,8 @@ class NeighbourLibrary:
     """A `curation.core.rule.Library` over a folder, read when it is asked for.
 
     A file, JSON or by its name YAML, is found by a relative reference, or by its `$id`:
-    if it is among the files of the user, or stands to one of them as their identifiers
-    do. http and https lead to the same file. Nothing outside the root is read.
+    if it is among the files of the user, or lies as their identifiers relate
+    to each other. http and https are the same. Nothing outside the root is read.
     """
 
     def __init__(self, root: Path, claims: Mapping[str, str]) -> None:
@@ -52,7 +52,7 @@ class NeighbourLibrary:
         self._documents: dict[str, Json | None] = {}
 
     def get(self, uri: str, /) -> Json | None:
-        """Return the parsed document, or None if there is none that can be read."""
+        """Return the parsed document, or None if it is missing or unreadable."""
         from curation.validation.metaschemas import other_scheme  # noqa: PLC0415 (slow)
 
         if uri not in self._documents:
@@ -73,7 +73,7 @@ class NeighbourLibrary:
         if uri.startswith(base_uri_of("")):
             yield unquote(urlsplit(uri).path).lstrip("/")
             return
-        # A file may stand to a user's file as their URIs do.
+        # Relative paths of files may equal those of their URIs.
         for claim, path in self._claims.items():
             folder = claim.rpartition("/")[0] + "/"
             if uri.startswith(folder):
@@ -105,7 +105,7 @@ def neighbours_of(root: Path, contents: Mapping[str, bytes]) -> NeighbourFiles:
 
 
 def neighbour_library(neighbours: NeighbourFiles) -> Library:
-    """Return what references between files lead to; nothing if there is no root."""
+    """Return the targets of references between files; nothing without a root."""
     if not neighbours.root:
         from curation.references.closure import NO_LIBRARY  # noqa: PLC0415 (slow)
 

@@ -1,7 +1,7 @@
 """The bodies of requests and responses of an OpenAPI description.
 
-A body is a schema with the components that it needs. Schemas of OpenAPI 3.0 are nearly
-those of draft-04, with `nullable`; since 3.1 they are those of 2020-12 (OpenAPI
+A body is a schema with the components that it needs. Schemas of OpenAPI 3.0 nearly
+follow draft-04, with `nullable`; since 3.1 they follow 2020-12 (OpenAPI
 Specification 3.0.4 and 3.1.1, "Schema Object").
 """
 
@@ -104,7 +104,7 @@ _VERSIONS: Final = ("openapi", "swagger")
 
 
 def is_description(value: object) -> TypeGuard[dict[str, Json]]:
-    """Return whether a document says that it is one of OpenAPI, of any version."""
+    """Return whether a document declares any version of OpenAPI."""
     return isinstance(value, dict) and any(
         isinstance(value.get(name), str) for name in _VERSIONS
     )
@@ -129,13 +129,15 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
         """Return the description that a document is.
 
         Raises:
-            ValueError: it is none of version 3.
+            ValueError: it is not version 3.
         """
         version = document.get("openapi") if isinstance(document, dict) else None
         if not (isinstance(document, dict) and isinstance(version, str)):
             old = isinstance(document, dict) and "swagger" in document
-            what = f"a description of {_SWAGGER}" if old else "no OpenAPI description"
-            raise ValueError(what)  # noqa: TRY004 (what is wrong is the document)
+            message = (
+                f"a description of {_SWAGGER}" if old else "no OpenAPI description"
+            )
+            raise ValueError(message)  # noqa: TRY004 (what is wrong is the document)
         if not version.startswith(("3.0", "3.1", "3.2")):
             raise ValueError(f"of OpenAPI {version[:20]}")
         return cls(document=document, dialect=dialect_in(document))
@@ -171,7 +173,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     def _operations(self) -> Iterator[tuple[str, Tokens]]:
         for path in self._members(("paths",)):
             item = ("paths", path)
-            # A path item may have operations beside its reference.
+            # A path item may have operations next to its reference.
             for place in dict.fromkeys((self._target(item)[0], item)):
                 more = self._members((*place, _MORE_METHODS))
                 others = ((_MORE_METHODS, method) for method in more)
@@ -182,7 +184,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
                         yield name, (*place, *tokens)
 
     def _members(self, place: Tokens) -> dict[str, Json]:
-        """Return the members of the object at a place; none if there is no object."""
+        """Return the members of the object at a place; none without an object."""
         with suppress(LookupError):
             value = at(self.document, place)
             return value if isinstance(value, dict) else {}
@@ -232,7 +234,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
 
     def _whole(self, schema: Json) -> Json:
         root, holder = self._in_json_schema(schema), self.holder
-        # The root says itself what it is, where it only says where that stands.
+        # A root that only refers to a component is resolved.
         visited: set[Tokens] = set()
         while isinstance(root, dict) and root.keys() == {"$ref"}:
             tokens = self._in_components(root["$ref"])

@@ -1,4 +1,4 @@
-"""The models of a Python module of the user's, as pydantic says them in JSON Schema."""
+"""The models of a user's Python module, converted to JSON Schema by pydantic."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def read_models(
             continue
         try:
             own = NamedSchema(name=name, schema=TypeAdapter(model).json_schema())
-            as_rows([own])  # an infinite default, for one, is no JSON
+            as_rows([own])  # an infinite default, for one, is not JSON
         except Exception as error:  # noqa: BLE001 (a model runs code of the user's)
             why = f"{type(error).__name__}: {error}".splitlines()[0]
             say(f"{module}.{name} has no JSON Schema ({why})")

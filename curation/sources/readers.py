@@ -1,4 +1,4 @@
-"""Sources: readers of raw documents out of pinned archives, and what they share."""
+"""Sources: readers of raw documents out of pinned archives, and their common parts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from curation.download.acquire import Acquired, FetchSettings
 
 
-#: What a row of the embedded sample says of its commit and licence, whom its pin
+#: Commit and licence of a row of the embedded sample, as its pin
 #: names, and why a config of it is partial.
 SAMPLE_COMMIT = "sample"
 SAMPLE_LICENCE = "Apache-2.0"
@@ -33,12 +33,12 @@ SAMPLE_REASON = "taken from the embedded sample"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a reader is given: files, and what is known of the archive."""
+    """Input of a reader: files, and facts about the archive."""
 
     files: Files
     #: Name of the archive in `raw/sources.toml`.
     archive: str
-    #: Commit, revision or version: what a row's `commit` says.
+    #: Commit, revision or version: the row's `commit`.
     commit: str
     #: SPDX expression for the single files.
     licence: str
@@ -67,7 +67,7 @@ class Source:
     read: Callable[[Reading], Iterable[RawDocument]]
     #: Absolute URI (no fragment) to path, for references between documents.
     uris: Callable[[Reading], Mapping[str, str]] = lambda _reading: {}
-    #: Return the archive with what was fetched beside it, and what it still lacks; from
+    #: Return the archive with separately fetched files, and the missing ones; from
     #: the archive as it is published, where things are kept (nothing is fetched here),
     #: and the name of the rule set.
     complete: Callable[[Acquired, FetchSettings, str], tuple[Acquired, str | None]] = (
@@ -77,10 +77,10 @@ class Source:
     extra: bool = False
     #: Read by every build of rule set `clean`, and none is partial without it.
     by_default: bool = False
-    #: Each archive holds a part, and all are read; else the first that can be had.
+    #: Each archive holds a part, and all are read; otherwise the first available.
     #: Their commits are `PACKAGE@VERSION`.
     in_parts: bool = False
-    #: At most so many kept records, chosen by digest order; None for all.
+    #: Maximum number of kept records, chosen by digest order; None for all.
     quota: int | None = None
     #: Kept records must have at least this field count.
     least_fields: int = 0
@@ -108,7 +108,7 @@ class Role(StrEnum):
 
 
 class NamedSchema(NamedTuple):
-    """A schema that has a name: of a function, a model, an operation."""
+    """A named schema: a function's, a model's, an operation's."""
 
     name: str
     schema: Json
@@ -119,12 +119,12 @@ class NamedSchema(NamedTuple):
     strict: bool = False
     #: Names of tools of its list that have no schema.
     lacking: tuple[str, ...] = ()
-    #: Member of the schema that holds what is elsewhere in its file, and where.
+    #: Member of the schema for parts from elsewhere in its file, and their place.
     moved: tuple[str, str] = ("", "")
     #: By its pointer in the document, each part of another file: that file, and the
     #: pointer there.
     elsewhere: Mapping[str, tuple[Path, str]] = {}
-    #: Where in its file the root is, if what is at `place` only refers to it.
+    #: Pointer of the root in its file, if `place` only refers to it.
     root: str = ""
 
 
@@ -184,7 +184,7 @@ def document(  # noqa: PLR0913 (one argument for each thing that a source knows)
 ) -> RawDocument:
     """Return the raw document of one file, or of `content`, a part of that file.
 
-    `licence` stands for the archive's where the file has one of its own, and
+    `licence` replaces the archive's where the file has a licence, and
     `original` holds the fields `original_...` of `Provenance`, known of few.
 
     Raises:
@@ -282,7 +282,7 @@ _ABSOLUTE = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 def claimed_uri(content: bytes) -> str | None:
     """Return the absolute http(s) URI, without fragment, that a document claims.
 
-    `$id` counts before `id`. None if there is none, its fragment is not empty, or the
+    `$id` counts before `id`. None if it is missing, its fragment is not empty, or the
     text cannot be read.
     """
     if not (b'id"' in content and _CLAIM.search(content)):
@@ -304,7 +304,7 @@ def claimed_uri(content: bytes) -> str | None:
 def claimed_uris(read: Callable[[str], bytes], paths: Iterable[str]) -> dict[str, str]:
     """Return the URI to path of every document that alone claims its URI.
 
-    Copies, equal byte for byte, count as one document: the first path stands for
+    Copies, equal byte for byte, count as one document with the first path of
     them. A URI that two different documents claim leads nowhere.
 
     Args:

@@ -1,7 +1,7 @@
-"""The registry of sources: those of this package, and those of third parties.
+"""The registry of sources: this package's and third parties'.
 
-A source is a file of this package with a module-level `SOURCE`, or what a distribution
-names under the entry point group `csbdata.sources`: the `Source`, or its module.
+A source is a file of this package with a module-level `SOURCE`, or a `Source` or its
+module that a distribution names under the entry point group `csbdata.sources`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def source_named(name: str) -> Source:
     """Return one source.
 
     Raises:
-        BadUsage: there is none of this name.
+        BadUsage: no source has this name.
     """
     registered = sources()
     if name not in registered:

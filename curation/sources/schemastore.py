@@ -6,7 +6,7 @@ files. The package index has the whole catalogue of another day.
 
 `fetch_live` requests each such address of the pinned catalogue; the answer goes into
 the cache, its digest into a lock file. It continues and retries what failed, and never
-replaces what is locked: to lock anew, delete the lock file and `live/` of the cache.
+replaces locked schemas: to renew the lock, delete it and `live/` of the cache.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def live_path(url: str) -> str:
 
 
 def lock_path(settings: FetchSettings) -> Path:
-    """Return the path of the lock: that of the settings, otherwise in the cache."""
+    """Return the path of the lock: given by the settings, otherwise in the cache."""
     return settings.live_lock or settings.cache / "schemastore.lock"
 
 
 def read_lock(path: Path) -> dict[str, str]:
-    """Return URL to sha256 of the locked schemas; empty if there is no lock.
+    """Return URL to sha256 of the locked schemas; empty without a lock.
 
     Its lines are `SHA256  URL`.
 
@@ -141,7 +141,7 @@ def unique_ids(urls: list[str]) -> dict[str, str]:
 
 
 def _paths(reading: Reading) -> Mapping[str, str]:
-    """Return URL to path of what the wheel holds, by its own index."""
+    """Return URL to path of the wheel's schemas, by its own index."""
     index = orjson.loads(reading.files.read(_INDEX))["by_url"]
     return {url: f"{_SNAPSHOT}{name}.json" for url, name in index.items()}
 
@@ -217,7 +217,7 @@ INCOMPLETE = {
 def complete(
     archive: Acquired, settings: FetchSettings, rules: str
 ) -> tuple[Acquired, str | None]:
-    """Return the archive with the schemas that a lock pins, and what it still lacks.
+    """Return the archive with the schemas that a lock pins, and the missing ones.
 
     The rule set `paper` takes the archive as it is.
 
@@ -237,8 +237,8 @@ def complete(
         file = settings.cache / live_path(url)
         content = file.read_bytes() if file.is_file() else b""
         if hashlib.sha256(content).hexdigest() != sha256:
-            what = f"the cache lacks {url}, which this lock names"
-            raise NoInput(what, str(lock_path(settings)), f"run `{_FETCH}`")
+            message = f"the cache lacks {url}, which this lock names"
+            raise NoInput(message, str(lock_path(settings)), f"run `{_FETCH}`")
         files[live_path(url)] = content
     with cache.lock(f"{_ARCHIVE}-live", lambda _message: None):
         pack = write_pack(cache.packs, f"{_ARCHIVE}-live", files.items())
@@ -272,7 +272,7 @@ def fetch_live(settings: FetchSettings, progress: Progress) -> LiveSchemas:
 
     Raises:
         Unavailable: SchemaStore itself is unavailable, the network must not be used,
-            or something locked is no longer available as it was locked.
+            or a locked schema is unavailable or has changed.
         BadConfiguration: the lock cannot be read.
     """
     got = acquire(load_pins()[_ARCHIVE], settings, progress.say)
@@ -304,7 +304,7 @@ def fetch_live(settings: FetchSettings, progress: Progress) -> LiveSchemas:
 def _ask_all(
     settings: FetchSettings, urls: list[str], old: dict[str, str], progress: Progress
 ) -> dict[str, str]:
-    """Fetch what the cache lacks; return the reason for each address that failed."""
+    """Fetch missing schemas; return the reason for each address that failed."""
     failures: dict[str, str] = {}
     with progress.bar("Asking SchemaStore's other hosts", len(urls)) as advance:
         for url in urls:

@@ -26,7 +26,7 @@ from curation.system.errors import BadData
 _NAME = "tool-schemas"
 #: What the names of the archives begin with.
 _ARCHIVES = "tools-"
-#: Where a definition has its schema, and what is put behind its name.
+#: The member of a definition with its schema, and the suffix of its name.
 _SCHEMAS = {
     "parameters": "",
     "input_schema": "",
@@ -36,13 +36,13 @@ _SCHEMAS = {
     "fields": "",
 }
 _WHOLE = frozenset({"$schema", "$defs", "properties"})
-#: Schemas of one package, so that no package makes a config of its own; those with the
+#: Maximum number of schemas of one package; those with the
 #: smallest digests stay.
 _MOST = 12
 
 
 def definitions(path: str, text: str) -> Iterator[tuple[int, dict[str, UntypedJson]]]:
-    """Yield line and value of what may define a tool in a file.
+    """Yield line and value of possible definitions of a tool in a file.
 
     Raises:
         SyntaxError: it is Python that this version of Python cannot read.
@@ -90,7 +90,7 @@ def _value(node: ast.expr, constants: dict[str, ast.expr]) -> UntypedJson:
         is_text = isinstance(left, str) and isinstance(right, str)
         return left + right if is_text else OPAQUE
     if isinstance(node, ast.Name) and node.id in constants:
-        # A name that stands for itself has no value.
+        # A name assigned to itself has no value.
         others = {name: part for name, part in constants.items() if name != node.id}
         return _value(constants[node.id], others)
     try:
@@ -110,7 +110,7 @@ def _members(node: ast.Dict) -> dict[str, ast.expr]:
 
 
 def _assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
-    """Return the values of the names that are assigned once in a body."""
+    """Return the values of the names assigned once in a body."""
     values: dict[str, list[ast.expr]] = {}
     for node in body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
@@ -158,7 +158,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield `<package>.<tool>_<8 hex digits of the digest>`, each schema once.
 
     Raises:
-        BadData: a file cannot be read as what its name says.
+        BadData: a file cannot be read as its suffix requires.
     """
     package = plain_id(reading.commit.rpartition("@")[0])
     by_digest: dict[str, RawDocument] = {}

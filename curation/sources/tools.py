@@ -1,4 +1,4 @@
-"""Schemas of tools: of a file, or of a server of the Model Context Protocol.
+"""Schemas of tools, from a file or a server of the Model Context Protocol.
 
 A file has the forms of OpenAI (`{"type": "function", "function": {"parameters": ...}}`,
 and flat), of Anthropic (`input_schema`), of Gemini (`functionDeclarations`), of
@@ -33,7 +33,7 @@ from curation.system.errors import (
 )
 from curation.system.words import counted
 
-#: Where a definition has the schema of its parameters, and of what it returns.
+#: Where a definition has the schema of its parameters, and of its result.
 _PARAMETERS = (
     *("parameters", "parametersJsonSchema", "parameters_json_schema"),
     *("input_schema", "inputSchema"),
@@ -47,8 +47,8 @@ _OF_TOOLS: Final = frozenset({"name", "type", *SCHEMA_MEMBERS})
 LISTS = ("tools", "functions", "functionDeclarations", "function_declarations")
 #: Members around one tool, or around a list of them.
 _TOOL_WRAPPERS = ("result", "body", "toolConfig", "toolSpec", "function")
-#: Members of a request, or of a part of one, that lead to a schema: that of its answer
-#: before those of tools.
+#: Members of a request, or of a part of one, that lead to a schema: the answer's
+#: before tools'.
 WRAPPERS: Final = (
     *("text", "format", "response_format", "json_schema", "schema"),
     *("output_config", "output_format", "generationConfig", "generation_config"),
@@ -65,7 +65,7 @@ SCHEMA_KEYWORDS: Final = KNOWN_KEYWORDS - ANNOTATIONS - {"type", "id"}
 _SMALL: Final = {name.upper(): name for name in sorted(TYPES)}
 #: Seconds for the server to start and to list its tools.
 DEADLINE = 30.0
-#: Pages of a list of tools; a server that goes on and on is cut off.
+#: Pages of a list of tools; an endless list is cut off.
 _MOST_PAGES = 1_000
 
 
@@ -77,7 +77,7 @@ def requested_schemas(
     Args:
         value: The document.
         path: Its file, for messages.
-        say: Prints what is passed over.
+        say: Prints skipped parts.
     """
     if is_one_schema(value):
         return []
@@ -90,7 +90,7 @@ def tools_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSc
     Args:
         value: A tool, a list of tools, a request, or an answer of a server.
         path: Its file, for messages.
-        say: Prints of tools that have no schema, as a service's own have none.
+        say: Prints of tools that have no schema, such as a service's built-in tools.
 
     Raises:
         BadData: no tool of a list has one.
@@ -138,7 +138,7 @@ def definitions(
 
 
 def tool_schemas(definition: dict[str, Json], place: str = "") -> Iterator[NamedSchema]:
-    """Yield the schemas of one tool: of what it is given, and of what it returns.
+    """Yield the schemas of one tool: its parameters and its result.
 
     Args:
         definition: The tool.
@@ -147,7 +147,7 @@ def tool_schemas(definition: dict[str, Json], place: str = "") -> Iterator[Named
     name = definition.get("name")
     title = name if isinstance(name, str) else "unnamed"
     for member in (*_PARAMETERS, _RESULT):
-        # What is no schema is refused where it is read, and not passed over here.
+        # An invalid schema is refused by its reader, and not skipped here.
         schema, inside = definition.get(member), f"{place}/{member}"
         if schema is None:
             continue
@@ -194,7 +194,7 @@ def _with_small_types(schema: Json) -> Json:
 
 
 def unwrapped(value: dict[str, Json]) -> tuple[Tokens, dict[str, Json]]:
-    """Return a tool, or what holds a list of them, without what is around it."""
+    """Return a tool, or the holder of a list of them, without its wrappers."""
     tokens: Tokens = ()
     strict = value.get("strict")
     while not _may_be_schema(value):
@@ -207,7 +207,7 @@ def unwrapped(value: dict[str, Json]) -> tuple[Tokens, dict[str, Json]]:
 
 
 def schema_place(value: Json | Rejected, most: int = MOST_LEVELS) -> str | None:
-    """Return the pointer of the first schema in a request; None if there is none.
+    """Return the pointer of the first schema in a request; None without one.
 
     It is empty if the value may be a schema itself.
 
@@ -247,7 +247,7 @@ def read_mcp_server(
     Args:
         command: The program with its arguments, as a shell would split it; no shell
             reads it.
-        say: Prints what is run, before it is.
+        say: Prints the command before it runs.
         seconds: Deadline in seconds.
 
     Raises:
@@ -280,15 +280,15 @@ def read_mcp_server(
         return False
 
     # The library logs a traceback for each line that is not of the protocol, such as
-    # those of a banner, and reads on.
+    # a banner's, and reads on.
     log = logging.getLogger("mcp.client.stdio")
     log.addFilter(drop)
     say(f"Running {shlex.join(words)}, for at most {seconds:g} s, without credentials")
     try:
         tools = asyncio.run(asyncio.wait_for(_listed(words), seconds))
     except TimeoutError as error:
-        what = f"did not list its tools within {seconds:g} seconds"
-        raise TemporarilyUnavailable(what, words[0]) from error
+        message = f"did not list its tools within {seconds:g} seconds"
+        raise TemporarilyUnavailable(message, words[0]) from error
     except Exception as error:
         fault: BaseException = error
         while isinstance(fault, BaseExceptionGroup):

@@ -22,7 +22,7 @@ UNFINISHED = ".unfinished"
 def unfinished(folder: Path, name: str) -> Iterator[Path]:
     """Yield a path for a file that is being written, removed at the end if still there.
 
-    A process that is killed leaves it behind; `sweep` removes what is left.
+    A killed process leaves it; `sweep` removes it.
 
     Raises:
         CannotCreate: the folder cannot be written.
@@ -86,7 +86,7 @@ def sweep(folder: Path, name: str) -> None:
 
 
 def leftovers(folder: Path, name: str, suffix: str = UNFINISHED) -> list[Path]:
-    """Return what is called `.name.TAG` and the suffix, where no tag holds a dot.
+    """Return the paths named `.name.TAG` and the suffix, where no tag holds a dot.
 
     So `b` has nothing of what another process writes as `b.c`.
     """
@@ -122,7 +122,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def cannot_write(path: Path, error: OSError) -> CannotCreate:
-    """Return the error that says why a path cannot be written."""
+    """Return the error with the reason why a path cannot be written."""
     why = error.strerror or type(error).__name__
     return CannotCreate(
         f"cannot be written ({why})",
@@ -173,7 +173,7 @@ def atomic_folder(path: Path, *, marker: str = "manifest.json") -> Iterator[Path
 
 
 def recover(path: Path) -> None:
-    """Put back what a killed process had moved aside, and remove what it left."""
+    """Restore files that a killed process moved aside, and remove its remains."""
     for aside in leftovers(path.parent, path.name, _REPLACED):
         if path.exists():
             shutil.rmtree(aside, ignore_errors=True)

@@ -28,7 +28,7 @@ def sums_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
 def names_in(folder: Path) -> set[str]:
     """Return the names of all files of a folder, with `/`; the folder may be absent.
 
-    What git and the Hub's clients keep beside the files of a repository is left out.
+    Files of git and of the Hub's clients in a repository are skipped.
     """
     paths = (path for path in folder.rglob("*") if path.is_file())
     names = (path.relative_to(folder) for path in paths)
@@ -47,7 +47,7 @@ def write_sums(folder: Path, sums: Mapping[str, str]) -> str:
 
 
 def read_sums(folder: Path) -> dict[str, str]:
-    """Return what the `SHA256SUMS` of a folder says: name to digest.
+    """Return the `SHA256SUMS` of a folder: name to digest.
 
     Raises:
         OSError: the file cannot be read.

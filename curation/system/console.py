@@ -1,4 +1,4 @@
-"""The consoles of rich: on a screen they fold and colour what is printed."""
+"""The consoles of rich: on a screen they fold and colour the output."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Console(RichConsole):
         self.print(plain(text, style), soft_wrap=breaks or not self.folds)
 
     def on_broken_pipe(self) -> None:
-        """Raise what has happened; rich itself would end the process with 1.
+        """Raise the exception; rich itself would end the process with 1.
 
         Raises:
-            BrokenPipeError: no one reads what is printed.
+            BrokenPipeError: no process reads the output.
         """
         raise BrokenPipeError
 

@@ -1,7 +1,7 @@
 """Recognise credentials, and take them out of everything printed or logged.
 
-A token may stand in an exception's text, in the address of a signed upload, or in a
-line that a library logs. A value behind `Bearer` or in the credential parameters of a
+A token may be in an exception's text, in the address of a signed upload, or in a
+line that a library logs. A value after `Bearer` or in the credential parameters of a
 signed address is always taken out.
 """
 
@@ -54,7 +54,7 @@ def tables() -> _Tables:
     return msgspec.toml.decode(content, type=_Tables)
 
 
-#: What stands where a credential was.
+#: The replacement of a credential.
 REDACTED = "<redacted>"
 #: Names of environment variables whose values are secret, whatever their format is;
 #: Mistral's keys, for one, have none.
@@ -106,7 +106,7 @@ _LATE: Final = re.compile(r"[?&].*|#[^?&]*=.*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitUrl:
-    """A URL whose secrets stand apart: user, password, every value of its query."""
+    """A URL split into its secrets: user, password, every value of its query."""
 
     #: The URL without them, for messages and records.
     clean: str
@@ -140,7 +140,7 @@ def split_url(url: str) -> SplitUrl:
         return SplitUrl(clean=url)
     fragment, query = match["fragment"], match["query"] or ""
     if "=" in fragment:
-        # Parameters behind the fragment, or in its place.
+        # Parameters after the fragment, or instead of it.
         model = _LATE.sub("", fragment)
         query = f"{query}&{fragment[len(model) :].lstrip('#?&')}"
         fragment = model
@@ -190,7 +190,7 @@ def guard() -> None:
         try:
             text = record.getMessage()
         except (TypeError, ValueError, LookupError):
-            # A record with the wrong arguments is no reason to fail.
+            # A record with the wrong arguments must not fail.
             text = f"{record.msg} {record.args}"
         record.msg, record.args = redacted(text), ()
         if record.exc_info and record.exc_info[1] is not None:

@@ -1,7 +1,7 @@
 """Errors that end a command, each with its exit code.
 
     CsbdataError                 70  a defect of csbdata itself
-    +-- BadData                  65  bytes that are not what they must be
+    +-- BadData                  65  bytes of the wrong content
     |   +-- BadArchive           65  an archive that cannot or must not be read
     |   +-- WrongDigest          65  content that differs from its pin
     +-- NoInput                  66  a file or a folder that is not there
@@ -13,8 +13,8 @@
     |   +-- BadUsage              2  a command line that makes no sense
     +-- Stopped                 130  the user has stopped the command
 
-A problem of the data is no exception but a value: `curation.core.documents.Rejected`.
-Exit codes are those of sysexits.h.
+A problem of the data is a value, not an exception: `curation.core.documents.Rejected`.
+Exit codes follow sysexits.h.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def causes_of(error: BaseException) -> Iterator[BaseException]:
 
 
 class BadData(CsbdataError):
-    """Bytes that are not what they must be."""
+    """Bytes of the wrong content."""
 
     exit_code = 65
 
@@ -132,12 +132,12 @@ _OF_AN_EXTRA = re.compile(
 
 
 def install_extra(extra: str) -> str:
-    """Return the command that installs what an extra holds."""
+    """Return the command that installs an extra's libraries."""
     return f"python -m pip install 'csbdata[{extra}]'"
 
 
 def missing_library(error: ModuleNotFoundError) -> Unavailable | None:
-    """Return what to say of a library that an extra of csbdata would bring.
+    """Return the error for a library that belongs to an extra of csbdata.
 
     It names the smallest such extra. None if no extra holds it: then its absence is a
     defect.
@@ -157,6 +157,6 @@ def missing_library(error: ModuleNotFoundError) -> Unavailable | None:
     holding = [extra for name, extra in held if name == library]
     if not holding:
         return None
-    # An extra lists what it includes in full: the shortest brings the least.
+    # An extra lists its included ones in full: the shortest brings the least.
     then = install_extra(min(holding, key=extras.count))
     return Unavailable(f"this needs the library {library}", "", then)

@@ -36,7 +36,7 @@ class EndedProgram(NamedTuple):
 
 
 def environment_for_others() -> dict[str, str]:
-    """Return those of our environment variables that programs of others may know.
+    """Return the environment variables that third-party programs may receive.
 
     Those of proxies are lower case too.
     """
@@ -63,7 +63,7 @@ def run_to_end(
         seconds: Deadline in seconds.
         environment: All its environment variables.
         folder: Where it runs; None for the folder of this process.
-        errors_only: Whether only what it prints on stderr counts, rather than both.
+        errors_only: Whether only stderr counts, rather than both streams.
 
     Raises:
         TimeoutExpired: of `subprocess`: it did not end in time.

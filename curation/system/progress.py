@@ -12,9 +12,9 @@ from typing import Final
 from curation.system.terminal import ACTIVITY, say, stderr
 from curation.system.words import safe
 
-#: Seconds after which a line says again how far the work is, where there is no bar.
+#: Seconds between lines of progress where no bar is shown.
 HEARTBEAT: Final = 10.0
-#: Seconds from which on a duration is said before the work begins.
+#: Minimum duration in seconds that is printed before the work begins.
 _LONG: Final = 60.0
 #: Things to do from which on a bar is worth its line.
 _MANY: Final = 5
@@ -37,9 +37,9 @@ class Progress:
 
         Args:
             title: What is done.
-            total: The number of all steps, so that the time left can be told.
+            total: The number of all steps, for the estimate of the time left.
             found: How many of them an earlier run did. The first steps are these: they
-                say nothing of the time that the others take.
+                are excluded from the estimate.
             note: Returns what else is to be shown now, such as a cost.
 
         Example:
@@ -87,7 +87,7 @@ class Shown(Progress):
 
         def advance(steps: int) -> None:
             nonlocal found
-            # The first so many were there before the time began.
+            # The first steps were done before the clock started.
             known = min(found, steps)
             found -= known
             bars.update(task, advance=steps - known, note=safe(note()))
@@ -112,7 +112,7 @@ class Shown(Progress):
 
 
 class Phases(Progress):
-    """Progress of work in a known number of phases, each of which says its number."""
+    """Progress of work in a known number of phases, each of which prints its number."""
 
     def __init__(self, progress: Progress, count: int) -> None:
         """Take where to show it, and how many phases there are."""
@@ -141,7 +141,7 @@ class Phases(Progress):
 
 @contextmanager
 def no_heartbeat() -> Iterator[None]:
-    """Say nothing of one's own: a bar moves, or a person is being asked."""
+    """Print nothing: a bar moves, or a person is answering."""
     ACTIVITY.bars += 1
     try:
         yield
@@ -194,12 +194,12 @@ def elapsed(seconds: float) -> str:
         >>> elapsed(5), elapsed(110), elapsed(4000)
         ('5 s', '1 min 50 s', '66 min 40 s')
     """
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    minutes, remainder = divmod(round(seconds), 60)
+    return f"{minutes} min {remainder} s" if minutes else f"{remainder} s"
 
 
 def progress_of(count: int) -> Progress:
-    """Return progress that is shown if so many things to do are worth a line."""
+    """Return progress that is shown if the number of steps is worth a line."""
     return Shown() if count >= _MANY else Quiet()
 
 
@@ -214,9 +214,9 @@ def announce(
     """Say how long something will take, if that is over a minute.
 
     Args:
-        progress: Where to say it.
+        progress: Where to print it.
         what: What is done, as the beginning of a sentence.
-        seconds: How long it takes by a figure that was measured.
+        seconds: The measured duration.
         by: The end of the sentence: where the figure comes from.
     """
     if seconds >= _LONG:

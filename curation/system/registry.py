@@ -63,7 +63,7 @@ class Registry(Generic[P]):
     attribute: str
     #: The group of other packages' entry points; empty where they can add none.
     group: str = ""
-    #: The folder of ours that is looked through; empty where none is.
+    #: The folder to search; empty without one.
     package: str = ""
     #: A plug-in may be a folder: the module of that folder that holds it.
     module: str = ""
@@ -75,7 +75,7 @@ class Registry(Generic[P]):
         may be shared by others.
 
         Args:
-            only: The name of the only module that is imported; empty for all.
+            only: The name of the only module to import; empty for all.
         """
         folder = import_module(self.package).__path__ if self.package else []
         for module in pkgutil.iter_modules(folder):
@@ -106,8 +106,8 @@ class Registry(Generic[P]):
             loaded = point.load()
             value = getattr(loaded, self.attribute, loaded)
             if not isinstance(value, self.classes):
-                what = f"the entry point {point.name!r} is no {self.noun}"
-                raise BadConfiguration(what, point.value)
+                message = f"the entry point {point.name!r} is no {self.noun}"
+                raise BadConfiguration(message, point.value)
             plugins.append((point.value, value))
         known: dict[str, P] = {}
         for place, plugin in plugins:

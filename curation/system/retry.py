@@ -12,7 +12,7 @@ import urllib3
 
 T = TypeVar("T")
 
-#: stamina tells of every retry; without a handler Python prints that on stderr.
+#: stamina logs every retry; without a handler Python prints that on stderr.
 logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 _RETRY_AFTER: Final = urllib3.Retry(retry_after_max=sys.maxsize)
@@ -28,13 +28,13 @@ def retry_call(
 
     Args:
         ask: The function.
-        may_pass: For what a try raised, whether to try again, or the seconds to
+        may_pass: For an exception of a try, whether to try again, or the seconds to
             wait before that instead of the pause that is due.
         attempts: The limit of calls.
         pause: Seconds before the second try; doubled before each further one.
 
     Raises:
-        Exception: what the last try raised, or what may not pass.
+        Exception: the last try's, or a permanent failure.
     """
     caller = stamina.RetryingCaller(
         attempts=attempts, timeout=None, wait_initial=pause, wait_max=60, wait_jitter=0
@@ -45,7 +45,7 @@ def retry_call(
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds of `Retry-After`, a number or a date (RFC 9110, 10.2.3).
 
-    None if it is missing or says nothing.
+    None if it is missing or empty.
     """
     try:
         return float(_RETRY_AFTER.parse_retry_after(headers.get("Retry-After", "")))

@@ -24,7 +24,7 @@ _SLOW: Final = {
 
 
 class DurationParsingError(ValueError):
-    """Stands for what `isoduration` raises of a text that is no duration."""
+    """Replaces the exception of `isoduration` for an invalid duration."""
 
 
 def _when_needed(library: str, function: str) -> Callable[..., object]:
@@ -34,7 +34,7 @@ def _when_needed(library: str, function: str) -> Callable[..., object]:
         An answer of `rfc3987_syntax` takes about 20 ms.
 
         Raises:
-            DurationParsingError: it is no duration.
+            DurationParsingError: it is not a duration.
         """
         real = import_module(library)
         try:
@@ -47,7 +47,7 @@ def _when_needed(library: str, function: str) -> Callable[..., object]:
 
 @contextmanager
 def formats_when_needed() -> Iterator[None]:
-    """Let stand-ins take the libraries' places while jsonschema is imported.
+    """Put stubs in the libraries' places while jsonschema is imported.
 
     They import the real ones when a value of such a format is checked.
     """

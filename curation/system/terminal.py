@@ -40,7 +40,7 @@ class Activity(msgspec.Struct):
     printed: float = msgspec.field(default_factory=time.monotonic)
     #: Number of bars that move, and of questions that wait for the person.
     bars: int = 0
-    #: Returns what is at work, and how far it is; empty if nobody has said.
+    #: Returns the running work and its progress; empty if unknown.
     work: Callable[[], str] = str
 
     def note(self) -> None:
@@ -134,7 +134,7 @@ def say(message: str, style: str = "") -> None:
 
 
 def say_command(what: str, command: str) -> None:
-    """Print what a command is good for and, on a line of its own, the command.
+    """Print the purpose of a command and, on a separate line, the command.
 
     It is never folded, so that it can be copied.
     """
@@ -197,7 +197,7 @@ def print_screen(
     Args:
         command: What prints another table with `--table`, and all with `--all`.
         tables: The tables by name, the most telling first.
-        names: The names of all tables, of a task's `TASK/NAME`.
+        names: The names of all tables, a task's as `TASK/NAME`.
         lines: Printed above them.
         remark: A sentence about the cells.
     """
@@ -226,7 +226,7 @@ def _height(parts: Iterable[RenderableType]) -> int:
 
 
 def _by_task(names: Iterable[str]) -> list[str]:
-    """Return names of tables, a line for each task and one for those of none."""
+    """Return names of tables, a line for each task and one for the others."""
     by_task: dict[str, list[str]] = {}
     for name in names:
         task, _, slug = name.rpartition("/")

@@ -15,16 +15,16 @@ from urllib.parse import unquote
 
 from curation.system.errors import BadData, NoInput
 
-#: The packages whose exceptions say that a parquet file is damaged.
+#: The packages whose exceptions mean a damaged parquet file.
 _TABLE_LIBRARIES = frozenset({"pyarrow", "polars", "pyo3_runtime"})
-#: Bytes of the largest file that is read whole, or line by line.
+#: Maximum bytes of a file that is read whole, or line by line.
 MOST_BYTES = 2 * 2**30
 
 
 def refuse_large(path: Path) -> Path:
     """Return the path of a file, to be read at once.
 
-    A file that cannot be looked at is left to its reader, which says why.
+    An inaccessible file is left to its reader, which reports the reason.
 
     Raises:
         BadData: it is larger than `MOST_BYTES`, or a device without an end.
@@ -46,8 +46,8 @@ def refuse_large(path: Path) -> Path:
     if is_device:
         raise BadData("a device, and no file", str(path))
     if size > MOST_BYTES:
-        what = f"{size:,} bytes, over the limit of {MOST_BYTES:,}"
-        raise BadData(what, str(path), "split it, or name another file")
+        message = f"{size:,} bytes, over the limit of {MOST_BYTES:,}"
+        raise BadData(message, str(path), "split it, or name another file")
     return path
 
 
@@ -105,9 +105,9 @@ def absolute(expression: str) -> str:
 
 @contextmanager
 def reading_parquet(where: Path | str) -> Iterator[None]:
-    """Raise what the libraries make of a damaged parquet file as `BadData`.
+    """Raise the libraries' exceptions for a damaged parquet file as `BadData`.
 
-    Beside exceptions of their own these are `OSError`, a panic, and `ValueError` of
+    Besides the libraries' exceptions these are `OSError`, a panic, and `ValueError` of
     columns' names, or of texts in it that should be JSON.
 
     Args:
@@ -120,19 +120,19 @@ def reading_parquet(where: Path | str) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        # The system's own faults of a folder may be of what is written there.
+        # The system's own faults of a folder may concern the output written there.
         of_file = isinstance(error, OSError) and (
             error.errno is None or not Path(where).is_dir()
         )
         package = type(error).__module__.partition(".")[0]
         if of_file or package in _TABLE_LIBRARIES or isinstance(error, ValueError):
-            what = f"not readable as parquet of a build ({error})"
-            raise BadData(what, str(where)) from error
+            message = f"not readable as parquet of a build ({error})"
+            raise BadData(message, str(where)) from error
         raise
 
 
 def has_other_bytes(path: str) -> bool:
-    """Return whether a path has bytes that are no UTF-8, which Python escapes."""
+    """Return whether a path has bytes that are not UTF-8, which Python escapes."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -144,7 +144,7 @@ def refuse_unprintable(path: Path) -> Path:
     """Return the path, whose name can be written into files and rows.
 
     Raises:
-        NoInput: it has bytes that are no UTF-8.
+        NoInput: it has bytes that are not UTF-8.
     """
     if has_other_bytes(path.name):
         name = str(path).encode("utf-8", "backslashreplace").decode()
@@ -210,10 +210,10 @@ def results_folder() -> Path:
 
 
 def _folder(name: str) -> Path:
-    """Prefer what the wheel carries; a checkout has the folder beside the package.
+    """Prefer the wheel's files; a checkout has the folder beside the package.
 
     Raises:
-        FileNotFoundError: neither is there, so the installation is damaged.
+        FileNotFoundError: neither exists, so the installation is damaged.
     """
     for parent in (_SHIPPED, _PACKAGE.parent):
         if (parent / name).is_dir():

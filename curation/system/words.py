@@ -1,6 +1,6 @@
 """Words of messages: numbers with their nouns, commands to paste, text of strangers.
 
-`safe` is applied to all text of schemas, file names and archives that is printed or
+`safe` is applied to all text of schemas, file names and archives printed or
 written into a card: no control character steers a terminal.
 """
 

@@ -8,7 +8,7 @@ Values of `dialect_found`:
 - `upgraded`: the schema was draft-03, and was rewritten as draft-04;
 - `fitting`: the declared draft leaves nothing to use (rule `fitting-draft`);
 - `words`: nothing is declared, and the words of the schema leave one draft;
-- `prior`: nothing is declared, and of the drafts that the words leave the schema gets
+- `prior`: nothing is declared, and among the drafts left by the words the schema gets
   the one that its source declares most often (`PRIORS`);
 - `mixed`: nothing is declared and no draft gives effect to every keyword (lint
   `mixed-drafts`); decided by words and prior all the same.
@@ -224,7 +224,7 @@ def inferred(
     """Return the dialect that a schema shows, or None if it is valid in none.
 
     The schema is valid in it. Of those drafts the ones count that leave the fewest
-    keywords without effect; of these the ones that `id` or `$id`, then annotations and
+    keywords without effect; first those that `id` or `$id`, then annotations and
     containers of definitions speak for, unless that leaves none.
 
     Args:

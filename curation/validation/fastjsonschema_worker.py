@@ -1,6 +1,6 @@
 """The worker process in which fastjsonschema compiles schemas.
 
-fastjsonschema writes Python source and runs it, and would fetch what a `$ref` names:
+fastjsonschema writes Python source and runs it, and would fetch a `$ref`'s document:
 hence its own process, and a handler of every scheme that refuses.
 """
 

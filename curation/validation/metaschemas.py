@@ -155,8 +155,8 @@ def valid_under(schema: Json) -> tuple[str, ...]:
 def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
     """Return the first error under a dialect's metaschema, or None.
 
-    First is the one whose pointer, then message, sorts first. Of an `anyOf` that
-    failed, the error that got deepest counts.
+    First is the one whose pointer, then message, sorts first. For a failed `anyOf`
+    the error that got deepest counts.
     """
     if is_valid(schema, dialect):
         return None

@@ -19,9 +19,9 @@ one meaning. `repaired` writes that meaning in the strict grammar:
   only in Python and means the same.
 
 What is legal in both grammars means the same in both but outside the Basic
-Multilingual Plane, where the flag is what JSON Schema wants. An escaped letter that
+Multilingual Plane, where the flag is required by JSON Schema. An escaped letter that
 is no escape (`\A`, `\Z`, `\h`) is that letter to ECMA and something else to every
-other engine: there is no repair.
+other engine: it cannot be repaired.
 
 `is_prone` finds only the sure case of exponential time: a group repeated without bound
 whose body can be one unbounded repetition and nothing else, as in `(a+)+`, `(\w*|-)*`
@@ -323,7 +323,7 @@ def is_prone(pattern: str) -> bool:
         elif piece == "|":
             alternatives.append([])
         elif not _QUANTIFIER.match(piece):
-            # An anchor counts as needed: what it allows once, it may not allow twice.
+            # An anchor counts as needed: a match allowed once may not be allowed twice.
             elements.append((True, False))
         elif elements:
             needed, bare = elements.pop()

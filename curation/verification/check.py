@@ -57,7 +57,7 @@ class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one item, or of a whole check."""
 
     findings: list[Finding] = []
-    #: Names of the things counted, to their numbers.
+    #: Nouns of the things counted, to their numbers.
     counted: dict[str, int] = {}
     #: What is judged together with the values of the other items.
     values: list[UntypedJson] = []
@@ -80,7 +80,7 @@ class FolderCheck:
     work: Callable[[Path, CheckItem], CheckResult] = lambda _folder, _item: (
         CheckResult()
     )
-    #: Takes the results of all items, in the parent; returns that of the check.
+    #: Takes the results of all items, in the parent; returns the check's.
     judge: Callable[[FolderContents, CheckResult], CheckResult] = (
         lambda _contents, result: result
     )

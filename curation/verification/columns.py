@@ -35,7 +35,7 @@ from curation.validation.metaschemas import is_valid
 _ORDER, _DEAL = 0x3C30EE25632FB989, 0x392E63B3C91C0947
 _BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
 _COMBINING = {"allOf", "anyOf", "oneOf"}
-#: Keywords that say nothing of an instance.
+#: Keywords that do not constrain instances.
 _SILENT = (ANNOTATIONS - {"format", "$schema"}) | CONTAINERS
 #: Keywords in nearly every schema, which the paper does not count as features.
 _COMMON = _SILENT | {"type", "properties", "$schema", "$id", "id", "$vocabulary"}
@@ -85,7 +85,7 @@ def columns(
 def _paths(value: Json) -> Iterator[tuple[tuple[str | None, ...], Json]]:
     """Yield every value inside a value with the names that lead to it.
 
-    None stands for a position in an array.
+    None replaces a position in an array.
     """
     stack: list[tuple[tuple[str | None, ...], Json]] = [((), value)]
     while stack:

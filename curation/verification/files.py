@@ -1,4 +1,4 @@
-"""Check the files of a folder: their digests, and that there are no others."""
+"""Check the files of a folder: their digests and completeness."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HUB_NOTES = ".cache/huggingface/"
 def judge_digests(contents: FolderContents, _result: CheckResult) -> CheckResult:
     """Compare the digests of all files with the list of them."""
     digests = {name: file_digest(path) for name, path in contents.files.items()}
-    counted = {"files": len(digests)}
+    counted = {"file": len(digests)}
     # An unreadable file is reported already.
     unread = {finding.where for finding in contents.findings}
     if SUMS not in digests:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from curation.system.errors import BadData, Unavailable
 from curation.system.words import safe
 
-#: The check whose failures say that something could not even be read.
+#: The check whose failures mean unreadable files.
 READABLE = "readable"
 #: Exit code if everything was read and a check failed.
 FAILED = 1
@@ -41,9 +41,9 @@ class Verification:
 
     #: By check, in the order in which the checks are registered.
     findings: tuple[Finding, ...]
-    #: Names of the things counted, to their numbers.
+    #: Nouns of the things counted, to their numbers.
     counted: Mapping[str, int] = field(default_factory=dict)
-    #: Whether the manifest says that the build is partial.
+    #: Whether the build is partial, by its manifest.
     partial: bool = False
     #: The question of each check, by its name.
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Verification:
 
     @property
     def exit_code(self) -> int:
-        """Return 0 without a failure, 1 with one, and else the worst that is said.
+        """Return 0 without a failure, 1 with one, otherwise the worst one.
 
         65: something cannot be read at all; 69: no check failed, one was not run.
         """

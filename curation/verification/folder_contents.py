@@ -23,7 +23,7 @@ from curation.system.user_files import reading_parquet
 from curation.system.words import shortened
 from curation.verification.findings import READABLE, Finding
 
-#: Bytes of the largest text file that is read whole.
+#: Bytes of the largest text file to read whole.
 _MAX_TEXT = 64 * 2**20
 _SHOWN = 200
 
@@ -87,7 +87,7 @@ class FolderContents:
         """Return a program that made the folder and has another version here, or "".
 
         Args:
-            names: Those that matter beside Python; none for all.
+            names: The relevant ones besides Python; empty for all.
         """
         if self.manifest is None:
             return MANIFEST
@@ -105,7 +105,7 @@ def open_folder(folder: Path) -> FolderContents:
     """Open a dataset folder.
 
     Raises:
-        NoInput: there is no such folder, or it is no build.
+        NoInput: no such folder, or it is not a build.
     """
     if not folder.is_dir():
         raise NoInput("no such folder", str(folder), "csbdata build makes one")

@@ -61,11 +61,11 @@ if TYPE_CHECKING:
 #: Records of a row group whose instances are judged, and instances of each.
 _RECORDS: Final = 24
 _OF_RECORD: Final = 4
-#: Records of a row group that are made again, and characters of the longest of them:
+#: Regenerated records of a row group, and characters of the longest of them:
 #: one of a megabyte takes seconds, and hundreds of megabytes.
 _MADE_AGAIN: Final = 2
 _LENGTH: Final = 20_000
-#: The programs that decide what is made, by their names in the manifest.
+#: The programs that decide the content, by their names in the manifest.
 _MAKERS: Final = ("csbdata", "fastjsonschema", "jsonschema", "jsonschema-rs", "regress")
 _SHOWN: Final = 60
 #: The labels that one verdict gives.
@@ -93,14 +93,14 @@ def label_batches(contents: FolderContents) -> Iterator[CheckBatch]:
 
 
 def judge_or_make_again(folder: Path, item: CheckItem) -> CheckResult:
-    """Judge the instances of a row group, or make those of its records again."""
+    """Judge the instances of a row group, or regenerate its records'."""
     inside, _, name = item.where.rpartition("/")
     split = name.partition("-")[0]
     if holds_instances(inside):
-        counted_name = "instances judged"
+        counted_name = "judged instance"
         compared, faults = _judge_again(folder, item, records_config(inside), split)
     else:
-        counted_name = "records made again"
+        counted_name = "regenerated record"
         compared, faults = _make_again(folder, item, inside, split)
     return CheckResult(
         findings=[
@@ -187,7 +187,7 @@ def _label_fault(row: _Row, right: InstanceRow | str) -> str:
 
 
 def _leaves(verdicts: Json) -> list[Json]:
-    """Return the verdicts in a row: each validator's, then those of `heeding`."""
+    """Return the verdicts in a row: each validator's, then the ones of `heeding`."""
     if isinstance(verdicts, dict):
         verdicts = [*verdicts.values()]
     if not isinstance(verdicts, list):

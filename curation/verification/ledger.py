@@ -29,7 +29,7 @@ from curation.system.words import counted
 if TYPE_CHECKING:
     from curation.verification.folder_contents import FolderContents, ParquetTable
 
-#: Findings of one kind that are listed one by one.
+#: Number of individually listed findings of one kind.
 _MAX_LISTED = 20
 _KEY = ["config", "unique_id"]
 #: The columns of a record that its document has too.
@@ -50,13 +50,13 @@ _Fault: TypeAlias = tuple[str, str]
 def ledger_faults(contents: FolderContents) -> Iterator[_Fault]:
     """Yield what of the ledger, the manifest's facts or the instances contradicts."""
     tables, reports = {DOCUMENTS, CHANGES}, LEDGER_COLUMNS.keys()
-    there = contents.tables.keys()
-    if DOCUMENTS not in there:
+    present = contents.tables.keys()
+    if DOCUMENTS not in present:
         yield DOCUMENTS, "missing"
     elif contents.manifest:
         documents = pl.read_parquet(contents.files[DOCUMENTS], glob=False)
         changes = pl.DataFrame(CHANGE_COLUMNS.empty_table())
-        if CHANGES in there:  # a table without rows is not written
+        if CHANGES in present:  # a table without rows is not written
             changes = pl.read_parquet(contents.files[CHANGES], glob=False)
         yield from _documents(documents, changes, contents.manifest)
         yield from _facts(documents, contents.manifest)
@@ -64,9 +64,9 @@ def ledger_faults(contents: FolderContents) -> Iterator[_Fault]:
     has_instances = any(
         holds_instances(table.folder) for table in contents.tables.values()
     )
-    if has_instances and INSTANCE_LEDGER in there:
+    if has_instances and INSTANCE_LEDGER in present:
         yield from _instances(contents)
-    elif has_instances or reports & there:
+    elif has_instances or reports & present:
         yield FOLDER, "instances without their ledger, or a ledger without instances"
     for path, table in contents.tables.items():
         if table.folder == FOLDER and path not in tables | reports:
@@ -179,9 +179,9 @@ def _records(
     yield from _rows(gone, DOCUMENTS, "kept in the ledger, but no row")
     strays = records.join(in_ledger, on=keys, how="anti")
     yield from _rows(strays, DOCUMENTS, "not kept in the ledger")
-    both = records.join(in_ledger, on=_KEY, suffix="_in_ledger")
+    joined = records.join(in_ledger, on=_KEY, suffix="_in_ledger")
     for name in (*_SHARED, "changes"):
-        wrong = both.filter(pl.col(name).ne_missing(pl.col(f"{name}_in_ledger")))
+        wrong = joined.filter(pl.col(name).ne_missing(pl.col(f"{name}_in_ledger")))
         yield from _rows(wrong, DOCUMENTS, f"{name} is not that of the ledger")
     chosen = rule_set(rules)
     mechanical = [
@@ -192,14 +192,14 @@ def _records(
     yield from _rows(wrong, DOCUMENTS, "repaired is not what `changes` says")
     size = "raw_field_count" if chosen.subset_by_raw_file else "field_count"
     columns = ("config", "unique_id", "raw_config", size)
-    for config, unique_id, raw, fields in both.select(columns).iter_rows():
+    for config, unique_id, raw, fields in joined.select(columns).iter_rows():
         right = final_config(raw, fields or 0)
         if config != right or is_github_config(raw):
             yield f"{config}/{unique_id}", f"read for {raw}, it belongs in {right}"
 
 
 def _instances(contents: FolderContents) -> Iterator[_Fault]:
-    """Yield the records whose instances are not what ledger or record says."""
+    """Yield the records whose instances contradict ledger or record."""
     tables = [
         table for table in contents.tables.values() if holds_instances(table.folder)
     ]
@@ -219,13 +219,13 @@ def _instances(contents: FolderContents) -> Iterator[_Fault]:
         asks=(_NEAR_MISS & (pl.col("keyword") != "type")).any(),
     )
     ledger = pl.read_parquet(contents.files[INSTANCE_LEDGER], glob=False)
-    both = ledger.join(counts, on=keys, how="full", coalesce=True).sort(keys)
+    joined = ledger.join(counts, on=keys, how="full", coalesce=True).sort(keys)
     records = _read_columns(contents, contents.records(), ("unique_id", "vacuous"))
-    vacuous = both.join(records.filter("vacuous"), on=keys)
+    vacuous = joined.join(records.filter("vacuous"), on=keys)
     for wrong, detail in (
         *(
             (
-                both.filter(
+                joined.filter(
                     pl.col(name).fill_null(0).cast(pl.Int64)
                     != pl.col(f"made_{name}").fill_null(0)
                 ),
@@ -233,10 +233,10 @@ def _instances(contents: FolderContents) -> Iterator[_Fault]:
             )
             for name in ("witnesses", "near_misses")
         ),
-        (both.filter("misnumbered"), "its instances are not numbered one by one"),
-        (both.filter("unknown"), "an instance of a kind that no build writes"),
+        (joined.filter("misnumbered"), "its instances are not numbered one by one"),
+        (joined.filter("unknown"), "an instance of a kind that no build writes"),
         (
-            both.filter("mislabelled"),
+            joined.filter("mislabelled"),
             "a near miss that is valid, or a witness that is not",
         ),
         (vacuous.filter("asks"), "vacuous, but a near miss fails another keyword"),

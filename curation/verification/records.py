@@ -118,7 +118,7 @@ def check_record(folder: Path, item: CheckItem) -> CheckResult:
         values = [msgspec.convert({**row, **right, **computed}, _SplitRow)]
     findings += [Finding(where=where, detail=detail) for detail in wrong]
     return CheckResult(
-        findings=findings, counted={"schemas validated": 1}, values=values
+        findings=findings, counted={"validated schema": 1}, values=values
     )
 
 
@@ -161,7 +161,7 @@ def _dialect_faults(row: _Row, schema: Json, dialect: Dialect) -> Iterator[str]:
 
 
 def judge_records(contents: FolderContents, result: CheckResult) -> CheckResult:
-    """Compare the ledger with all records, and count what the folder holds."""
+    """Compare the ledger with all records, and count the folder's content."""
     records = list(contents.records())
     return CheckResult(
         findings=[
@@ -177,13 +177,13 @@ def judge_records(contents: FolderContents, result: CheckResult) -> CheckResult:
             ),
         ],
         counted={
-            "records": sum(table.metadata.num_rows for table in records),
-            "instances": sum(
+            "record": sum(table.metadata.num_rows for table in records),
+            "instance": sum(
                 table.metadata.num_rows
                 for table in contents.tables.values()
                 if holds_instances(table.folder)
             ),
-            "configs": len({table.folder for table in records}),
+            "config": len({table.folder for table in records}),
             **result.counted,
         },
     )
@@ -239,10 +239,10 @@ def judge_splits(contents: FolderContents, result: CheckResult) -> CheckResult:
     return CheckResult(
         findings=findings,
         counted={
-            "near-duplicate clusters": sum(
+            "near-duplicate cluster": sum(
                 len(members) > 1 for members in splits.values()
             ),
-            "test records with a cluster in train": sum(
+            "test record with a cluster in train": sum(
                 members.count("test") for members in in_train
             ),
         },
@@ -252,7 +252,7 @@ def judge_splits(contents: FolderContents, result: CheckResult) -> CheckResult:
 LEAKAGE = FolderCheck(
     name="leakage",
     question="do splits and clusters follow from schemas, with none in two splits?",
-    # Those of `rows`: what a child reads of a record serves both checks.
+    # Those of `rows`: a child reads a record once for both checks.
     batches=row_batches,
     work=check_record,
     judge=judge_splits,

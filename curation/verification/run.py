@@ -77,7 +77,7 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
         nonce: Seeds the sample, so that whoever changes a folder cannot know it.
 
     Raises:
-        NoInput: there is no such folder, or it is no build.
+        NoInput: no such folder, or it is not a build.
         WorkerDidNotStart: no child process can be started.
     """
     contents = open_folder(folder)
@@ -145,7 +145,7 @@ def _run_batches(
         program = Program(
             module=__name__,
             setup=str(folder.resolve()),
-            # `datasets` stays off the network, and in a folder of its own.
+            # `datasets` stays off the network, and in a separate folder.
             environment={
                 "HF_HOME": cache,
                 "HF_DATASETS_OFFLINE": "1",

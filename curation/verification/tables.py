@@ -3,7 +3,7 @@
 `datasets` opens the tables of every config offline. The card's own list of them is
 compared byte for byte and never obeyed: it may name any file, or an address.
 
-Written again by the same pyarrow, a table has the same bytes: nothing else can stand in
+Written again by the same pyarrow, a table has the same bytes: nothing can hide in
 its metadata, its statistics, or between its pages, and its files, row groups and page
 indexes are those that the Hub's viewer needs.
 """
@@ -90,7 +90,7 @@ def open_config(folder: Path, item: CheckItem) -> CheckResult:
             findings.append(Finding(where=f"{item.where}/{split}", detail=detail))
     return CheckResult(
         findings=findings,
-        counted={"configs opened": 1, "splits opened": len(loaded)},
+        counted={"opened config": 1, "opened split": len(loaded)},
     )
 
 
@@ -144,7 +144,7 @@ def _table_faults(
 
     Args:
         folder: The dataset folder.
-        where: The path of a ledger's table, or that of a split without its ending.
+        where: The path of a ledger's table, or a split's without its ending.
         form: The form of the tables.
     """
     inside, _, split = where.rpartition("/")
@@ -169,11 +169,11 @@ def _table_faults(
                 for row in chain.from_iterable(map(pa.Table.to_pylist, groups)):
                     files.add(SimpleNamespace(**row))
         for name in sorted({*names, *names_in(again)}):
-            there, right = (
+            present, right = (
                 file_digest(side / name) if (side / name).is_file() else ""
                 for side in (folder, again)
             )
-            if there != right:
+            if present != right:
                 yield name, "not written as a build writes its rows"
     if form is RECORDS:
         keys = [

@@ -16,7 +16,7 @@ from curation.core.json_types import UntypedJson
 from curation.json.text import canonical
 from curation.system.user_files import cards_folder, raw_folder
 
-#: Libraries whose version decides what a build keeps or how its bytes look.
+#: Libraries whose version decides the content or the bytes of a build.
 _DECISIVE = (
     *("fastjsonschema", "google-re2", "huggingface_hub", "jinja2", "jsonschema"),
     *("jsonschema-rs", "matplotlib", "orjson", "polars", "pyarrow", "referencing"),
@@ -40,7 +40,7 @@ def code_files() -> list[tuple[Path, Path]]:
     """Return every file of ours that decides a result, each after its root folder.
 
     These are the modules and tables of `curation`, `raw/` and `cards/`; the sample has
-    a digest of its own.
+    a separate digest.
     """
     package, raw, cards = Path(__file__).parents[1], raw_folder(), cards_folder()
     found = {
@@ -57,7 +57,7 @@ def code_files() -> list[tuple[Path, Path]]:
 
 @cache
 def code_digest() -> str:
-    """Return the sha256 of our own code and data (`code_files`), by name and content.
+    """Return the sha256 of csbdata's code and data (`code_files`), by name and content.
 
     Raises:
         OSError: a file of the installation cannot be read.

@@ -38,7 +38,7 @@ Message: TypeAlias = "Json | msgspec.Struct | Mapping[str, Message] | Sequence[M
 
 
 class WorkerLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a worker; which fields are there tells what it means."""
+    """One line of a worker; its fields decide its meaning."""
 
     #: The worker waits for requests.
     ready: bool = False
@@ -58,7 +58,7 @@ _LINES = msgspec.json.Decoder(WorkerLine)
 
 
 def decode_line(line: bytes) -> WorkerLine:
-    """Return one line of a worker; of what is no message an empty one."""
+    """Return one line of a worker; an empty one for other text."""
     try:
         return _LINES.decode(line)
     except (ValueError, RecursionError):
@@ -66,13 +66,13 @@ def decode_line(line: bytes) -> WorkerLine:
 
 
 #: `Limits.wall_times` of work whose result must not turn on how busy the machine is:
-#: what becomes of a document, and what is found out about a schema.
+#: decisions about documents, and answers about schemas.
 BUSY_MACHINE: Final = 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits of a worker and its requests; of a build part of its fingerprint."""
+    """The limits of a worker and its requests; part of a build's fingerprint."""
 
     #: Seconds for one document (request) in a worker: by the wall clock, unless
     #: `wall_times` is more than 1, then of processor time.
@@ -82,7 +82,7 @@ class Limits:
     wall_times: float = 1.0
     #: Seconds by the wall clock until a worker is ready.
     start_seconds: float = 60.0
-    #: MiB that a worker may take above what it holds when it is ready.
+    #: MiB that a worker may take above its memory when it is ready.
     memory_mb: int = 1024
     #: MiB of the largest file that a worker may write.
     file_mb: int = 64
@@ -110,7 +110,7 @@ def too_many(value: Json, most: int = NODES) -> Rejected | None:
 
 
 def too_identified(value: Json) -> Rejected | None:
-    """Return why identifiers stand too deep inside each other, or None."""
+    """Return why identifiers are nested too deep, or None."""
     stack = [(value, 0)]
     while stack:
         outer, level = stack.pop()
@@ -177,7 +177,7 @@ class ProcessResult(NamedTuple):
     stderr: str = ""
     #: Seconds by the parent's clock.
     seconds: float = 0.0
-    #: Of a time-out: the wall clock ended it, its processor time was not used up or not
+    #: For a time-out: the wall clock ended it, its processor time was unused or not
     #: looked at.
     by_wall_clock: bool = False
     #: Whether the process then spent most of the time that it did not compute in

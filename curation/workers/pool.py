@@ -1,7 +1,7 @@
 """Work in child processes: their death is an outcome of the request.
 
 A request that hangs, crashes its process or exceeds its memory gets that as its
-`ProcessResult`; the rest of its batch goes on in a fresh process. The parent enforces
+`ProcessResult`; the rest of its batch continues in a fresh process. The parent enforces
 deadlines by a signal: a native loop cannot be stopped from inside.
 """
 
@@ -34,7 +34,7 @@ def in_batches(
         items: What is cut.
         weight: The weight of a item, such as its length in bytes.
         most: Items after which a batch ends.
-        heaviest: A batch ends as well once it weighs so much or more.
+        heaviest: A batch ends as well once it reaches this weight.
 
     Example:
         >>> list(in_batches(["a", "bcd", "e"], len, most=2, heaviest=4))
@@ -191,7 +191,7 @@ class Pool:
         return finished
 
     def _take_results(self, worker: Worker, task: _Task) -> None:
-        """Take a worker's results; start again behind a request of which it died."""
+        """Take a worker's results; start again after a request of which it died."""
         for result in worker.collect():
             died = result.ending not in (Ending.OK, Ending.ERROR)
             task.deaths += died

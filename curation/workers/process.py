@@ -1,6 +1,6 @@
 """One child process: its pipes, its memory, and its end.
 
-The child runs in a session of its own: it is killed with all that it started, and
+The child runs in a separate session: it is killed with all its children, and
 Ctrl-C reaches only the parent.
 """
 
@@ -54,7 +54,7 @@ class Program(NamedTuple):
     file: Path = Path()
     #: What its `start` function is given.
     setup: Message = None
-    #: The Python that runs it; it may be that of another environment.
+    #: The Python that runs it; it may be another environment's.
     interpreter: str = sys.executable
     arguments: tuple[str, ...] = ()
     #: Environment variables beyond the allow-list.
@@ -133,14 +133,14 @@ class Child:
         self._input_closed = False
         self._output_ended = False
         self._stopped = False
-        #: Whole lines that were received and not yet taken.
+        #: Whole lines received and not yet taken.
         self.lines: deque[bytes] = deque()
         #: The child has closed its end of the answer pipe.
         self.ended = False
 
     @property
     def last_output(self) -> str:
-        """The end of what it wrote to standard output and standard error."""
+        """The end of its standard output and standard error."""
         return self._last_output.decode("utf-8", "replace")
 
     @property
@@ -153,7 +153,7 @@ class Child:
         with contextlib.suppress(OSError, ValueError, IndexError):
             pages = Path(f"/proc/{self._process.pid}/statm").read_text("ascii").split()
             return int(pages[1]) * os.sysconf("SC_PAGE_SIZE")
-        import psutil  # noqa: PLC0415 - takes time, and only where there is no /proc
+        import psutil  # noqa: PLC0415 - takes time, and only needed without /proc
 
         try:
             return int(psutil.Process(self._process.pid).memory_info().rss)
@@ -166,7 +166,7 @@ class Child:
             text = Path(f"/proc/{self._process.pid}/stat").read_text("utf-8", "replace")
             times = text.rpartition(")")[2].split()[11:13]
             return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
-        import psutil  # noqa: PLC0415 - takes time, and only where there is no /proc
+        import psutil  # noqa: PLC0415 - takes time, and only needed without /proc
 
         try:
             used = psutil.Process(self._process.pid).cpu_times()
@@ -214,14 +214,14 @@ class Child:
         if chunk is None:
             return
         self.ended = not chunk
-        *lines, rest = chunk.split(b"\n")
+        *lines, remainder = chunk.split(b"\n")
         for line in lines:
             self.lines.append(bytes(self._incoming) + line)
             self._incoming.clear()
-        self._incoming += rest
+        self._incoming += remainder
 
     def _read_output(self) -> bool:
-        """Read what was printed last; return whether there was anything."""
+        """Read the last output; return whether there was any."""
         chunk = _read(self._output)
         if chunk is not None:
             self._output_ended = not chunk
@@ -260,7 +260,7 @@ class Child:
         return ProcessResult(ending=ending, detail=detail, signal=number)
 
     def stop(self, *, let_it_finish: bool = False) -> None:
-        """End the process and all it started, and read what it printed last.
+        """End the process and all its children, and read its last output.
 
         Args:
             let_it_finish: Close its commands first, and wait a moment for its own end.
@@ -286,7 +286,7 @@ class Child:
 
 
 def exchange(children: Iterable[Child], seconds: float) -> None:
-    """Move what can be moved on all pipes; wait at most so long for the first."""
+    """Move available bytes on all pipes; wait at most this long for the first."""
     poll, calls = select.poll(), {}
     for child in children:
         for descriptor, events, call in child.interests():
@@ -301,7 +301,7 @@ def exchange(children: Iterable[Child], seconds: float) -> None:
 
 
 def _read(descriptor: int) -> bytes | None:
-    """Return what is there, empty at the end of file, None if nothing is there."""
+    """Return available bytes, empty at the end of file, None without any."""
     try:
         return os.read(descriptor, _CHUNK)
     except BlockingIOError:
@@ -326,13 +326,13 @@ class Fork:
             channel: The descriptors of its pipes, as in the variable `CHANNEL`.
             inherited: Descriptors of this process that the child must not keep.
         """
-        from curation.workers import child  # noqa: PLC0415 - what is forked runs it
+        from curation.workers import child  # noqa: PLC0415 - the forked child runs it
 
         reading, writing = os.pipe()
         self.returncode = 0
         self.args = module
         with warnings.catch_warnings():
-            # Python 3.12 warns of the thread that tells a person of progress.
+            # Python 3.12 warns of the thread that prints progress.
             warnings.simplefilter("ignore", DeprecationWarning)
             self.pid = os.fork()
         if self.pid == 0:
@@ -354,7 +354,7 @@ class Fork:
         """Wait for the end; return the exit status, negative after a signal.
 
         Raises:
-            TimeoutExpired: it goes on.
+            TimeoutExpired: it continues.
         """
         end = time.monotonic() + timeout
         while not self._ended:
@@ -395,7 +395,7 @@ class SharedMemory:
         """Make it, filled with zeros; a size of 0 is a file that may grow.
 
         Raises:
-            OSError: there is no memory, or no place for it.
+            OSError: memory is short, or no place for it.
         """
         # A child opens the same by its path.
         if hasattr(os, "memfd_create"):
@@ -406,7 +406,7 @@ class SharedMemory:
         self.bytes: mmap.mmap | bytes = b""
         if size:
             os.ftruncate(self._file, size)
-            # Writable, as what is handed to a device must be.
+            # Writable, as a device needs it.
             self.bytes = mmap.mmap(self._file, size)
 
     def __enter__(self) -> Self:

@@ -39,7 +39,7 @@ _Answer = TypeVar("_Answer")
 #: Name of the environment variable with the two file descriptors.
 CHANNEL = "CSBDATA_CHANNEL"
 _PR_SET_PDEATHSIG = 1
-#: Bytes that a child may print beside one answer: a little less than the largest file
+#: Bytes that a child may print with one answer: a little less than the largest file
 #: that it may write.
 MAX_PRINTED_BYTES = 60 * 2**20
 
@@ -59,7 +59,7 @@ def serve(
 
     Args:
         start: Called once with the parent's set-up value; returns the function that
-            answers one request. Limits are set after it, so that what it imports and
+            answers one request. Limits are set after it, so that its imports and
             maps does not count. An exception of the function is that request's error.
         encode: Writes a value as one line of JSON.
         decode: Reads a line of JSON.
@@ -123,7 +123,7 @@ def _send(answers: BinaryIO, line: bytes) -> None:
 
 
 def _limit(limits: dict[str, int]) -> None:
-    """Set the limits on this process; memory counts from what it holds now.
+    """Set the limits on this process; memory counts from the present use.
 
     They are `memory_bytes`, `file_bytes` of the largest file, and `open_files`.
     """

@@ -1,4 +1,4 @@
-"""Workers on the nodes of a Ray cluster, in the place of those of this machine.
+"""Workers on the nodes of a Ray cluster, instead of this machine's.
 
 Each batch is one task, on one CPU of a node, which keeps its worker for the next one.
 Nothing else imports ray. Every node needs the same csbdata, and the input files at the
@@ -42,11 +42,11 @@ _RETRIES = 3
 _LOOK_SECONDS = 2.0
 #: Seconds to wait for a connection to the head of a cluster.
 _CONNECT_SECONDS = 5.0
-#: Bytes of the object store of a cluster that is started here; Ray spills the rest.
+#: Bytes of the object store of a cluster started here; Ray spills the rest.
 _STORE_BYTES = 100 * 2**20
-#: Batches for each CPU that are handed over before the first is done.
+#: Batches for each CPU handed over before the first is done.
 _AHEAD = 2
-#: What each Python of a node that is started here reads first.
+#: The first file read by each Python of a node started here.
 NODE_PATH: Final = str(Path(__file__).with_name("ray_node"))
 #: Set before Ray is imported: no usage statistics, no warnings about its settings.
 _SETTINGS = {
@@ -62,10 +62,10 @@ def ray_address(executor: str) -> str | None:
     """Return the address in `ray[:ADDRESS]`; None for `local`.
 
     `HOST:PORT` is the head of a cluster, `auto` the cluster of this machine, and an
-    empty address a cluster that is started here and ends with the command.
+    empty address a cluster started here and ends with the command.
 
     Raises:
-        BadUsage: it is no executor.
+        BadUsage: it is not an executor.
 
     Example:
         >>> ray_address("local"), ray_address("ray"), ray_address("ray:10.0.0.1:6379")
@@ -109,7 +109,7 @@ def pools_of(executor: str, say: Callable[[str], None]) -> Iterator[OpenPool]:
         raise Unavailable(
             "--executor ray needs the library ray", then=install_extra("ray")
         ) from error
-    here = {
+    identity = {
         "num_cpus": os.cpu_count() or 1,
         "include_dashboard": False,
         "object_store_memory": _STORE_BYTES,
@@ -129,7 +129,7 @@ def pools_of(executor: str, say: Callable[[str], None]) -> Iterator[OpenPool]:
             address=address or "local",
             log_to_driver=False,
             logging_level="CRITICAL",
-            **({} if address else here),
+            **({} if address else identity),
         )
     except Exception as error:
         ray.shutdown()
@@ -159,7 +159,7 @@ class RayPool(Pool):
         limits: Limits | None = None,
         attempts: int = 2,
     ) -> None:
-        """Take the cluster, where to report on its nodes, and what a pool takes."""
+        """Take the cluster, where to report on its nodes, and a pool's arguments."""
         self._ray, self._say = ray, say
         self._worker = pickle.dumps((program, limits, attempts))
         self._driver = tuple(_identity(program).items())
@@ -267,11 +267,11 @@ def _open_worker(
         driver: The identity of the driver.
     """
     program, limits, attempts = pickle.loads(worker)  # noqa: S301 - from the driver
-    here = _identity(program)
+    identity = _identity(program)
     different = [
-        f"{name} {here.get(name, 'none')[:12]}, not {value[:12]}"
+        f"{name} {identity.get(name, 'none')[:12]}, not {value[:12]}"
         for name, value in driver
-        if here.get(name) != value
+        if identity.get(name) != value
     ]
     if not different:
         return Pool(program, jobs=1, limits=limits, attempts=attempts)

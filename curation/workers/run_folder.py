@@ -1,4 +1,4 @@
-"""The run folder: its lock, and finished work that is verified before it is used."""
+"""The run folder: its lock, and finished work, verified before its use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from curation.system import atomic_files
 from curation.system.atomic_files import sweep_tree, unfinished, writing
 from curation.system.errors import TemporarilyUnavailable
 
-#: Fingerprints beside a run's own whose finished work is kept.
+#: Number of other fingerprints whose finished work is kept.
 _KEPT: Final = 2
 #: The folder in a run folder that holds the finished work.
 _COMPLETIONS: Final = "completions"
@@ -61,7 +61,7 @@ class RunFolder:
 
     #: The folder of the run.
     folder: Path
-    #: A digest of everything that decides what the pieces are.
+    #: A digest of everything that decides the pieces.
     fingerprint: str
 
     @classmethod
@@ -94,7 +94,7 @@ class RunFolder:
     def store(self, name: str, payload: bytes) -> None:
         """Store a piece: whole, or not at all.
 
-        It is not waited for until the disk has it: what a power failure leaves of it
+        It is not waited for until the disk has it: its remains after a power failure
         has another digest.
 
         Raises:

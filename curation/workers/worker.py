@@ -1,4 +1,4 @@
-"""One child process that is asked questions, and is replaced when it dies."""
+"""One child process that answers requests, and is replaced when it dies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Worker:
         self._child: Child | None = None
         self._ready = False
         self._answered = 0
-        #: Of the requests without an answer.
+        #: Seconds of the requests without an answer.
         self._deadlines: deque[float] = deque()
         self._clock = 0.0
         #: Seconds by which the present request's deadline was moved, as its processor
@@ -77,7 +77,7 @@ class Worker:
         return self._child
 
     def start(self) -> None:
-        """Start the child if there is none, and wait until it is ready.
+        """Start the child if it is not running, and wait until it is ready.
 
         Raises:
             WorkerDidNotStart: it cannot be started.
@@ -88,7 +88,7 @@ class Worker:
             self.wait()
 
     def launch(self) -> Child:
-        """Start the child if there is none, and let it get ready meanwhile.
+        """Start the child if it is not running, and let it get ready meanwhile.
 
         Raises:
             OSError: the interpreter cannot be run.
@@ -124,7 +124,7 @@ class Worker:
                 return results[0]
 
     def wait(self, seconds: float | None = None) -> list[ProcessResult]:
-        """Wait for something to happen, at most so long; return what has come.
+        """Wait for something to happen, at most this long; return the new results.
 
         Raises:
             WorkerDidNotStart: the worker cannot be started.
@@ -145,8 +145,8 @@ class Worker:
 
         Args:
             requests: What the worker's function is given, one after the other.
-            seconds: The deadline of every request, or one for each of them; that of the
-                limits by default, and in the same kind of time.
+            seconds: The deadline of every request, or one for each of them; the
+                limits' by default, and in the same kind of time.
         """
         self._retire()
         child = self.launch()
@@ -155,7 +155,7 @@ class Worker:
             limit = [limit] * len(requests)
         self._deadlines, self._answered = deque(limit), 0
         self._batches += 1
-        # Of a child that gets ready, the seconds of its start count from here.
+        # The seconds of a child's start count from here.
         self._begin_request(time.monotonic())
         child.send(msgspec.json.encode({"requests": requests}))
 
@@ -195,7 +195,7 @@ class Worker:
             child.stop(let_it_finish=is_idle)
 
     def kill(self) -> None:
-        """End the child without waiting for what it is doing."""
+        """End the child without waiting for its work."""
         child, self._child, self._ready = self._child, None, False
         if child is not None:
             child.stop()
@@ -314,9 +314,9 @@ class Worker:
             self._results.append(end._replace(stderr=printed, seconds=seconds))
         elif not was_ready:
             self._failed_starts += 1
-            file, what = self._program.name, f"{end.detail} {printed}"
+            file, message = self._program.name, f"{end.detail} {printed}"
             if end.ending is Ending.TIMEOUT:
                 then = "run the command again when the machine is less busy"
-                raise WorkerStartsTooSlowly(what, file, then)
+                raise WorkerStartsTooSlowly(message, file, then)
             if self._failed_starts >= _STARTS:
-                raise WorkerDidNotStart(what, file)
+                raise WorkerDidNotStart(message, file)

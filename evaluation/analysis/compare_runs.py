@@ -501,7 +501,7 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
     """Return the significant slowdowns against the baseline, side a of each pair.
 
     A time is if the whole 95 % interval of its ratio is above `SLOWER`. If no time
-    could be compared, that is reported.
+    could be compared, this is reported.
     """
     slower = []
     compared = False

@@ -118,7 +118,7 @@ def fault_lines(
         label: The engine's label.
         task: The task whose rows are read.
         fetch: Where the tokenizer is.
-        say: Prints what takes long.
+        say: Prints slow steps.
     """
     classes = faults(run, label, task)
     if not classes:
@@ -194,12 +194,12 @@ def _reason(fault: EngineFault, shown: InstanceResult | None, path: str) -> str:
         return f"{why.keyword} is not enforced{setting}"
     # What a smaller schema does without is not the reason.
     why = shown.why or why
-    what = "valid text" if why.stands == OTHER else why.stands
+    message = "valid text" if why.stands == OTHER else why.stands
     blocked = "" if shown.verdict is WalkVerdict.MASK_GAP else " blocked"
     keyword = f", where {why.keyword} applies" if why.keyword else ""
     setting = f" ({why.setting})" if why.setting else ""
     detail = f": {shown.detail}" if shown.detail else ""
-    return f"{what}{blocked}{keyword}{setting}{detail}"
+    return f"{message}{blocked}{keyword}{setting}{detail}"
 
 
 def _line_in(warnings: Sequence[str], path: str) -> str:

@@ -86,7 +86,7 @@ class _Paper(msgspec.Struct, frozen=True, kw_only=True):
     tables: dict[int, _PaperTable]
 
 
-def _read(name: str, kind: Any) -> Any:  # noqa: ANN401 - of the kind that is named
+def _read(name: str, kind: Any) -> Any:  # noqa: ANN401 - of the named kind
     text = files(__package__).joinpath(name).read_text("utf-8")
     return msgspec.toml.decode(text, type=kind)
 

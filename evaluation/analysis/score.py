@@ -268,7 +268,7 @@ def score(
         fields: dict[str, Counter[str]] = defaultdict(Counter)
         leaves = comparison.leaves(value, values.get(name))
         if name not in values and not leaves:
-            # All is null in the gold, but no answer says so.
+            # All is null in the gold, but no answer repeats this.
             leaves = [Leaf((), "omitted", value, None, exact=False)]
         for leaf in leaves:
             where = pointer(leaf.path)

@@ -76,7 +76,7 @@ def _less(value: Json) -> Iterator[Json]:
         members = [*value.items()]
         yield from map(dict, _without_spans(members))
         for name, member in members:
-            # An empty `enum` or `anyOf` is no schema: without it there is one.
+            # An empty `enum` or `anyOf` is not a schema: without it the rest is.
             yield from (
                 {**value, name: smaller} for smaller in _less(member) if smaller != []
             )

@@ -72,7 +72,7 @@ class JsonAnswer:
     duplicates: tuple[str, ...] = ()
 
 
-class _Refused(ValueError):  # noqa: N818 (it says what it is)
+class _Refused(ValueError):  # noqa: N818 (named by its meaning)
     """A number that Python's parser would accept."""
 
 

@@ -26,9 +26,9 @@ class Side:
     """A model with the engines it writes under, or the ways in which it is asked."""
 
     options: ModelOptions
-    #: Of a local model.
+    #: A local model's engines.
     engines: Sequence[EngineUnderTest] = ()
-    #: Of a model behind a server: the same server, asked in each way.
+    #: A server's model, once for each way to send a schema.
     servers: Sequence[ModelServer] = ()
     #: What the tokens of a server cost; None if that is not known.
     prices: TokenPrices | None = None
@@ -85,7 +85,7 @@ def engines_of(request: RunRequest) -> list[Side]:
     A server is asked in the ways that `--engine` names.
 
     Raises:
-        BadUsage: there is no such engine, way to ask or option, or what a
+        BadUsage: no such engine, way to ask or option, or what a
             limit of cost is to be counted by.
         Unavailable: a server does not answer (exit 69).
     """

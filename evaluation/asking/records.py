@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evaluation.asking.request import RunRequest, SuiteChoice
 
 
-#: What a run's header calls records that were handed in.
+#: Source in a run's header of records passed in memory.
 GIVEN = "given"
 #: What `--data` calls the records that a suite generates, and how many these are.
 OWN: Final = "own"
@@ -47,7 +47,7 @@ def open_records(
     """Return the data of a request.
 
     Args:
-        request: says which data, and which of its records.
+        request: names the data and its records.
         progress: shows what takes long.
         instances: whether records without instances get some; those that were
             handed in stay as they are.
@@ -86,10 +86,10 @@ def _drawn(records: Sequence[Record], request: RecordSelection) -> Sequence[Reco
     limit = request.limit
     if limit is None or limit >= len(records):
         return records
-    names = ((place, record.group, record.id) for place, record in enumerate(records))
+    names = ((index, record.group, record.id) for index, record in enumerate(records))
     from evaluation.data.sampling import draw  # noqa: PLC0415 - where some are drawn
 
-    return [records[place] for place in draw(names, limit, request.seed)]
+    return [records[index] for index in draw(names, limit, request.seed)]
 
 
 _JSON_LINES: Final = re.compile(r"\.jsonl\Z", re.IGNORECASE)
@@ -102,8 +102,8 @@ def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
     suite; the suite itself reads any other data.
 
     Raises:
-        NoInput: there are no such records.
-        BadData: a line of the file is no record of the suite, or two have one key.
+        NoInput: no such records.
+        BadData: a line of the file is not a record of the suite, or two have one key.
     """
     if request.dataset is not None:
         # The run has selected them while it opened the data.
@@ -123,9 +123,9 @@ def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
 
 
 def _of_suite(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
-    """Return what a suite reads or generates; without `--data`, its published data.
+    """Return a suite's records; without `--data`, those of its published data.
 
-    Where the Hub does not have them, its own records say so.
+    Where the Hub does not have them, the header names its own records.
     """
     suite, why = choice.suite, ""
     if suite.records is None:
@@ -160,7 +160,7 @@ def read_records(path: Path) -> list[Record]:
 
     Raises:
         NoInput: it cannot be read.
-        BadData: a line is no record; the message names it.
+        BadData: a line is not a record; the message names it.
     """
     records: list[Record] = []
     try:
@@ -171,8 +171,8 @@ def read_records(path: Path) -> list[Record]:
                         content = line.removeprefix(b"\xef\xbb\xbf")
                         records.append(msgspec.json.decode(content, type=Record))
                     except (ValueError, RecursionError) as error:
-                        what = f"no record: {error}"
-                        raise BadData(what, f"{path}:{number}") from error
+                        message = f"no record: {error}"
+                        raise BadData(message, f"{path}:{number}") from error
     except OSError as error:
         why = error.strerror or type(error).__name__
         then = "csbdata suite generate NAME writes one"
@@ -212,7 +212,7 @@ def refuse_overwriting(out: Path, data: str | None) -> None:
     """Refuse a file of prompts that would replace its data, or a run's records.
 
     Args:
-        out: The file; `RECORDS` is written beside it.
+        out: The file; `RECORDS` is written next to it.
         data: The source of the records.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The request of a run: what is measured, on which data, by whom; and its result."""
+"""The request of a run: tasks, data and engines; and its result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 RUNS: Final = Path("runs")
 #: The one value of `--compat`: do as the paper did.
 PAPER: Final = "paper"
-#: Of the paper's coverage experiment (section 5.1 of arXiv 2501.10868): its model, the
+#: The paper's coverage experiment (section 5.1 of arXiv 2501.10868): its model, the
 #: tokens that its code allowed each text, and the deadlines of a compile and of the
 #: rest.
 PAPER_MODEL: Final = "meta-llama/Llama-3.2-1B-Instruct"
@@ -39,7 +39,7 @@ _PAPER_SECONDS: Final = 40.0
 
 #: A build, a folder of JSON Schemas or of MaskBench's files, one such file, or
 #: `owner/name[@revision]` on the Hub; or the records themselves. None: the local
-#: build, else the published benchmark, else the embedded sample.
+#: build, otherwise the published benchmark, otherwise the embedded sample.
 Data: TypeAlias = "str | Path | Sequence[Record] | None"
 
 
@@ -67,7 +67,7 @@ class ModelOptions:
     forced: bool = False
     #: Minutes for which a server may be in trouble without any answer.
     patience: float = 10.0
-    #: Prices of a server's tokens; None: those of csbdata's list.
+    #: Prices of a server's tokens; None: from csbdata's list.
     prices: TokenPrices | None = None
     #: Empty, or `paper`.
     compat: str = ""
@@ -86,7 +86,7 @@ class ModelOptions:
 
     @property
     def over_http(self) -> bool:
-        """Whether the model is behind a server."""
+        """Whether a server runs the model."""
         if ":" not in self.model:
             return False
         from evaluation.servers.provider import is_served  # noqa: PLC0415 - of servers alone
@@ -167,7 +167,7 @@ def choose_suite(
         512
 
     Raises:
-        BadUsage: there is no such suite, setting, value or reading.
+        BadUsage: no such suite, setting, value or reading.
     """
     from evaluation.suites.registry import suite_named  # noqa: PLC0415 - of suites alone
 
@@ -199,7 +199,44 @@ def choose_suite(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What to measure, with whom, and within which limits.
+    """A run: what to measure, on which data, and within which limits.
+
+    Attributes:
+        engines: Each an engine's name, `NAME==VERSION`, or the path of an engine's
+            file; for a server's model the ways to send a schema. Empty: llguidance, and
+            for a suite none, which constrains nothing.
+        tasks: Names of tasks, as `csbdata eval --help` lists them.
+        suite: The suite whose records models answer; None: the tasks' suite.
+        data: A source (`--data`), or the schemas themselves; None for the default.
+        tokenizer: A tokenizer's name, its path, or a model on the Hub.
+        preset: Name of a set of engine options.
+        options: `NAME=VALUE` for every engine with that option, `ENGINE.NAME=VALUE` for
+            one.
+        adapt: Treatment of schemas that a model's provider does not accept.
+        settings: Settings of the tasks (`--set`).
+        bounds: Limits of time and memory of a case.
+        configs: Only these configs; empty for all.
+        splits: Only these splits; empty for all.
+        only: Only these ids (`ID` or `CONFIG/ID`); empty for all.
+        limit: Maximum number of records, each config by its share; None for all.
+        first: Whether to use the first ones, not a seeded draw; only for suites.
+        vacuous: Whether vacuous records of a build count: only the type of their root
+            can fail.
+        jobs: Workers at a time; None for one where times are results, otherwise one a
+            core.
+        repeats: How often every case is measured, in tasks whose times are results:
+            each time in a separate process, in turn with all others.
+        given_only: Whether only instances that the data holds are walked, and none are
+            made.
+        sha256: How the digest of the data must begin.
+        run_dir: The folder of the run; None for a folder below `runs/` named after the
+            plan.
+        models: The models that write; one alone for tasks.
+        repairs: How often an answer that fails is handed back with the reasons.
+        max_cost: Maximum cost of servers' answers, those in the folder included; None
+            for any.
+        max_requests: Maximum number of requests; those under way are completed.
+        fetch: How missing files are fetched, and where they are kept.
 
     Example:
         >>> request = RunRequest(engines=["llguidance"], tasks=["masks"], limit=50)
@@ -209,60 +246,36 @@ class RunRequest:
         ()
     """
 
-    #: Each an engine's name, `NAME==VERSION`, or the path of an engine's file; of a
-    #: model behind a server the ways in which it is asked. Empty: llguidance, and
-    #: of a suite none, which constrains nothing.
     engines: Sequence[str] = ()
-    #: Names of tasks, such as `csbdata eval --help` lists them.
     tasks: Sequence[str] = ()
-    #: The suite whose records models answer; None: that of the tasks.
     suite: SuiteChoice | None = None
     data: Data = None
-    #: A tokenizer's name, its path, or a model on the Hub.
     tokenizer: str = "smollm2"
-    #: Name of a set of engine options.
     preset: str = "faithful"
-    #: `NAME=VALUE` for every engine with that option, `ENGINE.NAME=VALUE` for one.
     options: Sequence[str] = ()
-    #: What is done with schemas that a model's provider does not take.
     adapt: Adapt = Adapt.SAFE
     settings: TaskSettings = field(default_factory=TaskSettings)
     bounds: Bounds = field(default_factory=Bounds)
-    #: Only these configs, splits and ids (`ID` or `CONFIG/ID`); empty for all.
     configs: Sequence[str] = ()
     splits: Sequence[str] = ()
     only: Sequence[str] = ()
-    #: At most so many records, each config by its share; None for all.
     limit: int | None = None
-    #: Whether the first ones are taken, and not a seeded draw; of a suite alone.
     first: bool = False
-    #: Whether vacuous records of a build count: only the type of their root can fail.
     vacuous: bool = False
-    #: Workers at a time; None for one where times are results, else one a core.
     jobs: int | None = None
-    #: How often every case is measured, in tasks whose times are results: each time
-    #: in a process of its own, in turn with all others.
     repeats: int = 1
-    #: Whether only instances that the data holds are walked, and none are made.
     given_only: bool = False
-    #: How the digest of the data must begin.
     sha256: str = ""
-    #: The folder of the run; None for a folder below `runs/` named after the plan.
     run_dir: Path | None = None
-    #: The models that write; one alone for tasks.
     models: Sequence[ModelOptions] = (ModelOptions(),)
-    #: How often an answer that fails is handed back with the reasons.
     repairs: int = 0
-    #: What the answers of servers may cost, those in the folder included, and how
-    #: many requests may be sent; None: any. Those under way are waited for.
     max_cost: float | None = None
     max_requests: int | None = None
-    #: How missing files are fetched, and where they are kept.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 
     @property
     def engine_specs(self) -> Sequence[str]:
-        """The engines, or else those of a request that names none."""
+        """The engines, or the default ones."""
         return self.engines or (("none",) if self.suite else ("llguidance",))
 
     def as_paper(self, explicit: Collection[str] = ()) -> RunRequest:

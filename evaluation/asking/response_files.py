@@ -1,6 +1,6 @@
 """Read files of responses, of csbdata's runs and of other programs.
 
-Each line is a `Response` as JSON, of which only `record` and `text` are required, or
+Each line is a `Response` as JSON, with at least `record` and `text`, or
 has the layout of a benchmark's authors.
 """
 
@@ -30,11 +30,11 @@ _SHOWN: Final = 160
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseFile:
-    """The responses of a file, and the lines that are none."""
+    """The responses of a file, and the invalid lines."""
 
     path: Path
     responses: Sequence[Response]
-    #: One line for each line that is no response: `FILE:LINE: why`.
+    #: One message for each invalid line: `FILE:LINE: why`.
     problems: Sequence[str]
 
     @property
@@ -90,7 +90,7 @@ def parse_response(line: bytes) -> Response:
     Half of a surrogate pair becomes its JSON escape, which any process can be sent.
 
     Raises:
-        ValueError: it is none; says why.
+        ValueError: it is invalid; with the reason.
     """
     return msgspec.convert(_value(line), Response)
 
@@ -123,7 +123,7 @@ def _value(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
     try:
         return msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # Python's own parser takes what is left: half surrogates, and bytes that are
+        # Python's own parser takes the rest: half surrogates, and bytes that are
         # not UTF-8, which become such halves.
         return _escaped(json.loads(line.decode("utf-8", "surrogateescape")))
 

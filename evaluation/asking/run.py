@@ -79,7 +79,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     """Measure engines, have models answer, and write one row a case.
 
     Rows and responses that the run's folder already has are not made again, so the
-    same request continues a run that was ended at any moment. Engines that cannot be
+    same request continues a run stopped at any moment. Engines that cannot be
     used here are named in the result and do not end the run, unless all are.
 
     Args:
@@ -97,7 +97,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     Raises:
         BadConfiguration: an engine, task, option or setting that makes no sense, or
             the folder is of another run (exit 73).
-        NoInput: there is no such data, tokenizer or model (exit 66).
+        NoInput: no such data, tokenizer or model (exit 66).
         TemporarilyUnavailable: another run is at work in the folder (exit 75).
         Unavailable: no engine can be used here, or a library is missing; before
             anything is fetched (exit 69).
@@ -165,8 +165,8 @@ def score_file(
 ) -> RunResult:
     """Score the responses of a file or of a run's folder; asks no model.
 
-    The records are those of the folder, or those that the request names. A folder of
-    a run is scored in place; of a file the folder is `--run-dir`, or one below `runs`.
+    The records come from the folder, or from the request's data. A folder of
+    a run is scored in place; for a file the folder is `--run-dir`, or one below `runs`.
 
     Args:
         request: The suite and its records; models and engines are not used.
@@ -175,7 +175,7 @@ def score_file(
 
     Raises:
         BadUsage: the request names no suite.
-        NoInput: there is no such file, or there are no records.
+        NoInput: no such file, or no records.
         BadData: nothing in the file is a response.
         Fault: the folder cannot be written.
     """
@@ -244,7 +244,7 @@ def _suite_of(request: RunRequest, tasks: Sequence[Task]) -> SuiteChoice | None:
 def _check_digest(
     request: RunRequest, tasks: Sequence[Task], data: Dataset | None
 ) -> None:
-    """Check that the data is what the request says.
+    """Check the data against the request's digest.
 
     Raises:
         BadData: it is of another digest.
@@ -254,8 +254,10 @@ def _check_digest(
     digests = [str(task.sources()["sha256"]) for task in tasks if task.sources]
     digests += [] if data is None else [data.sha256]
     if not any(digest.startswith(request.sha256) for digest in digests):
-        what = f"the data has changed: it is {', '.join(digests) or 'without a digest'}"
-        raise BadData(what, f"--set sha256={request.sha256}", "leave that out")
+        message = (
+            f"the data has changed: it is {', '.join(digests) or 'without a digest'}"
+        )
+        raise BadData(message, f"--set sha256={request.sha256}", "leave that out")
 
 
 def _plan(
@@ -295,7 +297,7 @@ def _models(choice: SuiteChoice | None, writers: Sequence[Writer]) -> dict[str, 
 
 
 def _facts(request: RunRequest) -> dict[str, Json]:
-    """Return what decides responses beside suite, records and writers."""
+    """Return the conditions of responses besides suite, records and writers."""
     models: list[Json] = [
         {
             "model": options.recorded_model,
@@ -411,9 +413,9 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
             )
         unanswered = store.by_fingerprint and not store.answered
         if unanswered and all(writer.options.over_http for writer in writers):
-            what = f"no request was answered; the last one: {store.error}"
+            message = f"no request was answered; the last one: {store.error}"
             then = "the same command asks again"
-            raise Unavailable(what, writers[0].options.recorded_model, then)
+            raise Unavailable(message, writers[0].options.recorded_model, then)
 
 
 def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
@@ -424,7 +426,7 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
     progress: Progress,
     file: ResponseFile | None = None,
 ) -> Sequence[str]:
-    """Score the responses of a file, or those of the folder; return the problems."""
+    """Score the responses of a file, or of the folder; return the problems."""
     from evaluation.asking.response_files import (  # noqa: PLC0415 - where models answer
         RESPONSES,
         read_responses,
@@ -449,9 +451,9 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
 def _finished(
     head: Mapping[str, Any], tasks: Sequence[Task], totals: RunTotals, folder: Path
 ) -> dict[tuple[str, str], int]:
-    """Return the number of rows by participant and task, of all that could run."""
+    """Return the number of rows by participant and task, of all runnable ones."""
     row_counts = open_run(folder).row_counts
-    # The rows of a task that only reads are those of the task that it reads.
+    # The rows of a task that only reads come from the task that it reads.
     reads = {task.name: task.reads or task.name for task in tasks}
     names = dict.fromkeys(reads.get(name, name) for name in head["tasks"])
     return {

@@ -59,7 +59,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     jobs: int,
     advance: Callable[[int], None] = lambda _steps: None,
 ) -> list[str]:
-    """Score all responses and write the suite's attempts anew.
+    """Score all responses and write the suite's attempts again.
 
     Args:
         folder: A run's folder, whose lock the caller holds.
@@ -67,7 +67,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
         records: The records of the run.
         responses: The answers to them.
         jobs: Number of workers.
-        advance: Called with the number of responses that were scored.
+        advance: Called with the number of scored responses.
 
     Returns:
         What could not be matched, a line for each kind of trouble.
@@ -172,13 +172,13 @@ def match_responses(
     if unknown:
         problems.append(_line(unknown, "for no record of this set"))
     if repeated:
-        what = "for what was answered already; the first one counts"
-        problems.append(_line(repeated, what))
+        message = "for what was answered already; the first one counts"
+        problems.append(_line(repeated, message))
     for (label, condition), keys in labels.items():
         asked = {record.key for record in records if record.is_asked(condition)}
         if missing := len(asked - keys):
-            what = f"has not answered {missing:,} of {len(records):,} records"
-            problems.append(f"{label} {what}")
+            message = f"has not answered {missing:,} of {len(records):,} records"
+            problems.append(f"{label} {message}")
     return pairs, problems
 
 
@@ -199,25 +199,25 @@ def score_all(
 
     Args:
         choice: The suite, with its settings.
-        pairs: Each response with its record; those of one record should stand
-            together, as scorers keep the schemas that were asked last.
+        pairs: Each response with its record; responses to one record should be
+            together, as scorers keep recent schemas.
         jobs: Number of workers.
-        advance: Called with the number of responses that were scored.
+        advance: Called with the number of scored responses.
 
     Raises:
         WorkerDidNotStart: the suite cannot be loaded in a worker.
     """
     verdicts = _verdicts(choice, pairs, jobs, advance)
     failed = [
-        place
-        for place, verdict in enumerate(verdicts)
+        index
+        for index, verdict in enumerate(verdicts)
         if verdict.failure_class in SCORING_CLASSES
     ]
     if failed and choice.suite.fallback is not None:
-        again = [pairs[place] for place in failed]
+        again = [pairs[index] for index in failed]
         later = _verdicts(choice, again, jobs, fallback=True)
-        for place, verdict in zip(failed, later, strict=True):
-            verdicts[place] = verdict
+        for index, verdict in zip(failed, later, strict=True):
+            verdicts[index] = verdict
     return verdicts
 
 
@@ -232,7 +232,12 @@ def _verdicts(
     cases = (
         ScoringCase(record=record, response=response) for record, response in pairs
     )
-    batches = in_batches(cases, _weight, most=_MOST, heaviest=_HEAVIEST)
+    batches = in_batches(
+        cases,
+        lambda case: len(case.response.text or "") + len(case.record.schema or ""),
+        most=_MOST,
+        heaviest=_HEAVIEST,
+    )
     results: dict[int, Sequence[ProcessResult]] = {}
     program, limits = _worker(choice, fallback=fallback)
     with Pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
@@ -246,7 +251,7 @@ def _verdicts(
 def live_scorer(
     choice: SuiteChoice,
 ) -> Iterator[Callable[[Record, Response], Verdict]]:
-    """Open what scores one response after the other, while a run goes on.
+    """Open a scorer of single responses for a running run.
 
     The process is started when first needed. `WorkerDidNotStart` is raised then if the
     suite cannot be loaded in it.
@@ -261,10 +266,6 @@ def live_scorer(
             return _verdict(worker.ask(ScoringCase(record=record, response=response)))
 
         yield score
-
-
-def _weight(case: ScoringCase) -> int:
-    return len(case.response.text or "") + len(case.record.schema or "")
 
 
 def _worker(choice: SuiteChoice, *, fallback: bool = False) -> tuple[Program, Limits]:

@@ -16,7 +16,7 @@ from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import ENGINE_ERROR, Judge
 from evaluation.suites.registry import suite_named
 
-#: Records that stay prepared; those of several writers come in turns.
+#: Number of records kept prepared; several writers' come in turns.
 _MOST_PREPARED: Final = 512
 
 
@@ -52,7 +52,7 @@ def start(message: dict[str, Any]) -> Callable[[Any], Verdict]:
             details = {**verdict.details, "envelope": envelope_of(case.response.text)}
             verdict = msgspec.structs.replace(verdict, details=details)
         fails = verdict.counted and not verdict.passed
-        # A text of task `coverage` has classes of its own for what the engine did.
+        # A text of task `coverage` has separate classes for the engine's failures.
         by_engine = case.response.finish == ENGINE_ERROR and not case.response.writing
         if fails and by_engine:
             return msgspec.structs.replace(verdict, failure_class=ENGINE_ERROR)

@@ -109,7 +109,7 @@ def _shown(line: Line, suffix: str = "") -> str:
 
 
 def paired_lines(then: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
-    """Return published lines with those of today, and whether both are equal."""
+    """Return published lines with today's, and whether both are equal."""
     cut = Outcome.TIMEOUT.value
     wrong, wrong_now = (
         pl.col(name).str.extract_all(r"\S+") for name in ("wrong", "wrong_now")
@@ -146,7 +146,7 @@ def draw_lines(lines: Sequence[Line], count: int, seed: int) -> list[Line]:
     return [*first, *rest[: max(0, count - len(first))]]
 
 
-def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
+def verify_edition(  # noqa: PLR0913 (data, sample and folder)
     folder: Path,
     data: str | None,
     work: Path,
@@ -168,7 +168,7 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
     Raises:
         BadData: the edition cannot be read, rows are of an engine that it does not
             describe, or the dataset is another one.
-        NoInput: there is no edition, or no such dataset.
+        NoInput: no edition, or no such dataset.
     """
     index = read_index(folder)
     engines = {entry.engine: entry for entry in index.engines}
@@ -181,9 +181,9 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
     for number, ((label, task), part) in enumerate(parts, start=1):
         engine = engines.get(str(label))
         if engine is None:
-            what = f"rows of {label}, which the index does not describe"
-            raise BadData(what, str(folder))
-        # What an engine's name stands for is another version tomorrow.
+            message = f"rows of {label}, which the index does not describe"
+            raise BadData(message, str(folder))
+        # An engine's name may select another version tomorrow.
         named = engine.spec.partition("@")[0] == engine.name and engine.version
         spec = f"{engine.name}=={engine.version}" if named else engine.spec
         needs_data = task_named(str(task)).needs_data
@@ -209,8 +209,8 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
         if needs_data and not content:
             content = content_of(asked).digest
             if content != (measured := index.dataset.content):
-                what = f"content {content[:16]}, measured was {measured[:16]}"
-                raise BadData(what, str(data), "say which --data was measured")
+                message = f"content {content[:16]}, measured was {measured[:16]}"
+                raise BadData(message, str(data), "say which --data was measured")
         rows = {
             f"{row['config']}/{row['id']}": row
             for row in asked.frame().filter(engine=label).iter_rows(named=True)

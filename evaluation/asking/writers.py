@@ -1,4 +1,4 @@
-"""The writers of a run: each model, local or behind a server, under each constraint."""
+"""The writers of a run: each model, local or on a server, under each constraint."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Writer:
     writer: TextWriter
     #: Whether rows name it by its model and condition, and not by its engine alone.
     named_by_model: bool
-    #: Returns the tokenizer that counts budgets; of a local model its own.
+    #: Returns the tokenizer that counts budgets; a local model's own.
     tokenizer: Callable[[], TokenizerFiles]
     #: Counts the tokens of a text.
     count: Callable[[str], int]
@@ -114,13 +114,14 @@ def _local_writers(
     """Load a model of transformers; yield it with each of its engines.
 
     Raises:
-        CsbdataError: there is no such model, or it cannot be loaded.
+        CsbdataError: no such model, or it cannot be loaded.
     """
     check_installed()
     from evaluation.generation.local_writer import LocalWriter  # noqa: PLC0415 - heavy
     from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
 
     options, bounds = side.options, request.bounds
+    say(f"loading the model {options.model}")
     loading = LoadOptions(
         revision=options.revision,
         device=options.device,
@@ -154,7 +155,7 @@ def _local_writers(
 def _served_writers(
     side: Side, request: RunRequest, say: Callable[[str], None], spending: Spending
 ) -> Iterator[Writer]:
-    """Yield a model behind a server with each way to ask it.
+    """Yield a server's model with each way to send a schema.
 
     Nothing is sent, and no tokenizer is fetched unless one is named.
     """
@@ -201,7 +202,7 @@ def open_writers(
 
     Raises:
         BadConfiguration: two would have one name.
-        CsbdataError: an option makes no sense, or there is no such model.
+        CsbdataError: an option makes no sense, or no such model.
     """
     writers: list[Writer] = []
     for side in sides:
@@ -218,6 +219,6 @@ def open_writers(
     labels = [writer.label for writer in writers]
     repeated = {label for label in labels if labels.count(label) > 1}
     if repeated:
-        what = f"{', '.join(sorted(repeated))} would take part twice"
-        raise BadConfiguration(what, then="ask each in a run of its own")
+        message = f"{', '.join(sorted(repeated))} would take part twice"
+        raise BadConfiguration(message, then="ask each in a run of its own")
     return writers

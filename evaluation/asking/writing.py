@@ -41,13 +41,13 @@ _NS: Final = 1e9
 
 
 class ResponseStore:
-    """The responses in a run's folder, earlier ones and those that are added."""
+    """The responses in a run's folder, earlier and added ones."""
 
     def __init__(self, folder: Path) -> None:
         """Open the responses of a folder whose lock the caller holds."""
         path = folder / RESPONSES
         self.by_fingerprint: dict[str, Response] = {}
-        #: Whether any response is an answer, and why the last one is none.
+        #: Whether any response is an answer, and the last one's error.
         self.answered = False
         self.error = ""
         self._lines = AppendedLines(path)
@@ -69,14 +69,14 @@ class ResponseStore:
 
     @property
     def first_answers(self) -> int:
-        """The number of answers that are no repair of another."""
+        """The number of answers that are not repairs of another."""
         return sum(not value.attempt for value in self.by_fingerprint.values())
 
     def write(self, response: Response) -> None:
         """Add a response.
 
         Raises:
-            CannotCreate: there is no room, or no right (exit 73).
+            CannotCreate: the disk is full, or no right (exit 73).
         """
         self._lines.write(msgspec.json.encode(response))
         self._note(response)
@@ -113,7 +113,7 @@ class Questioner:
         waiting = iter(records)
         number = 0
         while group := list(islice(waiting, max(1, self.batch // most))):
-            # What the first leaves behind, a server's prompt cache above all, is to
+            # Remains of the first, above all a server's prompt cache, are to
             # favour none of the others.
             turn = number % len(writers) if writers else 0
             number += 1

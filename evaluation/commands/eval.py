@@ -72,12 +72,12 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Measure what engines compile, what they enforce, and what a mask and a text cost.
+    """Measure which schemas engines compile and enforce, and their times.
 
     masks, probe and test-suite need no model; in coverage
-    and efficiency a model writes, on a GPU if there is one. An engine runs in a process
-    of its own with deadlines and a memory limit; every outcome becomes a row of the
-    run's folder. Killed at any moment, the same command continues. Tables go to stdout.
+    and efficiency a model writes, on a GPU if present. An engine runs in a separate
+    process with deadlines and a memory limit; every outcome becomes a row of the
+    run's folder. Rerun the command to resume. Tables go to stdout.
 
     \b
     Examples:

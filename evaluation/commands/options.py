@@ -89,9 +89,9 @@ class EngineOptions:
         typer.Option(
             metavar="SPEC",
             help="NAME, NAME==VERSION or an engine's file, each also with @PRESET "
-            "(faithful, vendor, paper); none constrains nothing; of a server the way "
-            "to ask it: none, json, tool, strict, also with @EFFORT; repeatable "
-            "[default: llguidance; of a suite none].",
+            "(faithful, vendor, paper); none constrains nothing; for a server the way "
+            "to send a schema: none, json, tool, strict, also with @EFFORT; repeatable "
+            "[default: llguidance; for a suite none].",
         ),
     ] = None
     option: Annotated[
@@ -143,7 +143,7 @@ class ModelGroup(SpendingOptions):
         typer.Option(
             metavar="MODEL",
             help="The writer: smollm2, a folder, owner/name[@revision] on the Hub, "
-            "PROVIDER:NAME (anthropic, ...) or the URL of a server; of a suite "
+            "PROVIDER:NAME (anthropic, ...) or the URL of a server; for a suite "
             "repeatable [default: smollm2].",
         ),
     ] = None
@@ -239,7 +239,7 @@ class RunSettings(
         Seconds | None,
         Meta(
             description="the same for walks; a model's text by the clock, without "
-            "waits for a core; null: 40, of a suite 120"
+            "waits for a core; null: 40, for a suite 120"
         ),
     ] = None
     load_seconds: Annotated[

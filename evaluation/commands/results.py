@@ -134,11 +134,11 @@ def compare(
 
     Example: csbdata results compare runs/new expected.jsonl --fail-on worse
 
-    Of one run all its engines are compared with each other. With a baseline (b is the
-    run, a the baseline) each engine is compared with the one of its name there,
+    The engines of one run are compared with each other. With a baseline (b is the
+    run, a the baseline) each engine is compared with its namesake there,
     regardless of version. `csbdata results export RUN --format outcomes` writes a file
-    of expected outcomes. Exits with 0, with 1 where --fail-on says so, with 65 if the
-    file has a line that is not an outcome, with 66 if there is no such run or file.
+    of expected outcomes. Exits with 0, with 1 if a --fail-on applies, with 65 if a line
+    of the file is not an outcome, with 66 if the run or file is missing.
     """
     from evaluation.analysis.compare_runs import compare_runs
 
@@ -208,9 +208,9 @@ def publish(
 
     Example: csbdata results publish build/results/* --out results/2026.11
 
-    Runs may ask each a part of the records, of one dataset under the same limits;
-    what no run has is `not run`, and what is undecided is in no figure. An edition in
-    the folder is written anew.
+    Each run may measure a part of the records, from one dataset under the same limits.
+    Missing parts are `not run`, and undecided cases are in no figure. An edition in the
+    folder is replaced.
     """
     from evaluation.analysis.publish_edition import publish_edition
     from evaluation.results.edition import ROWS, headline_tables, read_rows

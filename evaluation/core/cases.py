@@ -120,14 +120,14 @@ class WalkVerdict(StrEnum):
 class Bounds:
     """Limits of one case; part of every fingerprint."""
 
-    #: Of processor time, as are those of the walks: another's work is not the engine's.
+    #: Processor time, as for the walks: another's work is not the engine's.
     compile_seconds: float = 40.0
     run_seconds: float = 40.0
     #: Seconds by the wall clock until an engine is loaded; it decides no row.
     load_seconds: float = 180.0
     #: How many times as long either may take by the wall clock.
     wall_times: float = 4.0
-    #: MiB above what the worker holds when it is ready.
+    #: MiB above the worker's memory when it is ready.
     memory_mb: int = 4096
 
 

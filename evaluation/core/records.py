@@ -311,9 +311,9 @@ class Adapt(StrEnum):
     NONE = "none"
     """It is sent as it is."""
     SAFE = "safe"
-    """It is rewritten if all answers stay valid; else it is not declared."""
+    """It is rewritten if all answers stay valid; otherwise it is not declared."""
     NEAREST = "nearest"
-    """It is rewritten, and what the provider cannot hold is dropped."""
+    """It is rewritten, and parts that the provider cannot hold are dropped."""
 
 
 _MILLION: Final = 1_000_000
@@ -329,7 +329,7 @@ class TokenPrices:
     source: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what is no price.
+        """Refuse invalid prices.
 
         Raises:
             ValueError: one is below 0, or no number.
@@ -339,7 +339,7 @@ class TokenPrices:
                 raise ValueError(f"{price} is no price")
 
     def cost(self, prompt: int | None, output: int | None) -> float | None:
-        """Return what a text of so many tokens costs; None if they are not known."""
+        """Return the cost of a text by its tokens; None if they are unknown."""
         if prompt is None or output is None:
             return None
         return (prompt * self.prompt + output * self.output) / _MILLION

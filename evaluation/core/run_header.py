@@ -276,7 +276,7 @@ _NAMES = frozenset({"--engine", "--tokenizer", ""})
 def absolute_words(words: Sequence[str]) -> list[str]:
     """Return a command line whose paths hold in every folder.
 
-    Arguments, and values of options that take paths, are paths if they are there;
+    Arguments, and values of options that take paths, are paths if they exist;
     `@PRESET` may follow them.
     """
     found: list[str] = []
@@ -338,7 +338,7 @@ _LIMITS = {
     "memory_mb": "memory",
 }
 _SET_ANEW = {*_LIMITS.values(), "sha256"}
-#: Options of a run that are given anew, or do not matter to a single case.
+#: Options of a run that are given again, or do not matter to a single case.
 _GIVEN_ANEW = frozenset(
     {
         *("--engine", "--option", "--task", "--id"),
@@ -348,7 +348,7 @@ _GIVEN_ANEW = frozenset(
 
 
 def _other_options(command: Sequence[str], anew: AbstractSet[str]) -> list[str]:
-    """Return the options of a run that decide what a case is, as they were given."""
+    """Return the options of a run that decide the identity of a case, as given."""
     options: list[list[str]] = []
     for word in command:
         if word.startswith("--"):

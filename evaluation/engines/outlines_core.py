@@ -1,6 +1,6 @@
 """outlines-core: the schema becomes one regular expression, then an index of tokens.
 
-0.2 builds the index in Rust over bytes. 0.1.26, of the paper's time, uses interegular's
+0.2 builds the index in Rust over bytes. 0.1.26 (the paper's time) uses interegular's
 automaton in Python, over text in which tokens that are not text are spelled byte by
 byte.
 """

@@ -82,7 +82,7 @@ _STAND_INS = ("transformers", "triton", "triton.language", "sentencepiece", "tik
 
 
 class Anything:
-    """A stand-in for every name of a package that is imported but unused."""
+    """A stand-in for every name of an imported but unused package."""
 
     def __init__(self, *_: object, **__: object) -> None:
         """Take any arguments, as a decorator or as a constructor."""
@@ -242,7 +242,7 @@ def tokens_of(text: str, engine: Engine) -> list[int]:
 
 
 def import_xgrammar() -> Any:  # noqa: ANN401 - a module
-    """Import xgrammar, with stand-ins for packages that are not needed."""
+    """Import xgrammar, with stand-ins for unneeded packages."""
     # Torch looks for triton itself, and must not find it.
     import torch  # noqa: F401 (it must be loaded first)
 

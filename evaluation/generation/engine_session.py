@@ -32,14 +32,14 @@ class EngineEnded(Exception):  # noqa: N818 - an ending, seen by the loop alone
     """The engine refused the schema or failed; the text is over."""
 
     def __init__(self, result: Result, detail: str) -> None:
-        """Take what the text's row will say."""
+        """Take the facts of the text's row."""
         super().__init__(detail)
         self.result = result
         self.detail = detail
 
 
 class EngineAnswer(msgspec.Struct):
-    """An answer to any question; `generation_session` says which has which member."""
+    """An answer to any question; `generation_session` lists their members."""
 
     refusal: str | None = None
     compile_ns: int = 0
@@ -104,7 +104,7 @@ class EngineSession:
         `warnings` what the engine warned of and printed.
 
         Raises:
-            EngineEnded: there is none.
+            EngineEnded: none is running.
         """
         answer = self._next()
         if answer.refusal is not None:
@@ -126,7 +126,7 @@ class EngineSession:
         self._ask([{"take": token, "forced": forced}, {"mask": True}], seconds)
 
     def forced_after(self) -> tuple[int, ...]:
-        """Wait until the last token is taken; return what was forced after it.
+        """Wait until the last token is taken; return the tokens forced after it.
 
         Where nothing may be forced, `mask` waits for that.
 
@@ -143,7 +143,7 @@ class EngineSession:
         return answer.forced
 
     def mask(self) -> int:
-        """Wait until `allowed` is the mask that was asked for.
+        """Wait until `allowed` is the requested mask.
 
         It holds until the next token is taken.
 

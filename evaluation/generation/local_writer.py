@@ -100,7 +100,7 @@ class LocalWriter(TextWriter):
         token a pass. A greedy text of a batch with tied tokens is written again alone.
 
         Args:
-            requests: The texts that are wanted.
+            requests: The requested texts.
             on_end: Called when a text has ended, with its place among the requests.
 
         Raises:
@@ -139,9 +139,9 @@ class LocalWriter(TextWriter):
         places: Sequence[int],
         note: Callable[[int, Generation], None],
     ) -> list[int]:
-        """Write the texts of some places; return those for which there was no memory.
+        """Write the texts of some places; return those without enough memory.
 
-        The next batches are half as large then. Of a text alone it is an outcome.
+        The next batches are half as large then. For a text alone it is an outcome.
         """
         batch = min(self._batch, len(places))
         if batch > 1:
@@ -178,7 +178,7 @@ class LocalWriter(TextWriter):
     def _written_alone(
         self, request: TokenizedRequest, first: Generation
     ) -> Generation:
-        """Return the text, written again with nothing beside it."""
+        """Return the text, written again alone."""
         failed = first.ending in _BY_MODEL
         options = self._options
         if failed:
@@ -190,7 +190,7 @@ class LocalWriter(TextWriter):
             return alone
         if alone.tokens == first.tokens and alone.ending is first.ending:
             return first
-        # Its times are those of a text alone: of the batch there are none.
+        # Its times come from a text alone: the batch has none.
         return replace(alone, ttft_ns=None, total_ns=None, steps=())
 
     def _tokenize(self, request: GenerationRequest) -> TokenizedRequest:

@@ -54,14 +54,14 @@ _LOWEST: Final = -1.5e38
 
 
 class LogitsError(ArithmeticError):
-    """What a model computes are no numbers; there is nothing to choose from."""
+    """A model's logits are not numbers; no token can be chosen."""
 
 
 def is_choice(best: float) -> bool:
-    """Return whether the best logit is that of a token which may come next.
+    """Return whether the best logit belongs to an allowed token.
 
     Raises:
-        LogitsError: it is no number, or infinite.
+        LogitsError: it is not a number, or infinite.
     """
     if math.isnan(best) or best == math.inf:
         message = f"the model's best logit is {best}"
@@ -86,7 +86,7 @@ class TextUnderWay:
     #: The pass that it was fed last: what it took, and when it was handed over.
     work: TimedWork = field(default=lambda: 0)
     handed_over: int = 0
-    #: Logits for the next token; None while there are none to choose from.
+    #: Logits for the next token; None before the first pass.
     logits: RowLogits | None = None
     #: When the loop began to look for the mask, and when it had it.
     wait_begun: int = 0
@@ -145,7 +145,7 @@ class TextUnderWay:
     def ended(
         self, ending: TextEnding, written: str, detail: str, result: Result
     ) -> Generation:
-        """Return what has come of it; `written` is the text of its tokens."""
+        """Return its result; `written` is the text of its tokens."""
         return Generation(
             id=self.request.id,
             result=result,
@@ -234,7 +234,7 @@ class _Batch:
         self._active.append(text)
 
     def _drop_ended(self) -> None:
-        """Report what has ended, and make room for others."""
+        """Report finished texts, and make room for others."""
         going = [row for row, text in enumerate(self._active) if text.outcome is None]
         if len(going) == len(self._active):
             return
@@ -250,7 +250,7 @@ class _Batch:
             self._on_end(text.place, text.outcome)
 
     def _feed(self) -> None:
-        """One pass over what each text has ahead."""
+        """One pass over the pending tokens of each text."""
         rows = [text.ahead for text in self._active]
         start = perf_counter_ns()
         try:
@@ -267,7 +267,7 @@ class _Batch:
                 text.ahead = []
 
     def _lose_all(self, error: Exception) -> None:
-        """End every text: nobody knows what is left of the batch."""
+        """End every text: the state of the batch is unknown."""
         for text in self._active:
             if text.outcome is None:
                 self._end_by_model(text, error)
@@ -291,7 +291,7 @@ class _Batch:
             self._choose(ready)
 
     def _wait_later(self, text: TextUnderWay) -> bool:
-        """Return whether the others go on while this text's grammar is compiled."""
+        """Return whether the others continue while this text's grammar is compiled."""
         if text.session is None or not text.is_compiling():
             return False
         other_texts = [
@@ -299,14 +299,14 @@ class _Batch:
             for other in self._active
             if other is not text and other.outcome is None
         ]
-        # Alone it may as well stand still; else it looks, longer if all are waiting.
+        # Alone it may wait; otherwise it looks, longer if all are waiting.
         idle = not any(text.ahead or not text.is_compiling() for text in other_texts)
         return bool(other_texts) and text.session.is_waiting(_LOOK if idle else 0.0)
 
     def _look_for_mask(
         self, text: TextUnderWay, logits: RowLogits
     ) -> TokenQuestion | None:
-        """Wait for the mask; None where the grammar itself says how texts begin."""
+        """Wait for the mask; None where the grammar fixes how texts begin."""
         text.wait_begun = text.wait_over = perf_counter_ns()
         allowed = None
         if text.session is not None:
@@ -369,7 +369,7 @@ class _Batch:
         text.loop_ns = perf_counter_ns() - start
 
     def _begin_grammar(self, text: TextUnderWay, session: EngineSession) -> bool:
-        """Wait for the grammar; return whether it says how every text begins."""
+        """Wait for the grammar; return whether it fixes how every text begins."""
         compiled = session.compiled()
         text.compile_ns, text.warnings = compiled.compile_ns, compiled.warnings
         if not compiled.forced:
@@ -379,7 +379,7 @@ class _Batch:
         return True
 
     def _book(self, text: TextUnderWay, token: int) -> None:
-        """Take a token that was chosen: the text has ended with it, or goes on."""
+        """Take a chosen token: the text ends with it, or continues."""
         text.last_ns = text.age_ns()
         text.first_ns = text.first_ns or text.last_ns
         if token in self._model.end_tokens:
@@ -397,7 +397,7 @@ class _Batch:
         )
 
     def _is_late(self, text: TextUnderWay) -> bool:
-        """End a text that has taken too long; return whether it has.
+        """End a text over its time; return whether it was.
 
         For how long the loop waited for its core is the machine's, not the text's.
         """
@@ -418,7 +418,7 @@ class _Batch:
         self._is_used_up(text)
 
     def _is_used_up(self, text: TextUnderWay) -> bool:
-        """End a text that has used its budget; return whether it has."""
+        """End a text over its budget; return whether it was."""
         if len(text.tokens) < text.request.budget:
             return False
         self._end(text, TextEnding.TRUNCATED, f"{text.request.budget} tokens")

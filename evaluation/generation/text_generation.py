@@ -28,14 +28,14 @@ class TokenizedRequest:
 
     #: The id of the record that it is written for.
     id: str
-    #: JSON text; what the engine compiles.
+    #: JSON text for the engine to compile.
     schema: str
     prompt: tuple[int, ...]
     #: Most tokens to generate, the end not counted.
     budget: int
     #: 0 is greedy decoding.
     temperature: float = 0.0
-    #: Of the draw, where the temperature is not 0.
+    #: Seed of the draw, if the temperature is not 0.
     seed: int = 0
 
 
@@ -59,11 +59,11 @@ class TextEnding(StrEnum):
     TIMEOUT = "timeout"
     """Generation took longer than allowed."""
     ENGINE = "engine"
-    """The engine refused the schema or failed: `result` says how."""
+    """The engine refused the schema or failed: with the `result`."""
     MODEL = "model"
     """The model failed, or gave no whole answer."""
     LOGITS = "logits"
-    """What the model computed were no numbers: NaN, or infinite."""
+    """The model's logits were NaN or infinite."""
     REQUEST = "request"
     """The server refused the request, and not because of its schema."""
     REFUSED = "refused"
@@ -76,7 +76,7 @@ class TextEnding(StrEnum):
     """The server gave a reason that is in no table."""
 
 
-#: Endings of what was written, however little that is.
+#: Endings of a text, however short.
 _ENDINGS_OF_TEXTS: Final = frozenset(
     {TextEnding.END, TextEnding.TRUNCATED, TextEnding.DEAD_END, TextEnding.UNKNOWN}
 )
@@ -94,7 +94,7 @@ class DecodingStep(msgspec.Struct, frozen=True, array_like=True):
     forward_ns: int
     #: The engine's own time for the mask; None without an engine.
     mask_ns: int | None
-    #: How long the loop waited for the mask when the logits were there.
+    #: How long the loop waited for the mask when the logits were ready.
     wait_ns: int | None
     #: Transfer of the mask to the model's device, and applying it; None without one.
     transfer_ns: int | None = None
@@ -115,12 +115,12 @@ class Generation:
     ending: TextEnding
     detail: str = ""
     warnings: tuple[str, ...] = ()
-    #: The answer, and nothing else: this is what is judged.
+    #: The answer, and nothing else: the judged text.
     text: str = ""
-    #: What a reasoning model thought before it answered, told apart by its server or
-    #: by `<think>` tags; empty where there is none, or where it is not shown.
+    #: A model's reasoning before its answer, separated by its server or
+    #: by `<think>` tags; empty without one, or where it is hidden.
     reasoning: str = ""
-    #: Whether it stood in the text, in `<think>` tags.
+    #: Whether it was in the text, in `<think>` tags.
     tagged: bool = False
     #: The end token not counted.
     tokens: tuple[int, ...] = ()
@@ -133,23 +133,23 @@ class Generation:
     prompt_tokens: int | None = None
     #: Grammar compilation time: the compile call alone.
     compile_ns: int | None = None
-    #: How long the loop stood waiting for grammar and first mask.
+    #: How long the loop waited for grammar and first mask.
     compile_wait_ns: int | None = None
     #: From the request to its first token, the compile included.
     ttft_ns: int | None = None
     #: From the request to its last token.
     total_ns: int | None = None
     steps: tuple[DecodingStep, ...] = ()
-    #: Tokens of the answer as a server counted them, those of reasoning left out;
-    #: None for a model here, which has `tokens`, and where the server did not tell.
+    #: Tokens of the answer as a server counted them, without reasoning;
+    #: None for a model here, which has `tokens`, and without a server's count.
     counted: int | None = None
-    #: Tokens of the reasoning, as a server counted them; None where it did not tell.
+    #: Tokens of the reasoning, as a server counted them; None without a count.
     reasoning_tokens: int | None = None
     #: In how many pieces the answer came; None for a model here.
     pieces: int | None = None
-    #: The answer as a server gave it, where `text` is the value that it stands for.
+    #: The answer as a server gave it, where `text` is its decoded value.
     undecoded: str = ""
-    #: The schema that was sent where it is not the record's, and what was changed.
+    #: The schema sent if it differs from the record's, and the changes.
     adapted: str = ""
     edits: tuple[str, ...] = ()
     #: What the text cost, in the currency of the prices given.
@@ -162,7 +162,7 @@ class Generation:
 
     @property
     def ttft_without_compile_ns(self) -> int | None:
-        """Time to first token less what the loop waited for the grammar."""
+        """Time to first token less the loop's wait for the grammar."""
         if self.ttft_ns is None:
             return None
         return self.ttft_ns - (self.compile_wait_ns or 0)
@@ -190,7 +190,7 @@ class Generation:
 
     @property
     def generated(self) -> bool:
-        """Whether there is a text to judge; one that ended by itself may be empty."""
+        """Whether a text can be judged; a finished one may be empty."""
         return self.result is Result.OK and (
             bool(self.text) or self.ending in _ENDINGS_OF_TEXTS
         )
@@ -215,7 +215,7 @@ _ENDINGS: Final = {finish: ending for ending, finish in FINISHES.items() if fini
 
 
 def generation_of(response: Response) -> Generation:
-    """Return how a response was written; of one from elsewhere as far as it tells."""
+    """Return how a response was written; as far as known for one from elsewhere."""
     if response.writing is not None:
         return msgspec.convert(response.writing, Generation)
     ending = _ENDINGS.get(response.finish, TextEnding.END)
@@ -263,7 +263,7 @@ class GenerationRequest:
 
 
 class TextWriter(ABC):
-    """A writer of texts: a model here under an engine, or one behind a server.
+    """A writer of texts: a model here under an engine, or a server's.
 
     Example:
         >>> writer = LocalWriter(model, engine, lambda: tokenizer, LoopOptions())
@@ -288,10 +288,10 @@ class TextWriter(ABC):
         requests: Sequence[GenerationRequest],
         on_end: Callable[[int, Generation], None] = ...,
     ) -> Sequence[Generation]:
-        """Write texts; return what came of each request, in order.
+        """Write texts; return the result of each request, in order.
 
         Args:
-            requests: The texts that are wanted.
+            requests: The requested texts.
             on_end: Called as soon as a text has ended, with its place among the
                 requests.
         """
@@ -299,11 +299,11 @@ class TextWriter(ABC):
     def prepare(  # noqa: B027 (nothing by default)
         self, records: Sequence[Record], folder: Path, progress: Progress
     ) -> None:
-        """Make ready what can be made before the first text.
+        """Prepare before the first text.
 
         Args:
             records: The records of the run.
-            folder: Keeps what is made, so that a run that continues reads it.
+            folder: Keeps the results for a resumed run.
             progress: Shows how far it is.
         """
 

@@ -22,16 +22,16 @@ _TOLERANCE: Final = {torch.float32: 1e-3, torch.float64: 1e-3}
 _TOLERANCE_OF_HALVES: Final = 0.05
 
 
-#: What computes attention under a mask that is given to it.
+#: Implementations of attention under a given mask.
 _ATTENTION: Final = ("sdpa", "eager")
-#: What configs call rotary positions, and the kinds whose angles are those of the
+#: Names of rotary positions in configs, and the kinds whose angles follow the
 #: longest text of a pass.
 _ROPES: Final = ("rope_parameters", "rope_scaling")
 _LENGTH_DEPENDENT: Final = ("'dynamic'", "'longrope'")
 
 
 def find_abilities(module: PreTrainedModel, tokens: Sequence[int]) -> CacheAbilities:
-    """Return what a model's cache can do: by its layers, then by a trial.
+    """Return the abilities of a model's cache: by its layers, then by a trial.
 
     A short text read with the cache must give the logits that it gives without.
 
@@ -67,7 +67,7 @@ def _from_layers(module: PreTrainedModel) -> CacheAbilities:
     if any(kind in str(ropes) for kind in _LENGTH_DEPENDENT):
         why = "positions that change with the longest text"
         return CacheAbilities(batch=False, why=why)
-    attention = str(module.config._attn_implementation)  # noqa: SLF001 - nothing public says it
+    attention = str(module.config._attn_implementation)  # noqa: SLF001 - no public name
     if attention not in _ATTENTION:
         return CacheAbilities(
             batch=False, why=f"attention by {attention} takes no mask"
@@ -78,7 +78,7 @@ def _from_layers(module: PreTrainedModel) -> CacheAbilities:
 def _tried(
     module: PreTrainedModel, abilities: CacheAbilities, tokens: Sequence[int]
 ) -> CacheAbilities:
-    """Return what is left of the known abilities after a trial of each."""
+    """Return the rest of the known abilities after a trial of each."""
     forward = ForwardPass(module)
     expected = forward.everywhere(tokens)
     limit = _tolerated(expected, module.dtype)

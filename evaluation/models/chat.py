@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
 
-#: The day that templates are told, so that a prompt is the same on every day; it is
-#: the one that Llama 3's own template names if none is given.
+#: The date for templates, so that a prompt is the same on every day; it is
+#: the default of Llama 3's own template.
 TEMPLATE_DATE: Final = "2024-07-26"
 _TRIAL: Final = (
     Message(role="system", content="First instruction."),
@@ -69,7 +69,7 @@ class ChatPrompts:
         self._form = self._fitting_form(name) if self._template else _FORMS[0]
 
     def facts(self) -> Mapping[str, Json]:
-        """Return what a run's header records."""
+        """Return the facts for a run's header."""
         form = self._form
         return {
             "chat_template": self._template,
@@ -117,7 +117,7 @@ class _PinnedDatetime(datetime):
 
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> Self:
-        """Return the day that templates are told."""
+        """Return the date for templates."""
         return cls.fromisoformat(TEMPLATE_DATE).replace(tzinfo=tz)
 
 
@@ -125,7 +125,7 @@ class _PinnedDatetime(datetime):
 def _pinned_day() -> Iterator[None]:
     """Make `strftime_now` of chat templates return a fixed day.
 
-    transformers reads `datetime` of its own module; templates take no functions.
+    transformers reads `datetime` in its module; templates take no functions.
     """
     real = vars(chat_template_utils)["datetime"]
     vars(chat_template_utils)["datetime"] = _PinnedDatetime

@@ -27,12 +27,12 @@ class ForwardPass:
     """
 
     def __init__(self, module: PreTrainedModel) -> None:
-        """Look at what the model's forward takes."""
+        """Look at the arguments of the model's forward."""
         self.module = module
         names = inspect.signature(module.forward).parameters
         #: What it calls its cache; None if it cannot be handed one.
         self.cache_name = next((name for name in _CACHE_NAMES if name in names), None)
-        #: Whether it can be told the positions of its tokens.
+        #: Whether it accepts the positions of its tokens.
         self.takes_positions = "position_ids" in names
         self._last_only = "logits_to_keep" in names
 
@@ -75,7 +75,7 @@ class ForwardPass:
         if positions is not None:
             arguments["position_ids"] = to_device(positions, self.device)
         if visible is not None:
-            # A sum in place of a choice: of a choice each layer would make a sum.
+            # A sum in place of a choice: each layer would turn a choice into a sum.
             mask = torch.zeros(visible.shape, dtype=self.module.dtype)
             mask = mask.masked_fill(~visible, torch.finfo(mask.dtype).min)
             arguments["attention_mask"] = to_device(mask, self.device)
@@ -103,7 +103,7 @@ class ForwardPass:
 class CacheAbilities:
     """What may be done with the cache of one model."""
 
-    #: Whether what was read can be kept at all.
+    #: Whether it can cache at all.
     keeps: bool = True
     #: Whether several tokens can be fed at once to a cache that holds some.
     several: bool = True
@@ -114,10 +114,10 @@ class CacheAbilities:
 
 
 class TextRow:
-    """One text under way with passes of its own."""
+    """One text under way with separate passes."""
 
     def __init__(self, forward: ForwardPass, able: CacheAbilities) -> None:
-        """Begin with no token; `able` is what the model's cache can do."""
+        """Begin with no token; `able` has the abilities of the model's cache."""
         self._forward = forward
         self._able = able
         config = forward.module.config
@@ -138,7 +138,7 @@ class TextRow:
 
 
 class SeparateRows:
-    """Texts of a batch that each have a pass of their own."""
+    """Texts of a batch that each have a separate pass."""
 
     def __init__(self, forward: ForwardPass, able: CacheAbilities) -> None:
         """Begin with no text."""
@@ -226,5 +226,5 @@ class SharedRows:
 
 
 def _padded(part: torch.Tensor, size: int) -> torch.Tensor:
-    """Return a tensor with so many entries in its last dimension, zeros first."""
+    """Return a tensor padded with zeros before its last dimension's entries."""
     return F.pad(part, (size - part.shape[-1], 0))

@@ -89,7 +89,7 @@ def free_memory(device: torch.device) -> int:
 
 
 def check_fits(model: str, needed: int, device: torch.device) -> None:
-    """Check that so many bytes of weights fit into a device.
+    """Check that the weights' bytes fit into a device.
 
     Args:
         model: What messages call the model.
@@ -108,20 +108,20 @@ def check_fits(model: str, needed: int, device: torch.device) -> None:
         )
 
 
-#: What libraries say in an exception of another class when memory is used up.
+#: Phrases of other exceptions of libraries for a lack of memory.
 _NO_MEMORY: Final = (
     "out of memory",
     "can't allocate memory",
     "not enough memory",
     "cublas_status_alloc_failed",
 )
-#: What torch says when the device itself has failed: in this process nothing can be
+#: torch's phrases for a failed device: in this process nothing can be
 #: computed there any more.
 _DEVICE_LOST: Final = ("cuda error", "cublas_status", "cudnn_status", "hip error")
 
 
 def is_memory_used_up(error: Exception) -> bool:
-    """Return whether an exception says that there was no memory."""
+    """Return whether an exception means a lack of memory."""
     return isinstance(error, MemoryError) or _has_any(error, _NO_MEMORY)
 
 
@@ -140,7 +140,7 @@ def check_device(error: Exception) -> None:
 
 @contextmanager
 def failures_of_loading(model: str) -> Iterator[None]:
-    """Tell in one line what a device does while a model is put there and tried.
+    """Report in one line the faults of a device while a model is put there and tried.
 
     Raises:
         Unavailable: it is busy, fails, or has no memory left (exit 69).
@@ -167,7 +167,7 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
-#: Whose versions decide, beside torch's, what a model writes, and how fast.
+#: Libraries whose versions, besides torch's, decide texts and speed.
 _LIBRARIES: Final = ("transformers", "tokenizers", "accelerate", "numpy")
 #: What `nvidia-smi` is asked for, by the name that headers give it.
 _SETTINGS: Final = {
@@ -183,14 +183,14 @@ _PATIENCE: Final = 10.0
 
 
 def device_facts(device: torch.device) -> Mapping[str, Json]:
-    """Return what a run's header records of a device and of the libraries."""
+    """Return the facts on a device and the libraries for a run's header."""
     facts: dict[str, Json] = {
         "device": str(device),
         "device_name": "",
         "driver": "",
         "cuda": "",
         "clock": DeviceClock(device).name,
-        # torch's own version names what it was built for, its metadata may not.
+        # torch's own version names its build, its metadata may not.
         "libraries": {
             "torch": str(torch.__version__),
             **{name: version(name) for name in _LIBRARIES},
@@ -210,7 +210,7 @@ def device_facts(device: torch.device) -> Mapping[str, Json]:
 def make_current(device: torch.device) -> None:
     """Make a GPU current: unnamed streams, events and graphs use it.
 
-    The default is the first GPU, even if the model is on another one. cuDNN does not
+    The default is the first GPU, even if the model is on another. cuDNN does not
     compute attention there: it may build a plan for every length of a text.
     """
     if device.type == "cuda":
@@ -219,14 +219,14 @@ def make_current(device: torch.device) -> None:
 
 
 def gpu_settings(gpu: str, program: str = "nvidia-smi") -> dict[str, str]:
-    """Return driver, clocks and power cap of a GPU as its own tool tells them now.
+    """Return driver, clocks and power cap of a GPU as its own tool prints them now.
 
     Args:
         gpu: Its unique id or its number, as the tool takes it.
         program: The tool.
 
     Returns:
-        Each figure in the unit of its name, `not known` where it is not told.
+        Each figure in the unit of its name, `not known` if it is missing.
     """
     unknown = dict.fromkeys(_SETTINGS, _NOT_KNOWN)
     path = shutil.which(program)

@@ -81,10 +81,10 @@ class LoadOptions:
 
 
 def choose_device(name: str) -> torch.device:
-    """Return a device by its name: `auto` is the GPU where there is one, else the CPU.
+    """Return a device by its name: `auto` is the GPU if present, otherwise the CPU.
 
     Raises:
-        BadConfiguration: there is no such device here.
+        BadConfiguration: no such device here.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -105,7 +105,7 @@ def _check_gpu(name: str, device: torch.device) -> None:
     """Check that torch sees a GPU.
 
     Raises:
-        BadConfiguration: it does not; says why, such as a driver that is too old.
+        BadConfiguration: it does not, for a reason such as too old a driver.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -129,7 +129,7 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     between CPUs.
 
     Raises:
-        BadConfiguration: there is no such number type.
+        BadConfiguration: no such number type.
     """
     if dtype == "auto":
         return torch.float32 if device.type == "cpu" else torch.bfloat16
@@ -150,7 +150,7 @@ def load_model(
         name: What results call it; as `where` by default.
 
     Raises:
-        NoInput: there is no such model, or it cannot be loaded.
+        NoInput: no such model, or it cannot be loaded.
         NotPermitted: the Hub gives it only to those who have accepted its terms.
         Unavailable: the Hub cannot be reached, and the cache does not hold it.
         BadConfiguration: the device or number type is not there, or the model cannot
@@ -168,7 +168,7 @@ def load_model(
     except CsbdataError:
         raise
     except Exception as error:
-        # The libraries raise anything: of a file that is cut off, of another shape.
+        # The libraries raise anything: for a truncated file, for another shape.
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         message = f"--model {where}: cannot be loaded ({reason}); name a folder with"
         raise NoInput(f"{message} a model, or a model of the Hub") from error

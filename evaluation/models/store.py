@@ -39,9 +39,9 @@ class NamedModel:
     name: str
     #: One line for a list of all of them.
     summary: str
-    #: Returns the model, loaded; what is heavy is imported when it is called. Its
+    #: Returns the loaded model; heavy imports happen in the call. Its
     #: arguments: device, dtype and threads; how what is missing is fetched, and where
-    #: it is kept; and a function that tells people of what takes time.
+    #: it is kept; and a function that reports slow steps.
     load: Callable[
         [LoadOptions, FetchSettings, Callable[[str], None]], TransformersModel
     ]
@@ -49,7 +49,7 @@ class NamedModel:
 
 #: The model that writes by default.
 DEFAULT: Final = "smollm2"
-#: The line that installs what a model needs.
+#: The command that installs a model's libraries.
 INSTALL: Final = install_extra("models")
 
 
@@ -63,7 +63,7 @@ _REGISTRY = Registry[NamedModel](
 
 @cache
 def named_models() -> Mapping[str, NamedModel]:
-    """Return every model that is known by a name, in alphabetical order.
+    """Return every named model, in alphabetical order.
 
     Raises:
         BadConfiguration: two places define one name.
@@ -80,7 +80,7 @@ def get_model(
     """Return a model, loaded: a known one, a folder, or `owner/name` on the Hub.
 
     Raises:
-        NoInput: there is no such model.
+        NoInput: no such model.
         CsbdataError: it cannot be fetched, or the cache cannot be written.
     """
     named = None if Path(name).exists() else named_models().get(name)
@@ -101,7 +101,7 @@ def check_installed() -> None:
     """Check that the libraries that run models are installed.
 
     Raises:
-        Unavailable: one is not; the message says what to install (exit 69).
+        Unavailable: one is not; the message has the command to install it (exit 69).
     """
     absent = missing_libraries()
     if absent:

@@ -98,7 +98,7 @@ class TokenChooser:
         bits = np.unpackbits(
             np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"
         )
-        #: For each byte of a mask what is added to the logits of its eight tokens.
+        #: For each byte of a mask the addends of the logits of its eight tokens.
         self._penalties = to_device(
             torch.from_numpy(np.where(bits == 1, 0.0, -np.inf).astype(np.float32)),
             device,
@@ -111,7 +111,7 @@ class TokenChooser:
         """Choose the next token of each text.
 
         Args:
-            questions: From what each is chosen; the logits of all are of one length.
+            questions: The input of each choice; all logits have one length.
         """
         transfer = apply = None
         logits = _together([question.logits for question in questions])
@@ -140,7 +140,7 @@ class TokenChooser:
         """Return the logits, minus infinity where a token may not come next.
 
         All masks lie in one memory, and are as wide as the logits or wider.
-        A sum keeps what is no number where it is, whether it is allowed or not. The
+        A sum keeps NaN at its index, allowed or not. The
         result is overwritten by the next call.
 
         Returns:
@@ -212,7 +212,7 @@ def _best(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _read(questions: Sequence[TokenQuestion], table: np.ndarray) -> list[ChosenToken]:
-    """Return what was chosen, from a column a text: token, best logit, tokens near."""
+    """Return the choices, from a column a text: token, best logit, tokens near."""
     near = table[2] if len(table) > 2 else [1.0] * len(questions)  # noqa: PLR2004 - the third line
     return [
         ChosenToken(

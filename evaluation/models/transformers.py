@@ -61,7 +61,7 @@ class TransformersModel:
         revision: str,
         folder: Path,
     ) -> None:
-        """Drive a model that is loaded; `load_model` makes one from a name.
+        """Drive a loaded model; `load_model` makes one from a name.
 
         Raises:
             BadConfiguration: the model cannot be talked with, or nothing ends its
@@ -69,7 +69,7 @@ class TransformersModel:
         """
         #: The model itself, for other uses.
         self.module = module.eval()
-        #: Its name in results: what was loaded, and how exact its weights are.
+        #: Its name in results: the model, and the precision of its weights.
         self.name = name
         self._tokenizer = tokenizer
         self._revision = revision
@@ -86,7 +86,7 @@ class TransformersModel:
             raise BadConfiguration(message)
         #: Columns of the logits; at least the tokenizer's vocabulary.
         self.vocab_size = self._forward.over(trial[:1], None).shape[-1]
-        #: Most tokens of a text, those of the prompt included; None without a bound.
+        #: Most tokens of a text, the prompt included; None without a bound.
         self.context_length = _context_length(module)
         #: Share of the best logit within which sums in another order, as in a batch,
         #: may make another one the best.
@@ -95,7 +95,7 @@ class TransformersModel:
         self.tokenizer_folder = self._folder_with_tokenizer(folder)
 
     def facts(self) -> Mapping[str, Json]:
-        """Return what a run's header records."""
+        """Return the facts for a run's header."""
         able = self._abilities
         return {
             "revision": self._revision,
@@ -103,7 +103,7 @@ class TransformersModel:
             "dtype": str(self.module.dtype).removeprefix("torch."),
             "threads": torch.get_num_threads(),
             "warm_up": "passes over a trial text when the model is loaded",
-            "attention": str(self.module.config._attn_implementation),  # noqa: SLF001 - nothing public says it
+            "attention": str(self.module.config._attn_implementation),  # noqa: SLF001 - no public name
             "cache": {
                 "kept": able.keeps,
                 "several_tokens": able.several,
@@ -153,7 +153,7 @@ class TransformersModel:
             torch.cuda.empty_cache()
 
     def _folder_with_tokenizer(self, folder: Path) -> Path:
-        """Return the model's folder, or one made with what was loaded from it."""
+        """Return the model's folder, or a new one with its loaded parts."""
         try:
             tokenizer_file(folder)
         except NoInput:
@@ -166,7 +166,7 @@ class TransformersModel:
 def _end_tokens(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
 ) -> frozenset[int]:
-    """Return every token that ends a text, as the model's own settings say."""
+    """Return every token that ends a text, by the model's own settings."""
     settings = getattr(model.generation_config, "eos_token_id", None)
     ends = settings if isinstance(settings, list) else [settings]
     tokens = (*ends, tokenizer.eos_token_id)

@@ -242,7 +242,7 @@ def without_waits(row: Row) -> Row:
         compile_ns -= waited
     first_ns = row.first_mask_ns
     timed = ((a, b) for a, b in zip(row.walks, walks, strict=True) if a.mask_ns)
-    # The first text that was walked.
+    # The first walked text.
     walk_pair = min(timed, key=lambda pair: pair[0].tokens > LONG_TEXT, default=None)
     if first_ns is not None and walk_pair is not None:
         first_ns = max(0, first_ns - walk_pair[0].mask_ns[0] + walk_pair[1].mask_ns[0])

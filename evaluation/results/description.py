@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from curation.system.words import counted
-from evaluation.core.run_header import ModelHeader, ParticipantHeader, RunHeader
+from evaluation.core.run_header import ModelHeader, RunHeader
 
 #: Before a line that is to be copied as it is.
 INDENT = "  "
@@ -19,31 +19,28 @@ def describe(header: RunHeader) -> list[str]:
     engines = ", ".join(
         engine.engine for engine in header.engines if not engine.unavailable
     )
-    return [
+    lines = [
         *not_run(header),
         *_model(header.models),
         *_data(header),
         f"tasks: {', '.join(header.tasks)}",
         f"engines: {engines or 'none can be run here'}",
         *_conditions(header),
-        *_origin(header),
     ]
+    if header.started and header.csbdata:
+        lines.append(f"made: {header.started} by csbdata {header.csbdata}")
+    return lines
 
 
 def not_run(header: RunHeader) -> list[str]:
     """Return which engines could not be run and what to do, line by line."""
-    return [
-        line
-        for participant in header.engines
-        if participant.unavailable
-        for line in _unavailable(participant)
-    ]
-
-
-def _unavailable(participant: ParticipantHeader) -> Iterator[str]:
-    yield f"not run: {participant.engine}: {participant.unavailable}"
-    if participant.install:
-        yield f"{INDENT}{participant.install}"
+    lines = []
+    for participant in header.engines:
+        if participant.unavailable:
+            lines.append(f"not run: {participant.engine}: {participant.unavailable}")
+            if participant.install:
+                lines.append(f"{INDENT}{participant.install}")
+    return lines
 
 
 def partial_data(header: RunHeader) -> list[str]:
@@ -71,11 +68,6 @@ def _data(header: RunHeader) -> Iterator[str]:
     parts += [f"{data.invalid:,} of them invalid"] if data.invalid else []
     yield f"data: {', '.join(parts)}"
     yield from partial_data(header)
-
-
-def _origin(header: RunHeader) -> Iterator[str]:
-    if header.started and header.csbdata:
-        yield f"made: {header.started} by csbdata {header.csbdata}"
 
 
 def _model(model: ModelHeader) -> Iterator[str]:

@@ -44,7 +44,7 @@ _KEY: Final = ("engine", "task", "config", "id", "repetition")
 _LINE: Final = ("number", "begin", "end")
 
 
-class NotAnAttempt(ValueError):  # noqa: N818 # it says what the line is
+class NotAnAttempt(ValueError):  # noqa: N818 # it names the fault of the line
     """A line that is not an attempt, with the reason."""
 
 
@@ -68,16 +68,16 @@ class RecordedRun:
 
     folder: Path
     #: What was asked of whom.
-    header: RunHeader
+    header: RunHeader = field(repr=False)
     #: The whole content of `run.json`.
-    raw_header: Mapping[str, UntypedJson]
+    raw_header: Mapping[str, UntypedJson] = field(repr=False)
     #: Lines that are not attempts: `file:line: why`.
-    problems: tuple[str, ...]
+    problems: tuple[str, ...] = field(repr=False)
     #: How many attempts there are, by the label of the engine and the task.
     row_counts: Mapping[tuple[str, str], int]
     #: Engine, task, config and id of cases that the machine left undecided, which
     #: have no attempt.
-    undecided: frozenset[tuple[str, str, str, str]]
+    undecided: frozenset[tuple[str, str, str, str]] = field(repr=False)
     #: The attempts that count, in the order of their keys, with `_LINE`.
     _attempts: pl.DataFrame = field(repr=False)
 

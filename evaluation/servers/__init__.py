@@ -1,1 +1,1 @@
-"""Models behind servers: providers, requests, answers, and adapted schemas."""
+"""Models on servers: providers, requests, answers, and adapted schemas."""

@@ -1,8 +1,8 @@
-"""Fit schemas to what a provider takes before anything is sent, and decode answers.
+"""Fit schemas to a provider before anything is sent, and decode answers.
 
 A schema that the profile of a provider refuses (`curation.fit.profile`) is rewritten by
 `curation.fit.rewriting`; one that cannot be is not declared, and not sent. Fits are
-kept in the run's folder, so that a run that goes on does not make them again.
+kept in the run's folder, so that a resumed run does not make them again.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 
 #: The file of a folder with the fits.
 FITS: Final = "fits.jsonl"
-#: Reasons that are said.
+#: Maximum number of printed reasons.
 _SHOWN: Final = 5
 
 
 class AdaptedSchema(msgspec.Struct, frozen=True, kw_only=True):
-    """The schema that is sent for a record."""
+    """The schema sent for a record."""
 
     #: Fingerprint of profile, mode and record.
     key: str = ""
-    #: The text that is sent.
+    #: The sent text.
     text: str = ""
     #: With marks where answers have another shape (`curation.fit.shapes`).
     marked: Any = True
@@ -59,7 +59,7 @@ class AdaptedSchema(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
     def decoded(self, answer: str) -> str:
-        """Return the text of the value that an answer stands for; else the answer."""
+        """Return the text of an answer's decoded value; otherwise the answer."""
         if SHAPE not in msgspec.json.encode(self.marked).decode():
             return answer
         try:
@@ -76,7 +76,7 @@ def _parsed(schema: str) -> Json:
     """Return a schema that is to be sent.
 
     Raises:
-        BadData: its text is no JSON.
+        BadData: its text is not JSON.
     """
     try:
         parsed: Json = json.loads(schema)
@@ -96,7 +96,7 @@ class SchemaAdapter:
         Args:
             profile: Its name.
             mode: What is done with a schema that it refuses.
-            tool: Whether schemas are sent as those of a tool's parameters.
+            tool: Whether schemas are sent as a tool's parameters.
             sends: Whether they are sent at all, but for the prompt.
         """
         used = profile and mode is not Adapt.NONE
@@ -124,7 +124,7 @@ class SchemaAdapter:
         label: str,
         progress: Progress,
     ) -> None:
-        """Adapt the schemas of a run, and say for how many that was not possible.
+        """Adapt the schemas of a run, and report the number of failures.
 
         Args:
             records: The records of the run.
@@ -156,7 +156,7 @@ class SchemaAdapter:
         progress.say(f"{label}: {_summary(fits, self._profile, self._mode)}")
 
     def of(self, record: Record) -> AdaptedSchema:
-        """Return the schema that is sent for a record, which has been prepared."""
+        """Return the sent schema of a prepared record."""
         if self._profile is not None and record.schema is not None:
             return self._fits[self.key(record)]
         try:
@@ -167,7 +167,7 @@ class SchemaAdapter:
         return AdaptedSchema(text=record.constraint)
 
     def key(self, record: Record) -> str:
-        """Return what the fit of a record is kept by."""
+        """Return the key of a record's fit."""
         return fingerprint(
             **self.facts, schema=record.constraint, dialect=record.dialect
         )

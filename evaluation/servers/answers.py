@@ -28,11 +28,11 @@ _DONE: Final = b"[DONE]"
 _MOST_TOKENS: Final = 2**40
 
 
-class BrokenStream(Exception):  # noqa: N818 (it says what it is)
-    """The stream ended before the answer did, or holds what is no event."""
+class BrokenStream(Exception):  # noqa: N818 (named by its meaning)
+    """The stream ended before the answer did, or holds an invalid event."""
 
 
-class ErrorEvent(Exception):  # noqa: N818 (it says what it is)
+class ErrorEvent(Exception):  # noqa: N818 (named by its meaning)
     """The server reports an error inside a response that began well."""
 
     def __init__(self, body: str) -> None:
@@ -54,7 +54,7 @@ class ServerAnswer:
     refusal: str = ""
     #: `stop`, `length`, `content_filter`, ...; empty before the end.
     finish: str = ""
-    #: As the server counted them; None where it did not say.
+    #: As the server counted them; None without a count.
     prompt_tokens: int | None = None
     #: Those of the reasoning are among them.
     output_tokens: int | None = None
@@ -89,7 +89,7 @@ class ServerAnswer:
 
         Args:
             prompt: Those of the prompt.
-            output: All of the answer, those of the reasoning among them.
+            output: All of the answer, the reasoning included.
             reasoning: Those of the reasoning.
         """
         told = (prompt, output, reasoning)
@@ -272,7 +272,7 @@ def _step(node: Any, step: str) -> Sequence[Any]:  # noqa: ANN401 (JSON)
 
 #: Most bytes of one answer; the longest text that a model here may write has less.
 _MOST_BYTES: Final = 32 * 2**20
-#: Bytes that are read of an error's text, or behind the end of an answer.
+#: Bytes read of an error's text, or after the end of an answer.
 _SOME_BYTES: Final = 2**16
 
 
@@ -312,7 +312,7 @@ def _next_piece(response: requests.Response, limit: float) -> bytes:
 def response_lines(response: requests.Response, limit: float) -> Iterator[bytes]:
     """Yield the lines of a response as they come, without their ends.
 
-    See `response_pieces` for its arguments and what it raises.
+    See `response_pieces` for its arguments and exceptions.
     """
     begun: list[bytes] = []
     for piece in response_pieces(response, limit):
@@ -325,7 +325,7 @@ def response_lines(response: requests.Response, limit: float) -> Iterator[bytes]
 
 
 def read_some(response: requests.Response, seconds: float = 5.0) -> bytes:
-    """Return what is left of a response, as much of it as comes in time."""
+    """Return the rest of a response that comes in time."""
     start = b""
     limit = time.monotonic() + seconds
     with suppress(HTTPError, requests.RequestException):

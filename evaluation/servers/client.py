@@ -50,25 +50,25 @@ _LOST: Final = (requests.RequestException, HTTPError, BrokenStream, ValueError)
 _GOES_ON: Final = "the same command goes on"
 _LOOK: Final = "look at the address; it ends in /v1 as a rule"
 _SUCCESS: Final = 200
-#: Most connections that are kept between requests.
+#: Maximum connections kept between requests.
 _CONNECTIONS: Final = 256
 
 
-class RequestRefused(Exception):  # noqa: N818 (it says what it is)
+class RequestRefused(Exception):  # noqa: N818 (named by its meaning)
     """The server does not take the request."""
 
     def __init__(self, refusal: Refusal, meaning: RefusalClass) -> None:
-        """Take what the server says against it, and what that means."""
+        """Take the server's message, and its meaning."""
         super().__init__(_sentence(refusal))
         self.refusal, self.meaning = refusal, meaning
 
 
-class RetriesExhausted(Exception):  # noqa: N818 (it says what it is)
+class RetriesExhausted(Exception):  # noqa: N818 (named by its meaning)
     """No whole answer came within the budget of tries and minutes."""
 
 
-class DeadlinePassed(Exception):  # noqa: N818 (it says what it is)
-    """The answer was not there in time; `answer` is what there was of it."""
+class DeadlinePassed(Exception):  # noqa: N818 (named by its meaning)
+    """The answer was late; `answer` is its part that came."""
 
     def __init__(self, answer: ServerAnswer) -> None:
         """Take what came."""
@@ -84,7 +84,7 @@ class RequestLimits:
     #: Minutes for which the server may be in trouble without any answer: then a text
     #: that meets trouble is given up at once.
     patience: float = 10.0
-    #: Tries of one text that meets trouble; being told to wait (429, 503) is none.
+    #: Tries of one failing text; a request to wait (429, 503) does not count.
     tries: int = 5
 
 
@@ -101,7 +101,7 @@ class ServerConnection:
     address: SplitUrl = field(default=SplitUrl(clean=""), repr=False)
 
     def key(self) -> str:
-        """Return the key; empty where there is none: a local server needs none."""
+        """Return the key; empty without one: a local server needs none."""
         keys = self.provider.keys
         return next((os.environ[name] for name in keys if os.getenv(name)), "")
 
@@ -128,7 +128,7 @@ class ServerClient:
         self.parameters = Parameters(connection.provider.parameters)
         self._backoff = backoff or SharedBackoff(connection.limits.patience)
         self._session = requests.Session()
-        # One connection for each text that is asked for at the same time is kept.
+        # One connection is kept for each concurrent text.
         for scheme in ("http://", "https://"):
             self._session.mount(scheme, HTTPAdapter(pool_maxsize=_CONNECTIONS))
         # Neither a proxy nor a .netrc may see or add what we do not mean.
@@ -158,7 +158,7 @@ class ServerClient:
 
         Raises:
             Unavailable: it does not answer, or refuses (exit 69).
-            BadConfiguration: there is no such address (exit 78).
+            BadConfiguration: no such address (exit 78).
             CsbdataError: see `ask`.
         """
         connection = self._connection
@@ -265,7 +265,7 @@ class ServerClient:
             owed = True
             raise DeadlinePassed(answer) from None
         except (requests.RequestException, HTTPError) as error:
-            # Its text may repeat the address; its kind says enough.
+            # Its text may repeat the address; its kind suffices.
             raise _TryAgain(f"connection lost ({type(error).__name__})") from None
         finally:
             if "tools" in body:
@@ -281,7 +281,7 @@ class ServerClient:
     def _posted(
         self, url: str, body: Mapping[str, Json], seconds: float
     ) -> requests.Response:
-        """Return the response as soon as its headers are there.
+        """Return the response as soon as its headers have come.
 
         Raises:
             TooLate: they are not there in time; dripping, each byte would be.
@@ -301,14 +301,14 @@ class ServerClient:
             raise TooLate from None
 
     def _check_status(self, response: requests.Response) -> None:
-        """Raise what a status other than success means."""
+        """Raise the fault that an error status means."""
         if response.status_code >= 300:  # noqa: PLR2004 (success)
             body = redacted(self._hide(read_some(response).decode("utf-8", "replace")))
             refusal = read_refusal(response.status_code, body, response.headers)
             self._refuse(refusal)
 
     def _refuse(self, refusal: Refusal) -> NoReturn:
-        """Raise what a refusal means, by the table of the provider."""
+        """Raise the fault that a refusal means, by the provider's table."""
         base, provider = self._connection.base, self._connection.provider
         meaning, answer = provider.refusal_class(refusal), _sentence(refusal)
         match meaning:
@@ -337,7 +337,7 @@ class ServerClient:
         return hide_secrets(text, self._secrets)
 
 
-class _TryAgain(Exception):  # noqa: N818 (it says what it is)
+class _TryAgain(Exception):  # noqa: N818 (named by its meaning)
     """A trouble that may pass."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A model behind a server, as it takes part in a run."""
+"""A server's model, as a participant of a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ModelServer:
     #: How it is asked for a schema: a key of its provider's `ways`, or `none`.
     way: str
     connection: ServerConnection
-    #: The level of reasoning that is asked for; empty for the server's own.
+    #: The requested level of reasoning; empty for the server's own.
     effort: str = ""
     #: What is done with schemas that the provider does not take.
     adapt: Adapt = Adapt.SAFE
@@ -42,7 +42,7 @@ class ModelServer:
 
     @cached_property
     def adapter(self) -> SchemaAdapter:
-        """What adapts schemas to what it takes."""
+        """The adapter of schemas to its provider."""
         any_schema = self.way in {PROMPT_ALONE, "json"}
         profile = "" if any_schema else self.connection.provider.profile
         sends, is_tool = self.way != PROMPT_ALONE, self.way == "tool"
@@ -120,7 +120,7 @@ class ModelServer:
 
     @property
     def backend(self) -> str:
-        """Which library constrains its texts, as far as the server tells."""
+        """Which library constrains its texts, if the server reports it."""
         told = self.connection.provider.backend_told(self.about)
         return told or "not told by the server"
 
@@ -206,7 +206,7 @@ def server_participants(
 def served_model(
     address: str, ways: Sequence[str], limits: RequestLimits
 ) -> Sequence[ModelServer]:
-    """Return a model behind a server, once for each way in which it is asked.
+    """Return a server's model, once for each way to send a schema.
 
     Args:
         address: The server's address, and the model's name after a `#`; or a
@@ -215,7 +215,7 @@ def served_model(
         limits: What one text may cost.
 
     Raises:
-        BadUsage: there is no such way, or no server in the address.
+        BadUsage: no such way, or no server in the address.
         BadConfiguration: the server has several models and none is named.
         Unavailable: the server does not answer (exit 69).
     """

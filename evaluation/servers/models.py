@@ -45,7 +45,7 @@ class ModelTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     models: dict[str, dict[str, ModelFacts]]
 
     def facts(self, providers: tuple[str, ...], model: str) -> ModelFacts:
-        """Return what is known of a model, or of the one that it is a version of."""
+        """Return the facts on a model, or on its unversioned name."""
         names = (model, DATED.sub("", model))
         tables = [self.models.get(provider, {}) for provider in providers]
         found = (table[name] for table in tables for name in names if name in table)

@@ -40,13 +40,13 @@ class SharedBackoff:
         Args:
             minutes: For how long a server may give no answer at all.
             clock: Tells the time in seconds.
-            sleep: Waits so many seconds.
+            sleep: Waits a number of seconds.
         """
         self._budget = minutes * 60
         self._clock = clock
         self._sleep = sleep
         self._lock = Lock()
-        # When requests may go on, and when the last pause was begun.
+        # When requests may continue, and when the last pause was begun.
         self._until = self._begun = float("-inf")
         #: When trouble began; None while the server answers.
         self._since: float | None = None
@@ -79,7 +79,7 @@ class SharedBackoff:
             now = self._clock()
             if self._since is None:
                 self._since = now
-            # A request that was under way when others began to wait tells nothing new.
+            # A request that was under way when others began to wait brings no news.
             pause = self._pause if sent >= self._begun else 0.0
             until = max(self._until, now + max(pause, requested))
             if until - self._since > self._budget:
@@ -91,12 +91,12 @@ class SharedBackoff:
             return True
 
 
-class SpendingLimit(Exception):  # noqa: N818 (it says what it is)
+class SpendingLimit(Exception):  # noqa: N818 (named by its meaning)
     """A limit of the run is reached; nothing more is sent."""
 
 
 class Spending:
-    """What the requests of a run have cost so far, and what they may.
+    """The cost of the requests of a run so far, and its limit.
 
     Example:
         >>> spending = Spending(max_requests=1)
@@ -115,7 +115,7 @@ class Spending:
         self._lock = Lock()
         #: Sent so far.
         self.requests = 0
-        #: What was told, and what the rest can have cost at most.
+        #: The reported cost, and the maximum cost of the rest.
         self.cost, self._untold = 0.0, 0.0
         self._told = True
 
@@ -140,7 +140,7 @@ class Spending:
         """Count the cost of an answer.
 
         Args:
-            cost: None if it is not told.
+            cost: None if unknown.
             most: What it can be then.
         """
         with self._lock:

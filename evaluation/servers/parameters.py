@@ -52,14 +52,14 @@ class Parameters:
         return new
 
     def learn(self, sent: Mapping[str, Json], refusal: Refusal) -> str | None:
-        """Note which parameter is refused; return what is done about it.
+        """Note which parameter is refused; return the remedy.
 
-        None if it is no parameter that can be spared. Empty if another request has
+        None if it is not a dispensable parameter. Empty if another request has
         learnt it in the meantime.
 
         Args:
-            sent: The request that is refused.
-            refusal: What the server says.
+            sent: The refused request.
+            refusal: The server's message.
         """
         about = refusal.parameter or refusal.message
         for name, rule in self._rules.items():

@@ -1,4 +1,4 @@
-"""Providers: a dated table each, of how its servers are asked and what they answer.
+"""Providers: a dated table each, of its servers' requests and answers.
 
 `--model NAME:MODEL` names one, `--model NAME:URL#MODEL` at another address; a bare URL
 is a server with OpenAI's chat completions. A table begins with those of its parents,
@@ -53,7 +53,7 @@ class ParameterRule(_Table, frozen=True):
     name: str = ""
     #: How refusals call it; empty: by its own name.
     words: str = ""
-    #: Members that are dropped with it.
+    #: Members dropped with it.
     with_: tuple[str, ...] = msgspec.field(default=(), name="with")
 
 
@@ -65,7 +65,7 @@ class FinishRule(_Table, frozen=True):
 
 
 class BackendRule(_Table, frozen=True):
-    """Where a server tells which library constrains its texts."""
+    """Where a server names the library that constrains its texts."""
 
     pattern: str
     path: str = ""
@@ -91,7 +91,7 @@ class UnthinkingRule(_Table, frozen=True):
 class Provider(_Table, frozen=True, dict=True, kw_only=True):
     """A kind of server: address, key, request, stream, and its ways to ask."""
 
-    #: What stands before the model's name; empty for a bare URL.
+    #: The prefix of the model's name; empty for a bare URL.
     name: str
     #: The day on which its lines were last held against their sources.
     date: str
@@ -99,20 +99,20 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
     parent: str = ""
     #: The address where the user gives none.
     base: str = ""
-    #: Environment variables that may hold the key; the first one that is set counts.
+    #: Environment variables that may hold the key; the first set one counts.
     keys: tuple[str, ...] = ()
     #: The headers that carry a key.
     headers: dict[str, str] = {}
     #: Where texts are asked for, and where models are listed, below the address.
     path: str
     models: str = "/models"
-    #: Paths at which such a server describes itself, beside its list of models.
+    #: Paths at which such a server describes itself, besides its list of models.
     described_at: tuple[str, ...] = ()
     #: Its ways to ask for a schema, as `--engine` calls them (`json` mode, a forced
     #: `tool`, `strict` structured outputs), to a request's members; the one that
     #: constrains most is the last.
     ways: dict[str, dict[str, Any]] = {}
-    #: Members that ask for a level of reasoning; empty if there is no such choice.
+    #: Members that ask for a level of reasoning; empty without such a choice.
     effort: dict[str, Any] = {}
     unthinking: UnthinkingRule = UnthinkingRule(ways=(), source="")
     #: Members of every request: `{NAME}` is replaced (`request`).
@@ -123,7 +123,7 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
     #: Members for the instruction, where it is not a turn of the conversation.
     system: dict[str, Any] = {}
     #: The profile of schemas that tools and strict outputs take
-    #: (`curation.fit.profile`); empty: the server tells itself.
+    #: (`curation.fit.profile`); empty: the server reports it.
     profile: str = ""
     backend: BackendRule = BackendRule(pattern="(?!)")
     cold: ColdRule = ColdRule(members={}, source="")
@@ -138,7 +138,7 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
     bytes_a_token: int = 0
 
     def refusal_class(self, refusal: Refusal) -> RefusalClass:
-        """Return what a refusal means: by the first line of the table that holds."""
+        """Return the meaning of a refusal, by the first matching line of the table."""
         return next(rule.class_ for rule in self.refusals if rule.holds(refusal))
 
     @cached_property
@@ -157,10 +157,10 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
         return self._endings.get(finish.lower(), TextEnding.UNKNOWN)
 
     def backend_told(self, answers: Mapping[str, Json]) -> str:
-        """Return which library constrains the text; empty where that is not told.
+        """Return which library constrains the text; empty if unknown.
 
         Args:
-            answers: What the server says of itself, by path.
+            answers: The server's descriptions of itself, by path.
         """
         told = answers.get(self.backend.path) if self.backend.path else {**answers}
         text = json.dumps(told).replace("\\\\", "").replace('\\"', '"')
@@ -170,7 +170,7 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
     def is_cold(self, answers: Mapping[str, Json]) -> bool:
         """Return whether requests can keep the prompts of each way apart.
 
-        A server that does not tell its release is taken for a newer one.
+        A server without a known release is taken for a newer one.
         """
         told = [
             answer.get("version")
@@ -273,7 +273,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _merged(tables: Mapping[str, dict[str, Any]], name: str) -> dict[str, Any]:
-    """Return a table with the lines of its parents behind its own."""
+    """Return a table with the lines of its parents after its own."""
     table = tables[name]
     if name == _SHARED:
         return table
@@ -316,7 +316,7 @@ def providers() -> Mapping[str, Provider]:
 
 
 def is_served(model: str) -> bool:
-    """Return whether `--model` names a model behind a server.
+    """Return whether `--model` names a server's model.
 
     Example:
         >>> is_served("anthropic:claude-sonnet-5"), is_served("smollm2")
@@ -327,14 +327,14 @@ def is_served(model: str) -> bool:
 
 
 def split_provider(model: str) -> tuple[Provider, str]:
-    """Return the provider of a model behind a server, and its address with the model.
+    """Return the provider of a server's model, and its address with the model.
 
     Example:
         >>> split_provider("anthropic:claude-sonnet-5")[1]
         'https://api.anthropic.com/v1#claude-sonnet-5'
 
     Raises:
-        BadUsage: the provider has no address of its own, and none is given.
+        BadUsage: the provider has no address, and none is given.
     """
     name, _, rest = model.partition(":")
     if not name or name not in providers():

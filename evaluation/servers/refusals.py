@@ -14,7 +14,7 @@ import msgspec
 from curation.core.json_types import Json
 from curation.system.words import shortened
 
-#: Characters of a server's words that are repeated.
+#: Characters repeated of a server's words.
 _SHOWN: Final = 300
 #: Members whose values are codes, wherever they are in an error.
 _CODES: Final = ("code", "type", "status", "reason", "error_code")
@@ -42,9 +42,9 @@ class RefusalClass(StrEnum):
     KEY = "key"
     """The key is missing or wrong: the run ends."""
     MODEL = "model"
-    """There is no such model: the run ends."""
+    """No such model: the run ends."""
     ADDRESS = "address"
-    """There is no such server: the run ends."""
+    """No such server: the run ends."""
     WAIT = "wait"
     """Too many requests: all wait."""
     FAULT = "fault"
@@ -55,11 +55,11 @@ class RefusalClass(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """An error of a server: of a status, or inside a stream that began well."""
+    """An error of a server: from a status, or inside a stream that began well."""
 
     status: int
     message: str
-    #: The member of the request that is rejected, where it is named.
+    #: The rejected member of the request, if it is named.
     parameter: str = ""
     codes: frozenset[str] = frozenset()
     #: The error as JSON, without its message.
@@ -81,7 +81,7 @@ class Refusal:
 
 
 class RefusalRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One line of a table: all conditions that are given must hold."""
+    """One line of a table: all given conditions must hold."""
 
     class_: RefusalClass = msgspec.field(name="class")
     source: str
@@ -112,12 +112,12 @@ class RefusalRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def read_refusal(
     status: int, body: str, headers: Mapping[str, str] | None = None
 ) -> Refusal:
-    """Return what the body of an error says.
+    """Return the facts in the body of an error.
 
     Args:
-        status: Of the response; an error in a success names its own.
+        status: The response's; an error in a success names its own.
         body: JSON, as a rule: `{"error": {...}}`, or FastAPI's `{"detail": [...]}`.
-        headers: Of the response.
+        headers: The response's.
 
     Example:
         >>> refusal = read_refusal(400, '{"error": {"message": "no", "param": "seed"}}')

@@ -1,4 +1,4 @@
-"""Have a model behind a server write texts."""
+"""Have a server's model write texts."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ _REFUSALS: Final = {
 
 
 class ConditionUnavailable(CsbdataError):  # noqa: N818 (as in system.errors)
-    """The model lacks the way in which it is asked: no text can tell anything."""
+    """The model lacks the way to send a schema: no text is evidence."""
 
     exit_code = Unavailable.exit_code
 
 
 @dataclass(frozen=True, slots=True)
 class AskedText:
-    """A request, with the schema that is sent for it."""
+    """A request, with its sent schema."""
 
     request: GenerationRequest
     schema: AdaptedSchema
@@ -152,7 +152,7 @@ def _moments(answer: ServerAnswer, thought: int) -> list[int]:
 
 #: Refusals that may be about a parameter that can be spared.
 _MEMBERS: Final = (RefusalClass.PARAMETER, RefusalClass.UNKNOWN)
-#: Tokens of a text that is asked for only to see whether it is refused.
+#: Tokens of a text requested only to see whether it is refused.
 _CONTROL_BUDGET: Final = 16
 
 
@@ -179,7 +179,7 @@ class ServerWriter(TextWriter):
         self.say = say
         #: Words of refusals before the first answer; None after it.
         self._refusals: list[str] | None = []
-        #: Finish reasons that are in no table, each said once.
+        #: Finish reasons outside of tables, each printed once.
         self._unknown: set[str] = set()
         self.label = server.label
         self.identity = server.identity
@@ -276,8 +276,8 @@ class ServerWriter(TextWriter):
         """Ask; a parameter that is refused is changed, for this and later requests.
 
         Args:
-            request: The text that is asked for.
-            schema: What is sent as its schema.
+            request: The requested text.
+            schema: The schema to send.
 
         Raises:
             CsbdataError: see `ServerClient.ask`.

@@ -41,7 +41,7 @@ def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
         paths.append(page.path)
     written = {out / path for path in paths}
     for file in (file for name in _FOLDERS for file in (out / name).rglob("*")):
-        # Of an earlier edition, or of data that this site does not show.
+        # From an earlier edition, or from data that this site omits.
         if file.is_file() and file not in written:
             file.unlink()
     return paths

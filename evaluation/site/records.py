@@ -1,6 +1,6 @@
-"""The page of a record: its schema and texts, and what each engine did.
+"""The page of a record: its schema and texts, and each engine's outcome.
 
-One page reads all records, since thousands of files are too many: the part behind `#`
+One page reads all records, since thousands of files are too many: the part after `#`
 of its address names one, and its bytes name the script that holds its content.
 """
 

@@ -1,6 +1,6 @@
 """Render templates to pages, with foreign text escaped.
 
-Everything that a record or an engine says is text: `{{ }}` escapes markup, and makes
+Everything from a record or an engine is text: `{{ }}` escapes markup, and makes
 control characters and marks that reorder text visible.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Scripts and styles.
 STATIC: Final = Path(__file__).with_name("static")
-#: Spaces inside a figure; a line may end before what is in brackets.
+#: Spaces inside a figure; a line may end before a bracket.
 _INNER: Final = re.compile(r" (?![\[(])")
 
 
@@ -45,7 +45,7 @@ def render(site: Site, path: str, template: str, title: str, **values: object) -
         values: What else the template asks for.
 
     Raises:
-        jinja2.UndefinedError: the template asks for what is not there.
+        jinja2.UndefinedError: the template needs a missing value.
     """
     content = part(
         template,
@@ -58,7 +58,7 @@ def render(site: Site, path: str, template: str, title: str, **values: object) -
 
 
 def part(template: str, **values: object) -> str:
-    """Return what a template makes of values: a page, or a part that a script adds."""
+    """Return a template filled with values: a page, or a part that a script adds."""
     return _environment().get_template(f"{template}.html.jinja").render(values)
 
 
@@ -103,7 +103,7 @@ def _environment() -> Environment:
         "counted": counted,
         "duration": duration,
         "figure": figure,
-        "percent": _percent,
+        "percent": lambda share: f"{100 * share:.1f}",
         "lines": _lines,
     }
     environment.globals |= {
@@ -128,10 +128,6 @@ def figure(cell: Cell) -> str:
     return text if isinstance(cell, str) else _INNER.sub("\N{NO-BREAK SPACE}", text)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
 def _lines(text: str) -> Markup:
-    """Return what an element holds: text with its line ends, and quotes as they are."""
+    """Return an element's content: text with its line ends, and quotes as they are."""
     return Markup(html.escape(safe_lines(text), quote=False))  # noqa: S704 - escaped

@@ -41,7 +41,7 @@ class Judged(NamedTuple):
     """What each target does with a schema, or with the tools of a request together."""
 
     name: str
-    #: Why it is no schema that anyone can use; empty if it is one.
+    #: The fault that makes it unusable; empty without one.
     fault: str
     #: Target, verdict and findings.
     targets: list[tuple[Profile, str, list[FitFinding]]]
@@ -98,7 +98,7 @@ def _judged(own: NamedSchema) -> Judged:
 def fault_of(scan: Scan) -> str:
     """Return why no validator can use a schema; empty if one can.
 
-    References that lead out of it are no such fault: `leads_out` names them.
+    References that lead out of it are not a fault: `leads_out` names them.
     """
     schema, dialect = scan.document.value, scan.document.dialect
     drafts = [it for it in DIALECTS if dialect.name in (it.name, "any")]

@@ -1,4 +1,4 @@
-"""Read what the site shows: an edition, and the dataset that it was measured on."""
+"""Read the input of the site: an edition, and its dataset."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Site:
     folder: Path
     index: Index
     rows: pl.DataFrame
-    #: The dataset's folder; None: pages say nothing of schemas and texts.
+    #: The dataset's folder; None: pages omit schemas and texts.
     data: Path | None = None
     #: Records that the dataset has as they were measured, as `CONFIG/ID`.
     unchanged: frozenset[str] = frozenset()

@@ -33,12 +33,6 @@ class UntranslatableError(TypeError):
     """A piece of Python that has no form in JavaScript."""
 
 
-def _node_of(function: FunctionType) -> ast.FunctionDef:
-    """Return the definition of a function."""
-    (node,) = ast.parse(dedent(inspect.getsource(function))).body
-    return cast("ast.FunctionDef", node)
-
-
 def _fields(kind: type) -> tuple[str, ...]:
     """Return the names of a struct's fields; none for another class."""
     return tuple(getattr(kind, "__struct_fields__", getattr(kind, "_fields", ())))
@@ -49,7 +43,7 @@ def _is_ours(value: object) -> bool:
 
 
 class Translation:
-    """Functions and data that are translated, each once, with all that they need."""
+    """Translated functions and data, each once, with all that they need."""
 
     def __init__(self) -> None:
         """Begin with nothing."""
@@ -78,8 +72,8 @@ class Translation:
         classes = ["\n".join((*class_, "}")) for class_ in self._classes.values()]
         self._lines.sort(key=lambda it: not it.startswith("function"))
         self._lines[:0] = ['"use strict";\n(() => {\nconst { py } = csbdata;', *classes]
-        listed = ", ".join(parts)
-        self._lines.append(f"Object.assign(csbdata, {{ {listed} }});\n}})();\n")
+        joined = ", ".join(parts)
+        self._lines.append(f"Object.assign(csbdata, {{ {joined} }});\n}})();\n")
         return "\n".join(self._lines)
 
     def _name(self, value: object, name: str) -> str:
@@ -126,10 +120,10 @@ class Translation:
             text = f"Object.assign({made}, {{ {', '.join(parts)} }})"
         else:
             forms = {"list": "[{}]", "tuple": "py.of({})", "frozenset": "new Set([{}])"}
-            listed = [*map(each, value)]
+            items = [*map(each, value)]
             if isinstance(value, frozenset):
-                listed.sort()
-            text = forms[type(value).__name__].format(", ".join(listed))
+                items.sort()
+            text = forms[type(value).__name__].format(", ".join(items))
         self._lines.append(f"const {self._name(value, name)} = {text};")
         return self._names[id(value)][0]
 
@@ -138,8 +132,8 @@ class Translation:
         known = inspect.signature(kind).parameters
         given = [known[field].default if field in known else None for field in fields]
         plain = [it if isinstance(it, str | int) else None for it in given]
-        listed = f"{json.dumps(fields)}, {', '.join(map(self._global, plain))}"
-        self._classes[kind] = [f"class {name} extends py.struct({listed}) {{"]
+        joined = f"{json.dumps(fields)}, {', '.join(map(self._global, plain))}"
+        self._classes[kind] = [f"class {name} extends py.struct({joined}) {{"]
         return name
 
     def _method(self, kind: type, name: str) -> None:
@@ -168,7 +162,8 @@ class Translation:
 
     def _parts(self, function: FunctionType, this: str = "") -> tuple[str, str, str]:
         """Return whether a function is a generator, its parameters, and its body."""
-        node = _node_of(function)
+        (definition,) = ast.parse(dedent(inspect.getsource(function))).body
+        node = cast("ast.FunctionDef", definition)
         before = self._globals, self._scopes
         self._globals, self._scopes = function.__globals__, []
         names = {it.arg for it in ast.walk(node.args) if isinstance(it, ast.arg)}
@@ -189,7 +184,7 @@ class Translation:
         return "*" if is_generator else "", arguments, body
 
     def _stored(self, node: ast.AST) -> set[str]:
-        """Return the names that are assigned in a scope."""
+        """Return the names assigned in a scope."""
         found = set()
         for it in ast.iter_child_nodes(node):
             if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Store):
@@ -305,8 +300,8 @@ class Translation:
         if isinstance(function, ast.Attribute):
             self._members.add(function.attr)
             # Keywords of a method are in the order of its parameters.
-            listed = ", ".join((*arguments, *named.values()))
-            return f"{write(function.value)}.${function.attr}({listed})"
+            joined = ", ".join((*arguments, *named.values()))
+            return f"{write(function.value)}.${function.attr}({joined})"
         name = function.id if isinstance(function, ast.Name) else ""
         is_local = any(name in scope for scope in self._scopes)
         callee = inspect.unwrap(self._globals.get(name, len)) if not is_local else len

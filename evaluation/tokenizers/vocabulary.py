@@ -20,7 +20,7 @@ from curation.system.errors import BadData
 _PRINTABLE: Final = frozenset(range(0x20, 0x7F))
 #: No vocabulary has more ids: the largest known have 262,144.
 _MOST: Final = 1 << 22
-#: What ends an answer, where the files do not say; best first.
+#: End tokens of an answer, where the files name none; best first.
 _END_NAMES: Final = (
     *("<|im_end|>", "<|eot_id|>", "<|end|>", "<end_of_turn>", "<|endoftext|>"),
     *("<|end_of_text|>", "</s>", "<eos>"),
@@ -59,7 +59,7 @@ def check_tokenizer(parsed: ParsedTokenizer, where: str) -> ParsedTokenizer:
         where: What messages call it.
 
     Raises:
-        BadData: it cannot spell JSON, has too many ids, or an end token that is none.
+        BadData: it cannot spell JSON, has too many ids, or an invalid end token.
     """
     spelled = {
         content[0] for content in parsed.token_bytes if content and len(content) == 1
@@ -82,7 +82,7 @@ def id_count(ids: Collection[int], where: str) -> int:
     """Return the number of ids up to the largest of these.
 
     Raises:
-        BadData: they are no ids of a vocabulary.
+        BadData: they are not a vocabulary's ids.
     """
     largest = max(ids)
     if min(ids) < 0 or largest >= _MOST:
@@ -102,7 +102,7 @@ def end_token(
         where: What messages call the tokenizer.
 
     Raises:
-        BadData: nothing says which it is.
+        BadData: no file names it.
     """
     for config in configs:
         named = config.get("eos_token")
@@ -178,7 +178,7 @@ MARKED_SPACES: Final[dict[str, Json]] = {
 
 _BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _SENTENCEPIECE: Final = frozenset({"Metaspace", "ByteFallback"})
-#: Where the steps of a sequence stand, by the part of the file that it is.
+#: The member with the steps of a sequence, by the part of the file.
 _SEQUENCES: Final = ("pretokenizers", "decoders", "normalizers")
 
 
@@ -189,7 +189,7 @@ class _AddedToken(msgspec.Struct):
 
 
 class _Model(msgspec.Struct):
-    #: Ids by text; or, of a unigram model, text and score by id.
+    #: Ids by text; or, for a unigram model, text and score by id.
     vocab: dict[str, int] | list[tuple[str, float]]
     type: str | None = None
 
@@ -213,7 +213,7 @@ def from_tokenizer_json(
         where: What messages call it.
 
     Raises:
-        BadData: it is no such file, or of a kind whose tokens have no bytes.
+        BadData: it is not such a file, or of a kind whose tokens have no bytes.
     """
     try:
         parsed = msgspec.json.decode(content, type=_TokenizerJson)

@@ -22,7 +22,7 @@ _TABLES: Final = Path(__file__).with_name("wheels.toml")
 
 
 class PinnedTokenizer(msgspec.Struct, frozen=True, kw_only=True):
-    """A tokenizer that is known by name: one table of `wheels.toml`."""
+    """A named tokenizer: one table of `wheels.toml`."""
 
     name: str
     package: str
@@ -31,11 +31,11 @@ class PinnedTokenizer(msgspec.Struct, frozen=True, kw_only=True):
     file: str
     sha256: str
     megabytes: int
-    #: The file inside the wheel that is read.
+    #: The file to read inside the wheel.
     member: str
     reader: Literal["gguf", "tiktoken"]
     licence: str
-    #: What the licence asks a user to be told; empty where nothing.
+    #: The notice that the licence requires; empty without one.
     terms: str = ""
     #: How a text is cut, as `tokenizer.json` writes it.
     split: list[Any]
@@ -85,7 +85,7 @@ class PinnedTokenizer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pinned_tokenizers() -> dict[str, PinnedTokenizer]:
-    """Return the tokenizers that are known by name."""
+    """Return the named tokenizers."""
     tables = tomllib.loads(_TABLES.read_text("utf-8"))["tokenizer"]
     return {
         name: msgspec.convert({**table, "name": name}, PinnedTokenizer)
@@ -104,8 +104,8 @@ def wheel_file(
     It stays in the cache: it may hold a model too.
 
     Raises:
-        Unavailable: it cannot be had (`TemporarilyUnavailable` likewise).
-        WrongDigest: what came is not what is pinned.
+        Unavailable: it is unavailable (`TemporarilyUnavailable` likewise).
+        WrongDigest: its digest differs from the pin.
         CannotCreate: the cache cannot be written.
     """
     from curation.download.acquire import mirrored_file  # noqa: PLC0415 - where a tokenizer is made

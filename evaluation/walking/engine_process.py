@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evaluation.core.engine_protocol import Engine, Matcher
 
     class TokenizerSetup(TypedDict):
-        """What the parent says of the tokenizer: files and numbers."""
+        """The parent's message about the tokenizer: files and numbers."""
 
         #: Path of a JSON list: base64 by id, or null.
         tokens: str
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         tokenizer_json: str
 
     class EngineSetup(TypedDict, total=False):
-        """What the parent gives the process once; a session reads what it needs."""
+        """The parent's setup of the process; a session reads its part."""
 
         #: Path of the engine's file.
         engine: str
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         cores: list[int]
         #: Whether a token outside the mask may be offered to `commit`.
         checks_commit: bool
-        #: The token of each single byte, by byte; -1 where there is none.
+        #: The token of each single byte, by byte; -1 without one.
         byte_ids: list[int]
         #: Path of the file that masks are written to, the bytes of each, and the
         #: place of this process's.
@@ -83,7 +83,7 @@ class Vocabulary:
     """What an engine's `load` is given, see `engine_protocol.Tokenizer`."""
 
     def __init__(self, setup: TokenizerSetup) -> None:
-        """Take what the parent says of the tokenizer."""
+        """Take the parent's message about the tokenizer."""
         self._tokens = setup["tokens"]
         self.vocab_size = setup["vocab_size"]
         self.eos_id = setup["eos_id"]
@@ -124,7 +124,7 @@ class PrintedOutput:
             self._flushes.append(lambda: native(None))
 
     def take(self) -> str:
-        """Return what was printed since the last call, its end where it is long."""
+        """Return the output since the last call, its end where it is long."""
         for flush in self._flushes:
             with contextlib.suppress(OSError, ValueError):
                 flush()
@@ -155,7 +155,7 @@ def compile_schema(
         grammar = engine.compile(schema)
     except (KeyboardInterrupt, MemoryError):
         raise
-    except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
+    except BaseException as error:  # noqa: BLE001 - a native panic is not an Exception
         return None, {"refusal": describe_error(error)}
     answer: Answer = {"compile_ns": perf_counter_ns() - start}
     if waits is not None:
@@ -165,7 +165,7 @@ def compile_schema(
 
 
 def engine_warnings(engine: Engine, grammar: object) -> list[str]:
-    """Return what an engine warns of about a grammar, the first lines of it."""
+    """Return an engine's warnings about a grammar, their first lines."""
     warnings = getattr(engine, "warnings", lambda _grammar: ())(grammar)
     return [encodable(str(warning)[:1000]) for warning in warnings][:_MAX_WARNINGS]
 
@@ -183,7 +183,7 @@ def take_token(matcher: Matcher, token: int) -> bool:
     """Commit a token; return whether it was taken.
 
     Raises:
-        RuntimeError: the matcher says that it has failed.
+        RuntimeError: the matcher reports a failure.
     """
     accepted = bool(matcher.commit(token))
     raise_failure(matcher)
@@ -191,7 +191,7 @@ def take_token(matcher: Matcher, token: int) -> bool:
 
 
 def raise_failure(matcher: Matcher) -> None:
-    """Raise what a matcher says of how it has failed, if it has.
+    """Raise a matcher's reported failure, if any.
 
     Raises:
         RuntimeError: it has.
@@ -237,7 +237,7 @@ class Deadline:
         """Begin to count.
 
         Args:
-            seconds: Of processor time, of all threads together.
+            seconds: Processor time of all threads together.
             wall_seconds: By the wall clock.
             waits: Tells how long this thread has waited for its core.
         """
@@ -258,7 +258,7 @@ class Deadline:
         self.look(perf_counter_ns())
 
     def look(self, now: int) -> bool:
-        """Return whether it has passed; otherwise say when to look again."""
+        """Return whether it has passed; otherwise set the time of the next look."""
         remaining = self._processor - process_time_ns()
         if remaining <= 0:
             self.passed = f"not finished within {self._seconds:g} s of processor time"
@@ -326,7 +326,7 @@ def calibration_ns() -> int:
 
 
 def freeze() -> None:
-    """Have what is there now never looked at again by the collector of garbage.
+    """Exclude all present objects from garbage collection.
 
     An engine's library has up to 180,000 objects (torch): to look through them takes
     80 ms, which would be paid before every schema.
@@ -358,13 +358,6 @@ def _usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _pin(cores: list[int]) -> None:
-    """Stay on some cores, where that can be asked for."""
-    if cores and hasattr(os, "sched_setaffinity"):
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(0, cores)
-
-
 def _module(name: str, path: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -385,7 +378,10 @@ def main() -> None:
     faulthandler.enable(2)
 
     def start(setup: EngineSetup) -> Callable[[Question], Answer]:
-        _pin(setup.get("cores", []))
+        cores = setup.get("cores")
+        if cores and hasattr(os, "sched_setaffinity"):
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(0, cores)
         module = _module(_ENGINE, setup["engine"])
         engine = module.load(Vocabulary(setup["tokenizer"]), setup["options"])
         answer: Callable[[Question], Answer] = session.open_session(

@@ -97,15 +97,15 @@ _HERE = Path(__file__).parent
 #: Times that a case may end a worker before it is blamed.
 _ATTEMPTS = 2
 #: The same where somebody else killed the worker: the kernel for want of memory
-#: everywhere, or a person. It says little of the case.
+#: everywhere, or a person. It is hardly due to the case.
 _KILLS = 4
 #: Seconds that a worker has beyond the deadline it keeps itself, token by token.
 _GRACE = 1.0
-#: Bytes of a dead process's output that are kept.
+#: Bytes kept of a dead process's output.
 _MAX_KEPT = 8 * 1024
 _MAX_WARNINGS: Final = 50
 _NEVER = 1 << 40
-#: Seconds after which it is said that an engine is still being loaded.
+#: Seconds before the message that an engine is still loading.
 _SLOW_START = 5.0
 #: The result of a case by the ending of the engine's process.
 RESULTS: Final = {
@@ -189,7 +189,7 @@ class EngineWorker:
         self.participant = participant
         self._bounds = bounds
         self._open = ExitStack()
-        #: The process's output; a run that is killed leaves no file of it.
+        #: The process's output; a killed run leaves no file of it.
         self._printed = Path(self._open.enter_context(SharedMemory(0)).path)
         setup: dict[str, Json] = {
             "checks_commit": participant.file.about.checks_commit,
@@ -285,7 +285,7 @@ class EngineWorker:
         return None
 
     def _outcomes(self) -> list[ProcessResult]:
-        """Return what has come of questions; a process that prints and prints is ended.
+        """Return new answers; a process that prints without end is ended.
 
         Raises:
             WorkerDidNotStart: the engine cannot be loaded.
@@ -322,7 +322,7 @@ class EngineWorker:
         )
 
     def _with_printed(self, outcome: ProcessResult) -> ProcessResult:
-        """Add what the process printed before it died; memory may have been why."""
+        """Add the process's last output; memory may have been the cause."""
         content = self._printed.read_bytes()
         os.truncate(self._printed, 0)
         printed = content[-_MAX_KEPT:].decode("utf-8", "replace")
@@ -353,7 +353,7 @@ def with_session(
     Args:
         program: The engine's: engine, options and tokenizer as its setup.
         session: The file of the session.
-        printed: The path of the file for what is printed.
+        printed: The path of the file for its output.
         setup: What the session needs besides.
 
     Raises:
@@ -369,7 +369,7 @@ def with_session(
 
 
 def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:
-    """Return what a worker is given of a tokenizer: files and numbers."""
+    """Return a worker's part of a tokenizer: files and numbers."""
     return {
         "tokens": str(tokenizer.tokens),
         "vocab_size": tokenizer.vocab_size,
@@ -393,7 +393,7 @@ def build_row(
         pending: The case with the worker's answers to compile and walk, as far as they
             came; None for a question that has no answer.
         end: How the process ended at the question that has no answer.
-        printed_too_much: Whether its process was ended for what it printed.
+        printed_too_much: Whether its process was ended for its output.
     """
     case, answers = pending.case, pending.answers
     try:
@@ -467,7 +467,7 @@ _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
 
 
 def printed_lines(text: str) -> list[str]:
-    """Return what was printed, line by line, without the time of day before it."""
+    """Return the output, line by line, without the time of day before it."""
     lines = (_CLOCK.sub("", line.strip()) for line in text.splitlines())
     return [_without_addresses(line[:1000]) for line in lines if line]
 
@@ -512,14 +512,14 @@ _END: Final = -1
 def find_contradictions(
     tokens: Sequence[Sequence[int] | None], walked: Sequence[WalkedText]
 ) -> Mapping[int, int]:
-    """Return each walk that is contradicted, with one that contradicts it.
+    """Return each contradicted walk, with a contradicting one.
 
     Args:
         tokens: The tokens of each text of a case; None where none spell it.
         walked: The walks' records, in order; it may be shorter.
 
     Returns:
-        Index of a walk that was blocked, or that was not allowed to end, to the index
+        Index of a walk that was blocked, or not allowed to end, to the index
         of one in which the same token, or the end, was let through after the same
         tokens.
 

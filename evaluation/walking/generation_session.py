@@ -11,7 +11,7 @@ costs one line each way.
     {"mask": true}              -> {"mask_ns": 1}
 
 `forced` is how many tokens may be taken beyond the one given where they are the only
-way on. In a mask the bits of all `ends` say whether the text may end. A question after
+way on. In a mask the bits of all `ends` tell whether the text may end. A question after
 a refused compile or a token that was not taken is answered by `{"closed": true}`.
 """
 
@@ -91,7 +91,7 @@ class _TextUnderWay:
         return {"taken": self._ready, "forced": forced}
 
     def _take_forced(self, matcher: Matcher, most: int) -> list[int]:
-        """Commit what is the only way on; closed if the engine refuses its own."""
+        """Commit the only continuation; closed if the engine refuses it."""
         ask = getattr(matcher, "forced", None) if most else None
         forced: list[int] = []
         for token in ((ask() or [])[:most]) if ask is not None else ():

@@ -53,7 +53,7 @@ class RunPlan:
     bounds: Bounds
     jobs: int = 1
     #: How often every case of a task whose times are results is measured, each time in
-    #: a process of its own.
+    #: a separate process.
     repeats: int = 1
     #: Names of the only cases to run, `CONFIG/ID` or `ID`; empty for all.
     only: frozenset[str] = frozenset()
@@ -93,7 +93,7 @@ def run(
 ) -> RunTotals:
     """Put every case to every engine and write its row, but for those finished.
 
-    An engine that cannot be loaded is named in the totals; the others go on.
+    An engine that cannot be loaded is named in the totals; the others continue.
 
     Args:
         participants: The engines.
@@ -134,7 +134,7 @@ def wanted_cases(task: Task, plan: RunPlan) -> Iterator[Case]:
 
 @dataclass(slots=True)
 class _Core:
-    """A core with its workers, of which one at a time is at work."""
+    """A core with its workers, one of them at work at a time."""
 
     #: By the engine's label and the number of the repetition.
     workers: dict[tuple[str, int], EngineWorker]
@@ -322,7 +322,7 @@ class _Work:
             self._write(row)
 
     def _write(self, row: Row) -> None:
-        """Write a row; of a case that stays undecided one that is asked again."""
+        """Write a row; for an undecided case one to repeat."""
         if row.result is Result.UNDECIDED:
             row = replace(row, fingerprint="")
             self.totals.undecided += 1
@@ -333,7 +333,7 @@ class _Work:
         self._advance(1)
 
     def ask_again(self) -> None:
-        """Put every undecided case once more, one at a time: nothing else runs now."""
+        """Repeat every undecided case, one at a time: nothing else runs now."""
         for engine, pending, row in self._undecided:
             again: Row | None = None
             with self._worker(engine, 0) as worker, suppress(WorkerDidNotStart):
@@ -345,7 +345,7 @@ class _Work:
 
 
 def _case_fingerprint(mark: str, case: Case, repetition: int) -> str:
-    """Return the fingerprint of a row: of the case, and of all that measures it."""
+    """Return the fingerprint of a row: over the case, and all that measures it."""
     walks = [[walk.text, walk.valid, walk.label] for walk in case.walks]
     parts: list[object] = [mark, case.task, case.config, case.id, case.schema]
     parts += [walks, case.label]
@@ -355,14 +355,14 @@ def _case_fingerprint(mark: str, case: Case, repetition: int) -> str:
 
 
 def _wait_for(workers: Sequence[EngineWorker]) -> None:
-    """Wait until a worker's process says something, or a deadline passes."""
+    """Wait until a worker's process answers, or a deadline passes."""
     children = [worker.child for worker in workers if worker.child is not None]
     exchange(children, min(worker.patience() for worker in workers))
 
 
 #: The folder that holds both packages.
 _ROOT: Final = Path(curation.__file__).parents[1]
-#: Added to the files of the engine and the task; a folder stands for its modules and
+#: Added to the files of the engine and the task; a folder covers its modules and
 #: its tables.
 MEASURING: Final = (
     "evaluation/walking",
@@ -400,7 +400,7 @@ def code_files(names: Sequence[str], root: Path = _ROOT) -> list[tuple[Path, Pat
     """Return the files of `MEASURING` or `WRITING`, each after the root.
 
     Args:
-        names: Paths of files, and of folders that stand for their modules.
+        names: Paths of files, and of folders that cover their modules.
         root: The folder that holds both packages.
     """
     paths: set[Path] = set()

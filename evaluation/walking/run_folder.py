@@ -31,16 +31,18 @@ class AppendedLines:
     """One such file, open for appending; its folder's lock is the caller's."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, new or with what an earlier try has left."""
+        """Open the file, new or with an earlier try's lines."""
         self.path = path
-        _cut_torn_line(path)
+        end = sum(map(len, whole_lines(path)))
+        if path.exists() and end != path.stat().st_size:
+            os.truncate(path, end)
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
 
     def write(self, line: bytes) -> None:
         """Append one line, given without its end.
 
         Raises:
-            CannotCreate: there is no room, or no right (exit 73).
+            CannotCreate: no space or permission (exit 73).
         """
         unwritten = memoryview(line + b"\n")
         with writing(self.path):
@@ -54,7 +56,7 @@ class AppendedLines:
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file with their ends; a torn last one and no file are none.
+    """Yield the lines of a file with their ends; without a torn last one.
 
     Raises:
         OSError: the file is there and cannot be read.
@@ -82,19 +84,13 @@ def read_lines(path: Path, kind: type[_Struct]) -> Iterator[_Struct]:
             raise BadData(f"a damaged line: {error}", f"{path}:{number}") from error
 
 
-def _cut_torn_line(path: Path) -> None:
-    end = sum(map(len, whole_lines(path)))
-    if path.exists() and end != path.stat().st_size:
-        os.truncate(path, end)
-
-
 _LOCK = "lock"
 #: The records of a run in which models write, as they were asked.
 RECORDS = "records.jsonl"
 
 
 class AttemptMark(msgspec.Struct, frozen=True):
-    """What of a line tells whether its case is finished."""
+    """The fields of a line that decide whether its case is finished."""
 
     task: str
     fingerprint: str = ""
@@ -108,13 +104,13 @@ class ResultsFolder:
 
         Args:
             folder: The folder, with its header.
-            passes: Of each task that is measured, whether a row is as it should be.
+            passes: For each measured task, whether a row is as it should be.
         """
         self.folder = folder
         self._passes = passes
         self._header, _ = read_header(folder / HEADER)
         self._lines = AppendedLines(folder / ATTEMPTS)
-        #: Fingerprints of the cases that are finished.
+        #: Fingerprints of finished cases.
         self.finished: set[str] = set()
         for line in whole_lines(folder / ATTEMPTS):
             with suppress(NotAnAttempt):
@@ -126,7 +122,7 @@ class ResultsFolder:
         """Append a row; one without a fingerprint is not finished.
 
         Raises:
-            CannotCreate: there is no room, or no right (exit 73).
+            CannotCreate: no space or permission (exit 73).
         """
         self._lines.write(line_of(row, self._header, self._passes.get(row.task)))
         if row.fingerprint:
@@ -136,7 +132,7 @@ class ResultsFolder:
         """Write into the header which engines could not be run, by label, and why.
 
         Raises:
-            CannotCreate: there is no room, or no right (exit 73).
+            CannotCreate: no space or permission (exit 73).
         """
         engines = orjson.loads((self.folder / HEADER).read_bytes()).get("engines")
         updated: list[Json] = [
@@ -159,7 +155,7 @@ def record_end(folder: Path, row_counts: Mapping[tuple[str, str], int]) -> None:
         row_counts: Number of rows by participant and task.
 
     Raises:
-        CannotCreate: there is no room, or no right (exit 73).
+        CannotCreate: no space or permission (exit 73).
     """
     parts = tuple(
         FinishedPart(engine=engine, task=task, rows=count)
@@ -175,7 +171,7 @@ def record_parameters(
 
     Args:
         folder: The run's folder, whose lock the caller holds.
-        discovered: Each refused parameter to the name that is taken; empty if dropped.
+        discovered: Each refused parameter to the accepted name; empty if dropped.
     """
     new = {label: dict(changes) for label, changes in discovered.items() if changes}
     if new:
@@ -227,7 +223,7 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
     """Write the header, or see that the one there is of the same run.
 
     Raises:
-        CannotCreate: it is of another run; says in what (exit 73).
+        CannotCreate: it belongs to another run; with the difference (exit 73).
     """
     path = folder / HEADER
     if not path.exists():
@@ -237,7 +233,7 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
         existing = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError:
         existing = {}
-    from evaluation.results.conditions import differences  # noqa: PLC0415 - of a run that goes on
+    from evaluation.results.conditions import differences  # noqa: PLC0415 - for a resumed run
 
     existing = existing if isinstance(existing, dict) else {}
     new: Mapping[str, UntypedJson] = orjson.loads(orjson.dumps(header))

@@ -67,7 +67,7 @@ class WalkRecord(TypedDict):
     byte: int | None
 
 
-#: Characters that are kept of an engine's message.
+#: Characters kept of an engine's message.
 _MAX_MESSAGE = 500
 #: Compiled and walked before anything is timed, and for how many masks.
 _WARM_SCHEMA = '{"type": "object", "properties": {"a": {"type": "string"}}}'
@@ -88,7 +88,7 @@ class WalkSession:
         self.mask_bytes = (setup["tokenizer"]["vocab_size"] + 7) // 8
         #: Whether a token outside the mask may be offered to `commit`.
         self.checks_commit = setup["checks_commit"]
-        #: The token of each single byte; -1 where there is none.
+        #: The token of each single byte; -1 without one.
         self.byte_ids = setup.get("byte_ids", [])
         self.grammar: object = None
         self._compiled = False
@@ -117,7 +117,7 @@ class WalkSession:
         freeze()
 
     def answer(self, question: Question) -> Answer:
-        """Answer one question; adds what was printed, memory and quiet."""
+        """Answer one question; adds output, memory and quiet."""
         if question.get("warm_up") and not self._warm:
             self._warm_up()
         before = interruptions()
@@ -184,7 +184,7 @@ class _Walk:
         self.first_ns: int | None = None
 
     def run(self) -> None:
-        """Walk; what the engine raises is how it has failed."""
+        """Walk; an engine's exception is its failure."""
         waits = self.session.waits
         waits.since_last()
         try:
@@ -192,7 +192,7 @@ class _Walk:
             self._walk()
         except (KeyboardInterrupt, MemoryError):
             raise
-        except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
+        except BaseException as error:  # noqa: BLE001 - a native panic is not an Exception
             index = len(self.record["commit_ns"])
             self._stop("engine_error", index, describe_error(error))
         self.record["waited_ns"] = waits.since_last()
@@ -214,7 +214,7 @@ class _Walk:
     def _walk_tokens(self, matcher: Matcher, making_ns: int) -> bool:
         """Return whether every token was in its mask and was accepted.
 
-        Each line of this loop costs once a token, beside masks of a few microseconds.
+        Each line of this loop costs once a token, next to masks of a few microseconds.
         """
         mask_of, commit, failure_of = matcher.mask, matcher.commit, error_of(matcher)
         counted = self.text["counts_forced"]
@@ -242,8 +242,8 @@ class _Walk:
             if type(mask) not in _BYTES:
                 mask = _bytes_of(mask)
             if len(mask) < mask_bytes:
-                what = f"a mask of {len(mask)} bytes where {mask_bytes} are needed"
-                self._stop("lied", index, what)
+                message = f"a mask of {len(mask)} bytes where {mask_bytes} are needed"
+                self._stop("lied", index, message)
                 return False
             if forced_of is not None:
                 ahead = self._count_forced(ahead or forced_of(), token)
@@ -265,11 +265,11 @@ class _Walk:
         if failure:
             self._fail(index, failure)
             return
-        what = f"token {self.tokens[index]} is in the mask, and commit {verb}"
-        self._stop("lied", index, what + refusal_reason(matcher))
+        message = f"token {self.tokens[index]} is in the mask, and commit {verb}"
+        self._stop("lied", index, message + refusal_reason(matcher))
 
     def _count_forced(self, ahead: Sequence[int] | None, token: int) -> Sequence[int]:
-        """Count the token if it is the only way on; return what is forced after it."""
+        """Count the token if it was forced; return the tokens forced after it."""
         if ahead is None or self.record["forced"] is None:
             self.record["forced"] = None
             return ()
@@ -295,9 +295,9 @@ class _Walk:
                     detail = f"commit refuses only token {index + number}"
                     self.record["detail"] = detail
                 return
-        what = f"token {self.tokens[index]} is not in the mask, and commit takes it"
+        message = f"token {self.tokens[index]} is not in the mask, and commit takes it"
         if matcher.may_end():
-            self._stop("mask_gap", index, f"{what} and all behind it")
+            self._stop("mask_gap", index, f"{message} and all behind it")
 
     def _refused_byte(self, text: str) -> int | None:
         """Return how many bytes of the text its grammar takes, one at a time.
@@ -342,7 +342,7 @@ def _takes(matcher: Matcher, token: int) -> bool:
 
 
 def refusal_reason(matcher: Matcher) -> str:
-    """Return why the last commit was refused, if the engine says so: one line."""
+    """Return why the last commit was refused, if the engine reports it: one line."""
     try:
         text = _first_line(getattr(matcher, "reason", str)() or "")
     except (KeyboardInterrupt, MemoryError):
@@ -365,8 +365,8 @@ def _bytes_of(mask: object) -> memoryview:
     try:
         return memoryview(mask).cast("B")  # type: ignore[arg-type]  # an engine returns anything
     except TypeError as error:
-        what = f"mask() returned {type(mask).__name__}, not its bytes"
-        raise TypeError(what) from error
+        message = f"mask() returned {type(mask).__name__}, not its bytes"
+        raise TypeError(message) from error
 
 
 def _holds(mask: bytes | bytearray | memoryview, token: int) -> bool:

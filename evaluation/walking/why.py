@@ -1,4 +1,4 @@
-"""Class each wrong walk: what stands where it went wrong, and what governs it there.
+"""Class each wrong walk: the syntax where it went wrong, and its keyword.
 
 A text is read as it is spelled (`Spelled`): every value with its place, nothing
 decoded.
@@ -110,33 +110,33 @@ def _value(piece: re.Match[str], pieces: Iterator[re.Match[str]]) -> Spelled:
     )
 
 
-#: What stands where an invalid text was let through.
+#: The syntax where an invalid text was let through.
 ACCEPTED: Final = "accepted to its end"
 #: The class of what none of this explains.
 OTHER: Final = "other"
-#: Subschemas of one place that are looked at: more are a union of unions.
+#: Maximum subschemas of one place: more are a union of unions.
 _MAX_PLACES: Final = 200
 _IN_PLACE: Final = ("allOf", "anyOf", "oneOf")
 _CONDITIONS: Final = ("if", "then", "else")
-#: What differs between two messages of one limit: numbers and what is quoted.
+#: What differs between two messages of one limit: numbers and quoted text.
 VARYING: Final = re.compile(r"\d+|\"[^\"]*\"|'[^']*'|`[^`]*`")
 _MAX_MESSAGE: Final = 80
 
-#: What governs a place, by what stands there, the first that is in the schema.
+#: Keywords by the syntax at a place; the first in the schema governs it.
 _GOVERNORS: Final[Mapping[str, Sequence[str]]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text("utf-8")
 )
 #: Keywords of texts, and of numbers.
 _TEXTS: Final = frozenset(_GOVERNORS["end of a string"]) - {"type"}
 _NUMBERS: Final = frozenset(_GOVERNORS["digit"]) - {"type"}
-#: Keywords that say nothing of values of another type.
+#: Keywords without effect on values of another type.
 _TYPED: Final = frozenset(_GOVERNORS["start of a value"]) - {"enum", "const", "type"}
-#: Keywords that change what an engine makes of others beside them, the first counts.
+#: Keywords that change an engine's reading of neighbours, the first counts.
 _BESIDE: Final = (
     *("$ref", "anyOf", "oneOf", "allOf", "not", "if"),
     *("enum", "const", "pattern", "format"),
 )
-#: For which of these the keyword matters that stands beside.
+#: Those of them for which a neighbouring keyword matters.
 _TEXT_ONLY: Final = frozenset({"pattern", "format"})
 
 
@@ -172,7 +172,7 @@ def why_of(schema: str, walk: InstanceWalk, walked: InstanceResult) -> Why | Non
 
 
 def _accepted(root: Json, walk: InstanceWalk) -> Why:
-    """Return the class of an invalid text that was accepted: the violated keyword."""
+    """Return the class of an accepted invalid text: the violated keyword."""
     keyword = str(walk.label.get("keyword") or "")
     place = walk.label.get("pointer")
     tokens = tokens_of(place) if isinstance(place, str) else None
@@ -213,7 +213,7 @@ def validator_of(schema: dict[str, Json] | bool | str) -> Any:  # noqa: ANN401, 
 
 
 def _blocked(root: Json, text: str, walked: InstanceResult) -> Why:
-    """Return the class of a valid text that was blocked, or that may not end."""
+    """Return the class of a valid text that is blocked, or may not end."""
     spelled = read_spelled(text)
     if walked.byte is None and walked.verdict is not WalkVerdict.UNFINISHED:
         return Why(stands=OTHER)
@@ -250,7 +250,7 @@ def _is_bounded(places: Sequence[_Place]) -> bool:
 
 
 def _stands(value: Spelled, offset: int, text: str, places: Sequence[_Place]) -> str:
-    """Return what stands at a place inside a value, and in no value within it."""
+    """Return the syntax at a place directly inside a value."""
     mark = text[offset : offset + 1]
     if offset == value.start and not (mark == "-" and _is_bounded(places)):
         return "start of a value"
@@ -299,7 +299,7 @@ def _in_container(
 
 
 def _member(before: Sequence[Member], name: str, places: Sequence[_Place]) -> str:
-    """Return what a member is that may not come now."""
+    """Return the kind of a member that may not come now."""
     written = [member.name.decoded for member in before if member.name]
     declared = [
         {each: rank for rank, each in enumerate(names)}
@@ -363,7 +363,7 @@ def _setting(keyword: str, place: _Place) -> str:
 
 
 def _above(root: Json, tokens: Tokens) -> str:
-    """Return which keyword stands beside one on the way to a subschema."""
+    """Return the keyword next to one on the way to a subschema."""
     schema = root
     for token in tokens:
         if isinstance(schema, dict):
@@ -375,7 +375,7 @@ def _above(root: Json, tokens: Tokens) -> str:
 
 
 def _context(tokens: Tokens) -> str:
-    """Return in which place of a schema a subschema stands, in a word or two."""
+    """Return the location of a subschema in a schema, in a word or two."""
     if not tokens:
         return "root"
     names = [token for token in tokens[-2:] if not token.isdigit()]
@@ -467,7 +467,7 @@ def _matching(schema: Mapping[str, Json], name: str) -> list[str]:
 
 
 def is_match(pattern: str, text: str) -> bool:
-    """Return whether a validator finds a pattern in a text; not one that it refuses.
+    """Return whether a validator finds a pattern in a text; not for a refused pattern.
 
     It reads the patterns of ECMA-262, and no pattern takes it for ever.
     """

@@ -139,7 +139,7 @@ def test_a_deleted_working_folder_is_told_in_one_line(
     gone.rmdir()
     ended = run("check", str(tmp_path / "schema.json"))
     monkeypatch.chdir(tmp_path)
-    what = "the working folder was deleted: change to a folder that is there"
+    what = "the working folder was deleted: change to an existing folder"
     assert ended == (66, f"csbdata: {what}\n")
 
 

@@ -173,15 +173,28 @@ def test_console_blocks_are_run_by_a_test() -> None:
     assert shown == {*_RUN}
 
 
-_LINK = re.compile(r"\]\(([^)\s#:]+)(#[^)\s]*)?\)")
+_LINK = re.compile(r"\]\(([^)\s#:]*)(?:#([^)\s]*))?\)")
+_HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and mkdocs write them."""
+    headings = _HEADING.findall(_BLOCK.sub("", page.read_text("utf-8")))
+    words = (re.sub(r"[^\w\s-]", "", heading.lower()) for heading in headings)
+    return {each.strip().replace(" ", "-") for each in words}
 
 
 @pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
-    """Each link from a page to a file of the project is to one that is there."""
-    targets = [found[1] for found in _LINK.finditer(page.read_text("utf-8"))]
-    lost = [name for name in targets if not (page.parent / name).exists()]
-    assert not lost
+    """The file of each link exists, and the heading that its anchor names."""
+    links = _LINK.findall(page.read_text("utf-8"))
+    assert [name for name, _ in links if not (page.parent / name).exists()] == []
+    lost = [
+        (name, anchor)
+        for name, anchor in links
+        if anchor and anchor not in _anchors(page.parent / name if name else page)
+    ]
+    assert lost == []
 
 
 def _engine_blocks() -> list[str]:

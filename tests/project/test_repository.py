@@ -183,9 +183,8 @@ def _codes() -> str:
 
 Made from the code by `pytest --renew-golden tests/project/test_repository.py`.
 
-A problem has a code: `file:line:column: pointer: code: message`.
-
-`csbdata explain CODE` has the details of rules and reasons.
+A problem has a code: `file:line:column: pointer: code: message`. A code may also be the
+name of a rule, an edit that a build makes: `csbdata explain RULE`.
 
 """
     rules = rule_set("clean").rules
@@ -193,7 +192,6 @@ A problem has a code: `file:line:column: pointer: code: message`.
     lints = {code: text for rule in rules for code, text in rule.lints.items()}
     for title, meanings in {
         "Reasons: the schema cannot be used as it is": reasons | {TIMED_OUT: SLOW},
-        "Rules: an edit that a build makes": {it.name: it.summary for it in rules},
         "Lints: defects that no rule repairs": {**lints, **CODES},
     }.items():
         rows = [
@@ -202,16 +200,6 @@ A problem has a code: `file:line:column: pointer: code: message`.
         ]
         text += f"## {title}\n\n| code | meaning |\n|---|---|\n{''.join(rows)}\n"
     return text.rstrip("\n") + "\n"
-
-
-def _rules() -> str:
-    rules = rule_set("paper")
-    rows = "".join(
-        f"| {rules.numbers[each.name]} | `{each.name}` | {each.summary} |\n"
-        for each in rules.all_rules
-    )
-    head = "|  | rule | what it does |\n|--:|---|---|\n"
-    return f"**`paper`**: {rules.summary}\n\n{head}{rows}"
 
 
 def _profiles() -> str:
@@ -232,7 +220,6 @@ def _profiles() -> str:
     ("page", "marks", "made"),
     [
         ("codes.md", "", _codes),
-        ("dataset.md", "<!-- rules -->\n|<!-- /rules -->", _rules),
         ("fit.md", "<!-- profiles: generated -->\n|<!-- profiles: end -->", _profiles),
     ],
 )

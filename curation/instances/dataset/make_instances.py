@@ -53,7 +53,7 @@ LEAN = "without near misses: "
 #: Most characters of a schema's instances that jsonschema judges in all: it takes
 #: a thousand times as long as jsonschema-rs.
 _JUDGED = 10_000
-#: Most witnesses of one schema for what the others do not reach; four times as many
+#: Most witnesses of one schema for unreached subschemas; four times as many
 #: while they reach much.
 COVERING = 16
 #: Frames that a search may take: twice what the deepest instance needs, since how many
@@ -76,9 +76,14 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
     instances: tuple[InstanceRow, ...] = ()
     #: None if near misses were not requested, or without a witness.
     coverage: Coverage | None = None
-    #: Of the instances that the source states are right and the schema refuses: how
+    #: For the instances stated valid by the source and the schema refuses: how
     #: many fail each keyword. None if the source gives none.
     examples_refused: Mapping[str, int] | None = None
+
+    def __repr__(self) -> str:
+        """Return the answer and the numbers of instances, in a line."""
+        counts = f"{len(self.witnesses)} witnesses, {len(self.near_misses)} near misses"
+        return f"<{type(self).__name__} {self.answer}: {counts}>"
 
     def to_json(self) -> dict[str, Json]:
         """Return it as a JSON object, as `csbdata instances` prints it."""
@@ -122,7 +127,7 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         examples: Valid instances from the schema's source, as JSON texts.
         lean: Make witnesses only, judged by jsonschema-rs alone: for schemas that
             cost too much otherwise. A huge one gets no more in any case.
-        covering: Most witnesses for what the others do not reach; by default the usual
+        covering: Most witnesses for unreached subschemas; by default the usual
             number, or none if `lean`.
         base_uri: Where relative references of a schema start, if no dialect is named.
         library: The other documents of its source.

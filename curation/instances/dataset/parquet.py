@@ -60,17 +60,17 @@ class InstanceLedgerRow:
     split: str
     #: `satisfiable`, `unsatisfiable` or `unknown`.
     answer: str
-    #: Why there is no witness; empty where there is one.
+    #: Why a witness is missing; empty with one.
     reason: str
     detail: str
-    #: Witnesses that were made.
+    #: Number of witnesses.
     witnesses: int
     #: Witnesses that both validators accept with formats on.
     agreed: int
     #: Witnesses that no validator refuses by any interpretation: formats on and off,
-    #: what the draft ignores heeded and not.
+    #: ignored keywords applied and not.
     unrefused: int
-    #: Near misses that were made.
+    #: Number of near misses.
     near_misses: int
     #: Instances that both validators judged.
     judged_by_both: int
@@ -108,7 +108,7 @@ class MissingPair:
     config: str
     unique_id: str
     keyword: str
-    #: Where the keyword stands in the record.
+    #: The keyword's pointer in the record.
     schema_pointer: str
     #: `unreached`: no value was found in which it applies; `together`: whatever was
     #: tried to fail it fails another keyword too; `exhausted`: the search ended at its
@@ -127,10 +127,10 @@ class Disagreement:
     dialect: str
     kind: str
     text: str
-    #: What jsonschema-rs says with formats on, and what jsonschema does.
+    #: The verdicts of jsonschema-rs with formats on, and of jsonschema.
     jsonschema_rs: bool
     jsonschema: bool
-    #: What both say without formats, as in the instance's row.
+    #: Both verdicts without formats, as in the instance's row.
     verdicts: str
 
 

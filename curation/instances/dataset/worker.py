@@ -43,7 +43,7 @@ class InstanceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
 #: Seconds for one schema that a user asks about. A build has no such limit.
 DEADLINE = 5.0
-#: MiB that a worker may take above what it holds when it is ready.
+#: MiB that a worker may take above its memory when it is ready.
 MEMORY_MB = 512
 #: Seconds for a huge one.
 HUGE_DEADLINE = 8.0

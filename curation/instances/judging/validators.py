@@ -89,7 +89,7 @@ def _reference(
 
     Branches of `oneOf` that share definitions take exponential time otherwise.
     """
-    memory, resolver = validator.format_checker, validator._resolver  # noqa: SLF001 - there is no public way
+    memory, resolver = validator.format_checker, validator._resolver  # noqa: SLF001 - no public way exists
     start = (resolver._base_uri, reference)  # noqa: SLF001 - as above
     if memory.is_static and start not in memory.resolved:
         with suppress(Unresolvable):
@@ -151,7 +151,7 @@ def _applied(
     validator: PythonValidator, schema: dict[str, Json], instance: dict[str, Json]
 ) -> Iterator[PythonValidator]:
     """Yield a validator of every schema that applies to the same object and holds."""
-    resolver = validator._resolver  # noqa: SLF001 - there is no public way
+    resolver = validator._resolver  # noqa: SLF001 - no public way exists
     for keyword in REFERENCE_KEYWORDS:
         if keyword in schema:
             recursive = keyword == "$recursiveRef"

@@ -273,7 +273,7 @@ _COVERING_REPAIRS: Final = 4
 _TRIES: Final = 3
 #: Rounds in a row that may reach nothing new.
 _IDLE_ROUNDS: Final = 3
-#: What the two rounds before, of which one is reversed, must have reached again for a
+#: Goals that the two rounds before, one reversed, must have reached again for a
 #: round beyond those asked for; and how many times as many there may be then.
 _ENOUGH: Final = 4
 _TIMES: Final = 4

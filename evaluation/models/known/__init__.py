@@ -1,1 +1,1 @@
-"""Models with names of their own: one file each."""
+"""Named models: one file each."""

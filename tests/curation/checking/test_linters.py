@@ -147,11 +147,14 @@ def test_the_documented_table_is_what_the_linters_say(
         if "mistake" in row:
             found = [any(_is_at(it, row["pointer"]) for it in told) for told in (a, b)]
             cells = ["yes" if it else "no" for it in (*found, c)]
-            mistakes.append((row["mistake"], cells))
+            if "no" in cells:
+                mistakes.append((row["mistake"], cells))
             counts = [n + (it == "yes") for n, it in zip(counts, cells, strict=True)]
         else:
             cells = ["complains" if it else "silent" for it in (a, b, c)]
             legal.append((row["case"], cells))
+    others = len(_MISTAKES) - len(mistakes)
+    mistakes.append((f"{others} others", ["yes"] * 3))
     mistakes.append(("**found**", [f"**{it} of {len(_MISTAKES)}**" for it in counts]))
     start = len(_MISTAKES) + len(_LEGAL)
     with_any = [str(sum(map(bool, it[start:]))) for it in (ours, theirs, refused)]

@@ -44,10 +44,10 @@ def test_a_build_is_sound_and_ends_with_the_next_command(sample_build: Path) -> 
     for counted in (
         f"{configs} configs,",
         # Each with its instances, and four tables of the ledger.
-        f"{2 * configs + 4} configs opened",
-        f"{2 * 3 * configs + 4} splits opened",
+        f"{2 * configs + 4} opened configs",
+        f"{2 * 3 * configs + 4} opened splits",
         "307 records",
-        "307 schemas validated",
+        "307 validated schemas",
     ):
         assert counted in done.stderr
     assert "is a partial build, and says so" in done.stderr
@@ -94,7 +94,7 @@ def test_a_repository_is_downloaded_and_verified(
     found = json.loads(done.stdout)
     assert found["findings"] == []
     # Each with its instances, and four tables of the ledger.
-    assert found["counted"]["configs opened"] == 2 * len(CONFIGS) + 4
+    assert found["counted"]["opened config"] == 2 * len(CONFIGS) + 4
     assert TOKEN not in done.output
 
 

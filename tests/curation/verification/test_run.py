@@ -232,7 +232,7 @@ def test_a_config_that_does_not_open_is_named(folder: Path) -> None:
     (said,) = [line for line in lines(found) if line.startswith("loading")]
     assert said.startswith("loading: Snowplow: error: ")
     # All but Snowplow, `mine`, instances, and four tables of the ledger.
-    assert found.counted["configs opened"] == 2 * len(CONFIGS) + 4
+    assert found.counted["opened config"] == 2 * len(CONFIGS) + 4
 
 
 @pytest.mark.slow
@@ -324,11 +324,11 @@ def test_every_instance_of_a_build_is_as_labelled(sample_build: Path) -> None:
     rows = sum(len(pl.read_parquet(path)) for path in paths)
     found = verify_folder(sample_build, checks=[LABELS], whole=True)
     assert found.failures == ()
-    assert found.counted == {"records made again": 307, "instances judged": rows}
+    assert found.counted == {"regenerated record": 307, "judged instance": rows}
     some = verify_folder(sample_build, checks=[LABELS]).counted
     tables = len(paths)
-    assert tables < some["instances judged"] < rows
-    assert tables < some["records made again"] < 307
+    assert tables < some["judged instance"] < rows
+    assert tables < some["regenerated record"] < 307
 
 
 def test_a_nonce_draws_the_sample(folder: Path) -> None:
