@@ -8,8 +8,9 @@ every validator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from curation.core.documents import NOWHERE, Document, Rejected
 from curation.core.rule import Library
@@ -40,8 +41,7 @@ _LATER: Final = {
 _LATER_ANNOTATIONS: Final = frozenset({"examples", "$comment", "readOnly", "writeOnly"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interpretations:
+class Interpretations(msgspec.Struct, frozen=True, kw_only=True):
     """A schema as its draft reads it, and as read with ignored keywords heeded."""
 
     own: CompiledSchema
