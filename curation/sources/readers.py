@@ -117,7 +117,7 @@ class NamedSchema(NamedTuple):
     role: Role = Role.ANSWER
     #: Whether the request sends it with `strict`.
     strict: bool = False
-    #: Names of tools of its list that have no schema.
+    #: Names of tools of its list that have no schema; empty for a service's tool.
     lacking: tuple[str, ...] = ()
     #: Member of the schema that holds what is elsewhere in its file, and where.
     moved: tuple[str, str] = ("", "")
