@@ -378,7 +378,8 @@ class Rewriting(msgspec.Struct, dict=True):
         rule = candidate.claim if candidate is NORMALISED else None
         if texts[0] == texts[1]:
             # An open object may take the answers of another branch.
-            is_clear = self.may_close or '"anyOf"' not in texts[0].text
+            is_open = not self.may_close and candidate.name in _MAKING_OBJECTS
+            is_clear = not is_open or '"anyOf"' not in texts[0].text
             proofs = AlgebraAnswer(first_in_second=is_clear, second_in_first=True)
         elif all(places[tokens].monotone for tokens in edited_places):
             rule = candidate.claim
@@ -432,6 +433,8 @@ _PROVEN: Final = "proven"
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 #: Rewrites that take out the keywords of the findings.
 _DROPPING: Final = frozenset({"implied-keyword-dropped", "dropped"})
+#: Rewrites that ask for an object in place of another value inside.
+_MAKING_OBJECTS: Final = frozenset({"members", "pairs"})
 #: Searches for values after which a step is unknown without one.
 _MOST_SEARCHES: Final = 4
 #: How many times as long as the schema its canonical form may be.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -318,6 +317,8 @@ def claimed_uris(read: Callable[[str], bytes], paths: Iterable[str]) -> dict[str
         uri = claimed_uri(content)
         if uri is None:
             continue
+        import hashlib  # noqa: PLC0415 - takes 5 ms
+
         digest = hashlib.sha256(content).digest()
         if claims.setdefault(uri, (path, digest))[1] != digest:
             contested.add(uri)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.core.documents import NOWHERE, Document, Rejected
-from curation.core.rule import Library
 from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.json.pointer import Put, Tokens, rewritten
 from curation.json.text import parse
@@ -29,6 +28,7 @@ from curation.workers.limits import too_big
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
+    from curation.core.rule import Library
 
 #: Keywords allowed next to a `$ref` that assert nothing alone.
 _SILENT: Final = CONTAINERS | {"$ref", "id", "$id"}
