@@ -171,7 +171,11 @@ class Rewriting(msgspec.Struct, dict=True):
     def __post_init__(self) -> None:
         """Start the clock, with the schema as it is."""
         self.begun = time.thread_time() + self.comparer.spent
-        closed = {"type": "object", "properties": {}, "additionalProperties": False}
+        closed: Json = {
+            "type": "object",
+            "properties": {},
+            "additionalProperties": False,
+        }
         self.may_close = not any(
             finding.keyword == "additionalProperties" and finding.effect in FAILING
             for finding in judge_fit(

@@ -55,7 +55,12 @@ def _value(schema: Schema, location: SchemaLocation, steps: Iterator[int]) -> Js
         item = _value(schema, schema.child(location, ("items",)), steps)
         return [item] * (_size(keywords, "minItems") or 1)
     number, text = keywords.get("minimum", 0), "a" * _size(keywords, "minLength")
-    plain = {"boolean": True, "array": [], "integer": number, "number": number}
+    plain: dict[str, Json] = {
+        "boolean": True,
+        "array": [],
+        "integer": number,
+        "number": number,
+    }
     return text if kind == "string" else plain.get(kind)
 
 
