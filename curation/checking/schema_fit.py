@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -72,9 +73,21 @@ EXIT_CODES: Final = {
 FIXABLE: Final = 1
 
 
+class Outcome(StrEnum):
+    """What rewrites make of a rejected schema."""
+
+    FIXABLE = "fixable"
+    """The target accepts the result, parts that it ignores or not."""
+    UNKNOWN = "unknown after rewrites"
+    """The target does not reject the result, and parts of it are undocumented."""
+    REJECTED = "rejected"
+    """No rewrite was found."""
+
+
 class Fix(msgspec.Struct, frozen=True, kw_only=True):
     """Whether rewrites make a target accept a rejected schema."""
 
+    outcome: Outcome = Outcome.REJECTED
     #: How the rewritten schema relates to it; empty if no rewrite was found.
     claim: str = ""
     #: Names of the rewrites, in their order.
@@ -85,8 +98,9 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
     is_open: bool = False
 
     def as_json(self) -> dict[str, Json]:
-        """Return its claim, rewrites and sentence."""
+        """Return its outcome, claim, rewrites and sentence."""
         return {
+            "outcome": self.outcome,
             "claim": self.claim or None,
             "rewrites": list(self.rewrites),
             "sentence": self.sentence,
@@ -95,9 +109,10 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def exit_code(self) -> int:
         """What a command exits with if this is the worst."""
-        if self.claim:
+        if self.outcome is Outcome.FIXABLE:
             return FIXABLE
-        return EXIT_CODES[Verdict.UNKNOWN if self.is_open else Verdict.REJECTED]
+        is_unknown = self.is_open or self.outcome is Outcome.UNKNOWN
+        return EXIT_CODES[Verdict.UNKNOWN if is_unknown else Verdict.REJECTED]
 
 
 class SchemaFit(msgspec.Struct, kw_only=True):
@@ -166,7 +181,7 @@ class SchemaFit(msgspec.Struct, kw_only=True):
             for finding in findings
         ]
         for target, fix in self.fixes.items():
-            code = f"{target}/{'fixable' if fix.claim else 'rejected'}"
+            code = f"{target}/{fix.outcome.partition(' ')[0]}"
             problems.append(problem_at("", code, fix.sentence, NOTE))
         return self.file.placed(placed_in_text(problems, self.file.content))
 
@@ -269,7 +284,7 @@ class RequestFit(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     tools: Sequence[SchemaFit]
-    #: Names of further tools in it, which have no schema.
+    #: Names of further tools in it, which have no schema; empty for a service's tool.
     lacking: tuple[str, ...] = ()
     #: What is wrong with all together, by the name of the target.
     findings: Mapping[str, tuple[FitFinding, ...]]
@@ -314,11 +329,21 @@ def requests_of(
     for name in dict.fromkeys(fit.request for fit in fits if fit.is_tool):
         members = [fit for fit in fits if fit.request == name]
         lacking = members[0].file.entry.lacking
-        tools = [Tool(tool, True) for tool in lacking]  # noqa: FBT003 - any arguments
+        bare = [Tool(tool, True) for tool in lacking]  # noqa: FBT003 - any arguments
+        tools = [*bare]
         for fit in members:
             value = True if isinstance(fit.schema, Rejected) else fit.schema.value
             tools.append(Tool(fit.file.entry.name, value, fit.file.entry.strict))
-        findings = {profile.name: judge_request(tools, profile) for profile in profiles}
+        findings = {
+            profile.name: judge_request(tools, profile)
+            + tuple(
+                finding
+                for tool in bare
+                if tool.name
+                for finding in judge_name(tool, profile)
+            )
+            for profile in profiles
+        }
         requests.append(
             RequestFit(name=name, tools=members, lacking=lacking, findings=findings)
         )
@@ -350,7 +375,7 @@ class _Search:
         if self._left <= 0:
             return Fix(sentence=late, is_open=True)
         if self._comparer is None:
-            self._comparer = self._stack.enter_context(Comparer())
+            self._comparer = self._stack.enter_context(Comparer(forked=True))
         start = time.thread_time() + self._comparer.spent
         result = rewritten(
             fit.schema,
@@ -366,7 +391,21 @@ class _Search:
         if result.fits:
             cost = _COSTS.get(result.claim, result.claim)
             sentence = f"fixable: {', '.join(names)} ({cost})"
-            return Fix(claim=result.claim, rewrites=names, sentence=sentence)
+            outcome = Outcome.FIXABLE
+            if result.verdict is Verdict.UNKNOWN:
+                outcome = Outcome.UNKNOWN
+                undocumented = [
+                    f"`{remark.keyword}`" if remark.keyword else remark.sentence
+                    for remark in result.remarks
+                    if remark.effect is Effect.UNKNOWN
+                ]
+                words = ", ".join(dict.fromkeys(undocumented))
+                sentence = (
+                    f"{', '.join(names)} ({cost}); after the fix: unknown: {words}"
+                )
+            return Fix(
+                outcome=outcome, claim=result.claim, rewrites=names, sentence=sentence
+            )
         if result.is_late:
             return Fix(sentence=late, is_open=True)
         failing = result.failing[0]

@@ -96,7 +96,7 @@ def _diff_schemas(a: str, b: str, format_: Format, fail_on: Sequence[Unwanted]) 
     from curation.relation.comparer import Comparer
 
     old, new = _read_schema(a), _read_schema(b)
-    with Comparer() as comparer:
+    with Comparer(forked=True) as comparer:
         relation = comparer.relation(old.value, new.value, old.dialect, new.dialect)
     if format_ is Format.JSON:
         print_json({"a": a, "b": b, **relation.as_json()})

@@ -32,8 +32,6 @@ from curation.system.terminal import (
 from curation.system.words import command, counted, plain, safe, shortened
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from curation.checking.schema_files import SchemaFile
     from curation.checking.schema_fit import RequestFit, SchemaFit
     from curation.fit.profile import Profile
@@ -137,8 +135,8 @@ def fit(
       csbdata fit a.json --for openai-strict --decode answer.json
 
     Exits with 0 if every target accepts every schema, even if it ignores parts; 1 if
-    named rewrites fix the rejected ones; 3 if the result is unknown or a deadline ended
-    the search; 4 if no rewrite was found, or an engine blocks valid values; 65 if a
+    named rewrites fix the rejected ones; 3 if the result is unknown, after rewrites too,
+    or a deadline ended the search; 4 if no rewrite was found, or an engine blocks valid values; 65 if a
     text is not JSON. The tools of one list are one request: a bad one fails it, and
     limits count them together. Each line names its source: documentation, library or
     measurement. An installed engine is run on values made for the schema; for others
@@ -229,7 +227,7 @@ def _rewrite(
         raise BadUsage("no rules to rewrite a schema by", targets[0].name, hint)
     file = sent[0]
     text = file.schema_text()
-    with Comparer() as comparer:
+    with Comparer(forked=True) as comparer:
         result = rewritten(
             read_schema(text, ""),
             targets[0],
@@ -257,19 +255,17 @@ def _rewrite(
     if options.diff:
         for changed in line_diff(text, write(result.schema)):
             show_whole(changed)
-    verdict = Verdict.UNKNOWN if result.is_late else Verdict.REJECTED
-    raise typer.Exit(0 if result.fits else EXIT_CODES[verdict])
+    raise typer.Exit(EXIT_CODES[Verdict.UNKNOWN if result.is_late else result.verdict])
 
 
 def _print_rewrite(result: Fit) -> None:
     """Print each step with its proof, and the part that the target cannot hold."""
+    from curation.fit.profile import Effect
     from curation.fit.rest import sentences
     from curation.fit.rewriting import REWRITE_SECONDS
-    from curation.fit.verdict import verdict_of
 
     steps = counted(len(result.steps), "rewrite")
-    verdict = verdict_of((*result.failing, *result.remarks))
-    summary = f"{verdict} after {steps}, together: {result.claim}"
+    summary = f"{result.verdict} after {steps}, together: {result.claim}"
     if result.is_late:
         summary = f"not decided within {REWRITE_SECONDS:g} s; {steps} so far"
     show(f"{result.target}: {summary}", style="bold")
@@ -278,7 +274,8 @@ def _print_rewrite(result: Fit) -> None:
         value = f": {step.value}" if step.value is not None else ""
         line = f"{step.rewrite}: {step.claim} ({step.evidence}{value}): {pointers}"
         show(shortened(f"{line}: {step.sentence}", 400))
-    for finding in result.failing[:_SHOWN]:
+    open_ = [it for it in result.remarks if it.effect is Effect.UNKNOWN]
+    for finding in (*result.failing, *open_)[:_SHOWN]:
         show(
             f"still {finding.effect}: {finding.pointer or '(root)'}: {finding.sentence}"
         )
@@ -295,11 +292,10 @@ _STYLES = {
 }
 
 
-def _cell(fit: SchemaFit, target: str) -> Text:
-    verdict = fit.verdict(target)
+def _verdict(fit: SchemaFit, target: str) -> str:
     fix = fit.fixes.get(target)
-    fixable = ", fixable" if fix is not None and fix.claim else ""
-    return plain(f"{verdict}{fixable}", _STYLES[verdict])
+    verdict = fit.verdict(target)
+    return f"{verdict}, {fix.outcome}" if fix is not None and fix.claim else verdict
 
 
 def _print(
@@ -340,7 +336,8 @@ def _print_matrix(fits: Sequence[SchemaFit], names: Sequence[str]) -> None:
     stdout().print(table(headers, rows, title=title, numbers=tuple(numbers)))
     worst = sorted(fits, key=lambda fit: -max(map(fit.exit_code, names)))
     cells = [
-        [safe(fit.name), *(_cell(fit, name) for name in names)]
+        [fit.name]
+        + [plain(_verdict(fit, name), _STYLES[fit.verdict(name)]) for name in names]
         for fit in worst[:_IN_MATRIX]
     ]
     stdout().print(table(["schema", *names], cells))
@@ -400,18 +397,18 @@ def _print_undocumented(target: str, findings: Sequence[FitFinding]) -> None:
 
 
 def _print_findings(fit: SchemaFit, profiles: Sequence[Profile]) -> None:
-    from curation.checking.schema_fit import cited
+    from curation.checking.schema_fit import Outcome, cited
     from curation.fit.verdict import UNDOCUMENTED
 
-    rows = []
+    show(f"{fit.name}:")
+    width = max(len(profile.name) for profile in profiles)
     for profile in profiles:
-        effects = Counter(
-            finding.effect.value for finding in fit.findings[profile.name]
-        )
-        counts = ", ".join(f"{number:,} {name}" for name, number in effects.items())
-        rows.append([profile.name, _cell(fit, profile.name), counts, profile.date])
-    headers = ["target", "verdict", "parts", "as of"]
-    stdout().print(table(headers, rows, title=safe(fit.name)))
+        name, effects = profile.name, Counter[str]()
+        effects.update(finding.effect for finding in fit.findings[name])
+        parts = [f"{number:,} {effect}" for effect, number in effects.items()]
+        cells = [name.ljust(width), _verdict(fit, name), ", ".join(parts)]
+        line = "  ".join(filter(None, cells))
+        show(f"  {line}  (as of {profile.date})", _STYLES[fit.verdict(name)])
     sources: dict[str, int] = {}
     for target, findings in fit.findings.items():
         documented = [finding for finding in findings if finding.rule != UNDOCUMENTED]
@@ -431,7 +428,9 @@ def _print_findings(fit: SchemaFit, profiles: Sequence[Profile]) -> None:
             show(f"{target}: {sentence}")
     for target, fix in fit.fixes.items():
         show(f"{target}: {shortened(fix.sentence, 400)}")
-    fixable = [target for target, fix in fit.fixes.items() if fix.claim]
+    fixable = [
+        target for target, fix in fit.fixes.items() if fix.outcome is Outcome.FIXABLE
+    ]
     if fixable:
         example = command("fit", fit.name, "--for", fixable[0], "--write", "FILE")
         say_command("The rewritten schema", example)

@@ -6,9 +6,10 @@ whose schema accepts it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
 
 from curation.fit.shapes import ITEM, KEY, MORE, VALUE, Shaped, shape_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -25,8 +26,7 @@ class UndecodableError(ValueError):
     """A value that is outside the schema."""
 
 
-@dataclass(frozen=True)
-class Codec:
+class Codec(msgspec.Struct, frozen=True, dict=True):
     """The mapping of answers to `shaped.schema` to the values that are meant."""
 
     shaped: Shaped
@@ -46,7 +46,8 @@ class Codec:
             UndecodableError: the answer does not have the requested shape.
         """
         if shape_of(self.shaped.marked).wrapped:
-            if not isinstance(answer, dict) or answer.keys() != {VALUE}:
+            names = answer.keys() if isinstance(answer, dict) else set()
+            if VALUE not in names or (self.shaped.is_closed and len(names) > 1):
                 raise UndecodableError(f"an object with {VALUE!r} alone is expected")
             answer = answer[VALUE]
         return self._mapped(answer, ())

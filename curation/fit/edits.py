@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+import msgspec
+
+from curation.json.pointer import Tokens
 from curation.schema.dialects import DRAFT_2020_12
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 from curation.schema.subschemas import edited
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.json.pointer import Tokens
 
 SchemaObject: TypeAlias = "dict[str, UntypedJson]"
 Keywords: TypeAlias = frozenset[str]
@@ -39,8 +40,7 @@ class Claim(StrEnum):
     """Neither proof nor value decides it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sites:
+class Sites(msgspec.Struct, frozen=True, kw_only=True):
     """Where a rewrite is asked for."""
 
     #: Tokens of the schema objects, each with the keywords of the findings there.

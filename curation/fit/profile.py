@@ -7,7 +7,6 @@ rule and not in `accepted` is unknown: nothing is guessed. A profile may extend 
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -154,6 +153,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def digest(self) -> str:
         """Twelve hexadecimal digits of the sha256 of its rules."""
+        import hashlib  # noqa: PLC0415 - takes 5 ms
+
         facts = self.rules, self.accepted, self.strict
         return hashlib.sha256(msgspec.json.encode(facts)).hexdigest()[:12]
 

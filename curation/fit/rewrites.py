@@ -8,20 +8,19 @@ holds wherever a schema is in a *monotone* position (`curation.fit.positions`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import msgspec
+from msgspec.structs import replace
+
+from curation.core.json_types import UntypedJson
 from curation.fit import equal_edits as equal
 from curation.fit import narrowing as narrow
 from curation.fit import reshaping as shape
 from curation.fit.edits import Claim, EditObject, Sites, at_sites
 
-if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewrite:
+class Rewrite(msgspec.Struct, frozen=True, kw_only=True):
     """One named way to make a schema fit."""
 
     name: str

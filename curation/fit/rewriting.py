@@ -12,16 +12,20 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+import msgspec
+from msgspec.structs import replace
+
+from curation.core.json_types import Json
 from curation.fit.decoding import Codec
 from curation.fit.edits import Claim, Sites
 from curation.fit.equal_edits import restored, tidied
 from curation.fit.positions import Position, positions
-from curation.fit.profile import Effect
+from curation.fit.profile import Effect, Profile
 from curation.fit.rewrites import COUPLED, EXACT, NORMALISED, SAFE, UNSAFE, Rewrite
 from curation.fit.shapes import SHAPE, Shaped
+from curation.fit.sketch import sketched
 from curation.fit.verdict import FAILING, FitFinding, judge_fit, verdict_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
@@ -35,8 +39,9 @@ from curation.schema.translation import CannotPortError, ported
 from curation.system.words import counted
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
-    from curation.fit.profile import Profile
+    from curation.core.json_types import UntypedJson
+    from curation.fit.verdict import Verdict
+    from curation.schema.dialects import Dialect
 
 _DIALECT: Final = DRAFT_2020_12
 #: How often the list of rewrites is gone through at most.
@@ -49,8 +54,7 @@ _LEAST_SECONDS: Final = 0.1
 SAFE_CLAIMS: Final = frozenset({Claim.EQUAL, Claim.NARROWER})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One applied rewrite."""
 
     rewrite: str
@@ -64,8 +68,7 @@ class Step:
     value: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Fit:
+class Fit(msgspec.Struct, frozen=True, kw_only=True):
     """A schema rewritten for a target."""
 
     target: str
@@ -82,9 +85,8 @@ class Fit:
 
     def __repr__(self) -> str:
         """Return the answer: the rest is in the attributes."""
-        verdict = verdict_of((*self.failing, *self.remarks))
         rewrites = ", ".join(step.rewrite for step in self.steps) or "no rewrite"
-        return f"<Fit for {self.target}: {verdict}; {rewrites}: {self.claim}>"
+        return f"<Fit for {self.target}: {self.verdict}; {rewrites}: {self.claim}>"
 
     @property
     def schema(self) -> UntypedJson:
@@ -107,6 +109,11 @@ class Fit:
     def fits(self) -> bool:
         """Whether the target does not reject it."""
         return not self.failing
+
+    @property
+    def verdict(self) -> Verdict:
+        """What happens to a request with the sent schema."""
+        return verdict_of((*self.failing, *self.remarks))
 
     @property
     def claim(self) -> Claim:
@@ -134,8 +141,7 @@ def meaning_of(marked: Json) -> Json:
     return edited(marked, _DIALECT, unmarked)
 
 
-@dataclass
-class Rewriting:
+class Rewriting(msgspec.Struct, dict=True):
     """The search for a schema that a target accepts."""
 
     #: A schema that jsonschema-rs can use.
@@ -146,7 +152,7 @@ class Rewriting:
     #: `safe` makes only steps after which decoded answers are valid.
     allow: Literal["safe", "any"] = "safe"
     #: Values of the schema, at least one of them is to be kept; by default some are
-    #: looked for.
+    #: looked for when they are needed.
     examples: Sequence[Json] | None = None
     #: Whether it is the schema of a tool's parameters, and is sent with `strict`.
     tool: bool = False
@@ -156,21 +162,38 @@ class Rewriting:
     prove: bool = True
     #: The deadline in processor time, the comparer's included.
     seconds: float = REWRITE_SECONDS
-    steps: list[Step] = field(default_factory=list)
+    steps: list[Step] = []
     #: Whether the algebra has an answer in time.
     has_algebra: bool = True
     #: Searches for values that refute a step.
     searches: int = 0
 
     def __post_init__(self) -> None:
-        """Look for values of the schema, if none are given."""
+        """Start the clock, with the schema as it is."""
         self.begun = time.thread_time() + self.comparer.spent
-        value, dialect = self.original.value, self.original.dialect
+        closed: Json = {
+            "type": "object",
+            "properties": {},
+            "additionalProperties": False,
+        }
+        self.may_close = not any(
+            finding.keyword == "additionalProperties" and finding.effect in FAILING
+            for finding in judge_fit(
+                closed, self.profile, tool=self.tool, strict=self.strict
+            )
+        )
+        self.shaped = self._shaped(self.original.value, self.original.dialect)
+
+    def _shaped(self, marked: Json, dialect: Dialect) -> Shaped:
+        return Shaped(marked, dialect, is_closed=self.may_close)
+
+    def _examples(self) -> Sequence[Json]:
         if self.examples is None:
+            original = text_of(self.original.value, self.original.dialect)
             limit = min(VALUE_SECONDS, self.seconds / 2)
-            texts = self.comparer.witnesses(text_of(value, dialect), limit)
+            texts = self.comparer.witnesses(original, limit)
             self.examples = [json.loads(text) for text in texts]
-        self.shaped = Shaped(value, dialect)
+        return self.examples
 
     def run(self) -> Fit:
         """Return the schema rewritten for the target, as far as that is possible."""
@@ -247,7 +270,7 @@ class Rewriting:
             claim = Claim.NARROWER if used & formats else Claim.EQUAL
             sentence = f"the schema of {dialect.name} is written in 2020-12"
             self._note("ported", sentence, claim)
-        self.shaped = Shaped(new, _DIALECT)
+        self.shaped = self._shaped(new, _DIALECT)
 
     def _note(self, name: str, sentence: str, claim: Claim) -> None:
         """Add a step that changes the whole schema, with a claim by its rule."""
@@ -307,7 +330,7 @@ class Rewriting:
             return
         step = self._judged(candidate, sites, after, places)
         if self._may_be_made(candidate, step.claim) and self._keeps_one(after):
-            self.shaped = Shaped(after, _DIALECT)
+            self.shaped = self._shaped(after, _DIALECT)
             self.steps.append(step)
 
     def _may_be_made(self, candidate: Rewrite, claim: Claim | None) -> bool:
@@ -333,7 +356,13 @@ class Rewriting:
         after = CompiledSchema(marked, _DIALECT)
         try:
             after.validator  # noqa: B018 - may it be used?
-            valid = [value for value in self.examples or () if before.is_valid(value)]
+            if self.examples is None:
+                sketch = sketched(self.original)
+                # What is empty stays valid whatever is lost.
+                schemas = (self.original, before, after) if sketch else ()
+                if schemas and all(schema.is_valid(sketch) for schema in schemas):
+                    return True
+            valid = [value for value in self._examples() if before.is_valid(value)]
             return not valid or any(map(after.is_valid, valid))
         except ValueError:
             return False
@@ -352,7 +381,10 @@ class Rewriting:
         edited_places = places if candidate.everywhere else sites.keywords
         rule = candidate.claim if candidate is NORMALISED else None
         if texts[0] == texts[1]:
-            proofs = AlgebraAnswer(first_in_second=True, second_in_first=True)
+            # An open object may take the answers of another branch.
+            is_open = not self.may_close and candidate.name in _MAKING_OBJECTS
+            is_clear = not is_open or '"anyOf"' not in texts[0].text
+            proofs = AlgebraAnswer(first_in_second=is_clear, second_in_first=True)
         elif all(places[tokens].monotone for tokens in edited_places):
             rule = candidate.claim
             names = frozenset().union(*sites.keywords.values())
@@ -360,7 +392,7 @@ class Rewriting:
                 rule = None
         is_told = rule is not None and self._may_be_made(candidate, rule)
         is_asked = self.has_algebra and (self.prove or not is_told)
-        if is_asked and not proofs.first_in_second:
+        if is_asked and texts[0] != texts[1]:
             proofs = self.comparer.proofs(*texts, self._within(PROOF_SECONDS))
             self.has_algebra = "no answer within" not in proofs.failure
         claim = _claim(
@@ -384,7 +416,7 @@ class Rewriting:
         self.searches += 1
         values = self.comparer.values(
             *texts,
-            given=map(json.dumps, self.examples or ()),
+            given=map(json.dumps, self._examples()),
             differences=proofs.differences,
             seconds=self._within(VALUE_SECONDS),
         )
@@ -405,6 +437,8 @@ _PROVEN: Final = "proven"
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 #: Rewrites that take out the keywords of the findings.
 _DROPPING: Final = frozenset({"implied-keyword-dropped", "dropped"})
+#: Rewrites that ask for an object in place of another value inside.
+_MAKING_OBJECTS: Final = frozenset({"members", "pairs"})
 #: Searches for values after which a step is unknown without one.
 _MOST_SEARCHES: Final = 4
 #: How many times as long as the schema its canonical form may be.

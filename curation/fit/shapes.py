@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
+from curation.core.json_types import UntypedJson
 from curation.json.pointer import Put, Tokens, fragment_of, rewritten
 from curation.references.schema import Schema
+from curation.schema.dialects import Dialect
 from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import children
-
-if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
-    from curation.schema.dialects import Dialect
 
 _Object: TypeAlias = "dict[str, UntypedJson]"
 #: The member of a schema object that holds its `AnswerShape`.
@@ -65,16 +62,17 @@ def with_shape(schema: _Object, **changes: UntypedJson) -> _Object:
     return {**schema, SHAPE: msgspec.to_builtins(shape)}
 
 
-@dataclass(slots=True)
-class Shaped:
+class Shaped(msgspec.Struct):
     """The sent form of a marked schema."""
 
     marked: UntypedJson
     dialect: Dialect
+    #: Whether objects that represent other values have no further members.
+    is_closed: bool = True
     schema: UntypedJson = True
     #: Tokens in the marked schema to tokens in the sent schema.
-    places: dict[Tokens, Tokens] = field(default_factory=dict)
-    _sources: dict[Tokens, Tokens] = field(default_factory=dict)
+    places: dict[Tokens, Tokens] = {}
+    _sources: dict[Tokens, Tokens] = {}
 
     def __post_init__(self) -> None:
         """Make the schema, with references that lead to where their targets went."""
@@ -96,7 +94,8 @@ class Shaped:
         inner = {name: value for name, value in root.items() if name not in around}
         sent = self._part(around, (), ())
         value = self._part(inner, (), ("properties", VALUE))
-        return {**(sent if isinstance(sent, dict) else {}), **_object({VALUE: value})}
+        outer_part = sent if isinstance(sent, dict) else {}
+        return {**outer_part, **self._object({VALUE: value})}
 
     def _with_references(self, sent: UntypedJson) -> UntypedJson:
         document = Schema(self.marked, self.dialect)
@@ -198,7 +197,7 @@ class Shaped:
             **{name: schema[name] for name in _ABOUT if name in schema},
             **self._definitions(schema, source, target),
             "type": "array",
-            "items": _object({KEY: key, VALUE: value}),
+            "items": self._object({KEY: key, VALUE: value}),
         }
         if "minProperties" in schema:
             sent["minItems"] = schema["minProperties"]
@@ -228,16 +227,16 @@ class Shaped:
             members[MORE] = trailing
         about: _Object = {name: schema[name] for name in _ABOUT if name in schema}
         about |= self._definitions(schema, source, target)
-        return _described({**about, **_object(members)}, shape)
+        return _described({**about, **self._object(members)}, shape)
 
-
-def _object(members: _Object) -> _Object:
-    return {
-        "type": "object",
-        "properties": members,
-        "required": list(members),
-        "additionalProperties": False,
-    }
+    def _object(self, members: _Object) -> _Object:
+        closed: _Object = {"additionalProperties": False} if self.is_closed else {}
+        return {
+            "type": "object",
+            "properties": members,
+            "required": list(members),
+            **closed,
+        }
 
 
 def _described(sent: _Object, shape: AnswerShape) -> _Object:

@@ -180,7 +180,10 @@ def _found_by(scan: Scan, rule: ProfileRule) -> Sequence[Found]:
 
 
 class Tool(NamedTuple):
-    """A tool of a request: its name, the schema of its parameters, and `strict`."""
+    """A tool of a request: its name, the schema of its parameters, and `strict`.
+
+    The name is empty for a tool of the service itself.
+    """
 
     name: str
     schema: Json
@@ -219,7 +222,7 @@ def judge_request(tools: Sequence[Tool], profile: Profile) -> tuple[FitFinding, 
             matches = [
                 Found((), "", f"{count} tools have the name {quoted(name)}")
                 for name, count in counts.items()
-                if count > 1
+                if name and count > 1
             ]
         elif rule.scope is Scope.REQUEST:
             scans = [scan_of(tool.schema) or nothing for tool in concerned]

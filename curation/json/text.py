@@ -9,7 +9,6 @@ whitespace, UTF-8, integers exact at any size, 1.0 equal to 1.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -405,4 +404,6 @@ def digest(value: Json) -> str:
 
 def digest_of(text: bytes) -> str:
     """Return the sha256 of a canonical form, in hexadecimal."""
+    import hashlib  # noqa: PLC0415 - takes 5 ms
+
     return hashlib.sha256(text).hexdigest()

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.core.documents import Reason, Rejected
-from curation.core.rule import Library
 from curation.json.named_text import parse_named
 from curation.json.pointer import Tokens, pointer
 from curation.json.values import remembered
@@ -39,6 +38,7 @@ from curation.validation.metaschemas import (
 if TYPE_CHECKING:
     from curation.core.documents import Files
     from curation.core.json_types import Json
+    from curation.core.rule import Library
     from curation.schema.dialects import Dialect
 
 #: Number of parsed documents kept, the last ones used.

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
 _Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer, tuple[str, ...])
-_PROGRAM: Final = Program(module="curation.relation.worker")
 #: Seconds of processor time for the proofs of one pair, and for its values.
 PROOF_SECONDS: Final = 5.0
 VALUE_SECONDS: Final = 10.0
@@ -140,9 +139,14 @@ class Comparer:
         <RelationKind.NARROWER: 'narrower'>
     """
 
-    def __init__(self) -> None:
-        """Start nothing yet."""
-        self._worker = Worker(_PROGRAM, _LIMITS)
+    def __init__(self, *, forked: bool = False) -> None:
+        """Start nothing yet.
+
+        Args:
+            forked: Whether this process has no threads of others and may be copied.
+        """
+        program = Program(module="curation.relation.worker", forked=forked)
+        self._worker = Worker(program, _LIMITS)
         #: Processor time of all answers so far, in seconds.
         self.spent = 0.0
         #: The last answers, of which another target often has the question: the

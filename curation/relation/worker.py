@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import jsonschema_rs
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.references.gathering import gathered
 from curation.relation.questions import (
     AlgebraAnswer,
@@ -30,8 +30,8 @@ from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import RUST_DRAFTS
 
-#: Number of witnesses sought of each schema.
-_WITNESSES = Budget(count=12, covering=8)
+if TYPE_CHECKING:
+    from curation.instances.model import Witness
 
 
 def _read(schema: PlainSchema) -> UntypedJson:
@@ -93,13 +93,22 @@ def prove(question: AlgebraQuestion) -> AlgebraAnswer:
 def texts(question: SchemaQuestion) -> tuple[str, ...]:
     """Return some values of a schema, or its canonical form if it has one."""
     if question.wanted == "witnesses":
-        search = find_witnesses(_compiled(question.schema), budget=_WITNESSES)
-        return tuple(json.dumps(witness.value) for witness in search.witnesses)
+        found = _witnesses(_compiled(question.schema), 12, covering=8)
+        return tuple(json.dumps(witness.value) for witness in found)
     try:
         canonical = _canonical(question.schema, question.schema.dialect)
         return (json.dumps(canonical.to_json_schema()),)
     except (*_FAILURES, TypeError):
         return ()
+
+
+def _witnesses(
+    compiled: CompiledSchema, count: int, covering: int = 0
+) -> tuple[Witness, ...]:
+    from curation.instances.witnesses.search import Budget, find_witnesses  # noqa: PLC0415 - slow
+
+    budget = Budget(count=count, covering=covering)
+    return find_witnesses(compiled, budget=budget).witnesses
 
 
 def _rest(operation: Callable[[], jsonschema_rs.CanonicalSchema]) -> str | None:
@@ -167,10 +176,10 @@ def _candidates(
     yield from map(json.loads, question.given)
     for text in question.differences:
         difference = _compiled(PlainSchema(text=text, dialect=DRAFT_2020_12.name))
-        for witness in find_witnesses(difference, budget=Budget(count=6)).witnesses:
+        for witness in _witnesses(difference, 6):
             yield witness.value
     for compiled in (first_schema, second_schema):
-        witnesses = find_witnesses(compiled, budget=_WITNESSES).witnesses
+        witnesses = _witnesses(compiled, 12, covering=8)
         for witness in witnesses:
             yield witness.value
         for near_miss in find_near_misses(compiled, witnesses):

@@ -17,7 +17,6 @@ A source expression is what `check`, `instances`, `eval --data`, suites and
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -423,6 +422,8 @@ def made_unique(
     for number, own_id, content in rows:
         unique_id = own_id or f"{stem}-{number}"
         if unique_id in used:
+            import hashlib  # noqa: PLC0415 - takes 5 ms
+
             unique_id += "-" + hashlib.sha256(content).hexdigest()[:8]
         first = unique_id
         while unique_id in used:

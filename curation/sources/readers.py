@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -117,7 +116,7 @@ class NamedSchema(NamedTuple):
     role: Role = Role.ANSWER
     #: Whether the request sends it with `strict`.
     strict: bool = False
-    #: Names of tools of its list that have no schema.
+    #: Names of tools of its list that have no schema; empty for a service's tool.
     lacking: tuple[str, ...] = ()
     #: Member of the schema for parts from elsewhere in its file, and their place.
     moved: tuple[str, str] = ("", "")
@@ -318,6 +317,8 @@ def claimed_uris(read: Callable[[str], bytes], paths: Iterable[str]) -> dict[str
         uri = claimed_uri(content)
         if uri is None:
             continue
+        import hashlib  # noqa: PLC0415 - takes 5 ms
+
         digest = hashlib.sha256(content).digest()
         if claims.setdefault(uri, (path, digest))[1] != digest:
             contested.add(uri)

@@ -96,12 +96,12 @@ def tools_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSc
         BadData: no tool of a list has one.
     """
     schemas: list[NamedSchema] = []
-    lacking: list[str] = []
+    lacking: list[dict[str, Json]] = []
     for tokens, definition in definitions(value):
         own = list(tool_schemas(definition, pointer(tokens)))
         schemas += own
         if not own:
-            lacking.append(str(definition.get("name") or definition.get("type")))
+            lacking.append(definition)
     inner = unwrapped(value)[1] if isinstance(value, dict) else value
     is_list = isinstance(inner, list) or (
         isinstance(inner, dict) and any(name in inner for name in LISTS)
@@ -111,8 +111,9 @@ def tools_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSc
         raise BadData(f"no tool with a schema among {len(lacking)}", path, then)
     if schemas and lacking:
         count = counted(len(lacking), "tool")
-        say(f"{count} without a schema: {', '.join(lacking[:5])}")
-    names = tuple(lacking)
+        shown = [str(it.get("name") or it.get("type")) for it in lacking[:5]]
+        say(f"{count} without a schema: {', '.join(shown)}")
+    names = tuple(str(it.get("name") or "") for it in lacking)
     return [
         NamedSchema(it.name, it.schema, it.place, it.role, it.strict, names)
         for it in schemas

@@ -139,7 +139,8 @@ def say_command(what: str, command: str) -> None:
     It is never folded, so that it can be copied.
     """
     say(what if what.endswith("?") else f"{what}:")
-    stderr().print(plain(f"  {command}"), soft_wrap=True)
+    if not _wrote_plainly(sys.stderr, f"  {command}"):
+        stderr().print(plain(f"  {command}"), soft_wrap=True)
 
 
 def show(text: str, style: str = "") -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from hashlib import sha256
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR
 from typing import Final
@@ -180,6 +178,8 @@ def safe_name(name: str) -> str:
     if _PLAIN.fullmatch(name):
         return name.replace(" ", "+")
     beginning = _OTHER.sub("-", name).strip(".-")[:_MAX_BEGINNING]
+    from hashlib import sha256  # noqa: PLC0415 - takes 5 ms
+
     digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
     return f"{beginning}~{digest}"
 
@@ -227,5 +227,7 @@ def file_digest(path: Path) -> str:
     Raises:
         OSError: the file cannot be read.
     """
+    import hashlib  # noqa: PLC0415 - takes 5 ms
+
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

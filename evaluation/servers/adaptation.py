@@ -51,6 +51,8 @@ class AdaptedSchema(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     #: With marks where answers have another shape (`curation.fit.shapes`).
     marked: Any = True
+    #: As in `Shaped`.
+    is_closed: bool = True
     dialect: str = ""
     #: One line a rewrite; empty if the record's own schema is sent.
     edits: tuple[str, ...] = ()
@@ -63,7 +65,8 @@ class AdaptedSchema(msgspec.Struct, frozen=True, kw_only=True):
         if SHAPE not in msgspec.json.encode(self.marked).decode():
             return answer
         try:
-            codec = Codec(Shaped(self.marked, BY_NAME[self.dialect]))
+            dialect = BY_NAME[self.dialect]
+            codec = Codec(Shaped(self.marked, dialect, is_closed=self.is_closed))
             value = codec.decode(json.loads(answer))
             text = json.dumps(value, ensure_ascii=False, allow_nan=False)
             # Half a surrogate pair stays the escape that the answer has.
@@ -201,6 +204,7 @@ class SchemaAdapter:
             key=key,
             text=json.dumps(fit.schema),
             marked=fit.shaped.marked,
+            is_closed=fit.shaped.is_closed,
             dialect=fit.shaped.dialect.name,
             edits=tuple(f"{step.rewrite}: {step.claim}" for step in fit.steps),
         )

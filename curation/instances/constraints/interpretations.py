@@ -8,11 +8,11 @@ every validator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from curation.core.documents import NOWHERE, Document, Rejected
-from curation.core.rule import Library
 from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.json.pointer import Put, Tokens, rewritten
 from curation.json.text import parse
@@ -28,6 +28,7 @@ from curation.workers.limits import too_big
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
+    from curation.core.rule import Library
 
 #: Keywords allowed next to a `$ref` that assert nothing alone.
 _SILENT: Final = CONTAINERS | {"$ref", "id", "$id"}
@@ -40,8 +41,7 @@ _LATER: Final = {
 _LATER_ANNOTATIONS: Final = frozenset({"examples", "$comment", "readOnly", "writeOnly"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interpretations:
+class Interpretations(msgspec.Struct, frozen=True, kw_only=True):
     """A schema as its draft reads it, and as read with ignored keywords heeded."""
 
     own: CompiledSchema

@@ -6,8 +6,10 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from curation.core.benchmark import InstanceKind
 from curation.instances.constraints.conjunction import ALL_TYPES, ExtraConstraint, Goals
@@ -33,8 +35,7 @@ if TYPE_CHECKING:
     from curation.schema.subschemas import SchemaLocation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class Budget(msgspec.Struct, frozen=True, kw_only=True):
     """How much one schema may cost; steps, not seconds, so that runs are equal."""
 
     #: Steps of the search for one witness.
@@ -87,8 +88,7 @@ def _goals_beyond(value: Json | Nothing) -> tuple[Goals, ...]:
     return (_ARRAY, _TELLING) if value == [] else ()
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class WitnessSearch:
+class WitnessSearch(msgspec.Struct, kw_only=True, eq=False):
     """A search for one witness."""
 
     #: By each of them the value must be valid.
@@ -104,7 +104,7 @@ class WitnessSearch:
     extra: Goals = ()
     #: Makes the goals to reach, for each attempt.
     guide: Callable[[], Guide] | None = None
-    failures: dict[SearchFailure, str] = field(default_factory=dict)
+    failures: dict[SearchFailure, str] = {}
     #: Whether a value was refused where no format is asserted, and only there.
     hinges_on_formats: bool = False
     steps_left: int = 0

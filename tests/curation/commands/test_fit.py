@@ -19,6 +19,7 @@ from curation.commands.check import check
 from curation.commands.fit import fit
 from curation.relation import comparer as relation
 from curation.system.errors import BadData, BadUsage, NoInput
+from curation.workers.process import Program
 from curation.workers.worker import Worker
 from tests.tables import table
 
@@ -50,7 +51,7 @@ def run(command: str, *arguments: str) -> tuple[int, str]:
 def _one_process() -> Iterator[None]:
     """Let all commands of this file compare schemas in one child: a start is slow."""
     with (
-        Worker(relation._PROGRAM, relation._LIMITS) as worker,
+        Worker(Program(module="curation.relation.worker"), relation._LIMITS) as worker,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(relation, "Worker", lambda *_: worker)
@@ -118,6 +119,52 @@ def test_tools_without_a_schema_are_counted(tmp_path: Path) -> None:
         run("fit", str(file), "--for", "openai", "--format", "json")[1]
     )["requests"]
     assert (request["tools"], request["without_schema"]) == (2, ["now"])
+
+
+@pytest.mark.parametrize(
+    ("tool", "verdict", "reason"),
+    [
+        ({"name": "b c"}, "rejected", 'the name `"b c"` is refused'),
+        ({"name": "a"}, "rejected", '2 tools have the name `"a"`'),
+        # A tool of the service itself.
+        ({"type": "web_search"}, "accepted", ""),
+    ],
+)
+def test_names_of_tools_without_a_schema_are_judged(
+    tool: Json, verdict: str, reason: str, tmp_path: Path
+) -> None:
+    """By characters and length, and each once."""
+    tools: list[Json] = [{"name": "a", "parameters": _CLOSED}, tool, tool]
+    tools = tools[: 2 if reason else 3]
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps({"tools": tools}), "utf-8")
+    out = run("fit", str(file), "--for", "openai", "--format", "json")[1]
+    (request,) = json.loads(out)["requests"]
+    answer = request["targets"]["openai"]
+    assert answer["verdict"] == verdict
+    assert [reason in it["sentence"] for it in answer["findings"]] == [True] * bool(
+        reason
+    )
+
+
+def test_what_is_unknown_after_rewrites_is_told(tmp_path: Path) -> None:
+    """In the line of the target, in JSON and by the exit code, rewritten or not."""
+    file = tmp_path / "a.json"
+    schema = {"type": "object", "properties": {"a": {**_STRING, "maxLength": 8}}}
+    file.write_text(json.dumps(schema), "utf-8")
+    command = ("fit", str(file), "--for", "mistral")
+    code, out = run(*command)
+    assert code == 3
+    assert "mistral  rejected, unknown after rewrites  1 refused, 1 unknown" in out
+    ending = "closed (narrower: accepts fewer values); after the fix: unknown: "
+    assert f"mistral: {ending}`maxLength`" in out
+    targets = json.loads(run(*command, "--format", "json")[1])["schemas"][0]["targets"]
+    assert targets["mistral"]["fixable"]["outcome"] == "unknown after rewrites"
+    assert "mistral/unknown" in run(*command, "--format", "github")[1]
+    code, out = run(*command, "--diff")
+    assert code == 3
+    assert out.startswith("mistral: unknown after 1 rewrite, together: narrower\n")
+    assert "still unknown: /properties/a/maxLength: no source says" in out
 
 
 def test_lists_in_a_folder_with_a_hash_are_requests_of_their_own(
@@ -539,7 +586,9 @@ def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
         run("fit", str(file), "--diff", "--for", "all")
     with pytest.raises(BadUsage, match="--format: a rewrite is printed for people"):
         run("fit", str(file), *more, "--format", "json")
-    assert run("fit", str(file), "--diff", "--for", "anthropic,")[0] == 0
+    code, out = run("fit", str(file), "--diff", "--for", "openai-strict,")
+    assert code == 0
+    assert "still" not in out
 
 
 @pytest.mark.parametrize(

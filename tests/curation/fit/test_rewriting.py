@@ -27,7 +27,7 @@ from curation.fit.rewrites import EXACT, SAFE, UNSAFE
 from curation.fit.rewriting import SAFE_CLAIMS, meaning_of
 from curation.fit.scan import scan_of
 from curation.fit.shapes import shape_of, with_shape
-from curation.fit.verdict import is_sendable, judge_fit
+from curation.fit.verdict import Verdict, is_sendable, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.witnesses.search import Budget, find_witnesses
@@ -155,6 +155,27 @@ def test_a_rewrite_makes_a_schema_fit(name: str, comparer: Comparer) -> None:
     assert name in [step.rewrite for step in fit.steps]
     assert fit.claim is Claim(claim), fit.steps
     _assert_true(fit)
+
+
+@pytest.mark.parametrize(
+    ("rewrite", "schema", "claim", "example"), table(__file__, "open_objects")
+)
+def test_no_object_is_closed_where_the_target_refuses_it(
+    rewrite: str,
+    schema: dict[str, Json],
+    claim: str,
+    example: tuple[Json, Json],
+    comparer: Comparer,
+) -> None:
+    """Further members of an answer are dropped; they may hide another branch."""
+    fit = fit_schema(schema, "gemini-functions", comparer=comparer, tool=True)
+    assert fit.verdict is Verdict.ACCEPTED, fit.failing
+    assert [step.rewrite for step in fit.steps] == [rewrite]
+    assert fit.claim is Claim(claim)
+    answer, value = example
+    assert CompiledSchema(fit.schema, DRAFT_2020_12).is_valid(answer)
+    assert fit.codec.decode(answer) == value
+    _assert_true(fit, may_be_mute=claim == "narrower")
 
 
 _MUTE: Json = []
@@ -434,8 +455,8 @@ def test_a_schema_is_judged_once_for_each_step(
     schema = {"properties": {"a": {"oneOf": [_STRING, {"type": "null"}]}}}
     fit = fit_schema(schema, OPENAI, comparer=comparer)
     assert len(fit.steps) > 1
-    # The schema as it is, which is 2020-12 already, and after each step.
-    assert len(judged) == 1 + len(fit.steps)
+    # A closed object, the schema as it is, which is 2020-12, and after each step.
+    assert len(judged) == 2 + len(fit.steps)
 
 
 def test_what_no_safe_rewrite_mends_is_dropped_and_said(comparer: Comparer) -> None:
