@@ -13,12 +13,13 @@ from typing import Final, NamedTuple
 
 from curation.core.json_types import UntypedJson
 
+#: A token, behind spaces and comments.
 _TOKEN: Final = re.compile(
-    r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/)
-    |(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\$]|\\.|\$(?!\{))*`)
+    r"""(?:\s+|//[^\n]*|/\*.*?\*/)*+(?:
+    (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\$]|\\.|\$(?!\{))*`)
     |(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w$]))
     |(?P<name>[\w$]+)
-    |(?P<other>.)""",
+    |(?P<other>.))""",
     re.VERBOSE | re.DOTALL,
 )
 _REGULAR_EXPRESSION: Final = re.compile(
@@ -183,20 +184,16 @@ class _File:
 
 def _tokens(text: str, at: int) -> Iterator[_Token]:
     before: _Token | None = None
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise AssertionError
-        kind, end = str(match.lastgroup), match.end()
-        if match[0] == "`":
-            kind, end = "opaque", _template_end(text, at + 1)
-        elif match[0] == "/" and not (before and before.ends_value):
-            match = _REGULAR_EXPRESSION.match(text, at)
-            kind, end = "opaque", match.end() if match else end
-        if kind != "space":
-            before = _Token(kind, text[at:end], at)
-            yield before
-        at = end
+    while match := _TOKEN.match(text, at):
+        kind = str(match.lastgroup)
+        start, at = match.span(kind)
+        if match[kind] == "`":
+            kind, at = "opaque", _template_end(text, at)
+        elif match[kind] == "/" and not (before and before.ends_value):
+            expression = _REGULAR_EXPRESSION.match(text, start)
+            kind, at = "opaque", expression.end() if expression else at
+        before = _Token(kind, text[start:at], start)
+        yield before
 
 
 def _template_end(text: str, at: int) -> int:

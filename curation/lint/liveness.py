@@ -128,7 +128,7 @@ def liveness(schema: Json, dialect: Dialect) -> Liveness:
     search = _Search(schema, dialect)
     return Liveness(
         keywords=sum(
-            len(_JUDGED & location.schema.keys())
+            len(_JUDGED.intersection(location.schema))
             for location in taking_part(schema, dialect)
         ),
         live=sum(map(len, search.live.values())),
@@ -174,13 +174,15 @@ class _Search:
         if tokens in self.live or not isinstance(location.schema, dict):
             return []
         dead = dead_names(schema).union(lonely_keywords(schema))
-        judged = (self._judged & schema.keys()) - dead
+        judged = self._judged.intersection(schema) - dead
         hidden = dialect.ref_hides_siblings and "$ref" in schema
         if hidden:
             judged &= {"$ref"}
         applying = judged & dialect.applying
         plain = (judged - applying) | (judged & _FAILS_BY_ITSELF)
         self.live[tokens] = live = {name for name in plain if _fails(name, schema)}
+        if dialect.applying.isdisjoint(schema):
+            return []
         inside = base_of(location.schema, dialect, location.base)
         members = [("", target) for target in referred(schema, inside, self._document)]
         around = inside if location.is_subschema else location.base

@@ -79,8 +79,9 @@ def references_in(
             base=base_of(location.schema, dialect, location.base),
         )
         for location in locations
+        for keywords in [location.keywords]
         for keyword in dialect.reference_keywords
-        if keyword in location.keywords
+        if keyword in keywords
     ]
 
 

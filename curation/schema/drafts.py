@@ -155,6 +155,7 @@ _TELLING = {
 }
 #: Keywords of draft-03 alone, and keywords that it does not know.
 _OLD = frozenset({"divisibleBy", "extends", "disallow"})
+_PERHAPS_OLD = _OLD | {"required", "type", "dependencies"}
 _LATER = _EFFECTIVE_SOMEWHERE - DRAFT_03.effective
 
 
@@ -194,15 +195,18 @@ def usage(schema: Json) -> Usage:
     telling: set[str] = set()
     beside_ref = array_required = False
     for subschema in subschemas(schema, _APPLIED):
-        effective = subschema.keys() & _EFFECTIVE_SOMEWHERE
+        effective = _EFFECTIVE_SOMEWHERE.intersection(subschema)
         telling |= subschema.keys() & _TELLING.keys()
+        keywords |= effective - _STRINGS
         keywords |= {
             keyword
-            for keyword in effective
-            if keyword not in _STRINGS or isinstance(subschema[keyword], str)
+            for keyword in effective & _STRINGS
+            if isinstance(subschema[keyword], str)
         }
         old |= {
-            keyword for keyword in effective if _is_old(keyword, subschema[keyword])
+            keyword
+            for keyword in effective & _PERHAPS_OLD
+            if _is_old(keyword, subschema[keyword])
         }
         array_required |= isinstance(subschema.get("required"), list)
         if isinstance(subschema.get("$ref"), str) and not _SILENCED.isdisjoint(

@@ -17,6 +17,8 @@ from curation.json.values import remembered, write_document
 _ESCAPE = 5
 #: The one ASCII character beyond the control codes that Python escapes.
 _DELETE = "\x7f"
+#: The types of values that hold others.
+_HOLDERS = (dict, list)
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]+")
 
 
@@ -59,14 +61,13 @@ def field_count(value: Json) -> int:
 
 def max_fan_out(value: Json) -> int:
     """Return the most keys of one object, objects inside arrays included."""
-    largest, stack = 0, [value]
+    largest, stack = 0, [value] if isinstance(value, _HOLDERS) else []
     while stack:
         nested = stack.pop()
         if isinstance(nested, dict):
             largest = max(largest, len(nested))
-            stack.extend(nested.values())
-        elif isinstance(nested, list):
-            stack.extend(nested)
+        members = nested.values() if isinstance(nested, dict) else nested
+        stack += [member for member in members if isinstance(member, _HOLDERS)]
     return largest
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 
 from curation.core.benchmark import TOOLS, is_notice, natural_key
 from curation.core.documents import RawDocument
@@ -154,8 +155,11 @@ def _schemas_of(path: str, content: bytes) -> Iterator[tuple[int, str, UntypedJs
             yield line, name, schema
 
 
-def read(reading: Reading) -> Iterator[RawDocument]:
-    """Yield `<package>.<tool>_<8 hex digits of the digest>`, each schema once.
+@lru_cache(maxsize=128)
+def read(reading: Reading) -> tuple[RawDocument, ...]:
+    """Return `<package>.<tool>_<8 hex digits of the digest>`, each schema once.
+
+    A build reads every source twice: files here are long, and what is read is short.
 
     Raises:
         BadData: a file cannot be read as its suffix requires.
@@ -181,7 +185,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
                     content=jsontext.write(schema).encode(),
                 )
     sample = (by_digest[digest] for digest in sorted(by_digest)[:_MOST])
-    yield from sorted(sample, key=lambda raw: natural_key(raw.unique_id))
+    return tuple(sorted(sample, key=lambda raw: natural_key(raw.unique_id)))
 
 
 _PARTS = tuple(name for name in load_pins() if name.startswith(_ARCHIVES))

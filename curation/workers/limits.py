@@ -115,7 +115,9 @@ def too_identified(value: Json) -> Rejected | None:
     while stack:
         outer, level = stack.pop()
         if isinstance(outer, dict):
-            level += any(isinstance(outer.get(name), str) for name in ("$id", "id"))
+            level += isinstance(outer.get("$id"), str) or isinstance(
+                outer.get("id"), str
+            )
             if level > IDENTIFIERS:
                 detail = f"over {IDENTIFIERS} identifiers inside each other"
                 return Rejected(reason=Reason.TOO_DEEP, detail=detail)

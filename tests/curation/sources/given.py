@@ -19,7 +19,7 @@ EDITED = "artifacts/JSONAlgebra/JsonSchema_To_Algebra/expDataset"
 NOWHERE = Path("/nonexistent")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Held:
     """Files in memory; remembers which were read."""
 
