@@ -45,6 +45,9 @@ settings.load_profile("quick")
 for _width in ("COLUMNS", "LINES"):
     os.environ.pop(_width, None)
 
+#: Where a law has its settings.
+_SETTINGS = "_hypothesis_internal_use_settings"
+
 #: The table of capabilities.
 _ROWS = "tests/capabilities/"
 #: The files that take longest.
@@ -77,9 +80,13 @@ def pytest_xdist_auto_num_workers() -> int | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Draw fewer examples of a law in a fast test."""
+    """Draw more examples of a law in a slow test."""
     is_slow = item.get_closest_marker("slow") is not None
     settings.load_profile("csbdata" if is_slow else "quick")
+    # Since it was imported, a law has the settings of that moment.
+    law = getattr(item, "obj", None)
+    if is_slow and getattr(law, _SETTINGS, None) is settings.get_profile("quick"):
+        setattr(law, _SETTINGS, settings.default)
 
 
 def pytest_collection_modifyitems(
@@ -138,10 +145,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line("browser: NOT RUN")
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
     """Let no search for garbage look at the tests themselves, which stay to the end."""
-    gc.collect()
-    gc.freeze()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

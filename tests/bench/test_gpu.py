@@ -18,6 +18,7 @@ from bench.model import gpu, gpu_correct, gpu_figures, gpu_slot
 from evaluation.models.forward import ForwardPass, SharedRows
 from evaluation.models.hardware import make_current
 from evaluation.models.token_choice import TokenChooser
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,6 +97,7 @@ def _shift_a_static_cache(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(StaticLayer, "update", shifted)
 
 
+@pytest.mark.slow
 def test_right_tokens_and_masks_pass(slot: gpu.Slot) -> None:
     """All 60 tokens of each variant, and all rows of a mask, are as they should be."""
     found = slot.figure("correct", 60)
@@ -107,12 +109,15 @@ def test_right_tokens_and_masks_pass(slot: gpu.Slot) -> None:
 
 @pytest.mark.parametrize(
     ("plant", "where"),
-    [
-        (_shift_a_row, "mask applied by loop: row 2, token "),
-        (_shift_positions, "loop, prompt of 24 tokens: token "),
-        (_shift_a_cache, "loop, prompt of 24 tokens: token "),
-        (_shift_a_static_cache, "static, prompt of 24 tokens: token "),
-    ],
+    first_fast(
+        1,
+        [
+            (_shift_a_row, "mask applied by loop: row 2, token "),
+            (_shift_positions, "loop, prompt of 24 tokens: token "),
+            (_shift_a_cache, "loop, prompt of 24 tokens: token "),
+            (_shift_a_static_cache, "static, prompt of 24 tokens: token "),
+        ],
+    ),
 )
 def test_a_fault_stops_the_slot_which_says_where(
     slot: gpu.Slot,

@@ -18,6 +18,7 @@ from evaluation.results.reader import open_run
 from evaluation.setup import engine_files
 from tests.evaluation.measuring import miniature
 from tests.evaluation.tokenizers import made
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from typer.testing import Result as Answer
@@ -157,7 +158,9 @@ def test_a_file_in_the_folder_of_engines_is_an_engine_by_its_name(
     assert row.engine.startswith("second ")
 
 
-@pytest.mark.parametrize("content", ["x = = 1", "ABOUT = 3", "# no load"])
+@pytest.mark.parametrize(
+    "content", first_fast(1, ["x = = 1", "ABOUT = 3", "# no load"])
+)
 def test_a_broken_file_costs_its_engine_and_not_the_run(content: str) -> None:
     """The others have their rows, and the exit code says that one had none."""
     Path("mine.py").write_text(content, "utf-8")
