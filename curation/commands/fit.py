@@ -146,9 +146,9 @@ def fit(
     values. With --write, --diff, --rest or --decode it is 0 if the new schema is
     accepted. Nothing is ever fetched; no provider is asked but by --ask.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.checking.engine_evidence import Engines
     from curation.checking.schema_files import read_schema_files
     from curation.checking.schema_fit import judge_files, requests_of
+    from curation.fit.engine_evidence import Engines
     from curation.sources.readers import Role
     from curation.system.progress import progress_of
 

@@ -35,6 +35,8 @@ from evaluation.site.translation import Translation
 
 PROFILES: Final = load_profiles("all")
 METASCHEMAS: Final = standard_documents()
+#: JavaScript alone reads `[]` and `[^]`.
+_NO_EMPTY_CLASS = r"(?:\\.|\[(?!\^?\])(?:\\.|[^\]\\])*\]|[^\\\[])*"
 
 
 class Judged(NamedTuple):
@@ -111,7 +113,9 @@ def fault_of(scan: Scan) -> str:
     for place in scan.places:
         named = object_of(place.keywords, "patternProperties")
         for text in (place.keywords.get("pattern"), *named):
-            if isinstance(text, str) and not is_readable(text):
+            if isinstance(text, str) and not (
+                is_readable(text) and re.fullmatch(_NO_EMPTY_CLASS, text)
+            ):
                 return f"the pattern {text} cannot be read"
     return ""
 
@@ -152,7 +156,7 @@ def follows(  # noqa: C901, PLR0911 - a line for each keyword
         return "pattern" not in rule or re.fullmatch(rule["pattern"], value) is not None
     if isinstance(value, list):
         texts = {identity(it) for it in value}
-        is_unique = rule.get("uniqueItems") is not True or len(texts) == len(value)
+        is_unique = "uniqueItems" not in rule or len(texts) == len(value)
         return (
             is_unique
             and len(value) >= rule.get("minItems", 0)
@@ -167,7 +171,6 @@ def follows(  # noqa: C901, PLR0911 - a line for each keyword
             for name in value
         )
     if kind in ("integer", "number"):
-        least = rule.get("minimum", rule.get("exclusiveMinimum", -1e308))
-        is_strict = "exclusiveMinimum" in rule
-        return bool(value > least if is_strict else value >= least)
+        limit = rule.get("exclusiveMinimum", -1e308)
+        return bool(rule.get("minimum", value) <= value > limit)
     return True

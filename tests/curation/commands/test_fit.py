@@ -372,7 +372,7 @@ def test_a_schema_that_is_taken_starts_no_child(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rewrites are looked for only of what a target does not take."""
-    monkeypatch.setattr(schema_fit, "_Search", lambda _stack: None)
+    monkeypatch.setattr(schema_fit, "_fix", lambda *_: None)
     file = tmp_path / "closed.json"
     file.write_text(json.dumps(_CLOSED), "utf-8")
     assert run("fit", str(file), "--for", "openai-strict,anthropic")[0] == 0
