@@ -296,12 +296,14 @@ def _all_such(
 
 def _near_target(lost: Rejected, schema: Json) -> str:
     """Return a proposal for a reference that leads nowhere in its own document."""
+    if not isinstance(schema, dict):
+        return ""
     reference = ""
     with suppress(LookupError):
         reference = str(at(schema, tokens_of(lost.pointer)))
     name = _TO_DEFINITION.sub("", reference)
     cutoff = 0.6 if reference.startswith("#") else 1.0
-    for container in CONTAINERS if isinstance(schema, dict) else ():
+    for container in CONTAINERS:
         names = object_of(schema, container)
         if near := difflib.get_close_matches(name, names, 1, cutoff):
             return f"; did you mean {fragment_of((container, near[0]))!r}?"

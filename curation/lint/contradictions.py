@@ -70,10 +70,12 @@ def _enum_type_conflict(
     schema: Mapping[str, Json], dialect: Dialect
 ) -> Iterator[Tokens]:
     types = named_types(schema)
+    if types is None:
+        return
     lists = {"enum": schema.get("enum")}
     if "const" in schema and "const" in dialect.effective:
         lists["const"] = [schema["const"]]
-    for keyword, values in lists.items() if types is not None else ():
+    for keyword, values in lists.items():
         if isinstance(values, list) and not any(
             types & types_of(value, dialect) for value in values
         ):

@@ -141,7 +141,9 @@ def _without_empty_patterns(
     from curation.regex.automaton import matches_nothing  # noqa: PLC0415 - takes time
 
     def refusing(tokens: Tokens, inner: Json) -> Json:
-        pattern = inner.get("pattern") if isinstance(inner, dict) else None
+        if not isinstance(inner, dict):
+            return inner
+        pattern = inner.get("pattern")
         if not (isinstance(pattern, str) and matches_nothing(pattern)):
             return inner
         emptied.append((*tokens, "pattern"))
@@ -277,7 +279,9 @@ def _is_small(schema: Json, dialect: Dialect) -> bool:
 
 
 def _branch_lists(schema: Json) -> Iterator[tuple[str, list[Json]]]:
-    for keyword in ("allOf", "anyOf", "oneOf") if isinstance(schema, dict) else ():
+    if not isinstance(schema, dict):
+        return
+    for keyword in ("allOf", "anyOf", "oneOf"):
         branches = schema.get(keyword)
         if isinstance(branches, list):
             yield keyword, branches

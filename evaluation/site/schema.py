@@ -80,8 +80,6 @@ def _judged(own: NamedSchema) -> Judged:
     schema, is_tool = own.schema, own.role is Role.TOOL
     if not isinstance(schema, dict | bool):
         return Judged(own.name, "neither an object nor a boolean", [])
-    if lacks_keywords(schema):
-        return Judged(own.name, "it has no keyword of JSON Schema", [])
     scan = Scan(schema)
     fault = fault_of(scan)
     if fault:
@@ -103,6 +101,8 @@ def fault_of(scan: Scan) -> str:
     References that lead out of it are no such fault: `leads_out` names them.
     """
     schema, dialect = scan.document.value, scan.document.dialect
+    if lacks_keywords(schema):
+        return "it has no keyword of JSON Schema"
     drafts = [it for it in DIALECTS if dialect.name in (it.name, "any")]
     uris = [draft.uri.partition("#")[0] for draft in drafts]
     if not any(follows(METASCHEMAS[uri], schema, uri, uri) for uri in uris):
@@ -171,6 +171,7 @@ def follows(  # noqa: C901, PLR0911 - a line for each keyword
             for name in value
         )
     if kind in ("integer", "number"):
-        limit = rule.get("exclusiveMinimum", -1e308)
-        return bool(rule.get("minimum", value) <= value > limit)
+        least = rule.get("minimum", rule.get("exclusiveMinimum", -1e308))
+        is_strict = "exclusiveMinimum" in rule
+        return bool(value > least if is_strict else value >= least)
     return True

@@ -452,6 +452,7 @@ def test_what_has_a_witness_is_not_refuted(
         ({"format": "date"}, 1, 1, 1),
         ({"format": "no-such-format"}, 1, 0, 0),
         ({"not": {}}, 1, 1, 1),
+        ({"const": {"a": {"b": 1}}}, 1, 1, 3),
         ({"$ref": "#/definitions/a", "minimum": 1, "definitions": {"a": {}}}, 2, 0, 0),
         ({"$ref": "#/definitions/a", "definitions": {"a": {"enum": [1]}}}, 2, 2, 4),
         ({"definitions": {"a": {"enum": [1]}}}, 1, 0, 0),
