@@ -1,23 +1,26 @@
-"""Lints of `csbdata check` alone: values that their schema refuses, unused definitions.
+"""Lints of `csbdata check` alone: words that are no keyword, values that are refused.
 
 A build does not flag them: no keyword of a record is idle or wrong for them.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 import jsonschema_rs
 
-from curation.checking import parts, unknown_words
 from curation.checking.report import NOTE, SchemaProblem, problem_at
 from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json import text as jsontext
 from curation.json.pointer import fragment_of, pointer
+from curation.lint.contradictions import TABLES
+from curation.lint.lint import nearest, plausible
 from curation.references.reachable import applied, taking_part
-from curation.schema.keywords import CONTAINERS
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 from curation.schema.misspellings import slips
+from curation.schema.roots import constrains
 from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
@@ -26,24 +29,25 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.references.schema import Schema
+    from curation.schema.dialects import Dialect
 
 UNUSED: Final = "unused-definition"
-SLIP: Final = "required-misspelt"
-MISPLACED: Final = "keyword-among-properties"
-ENUM: Final = "enum-values"
-REFUSED: Final = "refused-default", "refused-example"
-#: Every code, with its meaning.
-CODES: Final[Mapping[str, str]] = {
-    unknown_words.CODE: unknown_words.MEANING,
-    **parts.CODES,
-    MISPLACED: "a keyword of the object, among its properties",
-    SLIP: "a required name that is one slip away from a property",
-    ENUM: "an `enum` without values, or with one twice",
-    REFUSED[0]: "the schema refuses its own default",
-    REFUSED[1]: "the schema refuses its own example",
-    UNUSED: "no reference leads to the definition from the root of this file",
-}
+#: Every code of `csbdata check` alone, with its meaning.
+CODES: Final[Mapping[str, str]] = TABLES["check"]
 _ROOT: Final = "json-schema:///csbdata/checked"
+_SPELLINGS: Final = {
+    keyword.lower().strip("$"): keyword for keyword in sorted(KNOWN_KEYWORDS)
+}
+#: No keyword is spelt so: a namespace's word, or a sentence.
+_NAMESPACED: Final = re.compile(r"^[xX][-_]|^_|[:./ ]|.-")
+#: Words of generators, databases, form libraries and other schema languages, in lower
+#: case without `-` and `_`, to the keywords that they may mean.
+_SYNONYMS: Final = TABLES["synonyms"]
+#: Words for which another keyword does not do.
+_ADVICE: Final = TABLES["advice"]
+#: Words about which nothing is reported: keywords, and by its source each annotation
+#: or keyword that its author knows to be an extension.
+_EXPECTED: Final = KNOWN_KEYWORDS.union(*map(str.split, TABLES["extensions"].values()))
 
 
 def refused_values(schema: Schema) -> Iterator[SchemaProblem]:
@@ -92,9 +96,9 @@ def _defaults_and_examples(schema: Schema) -> Iterator[tuple[Tokens, str, str, J
     for location in taking_part(schema.value, schema.dialect):
         tokens, keywords = location.tokens, location.schema
         if "default" in keywords:
-            yield tokens, REFUSED[0], "default", keywords["default"]
+            yield tokens, "refused-default", "default", keywords["default"]
         for index, value in enumerate(array_of(keywords, "examples")):
-            yield tokens, REFUSED[1], f"examples/{index}", value
+            yield tokens, "refused-example", f"examples/{index}", value
 
 
 def enum_faults(schema: Schema) -> Iterator[SchemaProblem]:
@@ -102,7 +106,7 @@ def enum_faults(schema: Schema) -> Iterator[SchemaProblem]:
     for location in taking_part(schema.value, schema.dialect):
         values, enum = location.keywords.get("enum"), f"{location.pointer}/enum"
         if values == []:
-            yield problem_at(enum, ENUM, "an empty `enum` accepts nothing")
+            yield problem_at(enum, "enum-values", "an empty `enum` accepts nothing")
         values, texts = array_of(location.keywords, "enum"), set()
         if {*map(type, values)} <= {str} and len({*map(str, values)}) == len(values):
             continue
@@ -110,7 +114,7 @@ def enum_faults(schema: Schema) -> Iterator[SchemaProblem]:
             text = jsontext.canonical(value)
             if text in texts:
                 message = f"the value is in the `enum` already: {text.decode()}"
-                yield problem_at(f"{enum}/{index}", ENUM, message)
+                yield problem_at(f"{enum}/{index}", "enum-values", message)
             texts.add(text)
 
 
@@ -125,13 +129,15 @@ def property_faults(schema: Schema) -> Iterator[SchemaProblem]:
     for location, names in zip(locations, properties, strict=True):
         if names.get("additionalProperties") is False:
             where = f"{location.pointer}/properties/additionalProperties"
-            yield problem_at(where, MISPLACED, CODES[MISPLACED])
+            code = "keyword-among-properties"
+            yield problem_at(where, code, CODES[code])
         for index, name in enumerate(array_of(location.keywords, "required")):
-            near = () if name in known else {*slips(str(name))} & names.keys()
+            is_known = not isinstance(name, str) or name in known
+            near = () if is_known else {*slips(str(name))} & names.keys()
             for meant in sorted(near)[:1]:
                 message = f"no property is called `{name}`; did you mean `{meant}`?"
                 where = f"{location.pointer}/required/{index}"
-                yield problem_at(where, SLIP, message)
+                yield problem_at(where, "required-misspelt", message)
 
 
 def unused_definitions(schema: Schema) -> Iterator[SchemaProblem]:
@@ -144,3 +150,72 @@ def unused_definitions(schema: Schema) -> Iterator[SchemaProblem]:
         for name in object_of(root, keyword):
             if (keyword, name) not in entered:
                 yield problem_at(pointer((keyword, name)), UNUSED, CODES[UNUSED], NOTE)
+
+
+def unknown_words(schema: Schema) -> Iterator[SchemaProblem]:
+    """Yield the words that are no keyword.
+
+    Extensions are left out. A word that its author meant to restrict something is a
+    warning, others are notes.
+    A member that a reference passes through holds definitions, and so do its siblings.
+    """
+    passed: set[Tokens] = set()
+    for reference in schema.references:
+        target = schema.lookup(reference.text, reference.base)
+        if target is not None:
+            passed |= {target.tokens[:end] for end in range(len(target.tokens) + 1)}
+    for location in taking_part(schema.value, schema.dialect):
+        keywords = location.keywords
+        words = [word for word in keywords if word not in _EXPECTED]
+        # A group of definitions among definitions has no keyword.
+        is_group = len(words) == len(keywords) and not CONTAINERS.isdisjoint(
+            location.tokens[-2:-1]
+        )
+        is_passed = any((*location.tokens, word) in passed for word in words)
+        if not (is_group or is_passed):
+            for word in words:
+                if judged := _judged(word, keywords, schema.dialect):
+                    message, level = judged
+                    where = pointer((*location.tokens, word))
+                    yield problem_at(where, "unknown-keyword", message, level)
+
+
+def slip_of(word: str) -> str:
+    """Return the keyword that a word misspells; empty for none."""
+    return nearest(word) or _SPELLINGS.get(_plain(word), "")
+
+
+def _plain(word: str) -> str:
+    return re.sub("[-_$@#]", "", word).lower()
+
+
+def _judged(
+    word: str, schema: Mapping[str, Json], dialect: Dialect
+) -> tuple[str, str] | None:
+    """Return what is wrong with a word, and its level; None for an extension."""
+    value, start, fault = schema[word], f"unknown keyword `{word}`", "warning"
+    if word in _ADVICE:
+        level = NOTE if word == "discriminator" else fault
+        return f"{start}: {_ADVICE[word]}", level
+    slip = slip_of(word)
+    for keyword in [slip] if slip else _SYNONYMS.get(_plain(word), "").split():
+        is_note = keyword in ANNOTATIONS and keyword != "format"
+        is_effective = is_note or keyword in dialect.effective | CONTAINERS
+        if is_effective and keyword not in schema and _may_hold(keyword, value):
+            return f"{start}; did you mean `{keyword}`?", NOTE if is_note else fault
+    if _NAMESPACED.search(word):
+        return None
+    values = value if isinstance(value, list) else [value]
+    if any(isinstance(inner, dict) and constrains(inner) for inner in values):
+        advice = "a property belongs below `properties`"
+        return f"{start}: the schema in it applies to nothing; {advice}", fault
+    return f"{start}: validators ignore it; extensions begin with `x-`", NOTE
+
+
+def _may_hold(keyword: str, value: Json) -> bool:
+    """Return whether a value may be the one of a keyword."""
+    if keyword in ("$ref", "$schema"):
+        return isinstance(value, str) and ("#" in value or value.endswith(".json"))
+    if keyword in ("type", "format"):
+        return isinstance(value, str | list)
+    return keyword in ANNOTATIONS or plausible(keyword, value)

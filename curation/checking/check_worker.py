@@ -15,6 +15,8 @@ from curation.checking.check_lints import (
     enum_faults,
     property_faults,
     refused_values,
+    slip_of,
+    unknown_words,
     unused_definitions,
 )
 from curation.checking.parts import parts_of
@@ -26,7 +28,6 @@ from curation.checking.report import (
     problem_at,
 )
 from curation.checking.syntax import syntax_fault
-from curation.checking.unknown_words import slip_of, unknown_words
 from curation.core.documents import (
     ABSENT,
     NOWHERE,
@@ -38,16 +39,15 @@ from curation.core.documents import (
 )
 from curation.core.json_types import Json, UntypedJson
 from curation.core.rule import Context, Library, Rule
+from curation.instances.constraints.keyword_values import names_of, object_of
 from curation.json.pointer import (
     Tokens,
     at,
     fragment_of,
     tokens_of,
-    tokens_of_fragment,
 )
-from curation.lint.contradictions import FORMATS, UNKNOWN_FORMAT
-from curation.lint.idle_keywords import MISSPELT
-from curation.lint.lint import NON_OBJECT_ROOT, OUTSIDE
+from curation.lint.contradictions import FORMATS, TABLES
+from curation.lint.lint import MISSPELT, NON_OBJECT_ROOT, OUTSIDE, UNKNOWN_FORMAT
 from curation.lint.liveness import NEEDED_BESIDE
 from curation.pipeline.read_document import read
 from curation.references.closure import lost_references
@@ -83,7 +83,8 @@ from curation.validation.metaschemas import (
 #: How the detail begins of a reference to the web.
 _WEB = re.compile(r"'https?://", re.IGNORECASE)
 _SHOWN = 60
-_FORMAT_SYNONYMS = {"url": "uri", "guid": "uuid"}
+#: What comes before the name in a reference to a definition, or should.
+_TO_DEFINITION = re.compile("^#?/?([^/]*/)?")
 #: Maximum reported problems of one kind and schema.
 _MAX_PROBLEMS = 100
 #: Reasons whose detail replaces their own words.
@@ -96,11 +97,6 @@ _PLAIN = frozenset(
 #: Rules of a build that a check does not apply: a library of definitions is legal,
 #: every reference that leads nowhere is named, and a declared draft counts.
 _SKIPPED = frozenset({wrap.name, "dead-references", "fitting-draft"})
-#: By the keyword that a metaschema refuses, what else may be meant.
-_HINTS = {
-    "items": "; a list of schemas is `prefixItems` since 2020-12",
-    "required": "; an object's `required` is a list of names",
-}
 #: Lints that `unknown_words` reports in its own way.
 _WORDS = frozenset({MISSPELT, OUTSIDE})
 
@@ -290,7 +286,7 @@ def _all_such(
             faults = [replace(rejected, detail=detail, pointer=pointer)]
     elif rejected.reason is Reason.INVALID_SCHEMA:
         for pointer, text in every_complaint(schema, dialect):
-            hint = _HINTS.get(pointer.rpartition("/")[2], "")
+            hint = TABLES["hints"].get(pointer.rpartition("/")[2], "")
             detail = f"{dialect.name}: {text}{hint}"
             faults.append(replace(rejected, detail=detail, pointer=pointer))
     elif rejected.reason is Reason.BAD_PATTERN:
@@ -300,23 +296,17 @@ def _all_such(
 
 def _near_target(lost: Rejected, schema: Json) -> str:
     """Return a proposal for a reference that leads nowhere in its own document."""
+    if not isinstance(schema, dict):
+        return ""
+    reference = ""
     with suppress(LookupError):
         reference = str(at(schema, tokens_of(lost.pointer)))
-        tokens = tokens_of_fragment(f"#/{reference.lstrip('#/')}")
-        targets = [tokens]
-        for end, token in enumerate(tokens):
-            holder = at(schema, tokens[:end])
-            if isinstance(holder, dict) and token not in holder:
-                near = difflib.get_close_matches(token, [*holder], n=1)
-                names = (*CONTAINERS, *near) if reference[:1] == "#" else ()
-                targets = [(*tokens[:end], name, *tokens[end:]) for name in CONTAINERS]
-                targets += [(*tokens[:end], name, *tokens[end + 1 :]) for name in names]
-                break
-        for target in targets:
-            with suppress(LookupError):
-                at(schema, target)
-                if target[-1] not in CONTAINERS:
-                    return f"; did you mean {fragment_of(target)!r}?"
+    name = _TO_DEFINITION.sub("", reference)
+    cutoff = 0.6 if reference.startswith("#") else 1.0
+    for container in CONTAINERS:
+        names = object_of(schema, container)
+        if near := difflib.get_close_matches(name, names, 1, cutoff):
+            return f"; did you mean {fragment_of((container, near[0]))!r}?"
     return ""
 
 
@@ -353,29 +343,25 @@ def _faulty_lints(
 
 def _named_meaning(code: str, tokens: Tokens, schema: Schema) -> str:
     """Return the meaning of a lint with names of its location; empty for others."""
-    name, dialect = tokens[-1], schema.dialect.name
-    value: UntypedJson = at(schema.value, tokens)
-    if code == UNKNOWN_FORMAT:
-        return f"unknown format; did you mean `{_near_format(str(value))}`?"
-    if code == "newer-keyword":
-        draft = next(keyword.first for keyword in KEYWORDS if keyword.name == name)
-        return f"`{name}` is a keyword since {draft}: {dialect} ignores it"
-    if code == "older-keyword":
-        drafts = [keyword.last for keyword in KEYWORDS if keyword.name == name]
-        draft = max(drafts, key=DRAFTS.index)
-        return f"`{name}` was a keyword until {draft}: {dialect} ignores it"
-    if code == "ref-siblings":
-        return f"`{name}` is ignored beside `$ref` up to draft-07"
-    if code == "lonely-keyword":
-        return f"`{name}` does nothing without `{NEEDED_BESIDE[name]}`"
-    if code == "type-excludes-keyword":
-        around: UntypedJson = at(schema.value, tokens[:-1])
-        types = around["type"]
-        named = types if isinstance(types, str) else ", ".join(map(str, types))
-        return f"`{name}` does nothing beside `type: {cut(named, 60)}`"
-    if code == "required-forbidden":
-        return f"`{cut(value, 60)}` is required, and no property"
-    return ""
+    name, value = tokens[-1], at(schema.value, tokens)
+    text = value if isinstance(value, str) else ""
+    holder: UntypedJson = at(schema.value, tokens[:-1])
+    rows = [keyword for keyword in KEYWORDS if keyword.name == name]
+    types = names_of(holder.get("type")) if isinstance(holder, dict) else ()
+    return (
+        TABLES["named"]
+        .get(code, "")
+        .format(
+            name=name,
+            value=cut(text, 60),
+            near=code == UNKNOWN_FORMAT and _near_format(text),
+            needed=NEEDED_BESIDE.get(name),
+            types=cut(", ".join(types), 60),
+            dialect=schema.dialect.name,
+            first=rows[0].first if rows else "",
+            last=max((row.last for row in rows), key=DRAFTS.index, default=""),
+        )
+    )
 
 
 def _is_harmless(code: str, tokens: Tokens, schema: Schema) -> bool:
@@ -398,7 +384,7 @@ def _near_format(name: str) -> str | None:
         ['date-time', 'date-time', None]
     """
     plain = name.strip().lower().replace("_", "-")
-    plain = _FORMAT_SYNONYMS.get(plain, plain)
+    plain = TABLES["formats"].get(plain, plain)
     near = difflib.get_close_matches(plain, sorted(FORMATS), n=1, cutoff=0.85)
     return near[0] if near else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -36,12 +36,6 @@ from curation.sources.tools import (
 if TYPE_CHECKING:
     from curation.core.json_types import Json
 
-TOOL_NAME: Final = "tool-name"
-TOOL_ROOT: Final = "tool-root"
-CODES: Final[Mapping[str, str]] = {
-    TOOL_NAME: "the name of a tool that providers refuse, or that two tools bear",
-    TOOL_ROOT: "what a tool takes and returns is an object",
-}
 _MCP: Final = ("inputSchema", "outputSchema")
 #: What OpenAI, Anthropic and Gemini all accept.
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
@@ -79,7 +73,7 @@ def parts_of(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
         name = tool.get("name")
         if schemas and isinstance(name, str):
             if message := _name_fault(name, names):
-                problems.append(_error((*tokens, "name"), TOOL_NAME, message))
+                problems.append(_error((*tokens, "name"), "tool-name", message))
             names.add(name)
         for named in schemas:
             schema, root = named.schema, tokens_of(named.place)
@@ -90,7 +84,7 @@ def parts_of(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
             if kind != "object" and (kind is not None or member in _MCP):
                 message = f"`{member}` must have `type: object`"
                 wrong = (*root, "type") if "type" in schema else root
-                problems.append(_error(wrong, TOOL_ROOT, message))
+                problems.append(_error(wrong, "tool-root", message))
     parts += [Part(tokens_of(named.place), named.schema) for named in answers_in(value)]
     return parts or [Part((), value)], problems
 

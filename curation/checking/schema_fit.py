@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -40,8 +39,8 @@ from curation.system.words import command
 from curation.validation.metaschemas import valid_under
 
 if TYPE_CHECKING:
-    from curation.checking.engine_evidence import Engines
     from curation.core.json_types import Json
+    from curation.fit.engine_evidence import Engines
     from curation.fit.rewriting import Fit
     from curation.relation.comparer import Comparer
     from curation.system.progress import Progress
@@ -145,6 +144,10 @@ class SchemaFit(msgspec.Struct, kw_only=True):
         """Return what happens to it at a target."""
         return Verdict.REJECTED if self.fault else verdict_of(self.findings[target])
 
+    def is_rejected_by(self, profile: Profile) -> bool:
+        """Return whether rewrites may make a target accept it."""
+        return not self.fault and self.verdict(profile.name) is Verdict.REJECTED
+
     def exit_code(self, target: str) -> int:
         """Return the exit code of a command if this is the worst."""
         if target in self.fixes:
@@ -211,19 +214,23 @@ def judge_files(
         for file in sent:
             fits.append(judge_schema(file, profiles, engines))
             advance(1)
-    with ExitStack() as stack:
-        search = _Search(stack)
-        tried = 0
-        for fit in fits:
-            rejected = [
-                profile
-                for profile in profiles
-                if profile.kind is not TargetKind.ENGINE
-                if not fit.fault and fit.verdict(profile.name) is Verdict.REJECTED
-            ]
-            tried += bool(rejected)
-            for profile in rejected if tried <= MOST_FIXES else ():
-                fit.fixes[profile.name] = search.fix(fit, profile)
+    have_rules = [it for it in profiles if it.kind is not TargetKind.ENGINE]
+    rejected = [
+        fit
+        for fit in fits
+        if any(fit.is_rejected_by(profile) for profile in have_rules)
+    ]
+    if not rejected:
+        return fits
+    from curation.relation.comparer import Comparer  # noqa: PLC0415 - takes time
+
+    left = SECONDS_IN_ALL
+    with Comparer() as comparer:
+        for fit in rejected[:MOST_FIXES]:
+            for profile in filter(fit.is_rejected_by, have_rules):
+                start = time.thread_time() + comparer.spent
+                fit.fixes[profile.name] = _fix(fit, profile, comparer, left)
+                left -= time.thread_time() + comparer.spent - start
     return fits
 
 
@@ -350,67 +357,54 @@ def requests_of(
     return requests
 
 
-class _Search:
-    """The search for rewrites of the schemas of one command.
+def _fix(fit: SchemaFit, profile: Profile, comparer: Comparer, left: float) -> Fix:
+    """Return whether rewrites make a target accept a schema.
 
-    Nothing is imported and no child started for schemas that are not rejected.
+    Args:
+        fit: The schema.
+        profile: The target.
+        comparer: Decides how steps change it.
+        left: Seconds of processor time until the command's deadline.
     """
-
-    def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
-        self._left = SECONDS_IN_ALL
-        self._comparer: Comparer | None = None
-
-    def fix(self, fit: SchemaFit, profile: Profile) -> Fix:
-        """Look for rewrites after which a target accepts a schema."""
-        from curation.relation.comparer import Comparer  # noqa: PLC0415 - see above
-
-        findings = fit.findings[profile.name]
-        if any(finding.rule == "tool-name" for finding in findings):
-            return Fix(sentence="not fixable: give the tool another name")
-        if isinstance(fit.schema, Rejected) or fit.schema.fault:
-            sentence = "bring into the schema what its references lead to"
-            return Fix(sentence=f"not fixable: {sentence}")
-        late = f"not decided within {SECONDS_EACH:g} s, or {SECONDS_IN_ALL:g} s for all"
-        if self._left <= 0:
-            return Fix(sentence=late, is_open=True)
-        if self._comparer is None:
-            self._comparer = self._stack.enter_context(Comparer(forked=True))
-        start = time.thread_time() + self._comparer.spent
-        result = rewritten(
-            fit.schema,
-            profile,
-            self._comparer,
-            tool=fit.is_tool,
-            strict=fit.file.entry.strict,
-            prove=False,
-            seconds=min(SECONDS_EACH, self._left),
+    if any(finding.rule == "tool-name" for finding in fit.findings[profile.name]):
+        return Fix(sentence="not fixable: give the tool another name")
+    if isinstance(fit.schema, Rejected) or fit.schema.fault:
+        sentence = "bring into the schema what its references lead to"
+        return Fix(sentence=f"not fixable: {sentence}")
+    late = f"not decided within {SECONDS_EACH:g} s, or {SECONDS_IN_ALL:g} s for all"
+    if left <= 0:
+        return Fix(sentence=late, is_open=True)
+    result = rewritten(
+        fit.schema,
+        profile,
+        comparer,
+        tool=fit.is_tool,
+        strict=fit.file.entry.strict,
+        prove=False,
+        seconds=min(SECONDS_EACH, left),
+    )
+    names = tuple(step.rewrite for step in result.steps)
+    if result.fits:
+        cost = _COSTS.get(result.claim, result.claim)
+        sentence = f"fixable: {', '.join(names)} ({cost})"
+        outcome = Outcome.FIXABLE
+        if result.verdict is Verdict.UNKNOWN:
+            outcome = Outcome.UNKNOWN
+            undocumented = [
+                f"`{remark.keyword}`" if remark.keyword else remark.sentence
+                for remark in result.remarks
+                if remark.effect is Effect.UNKNOWN
+            ]
+            words = ", ".join(dict.fromkeys(undocumented))
+            sentence = f"{', '.join(names)} ({cost}); after the fix: unknown: {words}"
+        return Fix(
+            outcome=outcome, claim=result.claim, rewrites=names, sentence=sentence
         )
-        self._left -= time.thread_time() + self._comparer.spent - start
-        names = tuple(step.rewrite for step in result.steps)
-        if result.fits:
-            cost = _COSTS.get(result.claim, result.claim)
-            sentence = f"fixable: {', '.join(names)} ({cost})"
-            outcome = Outcome.FIXABLE
-            if result.verdict is Verdict.UNKNOWN:
-                outcome = Outcome.UNKNOWN
-                undocumented = [
-                    f"`{remark.keyword}`" if remark.keyword else remark.sentence
-                    for remark in result.remarks
-                    if remark.effect is Effect.UNKNOWN
-                ]
-                words = ", ".join(dict.fromkeys(undocumented))
-                sentence = (
-                    f"{', '.join(names)} ({cost}); after the fix: unknown: {words}"
-                )
-            return Fix(
-                outcome=outcome, claim=result.claim, rewrites=names, sentence=sentence
-            )
-        if result.is_late:
-            return Fix(sentence=late, is_open=True)
-        failing = result.failing[0]
-        sentence = f"not fixable: {failing.pointer or '(root)'}: {failing.sentence}"
-        return Fix(rewrites=names, sentence=sentence)
+    if result.is_late:
+        return Fix(sentence=late, is_open=True)
+    failing = result.failing[0]
+    sentence = f"not fixable: {failing.pointer or '(root)'}: {failing.sentence}"
+    return Fix(rewrites=names, sentence=sentence)
 
 
 #: What each claim costs, for people.
@@ -449,7 +443,7 @@ def rewritten(  # noqa: PLR0913 - a schema as it is sent, a target, and how far 
     from curation.fit.rewriting import Rewriting  # noqa: PLC0415 - takes time
 
     ways: list[Literal["safe", "any"]] = ["safe", "any"]
-    for allowed in ways if allow == "any" else ways[:1]:
+    for allowed in ways[: ways.index(allow) + 1]:
         result = Rewriting(
             schema,
             profile,

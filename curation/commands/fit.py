@@ -135,18 +135,18 @@ def fit(
       csbdata fit a.json --for openai-strict --decode answer.json
 
     Exits with 0 if every target accepts every schema, even if it ignores parts; 1 if
-    named rewrites fix the rejected ones; 3 if the result is unknown, after rewrites too,
-    or a deadline ended the search; 4 if no rewrite was found, or an engine blocks valid values; 65 if a
-    text is not JSON. The tools of one list are one request: a bad one fails it, and
-    limits count them together. Each line names its source: documentation, library or
-    measurement. An installed engine is run on values made for the schema; for others
-    published results on real schemas with these keywords count. With --write, --diff,
-    --rest or --decode the code is 0 if the new schema is accepted. Nothing is fetched,
-    and no provider is called without --ask.
+    named rewrites fix the rejected ones; 3 if the result is unknown, after rewrites
+    too, or a deadline ended the search; 4 if no rewrite was found, or an engine blocks
+    valid values; 65 if a text is not JSON. The tools of one list are one request: a bad
+    one fails it, and limits count them together. Each line names its source:
+    documentation, library or measurement. An installed engine is run on values made for
+    the schema; for others published results on real schemas with these keywords count.
+    With --write, --diff, --rest or --decode the code is 0 if the new schema is
+    accepted. Nothing is fetched, and no provider is called without --ask.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.checking.engine_evidence import Engines
     from curation.checking.schema_files import read_schema_files
     from curation.checking.schema_fit import judge_files, requests_of
+    from curation.fit.engine_evidence import Engines
     from curation.sources.readers import Role
     from curation.system.progress import progress_of
 

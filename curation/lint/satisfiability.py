@@ -6,7 +6,7 @@ as the refusal of every text. A schema without a proof may accept nothing all th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
 from math import prod
@@ -19,17 +19,22 @@ from curation.json.pointer import (
     at,
     fragment_of,
     pointer,
-    replaced,
     tokens_of_fragment,
 )
 from curation.json.text import plain
 from curation.json.values import searchable
-from curation.lint.contradictions import CHECKS, crossed, named_types, types_of
+from curation.lint.contradictions import (
+    CONTRADICTIONS,
+    TABLES,
+    crossed,
+    named_types,
+    types_of,
+)
 from curation.references.reachable import directly_applied, leaves_the_subschemas
 from curation.references.schema import Schema, schema_of
 from curation.references.verdicts import rust_validator
 from curation.schema.keywords import TYPE_OF_KEYWORD, KeywordKind, names_of_kind
-from curation.schema.subschemas import subschemas, walk, without
+from curation.schema.subschemas import edited, subschemas, without
 from curation.validation.metaschemas import RUST_DRAFTS, is_valid
 
 if TYPE_CHECKING:
@@ -53,7 +58,7 @@ _RESTRICTING: Final = frozenset(
         *("minimum", "exclusiveMinimum", "minProperties"),
     }
 )
-_BRANCHES: Final = ("anyOf", "oneOf")
+_NOTHING: Final = "nothing is accepted"
 #: Branches in a schema, and combinations of branches at one place of it: with more,
 #: jsonschema-rs may need gigabytes or minutes, so that it is not asked.
 _MAX_BRANCHES, _MAX_COMBINATIONS = 100, 256
@@ -69,12 +74,6 @@ _OF_OBJECTS: Final = frozenset(
 _OF_ARRAYS: Final = frozenset({"type", "items", "minItems", "uniqueItems"})
 #: Keywords of a schema that accepts something unless its bounds cross.
 _BOUNDS: Final = ("minLength maxLength", "minimum", "minItems", "minProperties")
-#: Contradictions within one schema object of one type.
-_CONTRADICTIONS: Final = tuple(
-    check
-    for check in CHECKS
-    if check.code in ("enum-type-conflict", "required-forbidden", "crossed-bounds")
-)
 #: Levels of an instance examined without asking jsonschema-rs.
 _MAX_DEPTH: Final = 8
 
@@ -116,7 +115,7 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
     if emptied:
         proof = refute(without, dialect)
         why = "no text matches it"
-        return proof and _proof("empty-pattern", emptied[0], why)
+        return proof and Proof(pointer(emptied[0]), why, "empty-pattern")
     if _surely_accepts(schema, schema, dialect) or not _is_small(schema, dialect):
         return None
     # A proof takes up to a second where branches meet; many a schema with some accepts
@@ -126,9 +125,7 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
         return None
     if not _is_refuted(schema, dialect):
         return None
-    return _named(schema_of(schema, dialect)) or Proof(
-        pointer="", why="nothing is accepted", name=_prover()
-    )
+    return _named(schema_of(schema, dialect)) or Proof("", _NOTHING, _prover())
 
 
 def _without_empty_patterns(
@@ -138,26 +135,24 @@ def _without_empty_patterns(
 
     With them the places of these patterns.
     """
+    emptied: list[Tokens] = []
     if b'"pattern"' not in searchable(schema):
-        return schema, []
+        return schema, emptied
     from curation.regex.automaton import matches_nothing  # noqa: PLC0415 - takes time
 
-    places = [
-        location.tokens
-        for location in walk(schema, dialect)
-        if isinstance(pattern := location.keywords.get("pattern"), str)
-        and matches_nothing(pattern)
-    ]
-    for tokens in places:
-        members = at(schema, tokens)
-        if isinstance(members, dict):
-            parts = members.get("allOf")
-            merged = [*parts] if isinstance(parts, list) else []
-            merged.append({"not": {"type": "string"}})
-            schema = replaced(
-                schema, tokens, {**without(members, "pattern"), "allOf": merged}
-            )
-    return schema, [(*tokens, "pattern") for tokens in places]
+    def refusing(tokens: Tokens, inner: Json) -> Json:
+        if not isinstance(inner, dict):
+            return inner
+        pattern = inner.get("pattern")
+        if not (isinstance(pattern, str) and matches_nothing(pattern)):
+            return inner
+        emptied.append((*tokens, "pattern"))
+        parts = inner.get("allOf")
+        refusal: Json = {"not": {"type": "string"}}
+        merged = [*parts, refusal] if isinstance(parts, list) else [refusal]
+        return {**without(inner, "pattern"), "allOf": merged}
+
+    return edited(schema, dialect, refusing), emptied
 
 
 #: Identifier of a document while one of its subschemas is judged by itself.
@@ -188,7 +183,7 @@ def refute_inside(document: Json, tokens: Tokens, dialect: Dialect) -> Proof | N
     }
     if not _is_refuted(alone, dialect):
         return None
-    return Proof(pointer=pointer(tokens), why="nothing is accepted", name=_prover())
+    return Proof(pointer(tokens), _NOTHING, _prover())
 
 
 def _is_refuted(schema: Json, dialect: Dialect) -> bool:
@@ -210,51 +205,52 @@ def _is_refuted(schema: Json, dialect: Dialect) -> bool:
         return False
 
 
-def _surely_accepts(
-    schema: UntypedJson,
-    root: Json,
-    dialect: Dialect,
-    depth: int = 0,
-    answers: dict[tuple[str, int], bool] | None = None,
-) -> bool:
+def _surely_accepts(schema: Json, root: Json, dialect: Dialect) -> bool:
     """Return whether a schema plainly accepts something; most schemas do."""
-    answers = {} if answers is None else answers
-    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
-        return schema is True
-    if _RESTRICTING.isdisjoint(schema):
-        return True
-    keywords, types = _RESTRICTIONS & schema.keys(), named_types(schema) or frozenset()
-    if "$ref" in keywords and (dialect.ref_hides_siblings or len(keywords) == 1):
-        key = str(schema["$ref"]), depth
-        if key not in answers:
-            target = _local_target(schema["$ref"], root, dialect)
-            answers[key] = _surely_accepts(target, root, dialect, depth + 1, answers)
-        return answers[key]
-    if "anyOf" in keywords:
-        # A branch that only requires names replaces keywords of the schema itself.
-        beside = without(schema, "anyOf")
-        return any(
-            _surely_accepts({**beside, **branch}, root, dialect, depth + 1, answers)
-            for branch in schema["anyOf"]
-            if isinstance(branch, dict)
-            and (keywords == {"anyOf"} or branch.keys() == {"required"} - beside.keys())
-        )
-    if keywords <= {"type", "enum"} or keywords <= {"type", "const"}:
-        values, every = schema.get("enum", [schema.get("const")]), "type" not in schema
-        return any(every or types & types_of(value, dialect) for value in values)
-    if "required" in keywords and keywords <= _OF_OBJECTS:
-        members = schema.get("properties", {})
-        return all(
-            _surely_accepts(members[name], root, dialect, depth + 1, answers)
-            if name in members
-            else schema.get("additionalProperties", True) is True
-            for name in schema["required"]
-        )
-    if keywords <= _OF_ARRAYS and schema.get("minItems", 0) <= 1:
-        items = schema.get("items", True)
-        return _surely_accepts(items, root, dialect, depth + 1, answers)
-    bounded = any(keywords <= {"type", *bounds.split()} for bounds in _BOUNDS)
-    return bounded and not any(crossed(schema))
+    answers: dict[tuple[str, int], bool] = {}
+
+    def accepts(schema: UntypedJson, depth: int = 0) -> bool:
+        if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+            return schema is True
+        if _RESTRICTING.isdisjoint(schema):
+            return True
+        keywords, depth = _RESTRICTIONS & schema.keys(), depth + 1
+        types = named_types(schema) or frozenset()
+        if "$ref" in keywords and (dialect.ref_hides_siblings or len(keywords) == 1):
+            key = str(schema["$ref"]), depth
+            if key not in answers:
+                target = _local_target(schema["$ref"], root, dialect)
+                answers[key] = accepts(target, depth)
+            return answers[key]
+        if "anyOf" in keywords:
+            # A branch that only requires names says what the schema itself could say.
+            beside = without(schema, "anyOf")
+            return any(
+                accepts({**beside, **branch}, depth)
+                for branch in schema["anyOf"]
+                if isinstance(branch, dict)
+                and (keywords == {"anyOf"} or branch.keys() == {"required"} - {*beside})
+            )
+        if keywords <= {"type", "enum"} or keywords <= {"type", "const"}:
+            values, every = (
+                schema.get("enum", [schema.get("const")]),
+                "type" not in schema,
+            )
+            return any(every or types & types_of(value, dialect) for value in values)
+        if "required" in keywords and keywords <= _OF_OBJECTS:
+            members = schema.get("properties", {})
+            return all(
+                accepts(members[name], depth)
+                if name in members
+                else schema.get("additionalProperties", True) is True
+                for name in schema["required"]
+            )
+        if keywords <= _OF_ARRAYS and schema.get("minItems", 0) <= 1:
+            return accepts(schema.get("items", True), depth)
+        bounded = any(keywords <= {"type", *bounds.split()} for bounds in _BOUNDS)
+        return bounded and not any(crossed(schema))
+
+    return accepts(schema)
 
 
 def _local_target(reference: Json, root: Json, dialect: Dialect) -> UntypedJson:
@@ -274,7 +270,7 @@ def _is_small(schema: Json, dialect: Dialect) -> bool:
     branches = 0
     try:
         for inner in subschemas(schema, dialect):
-            branches += sum(map(len, _branch_lists(inner, (*_BRANCHES, "allOf"))))
+            branches += sum(len(values) for _, values in _branch_lists(inner))
             if branches > _MAX_BRANCHES or _combinations(inner) > _MAX_COMBINATIONS:
                 return False
     except RecursionError:
@@ -282,22 +278,20 @@ def _is_small(schema: Json, dialect: Dialect) -> bool:
     return True
 
 
-def _branch_lists(
-    schema: Mapping[str, Json], keywords: tuple[str, ...]
-) -> Iterator[list[Json]]:
-    for keyword in keywords:
+def _branch_lists(schema: Json) -> Iterator[tuple[str, list[Json]]]:
+    if not isinstance(schema, dict):
+        return
+    for keyword in ("allOf", "anyOf", "oneOf"):
         branches = schema.get(keyword)
         if isinstance(branches, list):
-            yield branches
+            yield keyword, branches
 
 
 def _combinations(schema: Json) -> int:
-    if not isinstance(schema, dict):
-        return 1
-    count = prod(map(len, _branch_lists(schema, _BRANCHES)))
-    for parts in _branch_lists(schema, ("allOf",)):
-        count *= prod(map(_combinations, parts))
-    return count
+    return prod(
+        prod(map(_combinations, branches)) if keyword == "allOf" else len(branches)
+        for keyword, branches in _branch_lists(schema)
+    )
 
 
 def _named(document: Schema) -> Proof | None:
@@ -316,28 +310,31 @@ def _named(document: Schema) -> Proof | None:
         parts = _applied(location, document)
         if not around.isdisjoint(parts):
             why = "every instance would be endless"
-            return _proof("endless-recursion", location.tokens, why)
+            return Proof(location.pointer, why, "endless-recursion")
         if location.tokens in visited:
             continue
         visited.add(location.tokens)
         for part in parts.values():
             if part.schema is False:
-                return _proof("false-schema", part.tokens, "the schema is `false`")
-            names = named_types(part.keywords) or ()
-            types = {"number" if name == "integer" else name for name in names}
+                return Proof(part.pointer, "the schema is `false`", "false-schema")
+            named = named_types(part.keywords) or ()
+            types = {"number" if name == "integer" else name for name in named}
             about = {None, *types}
-            for check in _CONTRADICTIONS if len(types) == 1 else ():
-                for tokens in check.find(part.keywords, document.dialect):
-                    if TYPE_OF_KEYWORD.get(tokens[0]) not in about:
-                        continue  # of another type: no cause
-                    return _proof(check.code, (*part.tokens, *tokens), check.meaning)
-        above = around | parts.keys()
-        pending += [(member, above) for member in _required(parts, document)]
+            for code, find in CONTRADICTIONS.items() if len(types) == 1 else ():
+                for tokens in find(part.keywords, document.dialect):
+                    if TYPE_OF_KEYWORD.get(tokens[0]) in about:
+                        where = part.pointer + pointer(tokens)
+                        return Proof(where, TABLES["lints"][code], code)
+        schemas: list[UntypedJson] = [part.keywords for part in parts.values()]
+        if any(schema.get("type") in ("object", ["object"]) for schema in schemas):
+            names = {name for schema in schemas for name in schema.get("required", ())}
+            pending += [
+                (member, around | parts.keys())
+                for part in parts.values()
+                for keyword, member in directly_applied(part, document)
+                if keyword == "properties" and member.tokens[-1] in names
+            ]
     return None
-
-
-def _proof(name: str, tokens: Tokens, why: str) -> Proof:
-    return Proof(name=name, pointer=pointer(tokens), why=why)
 
 
 def _applied(
@@ -362,16 +359,3 @@ def _applied(
             target = document.lookup(reference, document.inside(part))
             stack += [] if target is None else [target]
     return parts
-
-
-def _required(
-    parts: dict[Tokens, SchemaLocation], document: Schema
-) -> Iterator[SchemaLocation]:
-    schemas: list[UntypedJson] = [part.keywords for part in parts.values()]
-    if not any(schema.get("type") in ("object", ["object"]) for schema in schemas):
-        return
-    names = {name for schema in schemas for name in schema.get("required", ())}
-    for part in parts.values():
-        for keyword, member in directly_applied(part, document):
-            if keyword == "properties" and member.tokens[-1] in names:
-                yield member

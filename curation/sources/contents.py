@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec.structs import replace
+
 from curation.core.documents import Rejected
 from curation.json.named_text import parse_named
 from curation.json.pointer import at, tokens_of
@@ -71,7 +73,7 @@ def held_schemas(
         for fault in whole.lost:
             say(fault)
         schemas = schemas_in(whole.document, path, say, selected)
-        return [schema._replace(elsewhere=whole.parts) for schema in schemas]
+        return [replace(schema, elsewhere=whole.parts) for schema in schemas]
     return requested_schemas(value, path, say) or None
 
 
@@ -105,7 +107,7 @@ def read_held(expression: str, say: Callable[[str], None]) -> Held | None:
         except LookupError as error:
             raise BadData("nothing at this pointer", expression) from error
         held = [
-            schema._replace(lacking=())
+            replace(schema, lacking=())
             for schema in held_schemas(value, str(path), say, name) or ()
             if schema.place == name
         ]
@@ -129,7 +131,7 @@ def selected(
     """
     if not name:
         return list(schemas)
-    matches = [schema._replace(lacking=()) for schema in schemas if schema.name == name]
+    matches = [replace(schema, lacking=()) for schema in schemas if schema.name == name]
     if not matches:
         names = [schema.name for schema in schemas]
         near = closest_names(name, names, 1) or names[:_SHOWN]

@@ -7,18 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 from urllib.parse import quote
 
+import msgspec
 import orjson
 
 from curation.core.benchmark import natural_key
 from curation.core.documents import Provenance, RawDocument, Rejected
+from curation.core.json_types import Json
 from curation.json import text as jsontext
 
 if TYPE_CHECKING:
     from curation.core.documents import Files, Origin
-    from curation.core.json_types import Json
     from curation.download.acquire import Acquired, FetchSettings
 
 
@@ -106,7 +107,7 @@ class Role(StrEnum):
     """What a tool returns to its client, which no provider sees."""
 
 
-class NamedSchema(NamedTuple):
+class NamedSchema(msgspec.Struct, frozen=True):
     """A named schema: a function's, a model's, an operation's."""
 
     name: str

@@ -17,6 +17,8 @@ import shlex
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.json import text as jsontext
@@ -114,10 +116,7 @@ def tools_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSc
         shown = [str(it.get("name") or it.get("type")) for it in lacking[:5]]
         say(f"{count} without a schema: {', '.join(shown)}")
     names = tuple(str(it.get("name") or "") for it in lacking)
-    return [
-        NamedSchema(it.name, it.schema, it.place, it.role, it.strict, names)
-        for it in schemas
-    ]
+    return [replace(schema, lacking=names) for schema in schemas]
 
 
 def definitions(
@@ -263,16 +262,14 @@ def read_mcp_server(
     except ValueError as error:
         raise BadUsage(f"cannot be split ({error})", f"mcp:{command}") from error
     if not words:
-        raise BadUsage("no command is given", "--with mcp:COMMAND")
+        raise BadUsage("no command is given", "mcp:COMMAND")
     import asyncio  # noqa: PLC0415 (slow)
 
     try:
         import mcp  # noqa: F401, PLC0415 (an extra)
     except ImportError as error:
         hint = install_extra("mcp")
-        raise Unavailable(
-            "needs the library mcp", "--with mcp:COMMAND", hint
-        ) from error
+        raise Unavailable("needs the library mcp", f"mcp:{command}", hint) from error
     foreign = 0
 
     def drop(_: logging.LogRecord) -> bool:

@@ -35,6 +35,8 @@ from evaluation.site.translation import Translation
 
 PROFILES: Final = load_profiles("all")
 METASCHEMAS: Final = standard_documents()
+#: JavaScript alone reads `[]` and `[^]`.
+_NO_EMPTY_CLASS = r"(?:\\.|\[(?!\^?\])(?:\\.|[^\]\\])*\]|[^\\\[])*"
 
 
 class Judged(NamedTuple):
@@ -78,8 +80,6 @@ def _judged(own: NamedSchema) -> Judged:
     schema, is_tool = own.schema, own.role is Role.TOOL
     if not isinstance(schema, dict | bool):
         return Judged(own.name, "neither an object nor a boolean", [])
-    if lacks_keywords(schema):
-        return Judged(own.name, "it has no keyword of JSON Schema", [])
     scan = Scan(schema)
     fault = fault_of(scan)
     if fault:
@@ -101,6 +101,8 @@ def fault_of(scan: Scan) -> str:
     References that lead out of it are not a fault: `leads_out` names them.
     """
     schema, dialect = scan.document.value, scan.document.dialect
+    if lacks_keywords(schema):
+        return "it has no keyword of JSON Schema"
     drafts = [it for it in DIALECTS if dialect.name in (it.name, "any")]
     uris = [draft.uri.partition("#")[0] for draft in drafts]
     if not any(follows(METASCHEMAS[uri], schema, uri, uri) for uri in uris):
@@ -111,7 +113,9 @@ def fault_of(scan: Scan) -> str:
     for place in scan.places:
         named = object_of(place.keywords, "patternProperties")
         for text in (place.keywords.get("pattern"), *named):
-            if isinstance(text, str) and not is_readable(text):
+            if isinstance(text, str) and not (
+                is_readable(text) and re.fullmatch(_NO_EMPTY_CLASS, text)
+            ):
                 return f"the pattern {text} cannot be read"
     return ""
 
@@ -152,7 +156,7 @@ def follows(  # noqa: C901, PLR0911 - a line for each keyword
         return "pattern" not in rule or re.fullmatch(rule["pattern"], value) is not None
     if isinstance(value, list):
         texts = {identity(it) for it in value}
-        is_unique = rule.get("uniqueItems") is not True or len(texts) == len(value)
+        is_unique = "uniqueItems" not in rule or len(texts) == len(value)
         return (
             is_unique
             and len(value) >= rule.get("minItems", 0)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.checking import check_lints, schema_fit
-from curation.checking.check_lints import refused_values
-from curation.checking.engine_evidence import Engines
+from curation.checking.check_lints import property_faults, refused_values
 from curation.checking.schema_files import SchemaFile
 from curation.checking.schema_fit import judge_files
+from curation.fit.engine_evidence import Engines
 from curation.fit.profile import load_profiles
 from curation.instances.constraints import interpretations
 from curation.json import named_text
@@ -79,6 +79,13 @@ def test_many_values_of_a_recursive_schema_are_judged_together(
     assert made == 1
 
 
+def test_a_schema_among_the_required_names_is_no_name() -> None:
+    """Each other name is compared with the properties all the same."""
+    schema: UntypedJson = {"properties": {"ab": {}}, "required": [{}, [], 1, "abb"]}
+    faults = property_faults(Schema(schema, DRAFT_07))
+    assert [it.pointer for it in faults] == ["/required/3"]
+
+
 def test_one_value_that_cannot_be_judged_hides_no_other() -> None:
     """A reference that leads nowhere makes no validator; the others have their own."""
     schema: UntypedJson = {
@@ -119,7 +126,7 @@ def test_a_text_is_parsed_once_for_all_targets(monkeypatch: pytest.MonkeyPatch) 
     for module in (named_text, interpretations):
         monkeypatch.setattr(module, "parse", noted)
     found = schema_fit.Fix(sentence="")
-    monkeypatch.setattr(schema_fit._Search, "fix", lambda *_, **__: found)
+    monkeypatch.setattr(schema_fit, "_fix", lambda *_: found)
     file = SchemaFile(name="a.json", content=b'{"type": "object"}', path=None)
     targets = load_profiles("anthropic,openai-strict")
     (fit,) = judge_files([file], targets, progress_of(1), Engines())

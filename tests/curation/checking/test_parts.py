@@ -94,7 +94,11 @@ def test_a_description_is_one_library(
     document: UntypedJson = {
         "openapi": version,
         "info": {"title": "a"},
-        "components": {"schemas": {"a": _SCHEMA, "c": {"items": {"$ref": reference}}}},
+        "paths": {"/a": {"$ref": "#/components/pathItems/a"}},
+        "components": {
+            "pathItems": {"a": {}},
+            "schemas": {"a": _SCHEMA, "c": {"items": {"$ref": reference}}},
+        },
     }
     (part,), problems = parts_of(document)
     schema: UntypedJson = part.schema

@@ -331,8 +331,9 @@ def test_a_matrix_counts_outcomes_and_the_worst_is_the_exit_code(
 def test_a_search_ends_undecided_at_its_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has an exit code of its own."""
+    """It has an exit code of its own, and nothing is tried after it."""
     monkeypatch.setattr(schema_fit, "SECONDS_IN_ALL", 0.0)
+    monkeypatch.delattr(schema_fit, "rewritten")
     file = tmp_path / "open.json"
     file.write_text(json.dumps(_OPEN), "utf-8")
     code, out = run("fit", str(file), "--for", "openai-strict")
@@ -419,7 +420,7 @@ def test_a_schema_that_is_taken_starts_no_child(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rewrites are looked for only of what a target does not take."""
-    monkeypatch.setattr(schema_fit, "_Search", lambda _stack: None)
+    monkeypatch.setattr(schema_fit, "_fix", lambda *_: None)
     file = tmp_path / "closed.json"
     file.write_text(json.dumps(_CLOSED), "utf-8")
     assert run("fit", str(file), "--for", "openai-strict,anthropic")[0] == 0

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from curation.core.documents import Reason, Rejected
 from curation.lint.credentials import find_credential
-from curation.lint.idle_keywords import nearest
-from curation.lint.lint import CODES, lints
+from curation.lint.lint import CODES, lints, nearest
 from curation.rules import clean
 from curation.rules.clean import flag_lints
 from curation.schema.dialects import BY_NAME
@@ -54,7 +53,6 @@ def _found(schema: UntypedJson, dialect: str = "draft-07") -> set[tuple[str, str
             "ref-siblings",
             "/minLength",
         ),
-        ("draft-07", {"_format": "date"}, "dead-keyword", "/_format"),
         ("draft-07", {"then": {}}, "lonely-keyword", "/then"),
         (
             "draft-07",

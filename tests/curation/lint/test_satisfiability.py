@@ -12,7 +12,7 @@ from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.witnesses.search import find_witnesses
 from curation.lint.lint import lints
 from curation.lint.liveness import liveness
-from curation.lint.satisfiability import refute
+from curation.lint.satisfiability import refute, refute_inside
 from curation.references.reachable import directly_applied
 from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, DRAFT_07
@@ -434,6 +434,22 @@ def test_what_has_a_witness_is_not_refuted(
 
 
 @pytest.mark.parametrize(
+    ("name", "where"), [("a", "/properties/a"), ("b", ""), ("c", "")]
+)
+def test_a_part_of_a_schema_is_refuted_by_itself(name: str, where: str) -> None:
+    """Its references lead where they led; there is no proof of an absent part."""
+    document: UntypedJson = {
+        "properties": {
+            "a": {"allOf": [{"$ref": "#/definitions/n"}, {"type": "string"}]},
+            "b": {"allOf": [{"$ref": "#/definitions/n"}, {"minimum": 1}]},
+        },
+        "definitions": {"n": {"type": "number"}},
+    }
+    proof = refute_inside(document, ("properties", name), DRAFT_07)
+    assert (proof.pointer if proof else "") == where
+
+
+@pytest.mark.parametrize(
     ("schema", "keywords", "live", "fields"),
     [
         ({"type": "object", "properties": {"a": {"type": "null"}}}, 3, 3, 4),
@@ -452,6 +468,7 @@ def test_what_has_a_witness_is_not_refuted(
         ({"format": "date"}, 1, 1, 1),
         ({"format": "no-such-format"}, 1, 0, 0),
         ({"not": {}}, 1, 1, 1),
+        ({"const": {"a": {"b": 1}}}, 1, 1, 3),
         ({"$ref": "#/definitions/a", "minimum": 1, "definitions": {"a": {}}}, 2, 0, 0),
         ({"$ref": "#/definitions/a", "definitions": {"a": {"enum": [1]}}}, 2, 2, 4),
         ({"definitions": {"a": {"enum": [1]}}}, 1, 0, 0),
