@@ -94,7 +94,7 @@ class EngineSession:
         self._answers.clear()
         self._unsure = None
         self.worker.start()
-        opening = {"open": True, "forced": forced}
+        opening: dict[str, Json] = {"open": True, "forced": forced}
         self._ask([{"compile": schema}, opening, {"mask": True}], seconds)
 
     def compiled(self) -> EngineAnswer:

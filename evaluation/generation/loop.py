@@ -128,16 +128,17 @@ class TextUnderWay:
         # The first wait is that for the grammar.
         if self.compile_wait_ns is None:
             self.compile_wait_ns = wait
-        transfer, apply = chosen and chosen.transfer, chosen and chosen.apply
+        transfer = None if chosen is None else chosen.transfer
+        apply = None if chosen is None else chosen.apply
         self.steps.append(
             DecodingStep(
                 fed=self.fed,
                 forward_ns=self.work(),
                 mask_ns=self.mask_ns,
                 wait_ns=wait,
-                transfer_ns=transfer and transfer(),
-                apply_ns=apply and apply(),
-                sampling_ns=chosen and chosen.sampling(),
+                transfer_ns=None if transfer is None else transfer(),
+                apply_ns=None if apply is None else apply(),
+                sampling_ns=None if chosen is None else chosen.sampling(),
                 loop_ns=self.loop_ns,
             )
         )

@@ -248,7 +248,7 @@ def _values(event: Json | msgspec.Raw, paths: Sequence[str]) -> list[Any]:
         found: list[Any] = [event]
         for step in path.split("/")[1:]:
             if isinstance(event, msgspec.Raw):
-                found = [*map(_SHALLOW.decode, found)]
+                found = [*filter(None, map(_SHALLOW.decode, found))]
             found = [it for node in found for it in _step(node, step) if it is not None]
             if not found:
                 break

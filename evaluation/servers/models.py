@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -16,7 +16,6 @@ from evaluation.core.records import TokenPrices
 if TYPE_CHECKING:
     from evaluation.servers.client import ServerConnection
 
-_T = TypeVar("_T")
 
 _TABLES: Final = Path(__file__).parent
 #: What vendors put behind a model's name: the day of a version.
@@ -61,13 +60,16 @@ class _PriceList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def _table(name: str, kind: type[_T]) -> _T:
-    return msgspec.toml.decode((_TABLES / name).read_bytes(), type=kind)
-
-
 def model_table() -> ModelTable:
     """Return the table that comes with csbdata."""
-    return _table("models.toml", ModelTable)
+    content = (_TABLES / "models.toml").read_bytes()
+    return msgspec.toml.decode(content, type=ModelTable)
+
+
+@cache
+def _price_list() -> _PriceList:
+    content = (_TABLES / "prices.toml").read_bytes()
+    return msgspec.toml.decode(content, type=_PriceList)
 
 
 def prices_of(
@@ -87,7 +89,7 @@ def prices_of(
     """
     if prices is not None:
         return prices
-    known, name = _table("prices.toml", _PriceList), connection.model
+    known, name = _price_list(), connection.model
     models = known.hosts.get(urlsplit(connection.base).hostname or "", {})
     pair = models.get(name) or models.get(DATED.sub("", name))
     if pair is not None:

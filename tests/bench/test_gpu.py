@@ -66,8 +66,11 @@ def _shift_positions(patch: pytest.MonkeyPatch) -> None:
     whole = ForwardPass.over_texts
 
     def shifted(self: ForwardPass, *arguments: Any) -> torch.Tensor:  # noqa: ANN401 - as the library has it
-        tokens, cache, positions, visible = arguments
-        return whole(self, tokens, cache, positions + 1, visible)
+        # Prompts are read without positions.
+        tokens, cache, *others = arguments
+        if others:
+            others[0] = others[0] + 1
+        return whole(self, tokens, cache, *others)
 
     patch.setattr(ForwardPass, "over_texts", shifted)
 

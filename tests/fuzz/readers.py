@@ -20,7 +20,7 @@ from evaluation.analysis.compare_runs import read_outcomes
 from evaluation.asking.response_files import read_responses
 from evaluation.data import open_data
 from evaluation.results.reader import HEADER, gaps_of, open_run
-from evaluation.servers.formats.answers import (
+from evaluation.servers.answers import (
     BrokenStream,
     ErrorEvent,
     ServerAnswer,
@@ -205,7 +205,7 @@ def _stream(_folder: Path) -> Reader:
     def read(content: bytes) -> None:
         read_refusal(400, content.decode("utf-8", "replace"))
         with suppress(BrokenStream, ErrorEvent):
-            read_stream(content.split(b"\n"), ServerAnswer(), providers()[""].wire.read)
+            read_stream(content.split(b"\n"), ServerAnswer(), providers()[""].answer)
 
     return Reader(
         read=read,

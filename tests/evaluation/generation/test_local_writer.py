@@ -91,7 +91,7 @@ class _Failing:
     def _failing(
         self, fail: Callable[[int], float | None]
     ) -> Callable[..., torch.Tensor]:
-        real = ForwardPass.over_texts
+        real: Callable[..., torch.Tensor] = ForwardPass.over_texts
 
         def over(*given: object, **named: object) -> torch.Tensor:
             self.calls += 1
