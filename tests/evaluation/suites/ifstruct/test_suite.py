@@ -443,7 +443,7 @@ def test_rows_without_a_spec_are_answered_too() -> None:
 
 
 def test_a_million_characters_are_too_many() -> None:
-    """The one mutation that is left out of the self-test for its size."""
+    """The one mutation that is left out of the known answers for its size."""
     row = rows(240)[0]
     broken = LARGE_MUTATION.apply(reference_answer(row))
     assert broken is not None
