@@ -23,7 +23,13 @@ from evaluation.reporting.tables import Rate
 from evaluation.results.suite_tables import suite_tables
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.generator import generate_rows
-from evaluation.suites.ifstruct.rows import SLICES, Fence, FenceWish, read_record
+from evaluation.suites.ifstruct.rows import (
+    SLICES,
+    Fence,
+    FenceWish,
+    read_record,
+    slices_of,
+)
 from evaluation.suites.ifstruct.scorer import verify
 from evaluation.suites.ifstruct.settings import Failure, IfstructSettings, RuleReading
 from evaluation.suites.ifstruct.suite import SUITE, read_rows, suite_record
@@ -93,6 +99,16 @@ def test_known_answers_get_their_verdicts() -> None:
             assert verdict.failure_class == known.expected, known
             classes.add(known.expected)
     assert len(classes) > 8
+
+
+def test_slices_name_what_was_drawn() -> None:
+    """One number of items is exact, two are the ends of a range."""
+    for row in rows(240)[:40]:
+        slices = slices_of(row)
+        is_exact = isinstance(row.top_level_count, int)
+        assert slices["count"] == ("exact" if is_exact else "range")
+        assert slices["wrapper"] == ("wrapped" if row.top_level_key else "bare")
+        assert (slices["voice"], slices["format"]) == (row.voice, row.output_format)
 
 
 def test_a_row_is_a_record_and_back() -> None:
@@ -443,7 +459,7 @@ def test_rows_without_a_spec_are_answered_too() -> None:
 
 
 def test_a_million_characters_are_too_many() -> None:
-    """The one mutation that is left out of the self-test for its size."""
+    """The one mutation that is left out of the known answers for its size."""
     row = rows(240)[0]
     broken = LARGE_MUTATION.apply(reference_answer(row))
     assert broken is not None

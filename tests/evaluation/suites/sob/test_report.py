@@ -111,6 +111,13 @@ def test_right_answers_lead_the_board_with_everything_at_one() -> None:
     assert paired["value"].value == 1
 
 
+def test_without_a_free_side_every_side_is_compared_with_the_first() -> None:
+    """The records of both are the same."""
+    tables = _tables(_answers("E", "cut"), _answers("F", "reference"))
+    (paired,) = _lines(tables["conditions"])
+    assert (paired["condition"], paired["against"]) == ("m F", "m E")
+
+
 def test_a_source_that_was_not_answered_lowers_coverage() -> None:
     """A model that answered 6 of 18 records has a third of its raw figure."""
     tables = _tables(
