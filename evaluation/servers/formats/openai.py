@@ -114,7 +114,7 @@ class _Response(StreamEvent):
 
 class _ResponsesEvent(_Response):
     type: str = ""
-    delta: str | msgspec.Raw | None = None
+    delta: object = None
     #: Of the last event.
     response: _Response | None = None
 
