@@ -206,9 +206,7 @@ _REQUEST = GenerationRequest(
 )
 
 
-@pytest.mark.parametrize(
-    ("wire", "events", "expected"), table(__file__, "answers")
-)
+@pytest.mark.parametrize(("wire", "events", "expected"), table(__file__, "answers"))
 def test_each_event_adds_what_it_says(
     wire: str, events: list[Any], expected: dict[str, Any]
 ) -> None:
