@@ -209,7 +209,7 @@ def _xgrammar() -> dict[str, Any]:
     return {
         "torch": SimpleNamespace(
             int32=None,
-            frombuffer=lambda bits, dtype: SimpleNamespace(view=lambda *_: bits),
+            frombuffer=lambda bits, **_: SimpleNamespace(view=lambda *_: bits),
         ),
         "xgrammar": SimpleNamespace(
             GrammarMatcher=lambda _: _Filled(),
@@ -286,7 +286,7 @@ def test_a_limit_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another error of a commit is raised, and so is another reason to stop."""
     for name in ("llguidance", "formatron"):
         engine, _ = _engine(name, monkeypatch)
-        with pytest.raises(ValueError, match="limit|lost"):
+        with pytest.raises(ValueError, match=r"limit|lost"):
             engine.start(engine.compile("{}")).commit(39)
     engine, _ = _engine("llguidance", monkeypatch)
     monkeypatch.setattr(_Interpreter, "reason", "MaxTokens")
@@ -299,7 +299,7 @@ def test_a_limit_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_old_llguidance_takes_what_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both separators or none; every byte is a token, and a special begins with 255."""
-    engine, members = _engine("llguidance", monkeypatch, item_separator=",")
+    engine, _ = _engine("llguidance", monkeypatch, item_separator=",")
     assert engine._compiler.named == {}
     both = {"item_separator": ",", "key_separator": ":", "coerce_one_of": False}
     engine, _ = _engine("llguidance", monkeypatch, **both)
