@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from typer.testing import CliRunner
 
@@ -21,6 +22,7 @@ from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.rewording import reworded_records
 from evaluation.asking.run import score_file
 from evaluation.asking.scoring import live_scorer, score_all
+from evaluation.asking.scoring_worker import ScoringCase, start
 from evaluation.asking.self_test import TestedAnswer as CheckedAnswer
 from evaluation.asking.self_test import self_test
 from evaluation.commands.options import choose_named_suite
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
     from typer.testing import Result as Answer
 
+    from curation.core.json_types import Json
     from evaluation.asking.request import SuiteChoice
 
 
@@ -121,6 +124,7 @@ def test_every_response_has_a_verdict(troubled: SuiteChoice) -> None:
         "",
     ]
     assert all(verdict.counted for verdict in verdicts)
+    assert not any(verdict.passed for verdict in verdicts if verdict.failure_class)
     assert "SIGABRT" in verdicts[3].reasons[0]
     assert "ValueError: no such thing" in verdicts[4].reasons[0]
 
@@ -135,6 +139,32 @@ def test_what_an_engine_left_out_has_one_class_in_every_suite(name: str) -> None
     )
     (verdict,) = score_all(choice, [(record, refused)], jobs=1)
     assert (verdict.passed, verdict.failure_class) == (False, "engine_error")
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "writing", "failure_class", "envelope"),
+    [
+        ('{"a": 1}', "stop", None, "", "bare"),
+        ("no", "stop", None, "syntax_error", "bare"),
+        ("no", "engine_error", None, "engine_error", "bare"),
+        ('{"a": 1}', "engine_error", None, "", "bare"),
+        ("", "stop", None, "empty", None),
+    ],
+)
+def test_a_worker_tells_the_engine_from_the_model(
+    text: str,
+    finish: str,
+    writing: dict[str, Json] | None,
+    failure_class: str,
+    envelope: str | None,
+) -> None:
+    """What passes needs no blame; where there is text its envelope is told."""
+    handle = start({"suite": "passrate", "settings": {}, "fallback": False})
+    response = Response(record="a", text=text, finish=finish, writing=writing or {})
+    case = ScoringCase(record=Record(id="a", schema="{}"), response=response)
+    verdict = handle(msgspec.to_builtins(case))
+    assert verdict.failure_class == failure_class
+    assert verdict.details.get("envelope") == envelope
 
 
 @pytest.mark.slow

@@ -296,6 +296,41 @@ def test_a_time_out_is_equal_as_far_as_both_walked(
     assert pairs.filter(~pl.col("equal")).height == differing
 
 
+@pytest.mark.parametrize(
+    ("equal", "lines", "holds"), [(49, 50, True), (48, 49, False), (0, 0, False)]
+)
+def test_an_edition_holds_by_nearly_all_of_its_lines(
+    equal: int, lines: int, *, holds: bool
+) -> None:
+    """98 % of one line at least."""
+    pairs = pl.DataFrame({"equal": [n < equal for n in range(lines)]})
+    assert EditionVerdict(pairs=pairs, not_asked=[]).holds is holds
+
+
+def test_a_verdict_shows_outcomes_times_and_what_differs() -> None:
+    """Times of schemas that have one in both; the table of differences, if any."""
+    then: Line = dict.fromkeys(line_table([]).columns) | dict.fromkeys(KEY, "k")
+    then |= {"outcome": "passed", "phase": "", "wrong": "", "valid_accepted": 1}
+    then |= {"invalid_blocked": 1, "compile_ns": 10, "between_ns": 10.0}
+    lines = [then | {"id": f"{number}"} for number in range(4)]
+    now = [
+        lines[0] | {"compile_ns": 30},
+        lines[1] | {"compile_ns": 50, "outcome": "crash", "phase": "walk"},
+        lines[2] | {"compile_ns": 0, "between_ns": 0.0},
+        lines[3] | {"compile_ns": 70, "between_ns": 20.0},
+    ]
+    lines[3]["compile_ns"] = 0
+    pairs = paired_lines(line_table(lines), line_table(now))
+    summary, listed = EditionVerdict(pairs=pairs, not_asked=[]).tables()
+    assert [[str(it).partition(" [")[0] for it in row] for row in summary.rows] == [
+        ["passed", "75.0 %", "4x", "1x"],
+        ["all", "75.0 %", "4x", "1x"],
+    ]
+    assert listed.rows == (("k", "k", "k/1", "passed", "crash walk"),)
+    equal = EditionVerdict(pairs=pairs.filter("equal"), not_asked=[])
+    assert [table.title for table in equal.tables()] == [summary.title]
+
+
 def test_a_draw_holds_rare_outcomes() -> None:
     """At least 20 of every outcome are drawn, or all there are, by the seed alone."""
     lines = [
@@ -309,6 +344,7 @@ def test_a_draw_holds_rare_outcomes() -> None:
     assert len(drawn) == 100
     assert counts[0] == 3
     assert counts[1] >= 20
+    assert len(draw_lines(lines, 1, 7)) == 20 + 3 + 20
     assert drawn == draw_lines(lines[::-1], 100, 7)
     assert drawn != draw_lines(lines, 100, 8)
 
