@@ -16,7 +16,7 @@ import pytest
 
 from bench.edition.figures import differences
 from curation.system.atomic_files import atomic_write_bytes
-from curation.system.errors import BadConfiguration, BadData
+from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.system.progress import Quiet
 from evaluation.analysis import publish_edition as module
 from evaluation.analysis.publish_edition import KEY, line_table, publish_edition
@@ -354,3 +354,8 @@ def test_lines_of_another_file_are_refused(tmp_path: Path) -> None:
     pl.DataFrame({"engine": ["e"]}).write_parquet(tmp_path / ROWS)
     with pytest.raises(BadData, match="no column between_ns"):
         read_rows(tmp_path).to_dicts()
+    with pytest.raises(NoInput, match="No such file"):
+        read_index(tmp_path)
+    (tmp_path / "index.json").write_text("{}")
+    with pytest.raises(BadData, match="not of an edition"):
+        read_index(tmp_path)

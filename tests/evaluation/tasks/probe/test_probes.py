@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -261,6 +262,40 @@ def test_what_depends_on_use_is_not_told(tmp_path: Path) -> None:
         "/anyOf/1/format": Effect.IGNORED,
         "/anyOf/2/format": Effect.IGNORED,
     }
+
+
+@pytest.mark.parametrize(
+    ("unknown", "others", "rules"),
+    [
+        (None, ProbeOutcome.IGNORED, []),
+        (ProbeOutcome.ENFORCED, ProbeOutcome.REFUSED, [("format", "date", "ignored")]),
+        (ProbeOutcome.OVER_STRICT, ProbeOutcome.IGNORED, []),
+        (
+            ProbeOutcome.IGNORED,
+            ProbeOutcome.IGNORED,
+            [("keyword", "format", "ignored")],
+        ),
+        (
+            ProbeOutcome.REFUSED,
+            ProbeOutcome.REFUSED,
+            [("keyword", "format", "refused")],
+        ),
+        (ProbeOutcome.REFUSED, ProbeOutcome.ENFORCED, [("format", "date", "refused")]),
+    ],
+)
+def test_an_undefined_format_stands_for_those_that_are_not_listed(
+    unknown: ProbeOutcome | None,
+    others: ProbeOutcome,
+    rules: list[tuple[str, str, str]],
+) -> None:
+    """Where it is handled as specified, or wrongly, others have no rule of it."""
+    probes = {"format (date)": [others]}
+    probes |= {"format (unknown)": [unknown]} if unknown else {}
+    made = tomllib.loads(profile_text("m", "t", "2026-11-25", {"format": probes}))
+    found = made.get("rules", [])
+    assert [(it["check"], *it["names"], it["effect"]) for it in found] == rules
+    assert made["accepted"] == ["format"]
+    assert "note" not in made
 
 
 _APP = typer.Typer()
