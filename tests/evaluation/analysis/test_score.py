@@ -150,6 +150,11 @@ def test_tables_count_by_document_and_field() -> None:
         csbdata.score({}, {}, {})
     empty = csbdata.score({}, {"d": {}}, {"d": {}}).tables()[0]
     assert str(empty.rows[0][3]) == "-"
+    nothing = csbdata.score({}, {"d": {"a": 1}}, {}).tables()[0]
+    assert [cell.value for cell in nothing.rows[0][3:]] == [0, 0]  # type: ignore[union-attr]  # estimates
+    one: dict[str, Any] = {"d": {"a": 1}, "e": {}}
+    for cell in csbdata.score({}, one, one).tables()[0].rows[0][3:]:
+        assert (cell.value, cell.interval.low) == (1, 1)  # type: ignore[union-attr]  # estimates
 
 
 def _write(path: Path, *lines: object) -> str:

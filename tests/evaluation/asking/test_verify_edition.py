@@ -90,12 +90,36 @@ def test_every_figure_of_an_edition_follows_from_its_rows(
     assert (masks.asked, masks.passed, masks.tested) == (2, 0, 2)
     assert masks.outcomes == {"under_constrained": 2}
     assert (index.edition, index.dataset.asked) == ("2026.11", 2)
+    assert (index.dataset.name, masks.undecided) == ("schemas", 0)
     assert index.dataset.common == 2
     assert differences(tmp_path / "2026.11") == []
     path = tmp_path / "2026.11" / "index.json"
     path.write_text(path.read_text().replace('"asked": 2', '"asked": 3'))
     (found,) = differences(tmp_path / "2026.11")
     assert "index.json: masks" in found
+
+
+def test_what_a_busy_machine_left_undecided_is_counted(
+    tmp_path: Path, schemas: Path
+) -> None:
+    """Of its engine and task, where no run has the row."""
+    only = _run(tmp_path, schemas, "run", only=["crate"])
+    file = only.folder / "attempts.jsonl"
+    row = json.loads(file.read_text())
+    row |= {"id": "lid", "result": "undecided", "outcome": None, "fingerprint": ""}
+    with file.open("a") as opened:
+        opened.write(json.dumps(row) + "\n")
+    (engine,) = publish_edition([open_run(only.folder)], tmp_path / "e").engines
+    masks = engine.tasks["masks"]
+    assert not isinstance(masks, str)
+    assert (masks.asked, masks.undecided) == (1, 1)
+
+
+def test_times_have_three_digits() -> None:
+    """Whatever their size; a time that is missing stays so."""
+    times = (None, 0, 7, 0.4, 1_234.5, 98_765_432)
+    found = [module._rounded(ns) for ns in times]
+    assert found == [None, 0, 7, 0, 1_230, 98_800_000]
 
 
 def test_the_index_is_as_its_published_schema_says(
