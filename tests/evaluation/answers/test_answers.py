@@ -23,6 +23,7 @@ from evaluation.answers.extraction import (
 )
 from evaluation.answers.json_answers import MOST_LEVELS, JsonProblem, read_json_answer
 from evaluation.core.records import Response
+from tests.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,38 +68,7 @@ def test_a_whole_surrogate_pair_is_a_character() -> None:
 
 
 #: Policy, text, what is taken out, what is wrong.
-_EXTRACTED = [
-    ("raw", ' {"a": 1}\n', '{"a": 1}', ""),
-    ("raw", "```json\n{}\n```", "```json\n{}\n```", ""),
-    ("outer_fence", '{"a": "```"}', '{"a": "```"}', ""),
-    ("outer_fence", '```json\n{"a": 1}\n```', '{"a": 1}', ""),
-    ("outer_fence", "```\n[1]\n```  ", "[1]", ""),
-    ("outer_fence", '```json\n{"a": "```x"}\n```', '{"a": "```x"}', ""),
-    ("outer_fence", '```json\n{"a": 1}', '{"a": 1}', "unclosed_fence"),
-    ("outer_fence", '```{"a": 1}```', '{"a": 1}', ""),
-    ("outer_fence", '```json {"a": 1} ```', '{"a": 1}', ""),
-    ("outer_fence", '```json{"a":1}```', '{"a":1}', ""),
-    ("outer_fence", "```[1]```", "[1]", ""),
-    ("outer_fence", '```"a b"```', '"a b"', ""),
-    ("outer_fence", "```true```", "true", ""),
-    ("outer_fence", "Here:\n```json\n{}\n```", "Here:\n```json\n{}\n```", ""),
-    ("strict_fence", '[{"id": 1}]', '[{"id": 1}]', ""),
-    ("strict_fence", 'Here:\n```json\n[{"id": 1}]\n```', '[{"id": 1}]', ""),
-    ("strict_fence", '```json\n["```"]\n```', '["```"]', ""),
-    ("strict_fence", "```json\n[1]", None, "unclosed_fence"),
-    ("strict_fence", "```\n[1]\n```\nor\n```\n[2]\n```", "[1]", ""),
-    ("first_fence", "```json\n{}\n``` and ```[]```", "{}", ""),
-    ("first_fence", "```[1]```", "[1]", ""),
-    ("first_fence", "```.json\n{}\n```", "{}", ""),
-    ("first_fence", "{}", None, "no_fence"),
-    ("first_fence", "```json\n{}", None, "unclosed_fence"),
-    ("strip_all_backticks", '```json\n{"a": "```"}\n```', '{"a": ""}', ""),
-    ("strip_all_backticks", '{"a": "```"}', '{"a": "```"}', ""),
-    ("outer_braces", 'Sure: {"a": {}} - done', '{"a": {}}', ""),
-    ("outer_braces", "[1, {}] ok", "[1, {}]", ""),
-    ("outer_braces", 'Here {"a": 1', '{"a": 1', ""),
-    ("outer_braces", "nothing", None, "no_braces"),
-]
+_EXTRACTED = table(__file__, "extracted")
 
 
 @pytest.mark.parametrize(
@@ -135,43 +105,7 @@ def test_a_fence_tells_its_language_and_what_stands_around_it() -> None:
 
 
 #: Text, answer, thinking, whether it never ended.
-_THOUGHT = [
-    ('{"a": 1}', '{"a": 1}', "", False),
-    ("<think>Two?</think>[2]", "[2]", "Two?", False),
-    ("<think>a</think>\n<think>b</think>\n[2]", "[2]", "a\nb", False),
-    ("<think>a<think>b</think>c</think>[2]", "[2]", "<think>a<think>b</think>c", False),
-    ("<think>no <think> tags</think>\n{}", "{}", "no <think> tags", False),
-    ("<THINK>a</Think>{}", "{}", "a", False),
-    ('<think>a</think>{"b": "</think>"}', '{"b": "</think>"}', "a", False),
-    ("\ufeff{}", "{}", "", False),
-    ("so it is two</think>\n[2]", "[2]", "so it is two", False),
-    ("<think>I wonder {", "", "I wonder {", True),
-    ("[THINK]x[/THINK] [2]", "[2]", "x", False),
-    ("Well. <think>x</think> [2]", "Well.  [2]", "x", False),
-    ('{"tag": "<think>x</think>"}', '{"tag": "<think>x</think>"}', "", False),
-    ("<think></think>{}", "{}", "", False),
-    ("<seed:think>a</seed:think>{}", "{}", "a", False),
-    ("\u25c1think\u25b7a\u25c1/think\u25b7{}", "{}", "a", False),
-    ("<thought>a</thought>{}", "{}", "a", False),
-    ("{}<|im_end|>", "{}", "", False),
-    ("{}<\uff5cend\u2581of\u2581sentence\uff5c>", "{}", "", False),
-    ("{}<eos>", "{}", "", False),
-    ("{} </s>\n<|endoftext|>", "{}", "", False),
-    (
-        (
-            "<|channel|>analysis<|message|>hm<|end|><|start|>assistant"
-            "<|channel|>final<|message|>{}<|return|>"
-        ),
-        "{}",
-        "<|channel|>analysis<|message|>hm<|end|><|start|>assistant",
-        False,
-    ),
-    ("<|channel|>analysis<|message|>hm", "", "<|channel|>analysis<|message|>hm", True),
-    ("<|channel|>final <|constrain|>json<|message|>{}", "{}", "", False),
-    ('{"a": "<|channel|>final<|message|>"}',) * 2 + ("", False),
-    ("analysisWe add.assistantfinal{}", "{}", "We add.", False),
-    ("", "", "", False),
-]
+_THOUGHT = table(__file__, "thoughts")
 
 
 @pytest.mark.parametrize(("text", "answer", "thinking", "unclosed"), _THOUGHT)

@@ -41,6 +41,7 @@ from evaluation.walking.generation_session import _TextUnderWay
 from evaluation.walking.run import _Work
 from evaluation.walking.walk_session import refusal_reason
 from tests.evaluation.measuring import measured, miniature, request_of, sample
+from tests.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -360,58 +361,17 @@ def test_both_answers_make_a_row() -> None:
     assert row.walks[1].verdict is WalkVerdict.NOT_RUN
 
 
-_GONE = ProcessResult(ending=Ending.CRASH, detail="killed by SIGSEGV")
-_ADDRESS = "at 0x7f00deadbeef of 0x12"
-
-
 @pytest.mark.parametrize(
     ("answers", "end", "expected"),
-    [
-        ([_COMPILED, None], _GONE, ("crash", "walk", "killed by SIGSEGV")),
-        ([None], _GONE, ("crash", "compile", "killed by SIGSEGV")),
-        (
-            [None],
-            _GONE._replace(for_want_of_core=True),
-            ("undecided", "compile", "killed by SIGSEGV"),
-        ),
-        (
-            [{"refusal": _ADDRESS}, {}],
-            None,
-            ("compile_error", "compile", "at 0x... of 0x12"),
-        ),
-        (
-            [_COMPILED, {"late": "not in time"}],
-            None,
-            ("timeout", "walk", "not in time"),
-        ),
-        (
-            [_COMPILED, {"late": "no core", "for_want_of_core": True}],
-            None,
-            ("undecided", "walk", "no core"),
-        ),
-        (
-            [_COMPILED, {"walks": [{"verdict": "engine_error", "detail": "no fuel"}]}],
-            None,
-            ("engine_error", "walk", "no fuel"),
-        ),
-        (
-            [_COMPILED | {"printed_too_much": True}, _WALKED],
-            None,
-            ("too_much_output", "compile", "it printed over 60 MiB"),
-        ),
-        (
-            [_COMPILED, _WALKED | {"printed_too_much": True}],
-            None,
-            ("too_much_output", "walk", "it printed over 60 MiB"),
-        ),
-    ],
+    table(__file__, "ends"),
 )
 def test_an_end_is_the_result(
-    answers: list[Json], end: ProcessResult | None, expected: tuple[str, str, str]
+    answers: list[Json], end: dict[str, Any] | None, expected: list[str]
 ) -> None:
     """In the words of whoever saw it, without addresses in memory."""
-    row = _row(*answers, end=end)
-    assert (row.result, row.phase, row.detail) == expected
+    ended = end and ProcessResult(**{**end, "ending": Ending(end["ending"])})
+    row = _row(*answers, end=ended or None)
+    assert [row.result, row.phase, row.detail] == expected
 
 
 def test_a_row_keeps_what_was_seen_last() -> None:
