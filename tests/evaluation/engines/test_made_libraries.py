@@ -358,3 +358,42 @@ def test_a_mask_that_xgrammar_need_not_fill_allows_all(
     assert matcher.forced() == [3, 1]
     monkeypatch.setattr(_Filled, "everything", False)
     assert not engine.start(None).may_end()
+
+
+def test_an_old_xgrammar_takes_what_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it cannot do is said; a refusal is the same at any time of day."""
+    with pytest.raises(ValueError, match=r"0\.1\.26 has no option any_order"):
+        _engine("xgrammar", monkeypatch, any_order=True)
+    with pytest.raises(ValueError, match="come together"):
+        _engine("xgrammar", monkeypatch, item_separator=",")
+    engine, _ = _engine("xgrammar", monkeypatch, any_order=False)
+
+    def refused(_schema: str) -> None:
+        raise RuntimeError("[12:34:56] /cpp/here.cc:1: refused")
+
+    engine._compiler.compile_json_schema = refused
+    with pytest.raises(RuntimeError, match=r"^/cpp/here\.cc:1: refused$"):
+        engine.compile("{}")
+
+
+def test_forced_text_is_cut_into_the_longest_tokens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What no token spells ends it; it takes a time that is linear in the text."""
+
+    class Counted(dict[bytes, int]):
+        asked = 0
+
+        def __contains__(self, key: object) -> bool:
+            self.asked += 1
+            return super().__contains__(key)
+
+    _, members = _engine("xgrammar", monkeypatch)
+    ids = Counted({b"a": 0, b"ab": 1, b"abc": 2, b"c": 3})
+    engine, cut = SimpleNamespace(ids=ids, longest=3), members["tokens_of"]
+    assert (cut("abac", engine), cut("abz", engine), cut("", engine)) == (
+        *([1, 0, 3], [1], []),
+    )
+    ids.asked = 0
+    assert len(cut("a" * 2_000, engine)) == 2_000
+    assert ids.asked <= 3 * 2_000

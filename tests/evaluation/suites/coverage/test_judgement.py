@@ -30,6 +30,7 @@ from evaluation.suites.coverage.scorer import (
 )
 from evaluation.suites.coverage.suite import SUITE, CoverageSettings, as_published
 from evaluation.suites.coverage.texts import class_of, judgement_of
+from tests.tables import table
 
 _OLD = json.dumps(
     {
@@ -321,21 +322,7 @@ _SCHEMA = json.dumps(
 
 @pytest.mark.parametrize(
     ("value", "trivial"),
-    [
-        (None, True),
-        (True, True),
-        (False, True),
-        ([], True),
-        ({}, True),
-        ("low", True),
-        ("slack", True),
-        ({"tide": 1}, True),
-        ("a long story", False),
-        (7, False),
-        (["low"], False),
-        ({"tide": 1, "when": "now"}, False),
-        ({"other": 1}, False),
-    ],
+    table(__file__, "trivial"),
 )
 def test_what_says_next_to_nothing_is_trivial(value: object, *, trivial: bool) -> None:
     """Bare constants, what an enum spells out, and nothing but what is required."""

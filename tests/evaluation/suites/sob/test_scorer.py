@@ -24,6 +24,7 @@ from evaluation.suites.sob.metrics import (
 from evaluation.suites.sob.records import SobRecord, suite_record
 from evaluation.suites.sob.schemas import compile_schema
 from evaluation.suites.sob.scorer import leaf_mistakes, mistake_of, sob_scorer
+from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -414,19 +415,7 @@ def test_a_schema_that_accepts_nothing_or_is_none(
 
 @pytest.mark.parametrize(
     ("truth", "answer", "expected"),
-    [
-        (42, "42", "type"),
-        (42, "forty-two", "value"),
-        (True, "True", "type"),
-        (True, 1, "value"),
-        (None, "null", "type"),
-        (None, "Oslo", "value"),
-        ("Oslo", None, "value"),
-        (1.5, "1.5", "type"),
-        (1, 1.5, "value"),
-        ([], "x", "value"),
-        ([], {}, "value"),
-    ],
+    table(__file__, "leaf_classes"),
 )
 def test_the_class_of_one_leaf(truth: Json, answer: Json, expected: str) -> None:
     """A right value of a wrong type is a mistake of type; others are of value."""
