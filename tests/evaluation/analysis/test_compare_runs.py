@@ -180,7 +180,7 @@ _WAS = (blocked(2, valid=True), blocked(2))
 _CASES = {name: cases for name, *cases in table(__file__, "held")}
 
 
-def _made(bad: bool = False, **more: Any) -> Row:  # noqa: FBT001, FBT002 (as a row of the table has them)
+def _made(bad: bool = False, **more: Any) -> Row:  # noqa: ANN401, FBT001, FBT002 (as a row of the table has them)
     """Return a row of the table."""
     if "result" in more:
         more["result"] = Result(more["result"])

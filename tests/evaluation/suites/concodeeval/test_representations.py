@@ -146,15 +146,7 @@ def test_the_wording_bugs_of_the_published_templates_are_corrected() -> None:
 
 @pytest.mark.parametrize(
     ("schema", "why"),
-    [
-        (True, "a boolean schema"),
-        ({"type": "string", "pattern": "a: b\n- c"}, "the keyword pattern"),
-        ({"type": ["string", "null"]}, "the type"),
-        ({"type": "string", "format": "a, b"}, "the value of format"),
-        ({"type": "array"}, "an array"),
-        ({"type": "object", "properties": {}}, "an object without"),
-        ({"$ref": "#/$defs/x"}, "the keyword $ref"),
-    ],
+    table(__file__, "inexpressible"),
 )
 def test_a_schema_beyond_the_four_forms_has_no_description(
     schema: Json, why: str
@@ -256,16 +248,7 @@ def test_the_code_of_every_family_compiles(schema: Json) -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [
-        ("size", "size"),
-        ("class", "field_7"),
-        ("json", "field_7"),
-        ("model_config", "field_7"),
-        ("_private", "field_7"),
-        ("Any", "field_7"),
-        ("größe", "field_7"),
-        ("", "field_7"),
-    ],
+    table(__file__, "field_names"),
 )
 def test_a_field_has_its_propertys_name_where_that_is_safe(
     name: str, expected: str

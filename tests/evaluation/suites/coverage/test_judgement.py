@@ -240,18 +240,7 @@ def test_the_published_checkers_refuse_every_address(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "listing_10", "published"),
-    [
-        ("{}", True, True),
-        ("```json\n{}\n```", False, True),
-        ("```\n{}\n```", False, True),
-        ("\n {} \n", True, True),
-        ("null", True, False),
-        ("true", True, True),
-        ('"json"', True, True),
-        ("Here it is: {}", False, False),
-        ("", False, False),
-        ("NaN", True, True),
-    ],
+    table(__file__, "fences"),
 )
 def test_fences_go_and_null_is_eaten(
     text: str, *, listing_10: bool, published: bool

@@ -170,16 +170,7 @@ def test_a_scorer_tells_two_records_of_one_key_apart() -> None:
 @_BOTH
 @pytest.mark.parametrize(
     "schema",
-    [
-        {"$ref": "#"},
-        {"allOf": [{"$ref": "#"}]},
-        {"properties": {"a": {"pattern": "(a+)+$"}}},
-        {"properties": {"a": {"multipleOf": 0.01}}},
-        {"$schema": "https://example.org/nobody-knows"},
-        {"$schema": 7},
-        {"properties": {"a": 1}},
-        {"items": [{"type": "string"}]},
-    ],
+    table(__file__, "troubles"),
     ids=str,
 )
 def test_schemas_of_every_kind_of_trouble(schema: Json, rules: SobSettings) -> None:
@@ -321,15 +312,7 @@ def test_one_and_one_point_zero_share_their_words_but_for_the_code() -> None:
 
 @pytest.mark.parametrize(
     ("schema", "answer"),
-    [
-        ({"type": ["string", "null"]}, None),
-        ({"$ref": "#/definitions/s"}, "x"),
-        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, None),
-        ({"type": ["string", "integer"]}, 3),
-        ({"type": "integer"}, 1.0),
-        ({"enum": ["x", 1]}, 1),
-        ({"allOf": [{"$ref": "#/definitions/s"}, {"maxLength": 3}]}, "x"),
-    ],
+    table(__file__, "unions"),
     ids=["null", "ref", "anyOf", "two-types", "1.0", "enum", "allOf"],
 )
 def test_types_behind_references_and_unions(schema: Json, answer: Json) -> None:

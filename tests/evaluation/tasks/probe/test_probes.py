@@ -39,6 +39,7 @@ from evaluation.tasks.probe.profiles import profile_text
 from evaluation.tasks.probe.task import PROBES, all_placed
 from tests.evaluation.servers.contracts import CONTRACTS, Contract
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -266,34 +267,17 @@ def test_what_depends_on_use_is_not_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("unknown", "others", "rules"),
-    [
-        (None, ProbeOutcome.IGNORED, []),
-        (ProbeOutcome.ENFORCED, ProbeOutcome.REFUSED, [("format", "date", "ignored")]),
-        (ProbeOutcome.OVER_STRICT, ProbeOutcome.IGNORED, []),
-        (
-            ProbeOutcome.IGNORED,
-            ProbeOutcome.IGNORED,
-            [("keyword", "format", "ignored")],
-        ),
-        (
-            ProbeOutcome.REFUSED,
-            ProbeOutcome.REFUSED,
-            [("keyword", "format", "refused")],
-        ),
-        (ProbeOutcome.REFUSED, ProbeOutcome.ENFORCED, [("format", "date", "refused")]),
-    ],
+    table(__file__, "undefined_formats"),
 )
 def test_an_undefined_format_stands_for_those_that_are_not_listed(
-    unknown: ProbeOutcome | None,
-    others: ProbeOutcome,
-    rules: list[tuple[str, str, str]],
+    unknown: str | None, others: str, rules: list[list[str]]
 ) -> None:
     """Where it is handled as specified, or wrongly, others have no rule of it."""
-    probes = {"format (date)": [others]}
-    probes |= {"format (unknown)": [unknown]} if unknown else {}
+    probes = {"format (date)": [ProbeOutcome(others)]}
+    probes |= {"format (unknown)": [ProbeOutcome(unknown)]} if unknown else {}
     made = tomllib.loads(profile_text("m", "t", "2026-11-25", {"format": probes}))
     found = made.get("rules", [])
-    assert [(it["check"], *it["names"], it["effect"]) for it in found] == rules
+    assert [[it["check"], *it["names"], it["effect"]] for it in found] == rules
     assert made["accepted"] == ["format"]
     assert "note" not in made
 
