@@ -218,25 +218,7 @@ def test_a_probe_is_not_put_where_it_means_nothing() -> None:
         place_probe(probe, "item", BY_NAME["2020-12"])
 
 
-_OUTCOMES = {
-    "minimum": {
-        "minimum": [ProbeOutcome.ENFORCED],
-        "minimum (0)": [ProbeOutcome.ENFORCED],
-    },
-    "not": {"not": [ProbeOutcome.REFUSED, ProbeOutcome.REFUSED]},
-    "uniqueItems": {"uniqueItems": [ProbeOutcome.IGNORED, ProbeOutcome.WARNED]},
-    "pattern": {
-        "pattern": [ProbeOutcome.ENFORCED],
-        "pattern (lookahead)": [ProbeOutcome.REFUSED],
-    },
-    "contains": {"contains": [ProbeOutcome.OVER_STRICT]},
-    "x-unknown": {"x-unknown": [ProbeOutcome.TOLERATED]},
-    "format": {
-        "format (date)": [ProbeOutcome.ENFORCED],
-        "format (uuid)": [ProbeOutcome.IGNORED],
-        "format (unknown)": [ProbeOutcome.TOLERATED],
-    },
-}
+_OUTCOMES = dict(table(__file__, "outcomes"))
 
 
 def test_what_depends_on_use_is_not_told(tmp_path: Path) -> None:
