@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import structs
 
 from curation.system.errors import BadData, BadUsage, NoInput
 from evaluation.analysis.compare_runs import (
+    ExpectedOutcome,
     PairedEngines,
     compare_runs,
     compared_engines,
@@ -275,6 +277,14 @@ def test_engines_of_other_names_are_compared_where_none_is_in_both(
         ("beta 2.0", "gamma 1"),
     ]
     assert answer.tables[0].title == "What passes, paired"
+
+
+def test_an_outcome_names_its_first_wrong_text() -> None:
+    """Texts and tokens count from 1; the others are counted."""
+    case = ExpectedOutcome(engine="e", task="t", schema="s", outcome=Outcome.LIED)
+    words = [str(structs.replace(case, wrong=it)) for it in ({}, {3: 1}, {3: 1, 0: 2})]
+    first, second = "lied: text 4 at token 2", "lied: text 1 at token 3 and 1 more"
+    assert words == ["lied", first, second]
 
 
 def test_every_outcome_has_a_rank() -> None:

@@ -41,13 +41,13 @@ from tests.evaluation.known import known
 from tests.evaluation.servers.loopback import Said, answer, loopback
 from tests.evaluation.suites.envelopes import right_answers
 from tests.slow_cases import first_fast
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from typer.testing import Result as Answer
 
-    from curation.core.json_types import Json
     from evaluation.asking.request import SuiteChoice
 
 
@@ -142,25 +142,14 @@ def test_what_an_engine_left_out_has_one_class_in_every_suite(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "finish", "writing", "failure_class", "envelope"),
-    [
-        ('{"a": 1}', "stop", None, "", "bare"),
-        ("no", "stop", None, "syntax_error", "bare"),
-        ("no", "engine_error", None, "engine_error", "bare"),
-        ('{"a": 1}', "engine_error", None, "", "bare"),
-        ("", "stop", None, "empty", None),
-    ],
+    ("text", "finish", "failure_class", "envelope"), table(__file__, "verdicts")
 )
 def test_a_worker_tells_the_engine_from_the_model(
-    text: str,
-    finish: str,
-    writing: dict[str, Json] | None,
-    failure_class: str,
-    envelope: str | None,
+    text: str, finish: str, failure_class: str, envelope: str | None
 ) -> None:
     """What passes needs no blame; where there is text its envelope is told."""
     handle = start({"suite": "passrate", "settings": {}, "fallback": False})
-    response = Response(record="a", text=text, finish=finish, writing=writing or {})
+    response = Response(record="a", text=text, finish=finish)
     case = ScoringCase(record=Record(id="a", schema="{}"), response=response)
     verdict = handle(msgspec.to_builtins(case))
     assert verdict.failure_class == failure_class
