@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _Object: TypeAlias = "dict[str, UntypedJson]"
 
 
-class Encoder(Codec):
+class Encoder(Codec, frozen=True, dict=True):
     """A codec whose walk goes the other way."""
 
     def encode(self, value: UntypedJson) -> UntypedJson:

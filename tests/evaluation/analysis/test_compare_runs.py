@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import structs
 
 from curation.system.errors import BadData, BadUsage, NoInput
 from evaluation.analysis.compare_runs import (
+    ExpectedOutcome,
     PairedEngines,
     compare_runs,
     compared_engines,
@@ -32,6 +34,7 @@ from evaluation.results.outcomes import RANKS, Outcome
 from evaluation.results.reader import open_run
 from tests.evaluation.known import known
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -175,89 +178,34 @@ def _held_against_file(
 
 
 _WAS = (blocked(2, valid=True), blocked(2))
-_REFUSED = {"result": Result.COMPILE_ERROR, "walks": ()}
 #: Name of a case: rows before, rows now, and the failure.
-_CASES: dict[str, tuple[list[Row], list[Row], list[str]]] = {
-    "the next version, better": (
-        [row(), _bad(id="o2")],
-        [row(engine="alpha 1.1"), row(engine="alpha 1.1", id="o2")],
-        [],
-    ),
-    "better ones make up for nothing": (
-        [row(), _bad(id="o2"), _bad(id="o3")],
-        [_bad(), row(id="o2"), row(id="o3")],
-        ["alpha: 1 worse, 0 cases not run"],
-    ),
-    "a case that was not run": (
-        [row(), row(id="o2")],
-        [row()],
-        ["alpha: 0 worse, 1 case not run"],
-    ),
-    "an engine that was not run": (
-        [row(), row(engine="beta 2.0")],
-        [row()],
-        ["beta: 0 worse, 1 case not run"],
-    ),
-    "a task that was not run": (
-        [row(), row(task="probe")],
-        [row()],
-        ["alpha: 0 worse, 1 case not run"],
-    ),
-    "nothing in common": (
-        [row()],
-        [row(id="o2")],
-        ["alpha: 0 worse, 1 case not run"],
-    ),
-    "another engine alone": (
-        [row(), row(engine="gamma 1")],
-        [row(engine="beta 2.0")],
-        ["alpha: 0 worse, 1 case not run", "gamma: 0 worse, 1 case not run"],
-    ),
-    "undecided is not missing": (
-        [row(), row(id="o2")],
-        [row(), row(id="o2", result=Result.UNDECIDED, walks=())],
-        [],
-    ),
-    "undecided alone": (
-        [row()],
-        [row(result=Result.UNDECIDED, walks=()), row(id="o2")],
-        ["nothing was compared"],
-    ),
-    "another text is wrong": (
-        [row(walks=_WAS)],
-        [row(walks=(blocked(2, valid=True), accepted(valid=False)))],
-        ["alpha: 1 worse, 0 cases not run"],
-    ),
-    "wrong earlier": (
-        [row(walks=_WAS)],
-        [row(walks=(blocked(1, valid=True), blocked(2)))],
-        ["alpha: 1 worse, 0 cases not run"],
-    ),
-    "wrong later": (
-        [row(walks=_WAS)],
-        [row(walks=(blocked(3, valid=True), blocked(2)))],
-        [],
-    ),
-    "a refusal instead of a wrong mask": ([_bad()], [row(**_REFUSED)], []),
-    "a wrong mask instead of a refusal": (
-        [row(**_REFUSED)],
-        [_bad()],
-        ["alpha: 1 worse, 0 cases not run"],
-    ),
-}
+_CASES = {name: cases for name, *cases in table(__file__, "held")}
+
+
+def _made(bad: bool = False, **more: Any) -> Row:  # noqa: ANN401, FBT001, FBT002 (as a row of the table has them)
+    """Return a row of the table."""
+    if "result" in more:
+        more["result"] = Result(more["result"])
+    if "walks" in more:
+        more["walks"] = tuple(
+            accepted(valid=valid) if kind == "accepted" else blocked(at, valid=valid)
+            for kind, at, valid in more["walks"]
+        )
+    return _bad(**more) if bad else row(**more)
 
 
 @pytest.mark.parametrize("hold", [_held, _held_against_file])
 @pytest.mark.parametrize(("old", "new", "failures"), _CASES.values(), ids=_CASES)
 def test_what_is_worse_or_was_not_run_is_a_failure(
     hold: Callable[..., ComparisonResult],
-    old: list[Row],
-    new: list[Row],
+    old: list[dict[str, Any]],
+    new: list[dict[str, Any]],
     failures: list[str],
     tmp_path: Path,
 ) -> None:
     """Against a run and against the file of its outcomes alike."""
-    found = hold(tmp_path, old, new).failures
+    rows = ([_made(**it) for it in side] for side in (old, new))
+    found = hold(tmp_path, *rows).failures
     # A run's engines have their versions, a file's have presets.
     assert [re.sub(r"^(\w+)( [\w.]+)?:", r"\1:", each) for each in found] == failures
 
@@ -329,6 +277,14 @@ def test_engines_of_other_names_are_compared_where_none_is_in_both(
         ("beta 2.0", "gamma 1"),
     ]
     assert answer.tables[0].title == "What passes, paired"
+
+
+def test_an_outcome_names_its_first_wrong_text() -> None:
+    """Texts and tokens count from 1; the others are counted."""
+    case = ExpectedOutcome(engine="e", task="t", schema="s", outcome=Outcome.LIED)
+    words = [str(structs.replace(case, wrong=it)) for it in ({}, {3: 1}, {3: 1, 0: 2})]
+    first, second = "lied: text 4 at token 2", "lied: text 1 at token 3 and 1 more"
+    assert words == ["lied", first, second]
 
 
 def test_every_outcome_has_a_rank() -> None:

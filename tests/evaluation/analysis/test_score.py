@@ -82,6 +82,81 @@ def test_objects_of_a_set_are_paired_for_the_most_right_leaves() -> None:
     assert found["/f/*/n"] == {"right": 1, "exact": 1, "wrong": 1}
 
 
+@pytest.mark.parametrize(("size", "outcome"), [(200, "right"), (201, "wrong")])
+def test_long_arrays_are_compared_by_index(size: int, outcome: str) -> None:
+    """To align them would take too long."""
+    texts = [str(number) for number in range(size)]
+    found = _score({"properties": {"f": _TEXTS}}, {"f": texts}, {"f": texts[1:]})
+    assert +found["/f/*"] == Counter(
+        {outcome: size - 1, "omitted": 1} | ({"exact": size - 1} if size == 200 else {})
+    )
+
+
+def test_members_have_the_rule_of_their_schema_and_other_values_their_type() -> None:
+    """Of `properties` first, otherwise of `additionalProperties`."""
+    schema = {
+        "properties": {"a": {"x-eval": "exact"}, "o": {"properties": {}}},
+        "additionalProperties": {"x-eval": "ignore"},
+    }
+    gold = {"a": "A", "b": "B", "o": {"c": "C", "n": 1, "z": None}}
+    found = _score(schema, gold, {"a": "a", "b": "x", "o": {"c": "c", "n": "1"}})
+    assert found == {
+        "/a": {"wrong": 1},
+        "/o/c": {"right": 1},
+        "/o/n": {"wrong": 1},
+    }
+    assert _score({}, {"o": {"c": 1}}, {"o": "x"}) == {
+        "/o/c": {"omitted": 1},
+        "/o": {"invented": 1},
+    }
+
+
+def test_tables_count_by_document_and_field() -> None:
+    """The worst field first; recall is of gold values, precision of answers."""
+    gold = [(f"d{n}", {"a": "A", "b": n, "c": None}) for n in range(7)]
+    answers: dict[str, Any] = {
+        "d0": '```json\n{"a": "a", "b": 0}\n```',
+        "d1": {"a": "A", "b": 9},
+        "d2": {"a": "A", "b": 2, "c": "C"},
+        "d3": {"b": 3},
+        "d4": {"a": "A", "b": 4},
+        "d5": "nothing",
+        "x": "{}",
+    }
+    schema = {"properties": {"a": {"x-eval": "text"}}, "required": ["a"]}
+    result = csbdata.score(schema, [*gold, ("d0", {})], answers)
+    whole, fields = result.tables()
+    assert [str(cell).partition(" [")[0] for cell in whole.rows[0]] == [
+        *("28.6 %", "57.1 %", "80.0 %", "0.67", "0.46"),
+    ]
+    assert whole.note.endswith("Answers: 1 in fence, 1 bare.")
+    assert [[str(cell).partition(" [")[0] for cell in row] for row in fields.rows] == [
+        ["/c", "text", "0.00", "- (0 of 0)", "0", "0", "0", "1"],
+        ["/b", "number", "0.67", "57.1 %", "4", "1", "2", "0"],
+        ["/a", "text", "0.73", "57.1 %", "3", "0", "3", "0"],
+    ]
+    assert result.problems == [
+        "gold documents of an id that was there already; the first one counts (1): d0",
+        "answers without gold (1): x",
+        "gold documents without an answer, which count as omitted (1): d6",
+        "answers without JSON, which count as omitted (1): d5",
+        "answers that the schema refuses, which are compared all the same (1): d3",
+    ]
+    many = csbdata.score({}, {f"d{n}": 1 for n in range(7)}, {})
+    assert many.problems[0].endswith("(7): d0, d1, d2, d3, d4 and 2 more")
+    few = csbdata.score({}, {f"d{n}": 1 for n in range(5)}, {})
+    assert few.problems[0].endswith("(5): d0, d1, d2, d3, d4")
+    with pytest.raises(BadData, match="no gold document"):
+        csbdata.score({}, {}, {})
+    empty = csbdata.score({}, {"d": {}}, {"d": {}}).tables()[0]
+    assert str(empty.rows[0][3]) == "-"
+    nothing = csbdata.score({}, {"d": {"a": 1}}, {}).tables()[0]
+    assert [cell.value for cell in nothing.rows[0][3:]] == [0, 0]  # type: ignore[union-attr]  # estimates
+    one: dict[str, Any] = {"d": {"a": 1}, "e": {}}
+    for cell in csbdata.score({}, one, one).tables()[0].rows[0][3:]:
+        assert (cell.value, cell.interval.low) == (1, 1)  # type: ignore[union-attr]  # estimates
+
+
 def _write(path: Path, *lines: object) -> str:
     text = "\r\n".join(it if isinstance(it, str) else json.dumps(it) for it in lines)
     path.write_text(f"\ufeff{text}\r\n", "utf-8")

@@ -20,6 +20,7 @@ from evaluation.commands.eval import evaluate
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
 from tests.evaluation.suites.coverage.written_texts import text_from_row
+from tests.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -182,23 +183,7 @@ def test_a_model_that_is_not_there_is_one_line(data: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("words", "told"),
-    [
-        (("--set", "samples=3"), "temperature=0.7"),
-        (("--compat", "oldest"), "only paper"),
-        (("--set", "price=cheap"), "PROMPT/OUTPUT"),
-        (("--set", "dtype=int1"), "bf16, fp16, fp32"),
-        (("--device", "cuda:9"), "--device cpu"),
-        (("--set", "shots=99"), "say 0 to"),
-        (("--set", "budget=-3"), "`$.budget`"),
-        (("--set", "temperature=inf"), "`$.temperature`"),
-        (("--set", "patience=inf"), "`$.patience`"),
-        (("--set", "compile_seconds=1e11"), "`$.compile_seconds`"),
-        (("--set", "run_seconds=-1"), "`$.run_seconds`"),
-        (("--set", "run_seconds=NaN"), "`$.run_seconds`"),
-        (("--set", "load_seconds=1e999"), "`$.load_seconds`"),
-        (("--set", "repeats=1" + 20 * "0"), "--set repeats: Integer exceeds 64-bit"),
-        (("--set", r'prompt="\ud800"'), "--set prompt: "),
-    ],
+    table(__file__, "refused"),
 )
 def test_what_makes_no_sense_is_told_before_anything_is_written(
     model_folder: Path, data: Path, tmp_path: Path, words: tuple[str, ...], told: str

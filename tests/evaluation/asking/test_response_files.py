@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.download.acquire import FetchSettings
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import BadData, BadUsage, NoInput
 from evaluation.asking.records import read_records, records_of
-from evaluation.asking.request import RunRequest, choose_suite
+from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.response_files import (
     encode_responses,
     parse_response,
     read_responses,
 )
-from evaluation.asking.run import score_file
+from evaluation.asking.run import run, score_file
 from evaluation.asking.scoring import match_responses
 from evaluation.core.records import (
     FREE,
@@ -139,6 +139,12 @@ def test_a_file_is_of_another_layout_or_has_a_broken_record(tmp_path: Path) -> N
     assert caught.value.where == f"{file}:2"
     file.write_text('{"type": "object"}\n')
     assert len(records_of(choose_suite("passrate"), request).records) == 1
+    file.write_bytes(encode_records([Record(id="a"), Record(id="a")]))
+    with pytest.raises(BadData, match="two records are called"):
+        records_of(choose_suite("passrate"), request)
+    file.write_bytes(b"\n")
+    with pytest.raises(NoInput, match="no records"):
+        records_of(choose_suite("passrate"), request)
 
 
 def test_records_of_a_file_are_chosen_by_split(tmp_path: Path) -> None:
@@ -159,6 +165,23 @@ def test_a_record_without_a_schema_is_asked_free_alone() -> None:
     assert (bare.is_asked(FREE), bare.is_asked("llguidance")) == (True, False)
     assert bare.constraint == "true"
     assert _FULL.is_asked("llguidance")
+
+
+def test_a_suite_is_named_to_score_with_and_a_task_or_suite_to_run(
+    tmp_path: Path,
+) -> None:
+    """Without one there is nothing to do, and nothing is written."""
+    with pytest.raises(BadUsage, match="no suite is named"):
+        score_file(RunRequest(), tmp_path / "answers.jsonl")
+    with pytest.raises(BadUsage, match="neither a task nor a suite"):
+        run(RunRequest(tasks=(), engines=["none"], run_dir=tmp_path / "run"))
+    served = ModelOptions(model="http://localhost:1/v1#m")
+    with pytest.raises(BadUsage, match="a server gives no masks"):
+        run(RunRequest(tasks=("masks",), models=[served]))
+    with pytest.raises(BadUsage, match="there is only paper"):
+        choose_suite("passrate", compat="other")
+    assert choose_suite("passrate", compat="paper").compat == "paper"
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("name", ["concodeeval", "ifstruct", "quality", "sob"])

@@ -405,5 +405,7 @@ def test_the_papers_way_is_one_call(tmp_path: Path) -> None:
     bounds = replace(request.bounds, compile_seconds=7.0)
     paper_bounds = replace(request, bounds=bounds).as_paper({"compile_seconds"}).bounds
     assert paper_bounds == replace(paper.bounds, compile_seconds=7.0)
-    assert paper.models[0].compat == "paper"
+    assert (paper.models[0].compat, paper.models[0].dtype) == ("paper", "bf16")
+    given = replace(request.models[0], budget=7).as_paper({"budget", "forced"})
+    assert (given.budget, given.dtype, given.forced_as_paper) == (7, "bf16", False)
     assert paper.engines == request.engines

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from typer.testing import CliRunner
 
@@ -21,6 +22,7 @@ from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.rewording import reworded_records
 from evaluation.asking.run import score_file
 from evaluation.asking.scoring import live_scorer, score_all
+from evaluation.asking.scoring_worker import ScoringCase, start
 from evaluation.commands.options import choose_named_suite
 from evaluation.commands.results import app
 from evaluation.core.records import (
@@ -35,6 +37,7 @@ from tests.evaluation.known import known
 from tests.evaluation.servers.loopback import Said, answer, loopback
 from tests.evaluation.suites.envelopes import right_answers
 from tests.slow_cases import first_fast
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,6 +120,7 @@ def test_every_response_has_a_verdict(troubled: SuiteChoice) -> None:
         "",
     ]
     assert all(verdict.counted for verdict in verdicts)
+    assert not any(verdict.passed for verdict in verdicts if verdict.failure_class)
     assert "SIGABRT" in verdicts[3].reasons[0]
     assert "ValueError: no such thing" in verdicts[4].reasons[0]
 
@@ -131,6 +135,21 @@ def test_what_an_engine_left_out_has_one_class_in_every_suite(name: str) -> None
     )
     (verdict,) = score_all(choice, [(record, refused)], jobs=1)
     assert (verdict.passed, verdict.failure_class) == (False, "engine_error")
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "failure_class", "envelope"), table(__file__, "verdicts")
+)
+def test_a_worker_tells_the_engine_from_the_model(
+    text: str, finish: str, failure_class: str, envelope: str | None
+) -> None:
+    """What passes needs no blame; where there is text its envelope is told."""
+    handle = start({"suite": "passrate", "settings": {}, "fallback": False})
+    response = Response(record="a", text=text, finish=finish)
+    case = ScoringCase(record=Record(id="a", schema="{}"), response=response)
+    verdict = handle(msgspec.to_builtins(case))
+    assert verdict.failure_class == failure_class
+    assert verdict.details.get("envelope") == envelope
 
 
 @pytest.mark.slow

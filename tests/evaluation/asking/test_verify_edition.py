@@ -16,7 +16,7 @@ import pytest
 
 from bench.edition.figures import differences
 from curation.system.atomic_files import atomic_write_bytes
-from curation.system.errors import BadConfiguration, BadData
+from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.system.progress import Quiet
 from evaluation.analysis import publish_edition as module
 from evaluation.analysis.publish_edition import KEY, line_table, publish_edition
@@ -90,12 +90,36 @@ def test_every_figure_of_an_edition_follows_from_its_rows(
     assert (masks.asked, masks.passed, masks.tested) == (2, 0, 2)
     assert masks.outcomes == {"under_constrained": 2}
     assert (index.edition, index.dataset.asked) == ("2026.11", 2)
+    assert (index.dataset.name, masks.undecided) == ("schemas", 0)
     assert index.dataset.common == 2
     assert differences(tmp_path / "2026.11") == []
     path = tmp_path / "2026.11" / "index.json"
     path.write_text(path.read_text().replace('"asked": 2', '"asked": 3'))
     (found,) = differences(tmp_path / "2026.11")
     assert "index.json: masks" in found
+
+
+def test_what_a_busy_machine_left_undecided_is_counted(
+    tmp_path: Path, schemas: Path
+) -> None:
+    """Of its engine and task, where no run has the row."""
+    only = _run(tmp_path, schemas, "run", only=["crate"])
+    file = only.folder / "attempts.jsonl"
+    row = json.loads(file.read_text())
+    row |= {"id": "lid", "result": "undecided", "outcome": None, "fingerprint": ""}
+    with file.open("a") as opened:
+        opened.write(json.dumps(row) + "\n")
+    (engine,) = publish_edition([open_run(only.folder)], tmp_path / "e").engines
+    masks = engine.tasks["masks"]
+    assert not isinstance(masks, str)
+    assert (masks.asked, masks.undecided) == (1, 1)
+
+
+def test_times_have_three_digits() -> None:
+    """Whatever their size; a time that is missing stays so."""
+    times = (None, 0, 7, 0.4, 1_234.5, 98_765_432)
+    found = [module._rounded(ns) for ns in times]
+    assert found == [None, 0, 7, 0, 1_230, 98_800_000]
 
 
 def test_the_index_is_as_its_published_schema_says(
@@ -296,6 +320,41 @@ def test_a_time_out_is_equal_as_far_as_both_walked(
     assert pairs.filter(~pl.col("equal")).height == differing
 
 
+@pytest.mark.parametrize(
+    ("equal", "lines", "holds"), [(49, 50, True), (48, 49, False), (0, 0, False)]
+)
+def test_an_edition_holds_by_nearly_all_of_its_lines(
+    equal: int, lines: int, *, holds: bool
+) -> None:
+    """98 % of one line at least."""
+    pairs = pl.DataFrame({"equal": [n < equal for n in range(lines)]})
+    assert EditionVerdict(pairs=pairs, not_asked=[]).holds is holds
+
+
+def test_a_verdict_shows_outcomes_times_and_what_differs() -> None:
+    """Times of schemas that have one in both; the table of differences, if any."""
+    then: Line = dict.fromkeys(line_table([]).columns) | dict.fromkeys(KEY, "k")
+    then |= {"outcome": "passed", "phase": "", "wrong": "", "valid_accepted": 1}
+    then |= {"invalid_blocked": 1, "compile_ns": 10, "between_ns": 10.0}
+    lines = [then | {"id": f"{number}"} for number in range(4)]
+    now = [
+        lines[0] | {"compile_ns": 30},
+        lines[1] | {"compile_ns": 50, "outcome": "crash", "phase": "walk"},
+        lines[2] | {"compile_ns": 0, "between_ns": 0.0},
+        lines[3] | {"compile_ns": 70, "between_ns": 20.0},
+    ]
+    lines[3]["compile_ns"] = 0
+    pairs = paired_lines(line_table(lines), line_table(now))
+    summary, listed = EditionVerdict(pairs=pairs, not_asked=[]).tables()
+    assert [[str(it).partition(" [")[0] for it in row] for row in summary.rows] == [
+        ["passed", "75.0 %", "4x", "1x"],
+        ["all", "75.0 %", "4x", "1x"],
+    ]
+    assert listed.rows == (("k", "k", "k/1", "passed", "crash walk"),)
+    equal = EditionVerdict(pairs=pairs.filter("equal"), not_asked=[])
+    assert [table.title for table in equal.tables()] == [summary.title]
+
+
 def test_a_draw_holds_rare_outcomes() -> None:
     """At least 20 of every outcome are drawn, or all there are, by the seed alone."""
     lines = [
@@ -309,6 +368,7 @@ def test_a_draw_holds_rare_outcomes() -> None:
     assert len(drawn) == 100
     assert counts[0] == 3
     assert counts[1] >= 20
+    assert len(draw_lines(lines, 1, 7)) == 20 + 3 + 20
     assert drawn == draw_lines(lines[::-1], 100, 7)
     assert drawn != draw_lines(lines, 100, 8)
 
@@ -318,3 +378,8 @@ def test_lines_of_another_file_are_refused(tmp_path: Path) -> None:
     pl.DataFrame({"engine": ["e"]}).write_parquet(tmp_path / ROWS)
     with pytest.raises(BadData, match="no column between_ns"):
         read_rows(tmp_path).to_dicts()
+    with pytest.raises(NoInput, match="No such file"):
+        read_index(tmp_path)
+    (tmp_path / "index.json").write_text("{}")
+    with pytest.raises(BadData, match="not of an edition"):
+        read_index(tmp_path)

@@ -52,39 +52,7 @@ _ENGINES = [
         "interpreter": "/home/a/.venv/bin/python",
     }
 ]
-_WHOLE: dict[str, Any] = {
-    **HEAD,
-    "engines": _ENGINES,
-    "command": ["csbdata", "eval", "--engine", "alpha"],
-    "plan": "p",
-    "code": "c0ffee",
-    "writing": "beef",
-    "data": {"name": "/a/x", "sha256": "1", "splits": [], "instances": "given"},
-    "sources": {"test-suite": {"name": "a", "sha256": "s"}},
-    "tokenizer": {"name": "t", "sha256": "2", "vocab_size": 9},
-    "limits": {"compile_seconds": 40.0, "run_seconds": 40.0, "memory_mb": 4096},
-    "settings": {"seed": 0, "orders": 0, "values": {}},
-    "limit": None,
-    "only": [],
-    "models": {
-        "model": "owner/small",
-        "revision": "r1",
-        "dtype": "bfloat16",
-        "device": "cuda:0",
-        "budget": 4,
-        "temperature": 0.0,
-        "prompt_text": "x" * 500,
-        "prices": None,
-    },
-    "suite": {"suite": "s", "repairs": 0, "data": "/a/r.jsonl", "models": []},
-    "machine": {
-        "processor": "CPU of 2026",
-        "cores": 2,
-        "memory_bytes": 8_000_000_000,
-        "platform": "Linux x86_64",
-        "python": "3.11.9",
-    },
-}
+_WHOLE: dict[str, Any] = {**HEAD, **table(__file__, "header")[0]}
 
 
 def _changed(path: str, value: UntypedJson) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from curation.system.errors import NotPermitted, Unavailable
+from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
 from evaluation.core.records import TokenPrices
 from evaluation.servers.client import (
     DeadlinePassed,
@@ -282,6 +282,33 @@ def test_an_address_holds_the_model_behind_a_number_sign(end: str, model: str) -
     with loopback(lambda _body, _number: answer("{}")) as server:
         (one,) = served_model(f"{server.base}{end}", ["none"], RequestLimits())
     assert (one.connection.base, one.connection.model) == (server.base, model)
+
+
+class _Several(Handler):
+    """Tells of as many models as its test wants."""
+
+    names: tuple[str, ...] = ()
+
+    def do_GET(self) -> None:  # noqa: N802 (the name that http.server wants)
+        """Answer."""
+        content = json.dumps({"data": [{"id": name} for name in self.names]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"), [((), "#NAME (any)"), (tuple("abcdef"), "#NAME (a, b, c, d, e)")]
+)
+def test_which_model_is_meant_has_to_be_said(names: tuple[str, ...], said: str) -> None:
+    """Of a server with several, or with none that it names."""
+    with loopback(lambda _body, _number: Said(), base=_Several, names=names) as server:
+        with pytest.raises(BadConfiguration, match="several models") as caught:
+            served_model(server.base, ["none"], RequestLimits())
+        assert caught.value.then == f"say {server.base}{said}"
+        (one,) = served_model(f"{server.base}#z", ["none"], RequestLimits())
+    assert one.connection.model == "z"
 
 
 def _client(server: Loopback, seconds: float = 5.0) -> ServerClient:

@@ -35,6 +35,7 @@ from tests.evaluation.servers.contracts import (
 )
 from tests.evaluation.servers.loopback import Said, loopback
 from tests.evaluation.suites.coverage.written_texts import text_from_row
+from tests.tables import table
 
 if TYPE_CHECKING:
     from evaluation.suites.coverage.texts import GeneratedText
@@ -194,6 +195,10 @@ def test_a_provider_has_an_address_of_its_own() -> None:
     assert split_provider("http://h/v1#m")[0].name == ""
 
 
+_READ = (
+    *("text", "arguments", "reasoning", "refusal", "finish"),
+    *("prompt_tokens", "output_tokens", "reasoning_tokens"),
+)
 _REQUEST = GenerationRequest(
     record=Record(id="r", group="g", schema="{}"),
     messages=(Message(role="user", content="Hello"),),
@@ -201,16 +206,27 @@ _REQUEST = GenerationRequest(
 )
 
 
-def test_only_a_call_of_a_function_is_an_answer() -> None:
-    """Other items of a response have arguments too, some of them objects."""
-    items = [
-        {"type": "tool_search_call", "arguments": {"query": "ferries"}},
-        {"type": "function_call", "arguments": '{"deck": 2}'},
-    ]
+@pytest.mark.parametrize(("wire", "events", "expected"), table(__file__, "answers"))
+def test_each_event_adds_what_it_says(
+    wire: str, events: list[Any], expected: dict[str, Any]
+) -> None:
+    """Of several texts the first one; what is not told is not known."""
     answer = ServerAnswer()
-    body = {"object": "response", "status": "completed", "output": items}
-    read_event(json.dumps(body).encode(), providers()["responses"].answer, answer)
-    assert (answer.arguments, answer.finish) == ('{"deck": 2}', "completed")
+    for said in events:
+        read_event(json.dumps(said).encode(), providers()[wire].answer, answer)
+    nothing = ServerAnswer()
+    found = {name: getattr(answer, name) for name in _READ}
+    assert found == {name: getattr(nothing, name) for name in _READ} | expected
+
+
+@pytest.mark.parametrize(("length", "size"), [(16_368, 8192), (16_370, 16_384)])
+def test_ollama_makes_room_in_steps(length: int, size: int) -> None:
+    """For half as many tokens as the prompt has bytes, and the answer."""
+    message = Message(role="user", content="x" * length)
+    request = replace(_REQUEST, messages=(message,))
+    assert f'"num_ctx": {size}' in json.dumps(
+        providers()["ollama"].request("m", request, "strict", "{}")
+    )
 
 
 def test_llama_cpp_keeps_no_prompt() -> None:

@@ -41,6 +41,7 @@ from tests.evaluation.servers.loopback import (
     write_through,
 )
 from tests.evaluation.suites.coverage.written_texts import written
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,58 +87,15 @@ def _text(made: Generation) -> GeneratedText:
 
 
 _VALID = '{"deck": 2}'
-_ANSWERS: dict[str, tuple[Said, TextClass, bool]] = {
-    "valid": (answer(_VALID), TextClass.COMPLIANT, True),
-    "violates": (answer("{}"), TextClass.VIOLATES, True),
-    "prose": (answer("A ferry has decks."), TextClass.NOT_JSON, True),
-    "empty": (answer(), TextClass.NOT_JSON, True),
-    "truncated": (answer('{"deck"', finish="length"), TextClass.TRUNCATED, True),
-    "refusal": (answer(refusal="I cannot."), TextClass.REFUSAL, True),
-    "thought": (answer(reasoning_content="Hm."), TextClass.REASONING_ONLY, True),
-    "thought too long": (
-        answer(finish="length", reasoning="Hm."),
-        TextClass.REASONING_ONLY,
-        True,
-    ),
-    "tagged thought": (answer("<think>Hm."), TextClass.THINK_TEXT, True),
-    "closed thought": (answer("<think>Hm.</think>"), TextClass.THINK_TEXT, True),
-    "thought, answer": (
-        answer("<think>Hm.</think>", _VALID),
-        TextClass.COMPLIANT,
-        True,
-    ),
-    "filter": (answer("{", finish="content_filter"), TextClass.CONTENT_FILTER, True),
-    "filtered prompt": (
-        refusal(400, {"error": {"message": "no", "code": "content_filter"}}),
-        TextClass.CONTENT_FILTER,
-        False,
-    ),
-    "aborted": (answer("{", finish="abort"), TextClass.MODEL_ERROR, True),
-    "odd end": (answer("{", finish="paused"), TextClass.UNKNOWN_END, True),
-    "schema": (
-        refusal(400, {"error": {"message": "no", "param": "response_format"}}),
-        TextClass.COMPILE_ERROR,
-        False,
-    ),
-    "temperature": (
-        refusal(400, {"error": {"message": "no", "param": "temperature"}}),
-        TextClass.REQUEST_REFUSED,
-        False,
-    ),
-    "context": (
-        refusal(400, {"error": {"message": "maximum context length is 9"}}),
-        TextClass.PROMPT_TOO_LONG,
-        False,
-    ),
-    "always 500": (refusal(500, "oh no"), TextClass.MODEL_ERROR, False),
-    "always 429": (refusal(429, "later"), TextClass.MODEL_ERROR, False),
-}
+_ANSWERS: dict[str, list[Any]] = {it[0]: it[1:] for it in table(__file__, "endings")}
 
 
 @pytest.mark.parametrize("name", _ANSWERS)
 def test_an_answer_is_in_its_class_and_declares_what_it_shows(name: str) -> None:
     """What has been answered was taken; what was refused or never came was not."""
-    said, expected, declared = _ANSWERS[name]
+    (form, words, more), expected, declared = _ANSWERS[name]
+    forms: dict[str, Callable[..., Any]] = {"answer": answer, "refusal": refusal}
+    said = forms[form](*words, **more)
     (made,), _ = _write(_always(said))
     text = _text(made)
     assert (text.outcome, text.declared) == (expected, declared)

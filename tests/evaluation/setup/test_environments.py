@@ -27,6 +27,7 @@ from evaluation.setup.engine_files import (
     find_engine,
     install_line,
 )
+from evaluation.setup.environment_smoke_test import main
 from evaluation.setup.environments import (
     RECORD,
     NotInstalled,
@@ -447,3 +448,64 @@ def test_formatron_keeps_the_contract_but_for_optional_members() -> None:
         assert answer["ends_at_once"] == [False, False]
         assert answer["special"] == []
         assert answer["refuses"]
+
+
+_TRIED = """
+import json
+from pathlib import Path
+
+class Made:
+    def __init__(self, tokenizer, options):
+        self.allowed = options["allowed"]
+        told = {name: getattr(tokenizer, name) for name in ("vocab_size", "eos_id")}
+        told["special_ids"] = tokenizer.special_ids
+        told["tokens"] = [it and [*it] for it in tokenizer.token_bytes]
+        told["file"] = json.loads(Path(tokenizer.tokenizer_json).read_bytes())
+        Path(options["told"]).write_text(json.dumps(told))
+
+    def compile(self, schema):
+        return json.loads(schema)["type"]
+
+    def start(self, grammar):
+        return self
+
+    def mask(self):
+        return (1 << ord(self.allowed)).to_bytes(33, "little")
+
+load = Made
+"""
+
+
+def test_an_engine_is_tried_on_bytes_and_an_end(tmp_path: Path) -> None:
+    """By a `tokenizer.json` of them; an object has to be allowed to begin."""
+    tokenizers = pytest.importorskip("tokenizers")
+    file, told = tmp_path / "made.py", tmp_path / "told.json"
+    file.write_text(_TRIED, "utf-8")
+    main(str(file), json.dumps({"allowed": "{", "told": str(told)}))
+    with pytest.raises(RuntimeError, match="does not let an object begin"):
+        main(str(file), json.dumps({"allowed": "[", "told": str(told)}))
+    found = json.loads(told.read_text("utf-8"))
+    described = found.pop("file")
+    tokens: list[list[int] | None] = [[byte] for byte in range(256)]
+    assert found == {
+        "vocab_size": 257,
+        "eos_id": 256,
+        "special_ids": [256],
+        "tokens": [*tokens, None],
+    }
+    text = "".join(map(chr, range(0x800)))
+    read = tokenizers.Tokenizer.from_str(json.dumps(described))
+    assert read.encode(text, add_special_tokens=False).ids == [*text.encode()]
+    assert len(described["model"]["vocab"]) == 256
+    (end,) = described["added_tokens"]
+    assert (end.pop("id"), end.pop("content"), end.pop("special")) == (
+        *(256, "<|end|>", True),
+    )
+    assert not any(end.values())
+    assert described["pre_tokenizer"] == described["decoder"]
+    assert described["decoder"] == {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": False,
+    }

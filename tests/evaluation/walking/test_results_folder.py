@@ -25,6 +25,7 @@ from evaluation.walking.run import (
 from evaluation.walking.run_folder import record_end, refuse_taken
 from tests.evaluation.made_runs import row
 from tests.evaluation.walking.opened_folder import open_results_folder
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -219,17 +220,7 @@ def test_the_digests_are_those_of_the_files() -> None:
 
 @pytest.mark.parametrize(
     ("name", "measures"),
-    [
-        ("evaluation/walking/walk_session.py", True),
-        ("evaluation/tokenizers/files.py", True),
-        ("curation/workers/limits.py", True),
-        ("evaluation/generation/loop.py", False),
-        ("evaluation/models/transformers.py", False),
-        ("evaluation/servers/client.py", False),
-        ("curation/instances/judging/grading.py", False),
-        ("curation/validation/metaschemas.py", False),
-        ("evaluation/models/a_folder/that_is_new.py", False),
-    ],
+    table(__file__, "digests"),
 )
 def test_other_code_is_another_digest(
     name: str, *, measures: bool, tmp_path: Path

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
+from ast import literal_eval
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
@@ -16,14 +19,28 @@ import csbdata
 from curation.system.errors import BadUsage
 from curation.workers.limits import Ending, ProcessResult
 from curation.workers.process import Child
-from evaluation.core.cases import Bounds, Case, InstanceWalk, Result, WalkVerdict
+from evaluation.core.cases import (
+    LONG_TEXT,
+    Bounds,
+    Case,
+    InstanceWalk,
+    Result,
+    WalkVerdict,
+)
 from evaluation.results.reader import gaps_of
 from evaluation.walking import engine_process
-from evaluation.walking.engine_process import CoreWaits, Deadline, engine_warnings
+from evaluation.walking.engine_process import (
+    CoreWaits,
+    Deadline,
+    describe_error,
+    engine_warnings,
+)
 from evaluation.walking.engine_worker import PendingCase, build_row
+from evaluation.walking.generation_session import _TextUnderWay
 from evaluation.walking.run import _Work
 from evaluation.walking.walk_session import refusal_reason
 from tests.evaluation.measuring import measured, miniature, request_of, sample
+from tests.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -334,24 +351,94 @@ def _row(*answers: Json, end: ProcessResult | None = None) -> Row:
 def test_both_answers_make_a_row() -> None:
     """Times, warnings and walks are those of the answers."""
     row = _row(_COMPILED, _WALKED)
-    assert (row.result, row.phase) == (Result.OK, "")
+    assert (row.result, row.phase, row.quiet) == (Result.OK, "", True)
     assert (row.compile_ns, row.first_mask_ns, row.rss_bytes) == (7, 9, 11)
     assert row.warnings == ("w", "p")
     assert row.walks[0].mask_ns == (1, 2)
     assert row.walks[0].tokens == 2
+    # The worker ended, or its time was up, before it.
+    assert row.walks[1].verdict is WalkVerdict.NOT_RUN
 
 
-def test_a_walk_without_an_answer_was_not_run() -> None:
-    """The worker ended, or its time was up, before it."""
-    assert _row(_COMPILED, _WALKED).walks[1].verdict is WalkVerdict.NOT_RUN
+@pytest.mark.parametrize(
+    ("answers", "end", "expected"),
+    table(__file__, "ends"),
+)
+def test_an_end_is_the_result(
+    answers: list[Json], end: dict[str, Any] | None, expected: list[str]
+) -> None:
+    """In the words of whoever saw it, without addresses in memory."""
+    ended = end and ProcessResult(**{**end, "ending": Ending(end["ending"])})
+    row = _row(*answers, end=ended or None)
+    assert [row.result, row.phase, row.detail] == expected
 
 
-def test_an_end_is_the_result() -> None:
-    """Where the process ended, in the words of whoever saw it."""
-    end = ProcessResult(ending=Ending.CRASH, detail="killed by SIGSEGV")
-    row = _row(_COMPILED, None, end=end)
-    assert (row.result, row.phase) == (Result.CRASH, "walk")
-    assert row.detail == "killed by SIGSEGV"
+def test_a_row_keeps_what_was_seen_last() -> None:
+    """Memory and printed lines, each line once, and whether all of it was quiet."""
+    many = "[12:34:56] late\n\n late \n" + "\n".join(f"{n}" for n in range(60))
+    end = ProcessResult(ending=Ending.TIMEOUT, by_wall_clock=True, stderr=many)
+    row = _row({"rss_bytes": 5, "quiet": False, "printed": "x" * 1_001}, None, end=end)
+    assert (row.rss_bytes, row.quiet, row.ended_by_wall_clock) == (5, False, True)
+    assert row.warnings[:3] == ("late", "0", "1")
+    assert len(row.warnings) == 50
+    row = _row({"printed": "x" * 1_001, "quiet": False}, _WALKED)
+    assert (row.quiet, row.ended_by_wall_clock) == (False, False)
+    assert len(row.warnings[0]) == 1_000
+    assert _row({}, {}).quiet is None
+
+
+@pytest.mark.parametrize(
+    ("walks", "expected"),
+    [
+        (["mask_gap", "mask_gap"], ["mask_gap", "lied"]),
+        (["accepted", "blocked"], ["accepted", "blocked"]),
+    ],
+)
+def test_a_commit_that_an_invalid_text_needs_is_the_fault(
+    walks: list[str], expected: list[str]
+) -> None:
+    """A mask that lacks its token is right."""
+    row = _row(_COMPILED, {"walks": [{"verdict": it, "at": 0} for it in walks]})
+    assert [walk.verdict for walk in row.walks] == expected
+
+
+def test_a_contradiction_names_the_other_text() -> None:
+    """By its number from 1; the end is allowed like a token."""
+    case = replace(_CASE, walks=(_CASE.walks[0], _CASE.walks[0]))
+    ends: tuple[tuple[dict[str, Json], list[int], str], ...] = (
+        ({"verdict": "blocked", "at": 1}, [5, 6, 7], "this token"),
+        ({"verdict": "unfinished"}, [5, 6], "the end"),
+    )
+    for walk, tokens, said in ends:
+        answers: list[Json] = [{}, {"walks": [{"verdict": "accepted"}, walk]}]
+        pending = PendingCase(case, [[5, 6], tokens], "f", answers=answers)
+        result = build_row("alpha 1.0", pending, None).walks[1]
+        assert result.verdict is WalkVerdict.CONTRADICTED
+        assert result.detail == f"{said} was allowed after the same tokens in text 1"
+
+
+def test_forced_tokens_are_counted_of_one_text() -> None:
+    """Of the first valid one that has tokens and counts; long texts come last."""
+    texts = [
+        (InstanceWalk(text="a", valid=False), [5]),
+        (InstanceWalk(text="b", valid=True), None),
+        (InstanceWalk(text="c", valid=True, label={"apart": True}), [5] * LONG_TEXT),
+        (InstanceWalk(text="d", valid=True), [5] * (LONG_TEXT + 1)),
+        (InstanceWalk(text="e", valid=True), [5]),
+    ]
+    walks, tokens = zip(*texts, strict=True)
+    bounds = Bounds(compile_seconds=3.0, run_seconds=2.0, wall_times=4.0)
+    pending = PendingCase(replace(_CASE, walks=walks), tokens, "f")
+    (compiling, first), (walking, second) = pending.questions(bounds, warm_up=False)
+    assert (compiling, first) == ({"compile": "{}", "warm_up": False}, 3.0)
+    assert (walking["seconds"], walking["wall_seconds"], second) == (2.0, 8.0, 3.0)
+    asked: Any = walking["walks"]
+    assert [it["counts_forced"] for it in asked] == [*[False] * 3, True, False]
+    assert [it["last"] for it in asked] == [*[False] * 3, True, False]
+    assert [it["text"] for it in asked] == [None, "b", "c", "d", "e"]
+    assert [it["tokens"] and len(it["tokens"]) for it in asked][:2] == [1, None]
+    alone = PendingCase(replace(_CASE, walks=()), [], "f")
+    assert len(alone.questions(bounds, warm_up=True)) == 1
 
 
 @pytest.mark.parametrize(
@@ -379,6 +466,122 @@ def test_what_is_no_answer_is_a_protocol_error(answers: tuple[Json, ...]) -> Non
 
 def test_what_an_engine_says_can_be_sent() -> None:
     """Half of a surrogate pair is sent as its escape: no JSON of ours holds one."""
-    odd: Any = SimpleNamespace(warnings=lambda _: ["\ud800"], reason=lambda: "\udfff")
-    assert engine_warnings(odd, None) == ["\\ud800"]
+    odd: Any = SimpleNamespace(
+        warnings=lambda _: ["\ud800", "x" * 2_000] * 40, reason=lambda: "\udfff"
+    )
+    warnings = engine_warnings(odd, None)
+    assert (warnings[0], len(warnings[1]), len(warnings)) == ("\\ud800", 1_000, 50)
     assert refusal_reason(odd) == ": \\udfff"
+    assert engine_warnings(object(), None) == []  # type: ignore[arg-type]  # no warnings
+
+
+def test_a_mistake_in_a_user_s_engine_has_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The innermost of its file; a refusal has none, nor has a file of ours."""
+    path = tmp_path / "mine.py"
+    source = (
+        "def inner(error):\n    raise error\n\ndef outer(error):\n    inner(error)\n"
+    )
+    path.write_text(source, encoding="utf-8")
+    members: dict[str, Any] = {}
+    exec(compile(source, str(path), "exec"), members)  # noqa: S102 (as an engine is)
+    for file, error, said in (
+        (str(path), NameError("x"), "NameError: x (mine.py:2)"),
+        (str(path), ValueError("x" * 3_000), f"ValueError: {'x' * 2_000}"),
+        (engine_process._OUR_ENGINES + "/none.py", NameError("x"), "NameError: x"),
+    ):
+        module = SimpleNamespace(__file__=file)
+        monkeypatch.setitem(sys.modules, "csbdata_engine", module)
+        with pytest.raises(type(error)) as caught:
+            members["outer"](error)
+        assert describe_error(caught.value) == said
+    assert describe_error(NameError("y")) == "NameError: y"
+
+
+_PRINTS = """
+import os, sys
+from evaluation.walking.engine_process import PrintedOutput
+out = os.dup(1)
+printed = PrintedOutput(sys.argv[1], 20_000)
+takes = []
+for size in (0, 3, 9_000, 19_999, 20_000):
+    print("a" * (size - 1), end="b" * (size > 0))
+    takes.append((printed.take(), printed.too_much))
+os.write(2, b"native")
+takes.append((printed.take(), printed.too_much))
+told = [(len(text), text[:1], text[-1:], much) for text, much in takes]
+os.write(out, repr(told).encode())
+"""
+
+
+def test_what_an_engine_prints_comes_back_once(tmp_path: Path) -> None:
+    """By its end where it is long; as much as may be printed is too much."""
+    words = [sys.executable, "-c", _PRINTS, str(tmp_path / "printed")]
+    done = subprocess.run(words, capture_output=True, check=True, text=True)
+    assert literal_eval(done.stdout) == [
+        (0, "", "", False),
+        (3, "a", "b", False),
+        (8 * 1024, "a", "b", False),
+        (8 * 1024, "a", "b", False),
+        (8 * 1024, "a", "b", True),
+        (6, "n", "e", False),
+    ]
+
+
+class _Word:
+    """A matcher of one word, each letter of it forced where the word says so."""
+
+    def __init__(self, word: bytes, forced: int, refused: int) -> None:
+        self.left, self.most, self.refused = [*word], forced, refused
+
+    def forced(self) -> list[int]:
+        return self.left[: self.most]
+
+    def commit(self, token: int) -> bool:
+        good = token != self.refused and self.left[:1] == [token]
+        self.left = self.left[good:]
+        return good
+
+    def may_end(self) -> bool:
+        return not self.left
+
+    def mask(self) -> bytes:
+        return bytes([0, 0b1000_0001]) if self.left else bytes([0, 0x80, 0xFF])
+
+
+def _under_way(word: bytes, forced: int = 0, refused: int = -1) -> tuple[Any, Any]:
+    row = memoryview(bytearray([9] * 2))
+    engine = SimpleNamespace(
+        compile=lambda schema: schema, start=lambda _: _Word(word, forced, refused)
+    )
+    printed = SimpleNamespace(take=lambda: "said")
+    text = _TextUnderWay(engine, printed, row, 2, [8, 9])  # type: ignore[arg-type]  # parts of them
+    assert text.answer({"open": True, "forced": 0}) == {"closed": True}
+    assert text.answer({"compile": "{}"})["printed"] == "said"
+    assert text.answer({"mask": True}) == {"closed": True}
+    return text, row
+
+
+def test_a_text_takes_what_is_forced_and_no_more() -> None:
+    """As many tokens as may be taken; the mask tells of every end."""
+    text, row = _under_way(b"\1\2\3\4", forced=3)
+    assert text.answer({"open": True, "forced": 2}) == {"forced": [1, 2]}
+    assert text.answer({"mask": True})["mask_ns"] >= 0
+    assert [*row] == [0, 0b1000_0000]
+    assert text.answer({"take": 3, "forced": 0}) == {"taken": True, "forced": []}
+    assert text.answer({"take": 4, "forced": 0}) == {"taken": True, "forced": []}
+    text.answer({"mask": True})
+    assert [*row] == [0, 0b1000_0011]
+    assert text.answer({"take": 9, "forced": 2}) == {"taken": False, "forced": []}
+    assert text.answer({"mask": True}) == {"closed": True}
+
+
+def test_an_engine_that_refuses_what_it_forces_is_closed() -> None:
+    """What was taken before is told."""
+    text, _ = _under_way(b"\1\2\3", forced=3, refused=2)
+    assert text.answer({"open": True, "forced": 3}) == {"forced": [1]}
+    assert text.answer({"mask": True}) == {"closed": True}
+    text, _ = _under_way(b"\1\2\3", forced=3, refused=3)
+    assert text.answer({"open": True, "forced": 0}) == {"forced": []}
+    assert text.answer({"take": 1, "forced": 2}) == {"taken": False, "forced": [2]}

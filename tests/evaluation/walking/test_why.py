@@ -12,6 +12,7 @@ from evaluation.core.cases import InstanceResult, InstanceWalk, WalkVerdict, Why
 from evaluation.walking.engine_worker import WalkedText, find_contradictions
 from evaluation.walking.why import OTHER, is_match, why_of
 from tests.evaluation.known import known
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,35 +35,7 @@ def _blocked(text: str, byte: int | None) -> InstanceResult:
 
 @pytest.mark.parametrize(
     ("schema", "text", "expected"),
-    [
-        (_BOUNDED, r'"a|\\b"', "escape/minLength//root"),
-        (_BOUNDED, r'"|\ud83d\ude00"', "surrogate pair/minLength//root"),
-        (_BOUNDED, '"é|"', "end of a string/minLength//root"),
-        (_STRING % '"pattern": "b"', '"|ab"', "character of a string/pattern//root"),
-        (_STRING % '"maxLength": 9, "pattern": "b"', r'"b|\n"', "escape/pattern//root"),
-        ('{"properties": {}}', "|1", "start of a value/properties/without type/root"),
-        (_INSIDE, '{"a": |"x"}', "start of a value/type//property"),
-        ('{"type": "integer"}', "1|.0", "fraction/type//root"),
-        ('{"type": "integer"}', "1|e2", "exponent/type//root"),
-        ('{"minimum": 0}', "|-0", "minus sign/minimum/without type/root"),
-        ('{"minimum": 10}', "12|", "end of a number/minimum/without type/root"),
-        (_TWO, '{"b": 1, |"a": 2}', "member out of order/properties//root"),
-        (
-            _TWO,
-            '{"c": 1, "|a": 2}',
-            "declared member after an undeclared one/properties//root",
-        ),
-        (_TWO, '{|"c": 1}', "undeclared member/properties//root"),
-        (_NAMED, '{"|xy": 1}', "member of a pattern/patternProperties//root"),
-        ('{"type": "array", "minItems": 1}', "[1|]", "end of an array/minItems//root"),
-        (
-            '{"items": {"maxItems": 2}}',
-            "[[1|, 2]]",
-            "next element/maxItems/without type/item",
-        ),
-        (_REF, "4|.5", "fraction/minimum/without type/behind $ref"),
-        (_UNION, '{"a": "x|y"}', "character of a string/enum/in anyOf/property"),
-    ],
+    table(__file__, "blocked"),
 )
 def test_a_blocked_text_is_classed_by_its_place(
     schema: str, text: str, expected: str
@@ -78,33 +51,7 @@ def test_a_blocked_text_is_classed_by_its_place(
 
 @pytest.mark.parametrize(
     ("schema", "text", "expected"),
-    [
-        ('{"required": ["a"]}', "{}", "required/without properties"),
-        (
-            '{"$ref": "#/$defs/a", "required": ["b"], "$defs": {"a": {}}}',
-            "{}",
-            "required/beside $ref",
-        ),
-        ('{"type": "integer", "enum": [1, "a"]}', '"a"', "type/beside enum"),
-        (
-            _STRING % '"pattern": "a", "maxLength": 1',
-            '"aa"',
-            "maxLength/beside pattern",
-        ),
-        ('{"type": "array", "uniqueItems": true}', "[1, 1]", "uniqueItems/"),
-        ('{"allOf": [{}, {"minimum": 3}]}', "1", "minimum/in allOf"),
-        (
-            '{"oneOf": [{}], "properties": {"a": {"type": "null"}}}',
-            '{"a": 1}',
-            "type/below a sibling of oneOf",
-        ),
-        (
-            '{"patternProperties": {"^a": {"minimum": 3}}}',
-            '{"a": 1}',
-            "minimum/in patternProperties",
-        ),
-        ('{"if": {}, "then": {"minimum": 3}}', "1", "if/"),
-    ],
+    table(__file__, "accepted"),
 )
 @pytest.mark.parametrize("labelled", [False, True])
 def test_an_accepted_text_is_classed_by_what_it_violates(

@@ -33,6 +33,7 @@ from evaluation.suites.concodeeval.settings import (
     TextLength,
 )
 from evaluation.suites.concodeeval.xml_answer import read_xml
+from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -343,24 +344,12 @@ def test_an_answer_of_ten_megabytes_is_not_read() -> None:
 
 @pytest.mark.parametrize(
     ("text", "continues", "expected"),
-    [
-        ("```json\n[1]\n```", False, "[1]"),
-        ("Here:\n```\n[1]\n```\n```\n[2]\n```", False, "[1]"),
-        ("[1]\n```", True, "[1]"),
-        ("```yaml\n- 1\n```", True, "- 1"),
-        ("<think>```\n[2]\n```</think>```\n[1]\n```", False, "[1]"),
-        ("[1]", False, AnswerClass.NO_FENCE),
-        ("[1]", True, AnswerClass.NO_FENCE),
-        ("```\n[1]", False, AnswerClass.NO_FENCE),
-        ("```\n```json\n[1]\n```\n```", False, AnswerClass.NO_ANSWER),
-        ("```\n\n```", False, AnswerClass.NO_ANSWER),
-        ("<think>so", False, AnswerClass.NO_ANSWER),
-    ],
+    table(__file__, "fences"),
 )
 def test_the_first_closed_fence_holds_the_answer(
     text: str,
     continues: bool,  # noqa: FBT001 (a parameter of the test)
-    expected: str | AnswerClass,
+    expected: str,
 ) -> None:
     """Unclosed and nested fences have their classes; an open one is gone on from."""
     found = _fenced(text, continues=continues)
@@ -381,27 +370,7 @@ _OBJECT: Json = {
 
 @pytest.mark.parametrize(
     ("text", "schema", "value"),
-    [
-        ("<x>3.5</x>", {"type": "number"}, 3.5),
-        ("<x>many</x>", {"type": "number"}, "many"),
-        ("<x>007</x>", {"type": "number"}, "007"),
-        ("<x>3</x>", {"type": "string"}, "3"),
-        ("<x/>", {"type": "string"}, ""),
-        ("<x/>", {"type": "array"}, []),
-        ("<x/>", {"type": "object"}, {}),
-        ("<x/>", {"type": ["string", "null"]}, None),
-        ("<x><item>1</item><item>2</item></x>", {"items": {"type": "number"}}, [1, 2]),
-        ("<x><n>1</n></x>", {"type": "array", "contains": {"type": "number"}}, [1]),
-        ("<x><item>1</item></x>", {"type": "object"}, {"item": "1"}),
-        ("<x type='list'><a type='int'>1</a></x>", {"type": "object"}, [1]),
-        ("<x type='bool'>maybe</x>", {}, "maybe"),
-        (
-            "<s><count>2</count><on>true</on><gone/><name>1</name></s>",
-            _OBJECT,
-            {"count": 2, "on": True, "gone": None, "name": "1"},
-        ),
-        ("<s><sizes>1</sizes><sizes>2</sizes></s>", _OBJECT, {"sizes": [1, 2]}),
-    ],
+    table(__file__, "untyped"),
 )
 def test_a_value_without_types_is_read_by_its_schema(
     text: str, schema: Json, value: Json

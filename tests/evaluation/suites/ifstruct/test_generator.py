@@ -48,6 +48,7 @@ from evaluation.suites.ifstruct.rows import (
 from evaluation.suites.ifstruct.settings import IfstructSettings
 from evaluation.suites.ifstruct.suite import SUITE, read_rows, suite_record
 from tests.evaluation.suites.ifstruct.rows import published_lines, rows, source
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,18 +157,7 @@ def test_there_are_kinds_enough_and_the_taxonomies_share_none() -> None:
 
 @pytest.mark.parametrize(
     ("before", "after", "said"),
-    [
-        ('"gate_name"', '"name"', "several words"),
-        ('"gate_cm", type', '"gate_name", type', "two fields are called gate_name"),
-        ('values = ["oak", "pine"]', 'values = ["oak"]', "two `values`"),
-        ("minimum = 40, ", "", "a `minimum` below"),
-        ('stress = ["quotes"]', 'stress = ["smells"]', "no such stress: smells"),
-        (', stress = ["quotes"]', "", "no field has a `stress`"),
-        ("Write it plainly.", "Answer in YAML.", "reads like a choice"),
-        ("for a catalogue", "without a code block", "reads like a choice"),
-        ('contexts = ["for a catalogue"]', "contexts = []", "contexts"),
-        ('{ name = "is_locked", type = "boolean" },', "", "under 4 fields"),
-    ],
+    table(__file__, "faults"),
 )
 def test_a_fault_of_a_kind_is_seen(before: str, after: str, said: str) -> None:
     """The check of the kinds sees each fault, and none in a right one."""

@@ -42,6 +42,7 @@ from tests.evaluation.suites.ifstruct.answers.reference import reference_answer
 from tests.evaluation.suites.ifstruct.rows import published_lines, rows, source
 from tests.evaluation.suites.known.ifstruct import known_answers
 from tests.publishing import connected
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -327,17 +328,7 @@ def test_the_wrapper_and_the_count_are_part_of_the_schema_of_an_answer() -> None
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [
-        ({"json_schema": "{"}, "`json_schema` is no JSON text"),
-        ({"seed": None}, "`seed`"),
-        ({"prompt": None}, "`prompt`"),
-        ({"output_format": "xml"}, "xml"),
-        ({"top_level_count": [3, 2]}, "no range"),
-        ({"top_level_count": -1}, "no range"),
-        ({"require_wrapper_key": True}, "names none"),
-        ({"fence": "sometimes"}, "sometimes"),
-        ({"fence": "forbidden:json"}, "only a required fence"),
-    ],
+    table(__file__, "no_rows"),
 )
 def test_a_line_that_is_no_row_is_named(change: dict[str, Json], said: str) -> None:
     """The error names the file, the line and what is wrong with it."""

@@ -160,18 +160,7 @@ def test_title_and_description_stand_before_the_task_line() -> None:
 
 @pytest.mark.parametrize(
     ("schema", "named"),
-    [
-        ({"type": ["string", "null"]}, "string|null"),
-        ({"enum": [1, "a", 2]}, "integer|string"),
-        ({"const": True}, "boolean"),
-        ({"properties": {}}, "object"),
-        ({"items": {}}, "array"),
-        ({"$ref": "#/$defs/n"}, "number"),
-        ({"$ref": "#/$defs/gone"}, "any"),
-        ({"$ref": "https://example.test/x"}, "any"),
-        (True, "any"),
-        ({}, "any"),
-    ],
+    table(__file__, "inferred"),
 )
 def test_a_type_that_is_not_stated_is_inferred(schema: object, named: str) -> None:
     """From values, members, items, or where a reference leads."""

@@ -33,6 +33,7 @@ from evaluation.suites.sob.records import (
     suite_record,
 )
 from evaluation.suites.sob.suite import prompt_of, suite_records
+from tests.tables import table
 
 if TYPE_CHECKING:
     from evaluation.core.records import RecordSet
@@ -255,19 +256,7 @@ def test_other_lines_are_no_published_response() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("{", "no JSON"),
-        ("[1]", "no JSON object"),
-        ('{"record_id": "r", "json_schema": {}}', "no text in 'context'"),
-        (
-            '{"record_id":"r","context":"c","question":"q","json_schema":"{","ground_truth":"1"}',
-            "'json_schema' is no JSON",
-        ),
-        (
-            '{"record_id":"r","context":"c","question":"q","json_schema":"{}"}',
-            "no 'ground_truth'",
-        ),
-    ],
+    table(__file__, "no_records"),
 )
 def test_a_line_that_is_no_record_is_named(
     tmp_path: Path, text: str, expected: str

@@ -24,6 +24,7 @@ from evaluation.suites.sob.metrics import (
 from evaluation.suites.sob.records import SobRecord, suite_record
 from evaluation.suites.sob.schemas import compile_schema
 from evaluation.suites.sob.scorer import leaf_mistakes, mistake_of, sob_scorer
+from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -167,16 +168,7 @@ def test_a_scorer_tells_two_records_of_one_key_apart() -> None:
 @_BOTH
 @pytest.mark.parametrize(
     "schema",
-    [
-        {"$ref": "#"},
-        {"allOf": [{"$ref": "#"}]},
-        {"properties": {"a": {"pattern": "(a+)+$"}}},
-        {"properties": {"a": {"multipleOf": 0.01}}},
-        {"$schema": "https://example.org/nobody-knows"},
-        {"$schema": 7},
-        {"properties": {"a": 1}},
-        {"items": [{"type": "string"}]},
-    ],
+    table(__file__, "troubles"),
     ids=str,
 )
 def test_schemas_of_every_kind_of_trouble(schema: Json, rules: SobSettings) -> None:
@@ -318,15 +310,7 @@ def test_one_and_one_point_zero_share_their_words_but_for_the_code() -> None:
 
 @pytest.mark.parametrize(
     ("schema", "answer"),
-    [
-        ({"type": ["string", "null"]}, None),
-        ({"$ref": "#/definitions/s"}, "x"),
-        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, None),
-        ({"type": ["string", "integer"]}, 3),
-        ({"type": "integer"}, 1.0),
-        ({"enum": ["x", 1]}, 1),
-        ({"allOf": [{"$ref": "#/definitions/s"}, {"maxLength": 3}]}, "x"),
-    ],
+    table(__file__, "unions"),
     ids=["null", "ref", "anyOf", "two-types", "1.0", "enum", "allOf"],
 )
 def test_types_behind_references_and_unions(schema: Json, answer: Json) -> None:
@@ -412,19 +396,7 @@ def test_a_schema_that_accepts_nothing_or_is_none(
 
 @pytest.mark.parametrize(
     ("truth", "answer", "expected"),
-    [
-        (42, "42", "type"),
-        (42, "forty-two", "value"),
-        (True, "True", "type"),
-        (True, 1, "value"),
-        (None, "null", "type"),
-        (None, "Oslo", "value"),
-        ("Oslo", None, "value"),
-        (1.5, "1.5", "type"),
-        (1, 1.5, "value"),
-        ([], "x", "value"),
-        ([], {}, "value"),
-    ],
+    table(__file__, "leaf_classes"),
 )
 def test_the_class_of_one_leaf(truth: Json, answer: Json, expected: str) -> None:
     """A right value of a wrong type is a mistake of type; others are of value."""

@@ -356,25 +356,7 @@ def test_categories_count_once_for_each_kind_of_failure(tmp_path: Path) -> None:
 GOLDEN = Path(__file__).parents[2] / "golden"
 #: The schema that accepts everything.
 ANYTHING = True
-FILES = {
-    "draft2020-12/allOf.json": [
-        suite_case(
-            {"$schema": "https://json-schema.org/draft/2020-12/schema"}, (1, True)
-        ),
-        suite_case({"allOf": [False]}, (1, False), ("é", False)),
-    ],
-    "draft2020-12/const.json": [
-        suite_case({"const": 1}, (1, True), (1.0, True), (2, False))
-    ],
-    "draft2020-12/not.json": [
-        suite_case({"not": {}}, (1, False)),
-        suite_case({"not": False}, (1, True)),
-    ],
-    "draft2020-12/format.json": [suite_case({"format": "date"}, ("", True))],
-    "draft2020-12/refRemote.json": [
-        suite_case({"$ref": "http://localhost:1234/integer.json"}, (1, True))
-    ],
-}
+FILES = dict(table(__file__, "files"))
 
 
 @pytest.fixture

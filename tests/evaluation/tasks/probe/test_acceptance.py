@@ -14,6 +14,7 @@ from curation.core import engine_trials
 from curation.system.errors import BadUsage
 from evaluation.analysis.engine_trials import EngineTrials
 from evaluation.commands.probe import probe
+from evaluation.tasks.probe.acceptance import ask_records
 from tests.evaluation.servers.contracts import CONTRACTS
 from tests.evaluation.servers.loopback import Said, loopback, refusal
 
@@ -118,3 +119,5 @@ def test_a_cost_without_a_price_is_refused_before_anything_is_sent(
         with pytest.raises(BadUsage, match="needs a price"):
             _run(*words)
     assert server.asked == []
+    with pytest.raises(BadUsage, match="no served model"):
+        next(ask_records("smollm2", [], None, print))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ from evaluation.tasks.probe.profiles import profile_text
 from evaluation.tasks.probe.task import PROBES, all_placed
 from tests.evaluation.servers.contracts import CONTRACTS, Contract
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -216,25 +218,7 @@ def test_a_probe_is_not_put_where_it_means_nothing() -> None:
         place_probe(probe, "item", BY_NAME["2020-12"])
 
 
-_OUTCOMES = {
-    "minimum": {
-        "minimum": [ProbeOutcome.ENFORCED],
-        "minimum (0)": [ProbeOutcome.ENFORCED],
-    },
-    "not": {"not": [ProbeOutcome.REFUSED, ProbeOutcome.REFUSED]},
-    "uniqueItems": {"uniqueItems": [ProbeOutcome.IGNORED, ProbeOutcome.WARNED]},
-    "pattern": {
-        "pattern": [ProbeOutcome.ENFORCED],
-        "pattern (lookahead)": [ProbeOutcome.REFUSED],
-    },
-    "contains": {"contains": [ProbeOutcome.OVER_STRICT]},
-    "x-unknown": {"x-unknown": [ProbeOutcome.TOLERATED]},
-    "format": {
-        "format (date)": [ProbeOutcome.ENFORCED],
-        "format (uuid)": [ProbeOutcome.IGNORED],
-        "format (unknown)": [ProbeOutcome.TOLERATED],
-    },
-}
+_OUTCOMES = dict(table(__file__, "outcomes"))
 
 
 def test_what_depends_on_use_is_not_told(tmp_path: Path) -> None:
@@ -261,6 +245,23 @@ def test_what_depends_on_use_is_not_told(tmp_path: Path) -> None:
         "/anyOf/1/format": Effect.IGNORED,
         "/anyOf/2/format": Effect.IGNORED,
     }
+
+
+@pytest.mark.parametrize(
+    ("unknown", "others", "rules"),
+    table(__file__, "undefined_formats"),
+)
+def test_an_undefined_format_stands_for_those_that_are_not_listed(
+    unknown: str | None, others: str, rules: list[list[str]]
+) -> None:
+    """Where it is handled as specified, or wrongly, others have no rule of it."""
+    probes = {"format (date)": [ProbeOutcome(others)]}
+    probes |= {"format (unknown)": [ProbeOutcome(unknown)]} if unknown else {}
+    made = tomllib.loads(profile_text("m", "t", "2026-11-25", {"format": probes}))
+    found = made.get("rules", [])
+    assert [[it["check"], *it["names"], it["effect"]] for it in found] == rules
+    assert made["accepted"] == ["format"]
+    assert "note" not in made
 
 
 _APP = typer.Typer()

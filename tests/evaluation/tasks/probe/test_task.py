@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.cases import Result
 from evaluation.core.run_header import RefusalPattern, TaskSettings
 from evaluation.reporting.printing import as_markdown
@@ -80,6 +80,8 @@ def test_a_draft_has_its_own_probes() -> None:
     assert not keywords & {"prefixItems", "id", "$anchor"}
     with pytest.raises(BadConfiguration, match="draft-03"):
         next(TASK.cases((), TaskSettings(values={"drafts": ["draft-03"]})))
+    with pytest.raises(BadUsage, match="not a list of drafts"):
+        next(TASK.cases((), TaskSettings(values={"drafts": "draft-07"})))
 
 
 def test_a_unit_is_a_schema_and_two_texts() -> None:
