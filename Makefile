@@ -4,8 +4,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
-# A module is compiled when it is first imported; most of them never are.
-PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 # Every file of these lists is held against its digest; they name all that is needed.
 HASHED := --require-hashes --no-deps --no-build-isolation
 # Ours cannot have a digest, and what it needs is there by then.
@@ -169,10 +168,11 @@ $(MODELS): $(CORE) requirements/models.txt
 	$(PIP) $(TORCH)
 	@touch $@
 
+# Most modules of torch and of its neighbours are never imported, so none is compiled.
 $(DEV): $(CORE) requirements/dev.txt
 	@echo "Installing what tests need into $(VENV), torch among it: takes some minutes"
-	$(PIP) $(HASHED) -r requirements/dev.txt
-	$(PIP) $(TORCH)
+	$(PIP) --no-compile $(HASHED) -r requirements/dev.txt
+	$(PIP) --no-compile $(TORCH)
 	@touch $@
 
 # `make wheelhouse LIST=dev` is enough to test without an index.

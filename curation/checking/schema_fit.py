@@ -39,8 +39,8 @@ from curation.system.words import command
 from curation.validation.metaschemas import valid_under
 
 if TYPE_CHECKING:
+    from curation.checking.engine_evidence import Engines
     from curation.core.json_types import Json
-    from curation.fit.engine_evidence import Engines
     from curation.fit.rewriting import Fit
     from curation.relation.comparer import Comparer
     from curation.system.progress import Progress

@@ -144,9 +144,9 @@ def fit(
     With --write, --diff, --rest or --decode the code is 0 if the new schema is
     accepted. Nothing is fetched, and no provider is called without --ask.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.checking.engine_evidence import Engines
     from curation.checking.schema_files import read_schema_files
     from curation.checking.schema_fit import judge_files, requests_of
-    from curation.fit.engine_evidence import Engines
     from curation.sources.readers import Role
     from curation.system.progress import progress_of
 

@@ -9,9 +9,9 @@ import pytest
 
 from curation.checking import check_lints, schema_fit
 from curation.checking.check_lints import property_faults, refused_values
+from curation.checking.engine_evidence import Engines
 from curation.checking.schema_files import SchemaFile
 from curation.checking.schema_fit import judge_files
-from curation.fit.engine_evidence import Engines
 from curation.fit.profile import load_profiles
 from curation.instances.constraints import interpretations
 from curation.json import named_text

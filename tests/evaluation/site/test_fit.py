@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 import pytest
 
+from curation.checking.engine_evidence import Engines
 from curation.checking.schema_files import read_schema_files
 from curation.checking.schema_fit import SchemaFit, judge_schema, requests_of
-from curation.fit.engine_evidence import Engines
 from curation.fit.profile import load_profiles
 from curation.sources.readers import Role
 from curation.system.errors import BadData
