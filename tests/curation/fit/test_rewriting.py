@@ -21,7 +21,7 @@ from curation.fit.equal_edits import branch_by_type, merged, tidied
 from curation.fit.narrowing import without_patterns
 from curation.fit.positions import positions
 from curation.fit.profile import load_profile
-from curation.fit.reshaping import dropped, pairs
+from curation.fit.reshaping import dropped, nullable, pairs
 from curation.fit.rest import rest_of, sentences, whole
 from curation.fit.rewrites import EXACT, SAFE, UNSAFE
 from curation.fit.rewriting import SAFE_CLAIMS, meaning_of
@@ -74,6 +74,16 @@ def test_what_is_dropped_is_told_in_the_order_of_the_schema() -> None:
     schema: dict[str, Json] = dict.fromkeys(names, 1)
     told = shape_of(dropped(schema, frozenset(schema))).dropped
     assert list(told) == list(schema)
+
+
+def test_only_a_plain_object_asks_for_null() -> None:
+    """Neither one that may be of another type nor one with a further keyword."""
+    members: dict[str, Json] = {"properties": {"a": _STRING}}
+    everywhere = Sites(keywords={(): frozenset({"properties"})})
+    for schema in (members, {"type": "object", "minProperties": 1, **members}):
+        assert nullable(schema, everywhere) == schema
+    plain: dict[str, Json] = {"type": "object", **members}
+    assert nullable(plain, everywhere) != plain
 
 
 @pytest.mark.parametrize(

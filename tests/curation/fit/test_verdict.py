@@ -202,6 +202,12 @@ def test_names_of_tools_are_judged(name: str, refusing: str) -> None:
     ]
 
 
+def test_a_name_has_one_fault() -> None:
+    """By the first rule that it breaks: Anthropic has two about the length."""
+    (fault,) = judge_name(Tool("n" * 129, _PLAIN), load_profile("anthropic"))
+    assert fault.effect is Effect.REFUSED
+
+
 def test_two_tools_of_one_name_and_too_many_end_a_request() -> None:
     """Strict tools alone count against Anthropic's limit."""
     profile = load_profile("anthropic")
