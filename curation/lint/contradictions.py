@@ -39,6 +39,7 @@ _BOUNDS: Final = (
     ("minItems", "maxItems"),
     ("minProperties", "maxProperties"),
 )
+LOWER_BOUNDS: Final = frozenset(lower for lower, _ in _BOUNDS)
 
 
 def types_of(value: Json, dialect: Dialect) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Lint
@@ -13,11 +13,12 @@ from curation.json.pointer import pointer
 from curation.lint.contradictions import (
     CONTRADICTIONS,
     FORMATS,
+    LOWER_BOUNDS,
     TABLES,
     FindDefects,
     allows,
 )
-from curation.lint.liveness import dead_names, lonely_keywords
+from curation.lint.liveness import NEEDED_BESIDE, dead_names, lonely_keywords
 from curation.references.reachable import ALL_TYPES, accepted_types, taking_part
 from curation.references.schema import schema_of
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
@@ -200,6 +201,35 @@ _ALL_CHECKS: Final[Mapping[str, FindDefects]] = {
         (name,) for name in dead_names(schema) & dialect.effective
     ),
 }
+#: A check of these finds nothing in a schema without one of the keywords; any other,
+#: nothing in a schema whose members are all known.
+_NEEDED: Final[Mapping[str, Iterable[str]]] = {
+    "newer-keyword": frozenset().union(*_NEWER.values()),
+    "older-keyword": frozenset().union(*_OLDER.values()),
+    "ref-siblings": {"$ref"},
+    "lonely-keyword": NEEDED_BESIDE,
+    UNKNOWN_FORMAT: {"format"},
+    "format-without-string": {"format"},
+    "redos-pattern": {"pattern", "patternProperties"},
+    "hostile-name": {"properties"},
+    "enum-type-conflict": {"enum", "const"},
+    "required-forbidden": {"required"},
+    "crossed-bounds": LOWER_BOUNDS,
+    "type-excludes-keyword": TYPE_OF_KEYWORD,
+}
+
+
+@lru_cache(maxsize=4096)
+def _checks(
+    names: tuple[str, ...], *, is_hidden: bool
+) -> tuple[tuple[str, FindDefects], ...]:
+    """Return the checks that may find something in a schema with these members."""
+    unknown = frozenset(names) - KNOWN_KEYWORDS
+    return tuple(
+        (code, find)
+        for code, find in (_CHECKS if is_hidden else _ALL_CHECKS).items()
+        if not frozenset(names).isdisjoint(_NEEDED.get(code, unknown))
+    )
 
 
 def _members_outside_properties(root: Json) -> Iterator[str]:
@@ -234,7 +264,7 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
     for location in taking_part(schema, dialect):
         part = location.keywords
         is_hidden = dialect.ref_hides_siblings and "$ref" in part
-        for code, find in (_CHECKS if is_hidden else _ALL_CHECKS).items():
+        for code, find in _checks(tuple(part), is_hidden=is_hidden):
             defects |= {
                 Lint(code, location.pointer + pointer(tokens))
                 for tokens in find(part, dialect)
