@@ -200,6 +200,7 @@ class _Invoice(BaseModel):
     total: int
 
 
+@pytest.mark.slow
 def test_a_model_is_a_schema_in_every_call() -> None:
     """Whoever has a model of pydantic has no need to ask it for its schema."""
     schema = _Invoice.model_json_schema()

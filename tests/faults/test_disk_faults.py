@@ -53,6 +53,7 @@ def _steps(
     return int(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", first_fast(1, sorted(SCENARIOS, reverse=True)))
 def test_f35_killed_at_any_step_the_same_command_arrives(
     scenario: str, tmp_path: Path

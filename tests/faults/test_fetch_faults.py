@@ -265,6 +265,7 @@ def test_f4_a_host_that_does_not_answer_is_asked_once(
     assert way == "pip" or "does not answer (" in first.why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pin", "content"),
     [
@@ -297,6 +298,7 @@ def test_f2_another_wheel_of_that_version_is_refused(
     assert _left(settings) == []
 
 
+@pytest.mark.slow
 def test_f2_nothing_of_another_source_archive_is_run(
     index: Server, settings: FetchSettings, tmp_path: Path
 ) -> None:

@@ -160,6 +160,7 @@ def test_f17_large_integers_come_through_a_build_exactly(
     assert integers.decode() in outcome.answer["record"]["json_schema"]
 
 
+@pytest.mark.slow
 def test_f20_a_dialect_that_is_none_is_unsupported() -> None:
     """`$schema` of another type or for another language ends the record by name.
 
@@ -387,6 +388,7 @@ def test_f23_no_rule_follows_a_reference_out(rules: str, tmp_path: Path) -> None
     assert {each.ending for each in outcomes.values()} == {Ending.OK}
 
 
+@pytest.mark.slow
 def test_f23_no_validator_follows_a_reference_out(tmp_path: Path) -> None:
     """jsonschema, jsonschema-rs and fastjsonschema, as they are called here."""
     with _listening(tmp_path / "pipe") as trap:

@@ -86,6 +86,7 @@ def _everything(out: Path) -> str:
     return " ".join(map(str, files)) + held
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     first_fast(

@@ -218,6 +218,7 @@ def test_what_has_no_witness_has_a_reason(
     assert (code, made["answer"], made["reason"]) == (1, answer, reason)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_instances(tmp_path: Path) -> None:
     """Another seed gives others."""
     file = tmp_path / "s.json"

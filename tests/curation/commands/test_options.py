@@ -278,6 +278,7 @@ def test_where_it_is_published_is_kept(drawn: Path) -> None:
     assert (drawn / "README.md").read_text(encoding="utf-8") == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["name", 'a/b", x=("'])
 def test_what_is_no_name_on_the_hub_is_refused(build: Path, value: str) -> None:
     """It would stand in a snippet that others run: exit 2, and nothing is written."""

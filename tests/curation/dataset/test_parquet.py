@@ -307,6 +307,7 @@ def test_no_entries_give_columns_without_rows(tmp_path: Path) -> None:
     assert open_ledger(tmp_path).entries(unique_id="o1") == []
 
 
+@pytest.mark.slow
 def test_more_than_a_batch_keeps_its_order(tmp_path: Path) -> None:
     """Batches of rows and of long texts do not tear a document from its changes."""
     long = change(before='"' + "x" * 3_000_000 + '"')

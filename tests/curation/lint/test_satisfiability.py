@@ -308,6 +308,7 @@ def test_deep_and_wide_schemas_end() -> None:
     assert refute(schema, BY_NAME["draft-07"]) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "schema",
     [

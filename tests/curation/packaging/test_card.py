@@ -341,6 +341,7 @@ def test_the_card_answers_a_strangers_questions_in_a_hundred_lines(
     assert anchors == {anchor(title) for title in titles}
 
 
+@pytest.mark.slow
 def test_the_snippet_of_the_card_runs(sample_build: Path, tmp_path: Path) -> None:
     """As it is typed, in the folder, without a network."""
     (snippet,) = re.findall(

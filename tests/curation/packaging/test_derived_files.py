@@ -361,6 +361,7 @@ def test_features_are_counted_once(sample_build: Path) -> None:
     assert shown == dict(counted.drop_nulls().iter_rows())
 
 
+@pytest.mark.slow
 def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
     """Every plot is there, that of targets if any was asked."""
     tables = statistics_of(open_edition(str(write_build(tmp_path / "build"))))
@@ -593,6 +594,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(tmp_path / "cache")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", BUILD)
 def test_every_config_and_split_loads(
     small_build: Path, cache: str, config: str
@@ -645,6 +647,7 @@ def _kind(config: str) -> UntypedJson:
     return (INSTANCES if config.startswith("instances") else COLUMNS).names
 
 
+@pytest.mark.slow
 def test_every_table_is_in_a_config_that_loads(
     sample_build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -231,6 +231,7 @@ def test_an_extra_that_makes_no_sense_is_refused(
         build(replace(request_for(tmp_path), extras=(extra,)), Quiet())
 
 
+@pytest.mark.slow
 def test_one_source_builds_by_itself(tmp_path: Path) -> None:
     """In place of the ten, which the build says that it lacks; own schemas join it."""
     own = tmp_path / "own"

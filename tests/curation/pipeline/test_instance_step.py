@@ -171,6 +171,7 @@ def test_a_search_without_end_is_no_data(
     assert made["array"].instances
 
 
+@pytest.mark.slow
 def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,6 +85,7 @@ def test_what_is_not_decided_says_how_many_values_were_tried(
     assert (given.only_second, given.second_in_first) == ('"ac"', False)
 
 
+@pytest.mark.slow
 def test_an_explosion_ends_at_the_deadline(
     comparer: Comparer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,6 +120,7 @@ def repaired(schema: UntypedJson) -> Document:
     return current
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_a_document_with_one_refused_place_changes_only_there(
     data: st.DataObject,

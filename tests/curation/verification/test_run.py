@@ -120,6 +120,7 @@ def test_lists_are_files_too(folder: Path) -> None:
     assert said_by(DIGESTS, folder) == ["digests: SHA256SUMS: missing"]
 
 
+@pytest.mark.slow
 def test_a_schema_that_stands_twice_is_noticed(folder: Path) -> None:
     """In another config, under another name, in another split."""
     source = folder / "Kubernetes/train-00000-of-00001.parquet"
@@ -145,6 +146,7 @@ def _consistent(schema: UntypedJson, dialect: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_build_without_the_columns_of_splits_is_told_so(folder: Path) -> None:
     """An edition of before has no clusters; nothing else of it is judged."""
     pl.read_parquet(folder / TABLE).drop("cluster").write_parquet(folder / TABLE)
@@ -166,6 +168,7 @@ CONTRADICTING = [
 ]
 
 
+@pytest.mark.slow
 def test_a_schema_that_is_not_what_its_row_says_is_named(folder: Path) -> None:
     """What a validator refuses, and what contradicts a digest, each with its record."""
     wanted = []
@@ -250,6 +253,7 @@ def test_columns_are_those_of_a_build(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_document_that_took_too_much_is_no_unknown_rule(folder: Path) -> None:
     """The ledger says `limits` of what was too large or too hungry."""
     copies = pl.col("rule") == "duplicates"

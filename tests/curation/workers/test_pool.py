@@ -238,6 +238,7 @@ def test_a_worker_that_is_no_worker_is_a_fault(tmp_path: Path) -> None:
     assert starts.read_text() == "xxx"
 
 
+@pytest.mark.slow
 def test_only_the_units_that_kill_are_blamed() -> None:
     """Everything before and behind them in their batches is answered."""
     batches: list[list[UntypedJson]] = [

@@ -136,6 +136,7 @@ def test_the_index_is_as_its_published_schema_says(
     assert msgspec.to_builtins(read_index(out)) == msgspec.to_builtins(index)
 
 
+@pytest.mark.slow
 def test_scorecards_of_suites_join_an_edition(tmp_path: Path, schemas: Path) -> None:
     """Index, card and the site's page of the method have them, by model and suite."""
     answers = tmp_path / "answers.jsonl"

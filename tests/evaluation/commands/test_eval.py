@@ -245,6 +245,7 @@ def _shrunk(folder: Path) -> BadData:
     return refused.value
 
 
+@pytest.mark.slow
 def test_responses_are_scored_again_with_the_records_of_the_run(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -133,6 +133,7 @@ def test_a_limit_is_said_once(data: Path, tmp_path: Path) -> None:
             assert said.count("a higher limit to resume") == 1, said
 
 
+@pytest.mark.slow
 def test_a_file_of_responses_is_scored_and_gated(data: Path, tmp_path: Path) -> None:
     """A shared setting and one of the suite go to where they belong."""
     file = tmp_path / "answers.jsonl"

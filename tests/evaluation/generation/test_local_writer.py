@@ -158,6 +158,7 @@ def test_logits_that_are_no_numbers_are_an_outcome(
     assert made.tokens == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["none", "llguidance"])
 def test_a_batch_that_does_not_fit_is_halved_and_every_text_goes_on(
     writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch, engine: str
@@ -290,6 +291,7 @@ with engine_sessions(
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_is_left_in_shared_memory(
     tokenizer: TokenizerFiles, tmp_path: Path, number: signal.Signals

@@ -435,6 +435,7 @@ def test_a_slow_compile_holds_up_nobody_else(
     assert [text.result for text in made] == [Result.OK, Result.OK]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "result"),
     [("time.sleep(2)", Result.OK), ("sum(0 for _ in iter(int, 1))", Result.TIMEOUT)],

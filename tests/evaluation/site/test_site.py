@@ -99,6 +99,7 @@ def files(site: Site) -> dict[str, bytes]:
     return {page.path: page.content for page in files_of(site)}
 
 
+@pytest.mark.slow
 def test_a_site_is_safe_whole_and_the_same_each_time(
     site: Site, files: dict[str, bytes]
 ) -> None:

@@ -114,6 +114,7 @@ def test_every_class_has_a_known_answer_that_gets_it(name: str) -> None:
     assert unexpected(choice, _known(name)) == []
 
 
+@pytest.mark.slow
 @_SUITES
 def test_an_answer_is_scored_in_eight_files(name: str) -> None:
     """So many a reader opens to follow one, and as many to prepare a record."""

@@ -433,6 +433,7 @@ def test_a_mirror_comes_first(
     assert not (tmp_path / "cache" / "wheels").exists()
 
 
+@pytest.mark.slow
 def test_another_wheel_is_refused_and_kept_as_evidence(
     index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -453,6 +454,7 @@ def test_a_damaged_cached_wheel_is_fetched_again(index: Path, tmp_path: Path) ->
     assert _sum(kept) == _sum(index / FILE)
 
 
+@pytest.mark.slow
 def test_one_process_fetches_a_wheel(index: Path, tmp_path: Path) -> None:
     """Whoever wants it, a tokenizer or a model: the second waits for the first."""
     settings = _settings(tmp_path)

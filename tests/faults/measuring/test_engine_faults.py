@@ -375,6 +375,7 @@ def test_timed_work_stays_on_one_core_unless_a_vendor_chooses(
     assert os.sched_getaffinity(0) == before
 
 
+@pytest.mark.slow
 def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
     """SIGKILL of the driver leaves no engine behind that hangs, and no file of it."""
     script = (

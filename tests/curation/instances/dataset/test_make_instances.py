@@ -133,6 +133,7 @@ def test_a_schema_may_be_given_as_text() -> None:
     assert witnesses(json.dumps(_SCHEMA)) == witnesses(_SCHEMA)
 
 
+@pytest.mark.slow
 def test_the_count_is_the_most_that_is_looked_for() -> None:
     """One witness is the smallest one; more are more, all distinct."""
     (only,) = witnesses(_SCHEMA, count=1).witnesses
@@ -268,6 +269,7 @@ def test_shared_and_single_validators_agree() -> None:
         assert accepted == [other == number for other in range(30)]
 
 
+@pytest.mark.slow
 def test_time_grows_as_the_schema_does() -> None:
     """Four times the resources take less than nine times the processor time."""
 

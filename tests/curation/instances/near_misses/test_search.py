@@ -78,6 +78,7 @@ def _made(
     return find_near_misses(compiled, find_witnesses(compiled).witnesses, limit=most)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_fast(1, [it.name for it in DIALECTS[::-1]]))
 def test_every_keyword_fails_alone(name: str, subtests: pytest.Subtests) -> None:
     """For each assertion there is a value that fails it and nothing else."""
@@ -102,6 +103,7 @@ def test_the_table_is_complete() -> None:
 _HARD = frozenset(each.name for each in DIALECTS[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_fast(1, [it.name for it in DIALECTS[::-1]]))
 def test_what_every_near_miss_is(name: str, subtests: pytest.Subtests) -> None:
     """It is invalid, fails one keyword, and says which as the validator does.

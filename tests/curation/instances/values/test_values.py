@@ -349,6 +349,7 @@ def test_samples_are_accepted_in_every_draft(name: str) -> None:
     assert len(set(texts)) > 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_patterns_of_formats_are_part_of_them(name: str) -> None:
     """What a format's pattern gives is of the format."""

@@ -245,6 +245,7 @@ def test_a_setting_that_makes_no_sense_is_refused(values: dict[str, Json]) -> No
         choose_suite("concodeeval", values)
 
 
+@pytest.mark.slow
 def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
     tmp_path: Path,
 ) -> None:

@@ -156,6 +156,7 @@ def _without(schema: UntypedJson, keyword: str) -> UntypedJson:
     return schema
 
 
+@pytest.mark.slow
 def test_every_schema_is_one_of_its_dialect() -> None:
     """By the draft's own metaschema."""
     for each in _every():
