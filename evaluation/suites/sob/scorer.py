@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Explained
 from curation.core.json_types import Json
-from curation.json.values import is_number, type_of
 from evaluation.answers.json_answers import (
     JsonAnswer,
     JsonProblem,
@@ -195,9 +194,8 @@ def _same_but_for_type(value: Json, answered: Json, settings: SobSettings) -> bo
     """Return whether two leaves of different types are written alike."""
     if isinstance(value, dict | list) or isinstance(answered, dict | list):
         return False
-    if type_of(value) == type_of(answered) or (
-        is_number(value) and is_number(answered)
-    ):
+    types = {type(value), type(answered)}
+    if len(types) == 1 or types == {int, float}:
         return False
     texts = (text_of_leaf(value, settings), text_of_leaf(answered, settings))
     return texts[0].strip().lower() == texts[1].strip().lower()

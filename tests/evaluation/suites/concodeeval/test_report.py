@@ -11,7 +11,7 @@ from evaluation.core.records import Response, Verdict
 from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
-from evaluation.suites.concodeeval.report import tables
+from evaluation.suites.concodeeval.report import answers_of, macro_f1, tables
 from evaluation.suites.concodeeval.representations import write_sample
 from evaluation.suites.concodeeval.scorer import concode_scorer
 from evaluation.suites.concodeeval.settings import (
@@ -21,7 +21,6 @@ from evaluation.suites.concodeeval.settings import (
     TaskName,
     fields_of,
 )
-from evaluation.suites.concodeeval.task_tables import answers_of, macro_f1
 from tests.evaluation.suites.concodeeval.drawn import made_records, made_schemas
 from tests.evaluation.suites.known.concodeeval import known_answers
 from tests.evaluation.suites.known_answers import first_witness

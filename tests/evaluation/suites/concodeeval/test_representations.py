@@ -16,7 +16,6 @@ from curation.instances.dataset.make_instances import make_instances
 from curation.instances.values.words import split
 from curation.json.values import identity
 from evaluation.data.instance_store import recorded_instances
-from evaluation.suites.concodeeval.answer_text import read_output
 from evaluation.suites.concodeeval.python_code import (
     InexpressibleError,
     class_name,
@@ -32,6 +31,7 @@ from evaluation.suites.concodeeval.representations import (
     write_yaml,
 )
 from evaluation.suites.concodeeval.schemas import generate_schemas
+from evaluation.suites.concodeeval.scorer import read_output
 from evaluation.suites.concodeeval.settings import Output, Read
 from tests.evaluation.suites.concodeeval.drawn import drawn_schemas, made_schemas
 from tests.evaluation.suites.concodeeval.python_runner.python_runner import (

@@ -10,15 +10,17 @@ import pytest
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from evaluation.answers.extraction import triage
 from evaluation.core.records import FREE, Record, Response, Verdict
-from evaluation.suites.concodeeval.answer_text import (
+from evaluation.suites.concodeeval.prompts import shots
+from evaluation.suites.concodeeval.scorer import (
     FREE_RULES,
+    concode_scorer,
     fenced_answer,
     first_fence,
+    locality,
     read_json,
     read_yaml_text,
+    reply_of,
 )
-from evaluation.suites.concodeeval.prompts import shots
-from evaluation.suites.concodeeval.scorer import concode_scorer, locality, reply_of
 from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
     MAX_DEPTH,

@@ -20,15 +20,13 @@ from evaluation.commands.suite import app
 from evaluation.core.records import Response, Verdict
 from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import Estimate
-from evaluation.suites.sob.leaderboard import (
-    CATEGORIES,
-    SOURCES,
-    SourceSummary,
-    standings,
-    summarise,
-    totals_of,
+from evaluation.suites.sob.metrics import (
+    SEVEN,
+    Metric,
+    SobSettings,
+    all_leaves,
+    compile_schema,
 )
-from evaluation.suites.sob.metrics import SEVEN, Metric, SobSettings, all_leaves
 from evaluation.suites.sob.records import (
     PUBLISHED_TOTALS,
     SourceTotal,
@@ -36,8 +34,15 @@ from evaluation.suites.sob.records import (
     suite_record,
     weight_of,
 )
-from evaluation.suites.sob.report import tables
-from evaluation.suites.sob.schemas import compile_schema
+from evaluation.suites.sob.report import (
+    CATEGORIES,
+    SOURCES,
+    SourceSummary,
+    standings,
+    summarise,
+    tables,
+    totals_of,
+)
 from evaluation.suites.sob.scorer import Mistake, PreparedRecord, judge
 from tests.evaluation.suites.known.sob import known_answers
 
@@ -46,8 +51,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.reporting.tables import Table
-    from evaluation.suites.sob.leaderboard import Standing
     from evaluation.suites.sob.records import SobRecord
+    from evaluation.suites.sob.report import Standing
 
 
 @cache

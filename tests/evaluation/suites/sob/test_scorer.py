@@ -18,11 +18,11 @@ from evaluation.suites.sob.metrics import (
     Metric,
     SobSettings,
     all_leaves,
+    compile_schema,
     pointer_of,
     score_answer,
 )
 from evaluation.suites.sob.records import SobRecord, suite_record
-from evaluation.suites.sob.schemas import compile_schema
 from evaluation.suites.sob.scorer import leaf_mistakes, mistake_of, sob_scorer
 from tests.tables import table
 
