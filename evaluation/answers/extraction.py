@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from curation.system.words import counted, shortened
 
@@ -62,8 +62,7 @@ _MARK: Final = "\ufeff"
 _INVISIBLE: Final = f"{_MARK}\u200b"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerParts:
+class AnswerParts(NamedTuple):
     """A model's text in its two parts."""
 
     answer: str
@@ -239,8 +238,7 @@ class TriageRules:
     longest: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MissingAnswer:
+class MissingAnswer(NamedTuple):
     """A response without an answer."""
 
     kind: NoAnswer

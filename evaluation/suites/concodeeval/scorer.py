@@ -214,7 +214,7 @@ def _verdict(
         text = answer.strip()
     if isinstance(text, NotRead):
         return _unreadable(text)
-    read = _read(text, fields.output, compiled.value, settings.reading)
+    read = read_output(text, fields.output, compiled.value, settings.reading)
     if isinstance(read, NotRead):
         return _unreadable(read)
     return _validated(compiled, settings.reading, read.value)
@@ -474,7 +474,7 @@ def not_read(answer: MissingAnswer) -> NotRead:
     return NotRead(why, answer.reason)
 
 
-def _read(
+def read_output(
     text: str, output: Output, schema: Json, reading: SuiteReading
 ) -> Read | NotRead:
     """Return the value of a text; the schema is for XML without types."""

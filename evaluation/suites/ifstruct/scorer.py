@@ -11,9 +11,8 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import yaml
 
@@ -160,8 +159,7 @@ def _judge(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StructureVerdict:
+class StructureVerdict(NamedTuple):
     """All faults of one response by one reading."""
 
     #: The failure that names the row first.
@@ -208,7 +206,7 @@ def verify(
     if published or response.finish != "length" or structure.parsed:
         return structure
     cut = Flaw(Failure.TRUNCATED, "the budget was used up")
-    return replace(structure, findings=(cut, *structure.findings))
+    return structure._replace(findings=(cut, *structure.findings))
 
 
 def _verify_answer(
@@ -229,7 +227,7 @@ def _verify_answer(
     else:
         structure = _verify_value(value, requirements, findings)
     counted = [finding for finding in structure.findings if finding.reading & reading]
-    return replace(structure, findings=tuple(sorted(counted, key=_rank)))
+    return structure._replace(findings=tuple(sorted(counted, key=_rank)))
 
 
 def _verify_value(
@@ -372,8 +370,7 @@ def _scalar_flaws(
         yield Flaw(Failure.ABOVE_MAXIMUM, f"{value} for at most {high}", path)
 
 
-@dataclass(frozen=True, slots=True)
-class Flaw:
+class Flaw(NamedTuple):
     """One fault of a response."""
 
     failure: Failure
@@ -389,8 +386,7 @@ class Flaw:
         return ": ".join(part for part in parts if part)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerValue:
+class AnswerValue(NamedTuple):
     """The value of an answer, with the remarks of its reader."""
 
     value: UntypedJson
@@ -398,8 +394,7 @@ class AnswerValue:
     findings: tuple[Flaw, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeBlock:
+class CodeBlock(NamedTuple):
     """The first code block of a text."""
 
     #: The first word after the opening fence, in lower case; empty if it has none.

@@ -375,8 +375,7 @@ class Expectation:
         return replace(self, truth=truth, leaves=leaves, compared=compared)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordScores:
+class RecordScores(NamedTuple):
     """The scores of one answer."""
 
     #: Every metric, hardened and gated by its definition.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from itertools import product
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -83,8 +82,7 @@ CATEGORIES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceSummary:
+class SourceSummary(NamedTuple):
     """One model on one source: the means of its metrics with their intervals."""
 
     model: str
@@ -157,8 +155,7 @@ def totals_of(records: Iterable[tuple[str, float]]) -> dict[str, SourceTotal]:
     return totals
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(NamedTuple):
     """One model's line of the leaderboard."""
 
     model: str

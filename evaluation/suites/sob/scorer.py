@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.core.documents import Explained
 from curation.core.json_types import Json
@@ -79,8 +78,7 @@ def sob_scorer(settings: SobSettings) -> Scorer:
     return prepare
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedRecord:
+class PreparedRecord(NamedTuple):
     """A record with its compiled schema and the leaves of its truth."""
 
     record: SobRecord
