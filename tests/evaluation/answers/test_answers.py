@@ -149,7 +149,7 @@ _THOUGHT = [
     ('{"a": "<|channel|>final<|message|>"}',) * 2 + ("", False),
     ("analysisWe add.assistantfinal{}", "{}", "We add.", False),
     ("a [THINK] b</think>{}", "{}", "a [THINK] b", False),
-    ("<thin <reasoning> or [THINK]?</think>{}", "{}", None, False),
+    ("<tho <reasoning> [THINK]?</think>{}", "{}", "<tho <reasoning> [THINK]?", False),
     ("<think>I use <thought>x</thought>", "", "I use <thought>x</thought>", True),
     ("", "", "", False),
 ]
