@@ -345,6 +345,8 @@ _KNOWN: Final[dict[tuple[str, str], int]] = {
     # What is inside of a broken value does not count.
     ("quality", "by default passes True, syntax_error"): 1,
     ("quality", "by default, tags in words"): 1,
+    ("sob", "by default passes True, parse"): 1,
+    ("sob", "by default, tags in words"): 1,
     # "no" before a number, and a tag inside of a block's first line.
     ("concodeeval", "by default, tags in words"): 1,
     ("concodeeval", "by default passes True, unclear"): 1,
