@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from curation.json.pointer import at, pointer, tokens_of_fragment
 from curation.json.values import identity, is_number
 from curation.system.errors import BadData
+from curation.system.words import shortened
 from evaluation.answers.json_answers import envelope_of, find_json, usable_schema
 from evaluation.reporting.statistics import Interval, t_quantile
 from evaluation.reporting.tables import Cell, Estimate, Rate, Table
@@ -257,7 +258,7 @@ def score(
         "gold documents that their own schema refuses, which count like others",
     )
     values, unread, envelopes = _values(by_id, right)
-    problems.note(unread, "answers without JSON, which count as omitted")
+    problems.note(unread, "answers without JSON, or too long, which count as omitted")
     problems.note(
         [document_id for document_id, value in values.items() if not accepts(value)],
         "answers that the schema refuses, which are compared all the same",
@@ -320,7 +321,7 @@ class _Problems:
         """Add a line if there are any."""
         if names:
             suffix = f" and {len(names) - _NAMED:,} more" * (len(names) > _NAMED)
-            examples = ", ".join(map(str, names[:_NAMED]))
+            examples = ", ".join(shortened(str(name), 60) for name in names[:_NAMED])
             self.lines.append(f"{description} ({len(names):,}): {examples}{suffix}")
 
     def unique(

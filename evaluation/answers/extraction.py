@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from curation.system.words import counted, shortened
 
@@ -62,8 +62,7 @@ _MARK: Final = "\ufeff"
 _INVISIBLE: Final = f"{_MARK}\u200b"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerParts:
+class AnswerParts(NamedTuple):
     """A model's text in its two parts."""
 
     answer: str
@@ -77,8 +76,9 @@ def split_thinking(text: str) -> AnswerParts:
 
     A tag counts at the beginning of a text, or in a text that does not begin like an
     answer: `{"tag": "<think>"}` is an answer as a whole. Thinking ends at the first
-    closing tag, whatever tags it names. Everything before a lone closing tag is
-    thinking, and everything after a lone opening tag. A byte order mark is dropped.
+    closing tag of its kind, whatever tags it names. Everything before a lone closing
+    tag is thinking, and without one everything after a lone opening tag. A byte order
+    mark is dropped.
 
     Example:
         >>> split_thinking("<think>No <think> tags?</think>[2]").answer
@@ -93,6 +93,7 @@ def split_thinking(text: str) -> AnswerParts:
     outside: list[str] = []
     position = lone = 0
     unclosed = False
+    endless: set[str] = set()
     while not _ANSWER.match(text, position) and (mark := _TAG.search(text, position)):
         start, position = position, mark.end()
         if mark[1] or mark[2]:
@@ -102,8 +103,15 @@ def split_thinking(text: str) -> AnswerParts:
             outside = []
             continue
         outside.append(text[start : mark.start()])
-        closing = f"{mark[0][0]}/{mark[0][1:]}"
-        end = re.compile(re.escape(closing), re.IGNORECASE).search(text, position)
+        closing = f"{mark[0][0]}/{mark[0][1:]}".lower()
+        end = None
+        if closing not in endless:
+            end = re.compile(re.escape(closing), re.IGNORECASE).search(text, position)
+        if end is None:
+            endless.add(closing)
+            if other := _lone_closing(text, position):
+                position = other.start()
+                continue
         thoughts.append(text[position : end.start() if end else len(text)])
         position = end.end() if end else len(text)
         unclosed = end is None and not "".join(outside).strip()
@@ -114,6 +122,17 @@ def split_thinking(text: str) -> AnswerParts:
         thinking="\n".join(map(str.strip, (text[:lone], *thoughts))).lstrip(),
         unclosed=unclosed,
     )
+
+
+def _lone_closing(text: str, position: int) -> re.Match[str] | None:
+    """Return the first closing tag after a position that closes no tag after it."""
+    opened: set[str] = set()
+    for mark in _TAG.finditer(text, position):
+        kind = mark[0].replace("/", "").lower()
+        if (mark[1] or mark[2]) and kind not in opened:
+            return mark
+        opened.add(kind)
+    return None
 
 
 def _without_end_tokens(text: str) -> str:
@@ -219,8 +238,7 @@ class TriageRules:
     longest: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MissingAnswer:
+class MissingAnswer(NamedTuple):
     """A response without an answer."""
 
     kind: NoAnswer

@@ -16,7 +16,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
@@ -60,8 +59,7 @@ class JsonProblem(StrEnum):
     """A string holds half of a surrogate pair."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JsonAnswer:
+class JsonAnswer(NamedTuple):
     """The result of reading one text."""
 
     value: Json = None

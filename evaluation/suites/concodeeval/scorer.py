@@ -1,49 +1,67 @@
 """Score responses: task 1 by the schema, task 2 by the answer's word.
 
-jsonschema-rs validates in the record's dialect. Formats are off in the headline;
-`scores` has both.
+An answer of task 1 is taken out of its fence and read as JSON, YAML or XML. The
+recommended reading of YAML is version 1.2's core schema, in which every JSON text keeps
+its meaning. The paper's is PyYAML's: YAML 1.1 with dates turned into strings, where
+`no` is a boolean and `12:30:45` the number 45045. jsonschema-rs validates in the
+record's dialect. Formats are off in the headline; `scores` has both.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from curation.system.words import shortened
-from evaluation.answers.extraction import MissingAnswer, NoAnswer, triage
-from evaluation.answers.json_answers import code_blocks, compiled_schema
-from evaluation.core.records import Record, Response, Verdict, is_free
-from evaluation.suites.concodeeval.answer_text import (
-    ENGINE_RULES,
-    FREE_RULES,
-    fenced_answer,
-    first_fence,
-    not_read,
-    read_output,
+from curation.json.yaml_reader import (
+    YamlError,
+    YamlFault,
+    YamlOptions,
+    finite,
+    read_yaml,
+    yaml_1_1_scalar,
 )
+from curation.system.words import shortened
+from evaluation.answers.extraction import (
+    MissingAnswer,
+    NoAnswer,
+    Refusals,
+    TriageRules,
+    triage,
+)
+from evaluation.answers.json_answers import (
+    JsonProblem,
+    code_blocks,
+    compiled_schema,
+    read_json_answer,
+)
+from evaluation.core.records import Record, Response, Verdict, is_free
 from evaluation.suites.concodeeval.settings import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
     AnswerClass,
     ConcodeSettings,
     NotRead,
     Output,
+    Read,
     RecordFields,
     SuiteReading,
     TaskName,
     fields_of,
 )
+from evaluation.suites.concodeeval.xml_answer import read_xml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import jsonschema_rs
 
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.json.pointer import Tokens
     from evaluation.core.suite import Judge, Scorer
@@ -106,6 +124,24 @@ _IN_PROSE: Final = {
         r"|\b(?:not valid|invalid)\b",
         re.IGNORECASE,
     ),
+}
+_MARKS: Final = re.compile(r"```(.*?)```", re.DOTALL)
+#: A first line with the name of a language alone.
+_LANGUAGE: Final = re.compile(r"\A[ \t]*\.?[A-Za-z][\w+#-]*[ \t]*\r?\n")
+#: Triage of free answers, and of those under an engine, which hold no thinking.
+FREE_RULES: Final = TriageRules(
+    refusals=Refusals.WITHOUT_TEXT, null_fails=False, longest=MAX_CHARACTERS
+)
+ENGINE_RULES: Final = replace(FREE_RULES, splits_thinking=False)
+#: Faults of a value; the others are classes of the same name.
+_NO_VALUE: Final = (JsonProblem.NOT_A_NUMBER, JsonProblem.LONE_SURROGATE)
+#: All other faults are of syntax.
+_YAML_FAULTS: Final = {
+    YamlFault.TAG: AnswerClass.YAML_TAG,
+    YamlFault.ALIAS: AnswerClass.YAML_ALIAS,
+    YamlFault.TOO_DEEP: AnswerClass.TOO_DEEP,
+    YamlFault.DUPLICATE_NAME: AnswerClass.DUPLICATE_NAME,
+    YamlFault.NOT_JSON: AnswerClass.NOT_JSON,
 }
 
 
@@ -178,12 +214,7 @@ def _verdict(
         text = answer.strip()
     if isinstance(text, NotRead):
         return _unreadable(text)
-    read = read_output(
-        text,
-        fields.output,
-        compiled.value,
-        reading=settings.reading,
-    )
+    read = read_output(text, fields.output, compiled.value, settings.reading)
     if isinstance(read, NotRead):
         return _unreadable(read)
     return _validated(compiled, settings.reading, read.value)
@@ -192,7 +223,7 @@ def _verdict(
 def _validated(compiled: CompiledSchema, reading: SuiteReading, value: Json) -> Verdict:
     validator = compiled.validator_without_formats
     passed = validator.is_valid(value)
-    with_formats = float(compiled.is_valid(value))
+    with_formats = float(compiled.validator.is_valid(value))
     scores = {**_NO_SCORES, "gen_acc": float(passed), "with_formats": with_formats}
     if passed:
         return Verdict(passed=True, scores=scores)
@@ -232,8 +263,7 @@ def _unreadable(read: NotRead) -> Verdict:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Violations:
+class Violations(NamedTuple):
     """The violations of one value."""
 
     #: The number of violations of each keyword, the most frequent first.
@@ -390,3 +420,117 @@ def _published_reply(answer: str) -> str:
     if text.startswith("yes"):
         return "yes"
     return "no" if text.startswith("no") else AnswerClass.UNCLEAR
+
+
+def fenced_answer(
+    answer: str | MissingAnswer, *, continues: bool, output: Output | None = None
+) -> str | NotRead:
+    r"""Return the content of the block that holds the sample.
+
+    That is the last closed block that names the format or no language, as code to check
+    a sample with may follow it.
+
+    Args:
+        answer: The text without thinking.
+        continues: Whether the prompt ended with an open fence, which the text
+            continues. A text that opens a fence itself is read from there.
+        output: The format; None for the first block, as in the published scripts.
+
+    Example:
+        >>> fenced_answer("Here it is:\n```json\n[1]\n```", continues=False)
+        '[1]'
+        >>> fenced_answer("[1]\n```\nThat is all.", continues=True)
+        '[1]'
+    """
+    languages = ("", output, "yml" if output is Output.YAML else "")
+    if isinstance(answer, MissingAnswer):
+        return not_read(answer)
+    if continues and not answer.lstrip().startswith(_FENCE):
+        answer = f"{_FENCE}\n{answer}"
+    content = first_fence(answer)
+    for fenced in code_blocks(answer) if output is not None else ():
+        if fenced.language in languages:
+            content = fenced.content
+    if content is None:
+        detail = "unclosed fence" if _FENCE in answer else "no fence"
+        return NotRead(AnswerClass.NO_FENCE, detail)
+    return content or NotRead(AnswerClass.NO_ANSWER, "the fenced block is empty")
+
+
+def first_fence(text: str) -> str | None:
+    """Return the text between the first two marks of three backticks, if any.
+
+    A first line with the name of a language alone is not part of it. Source: the
+    published scripts.
+    """
+    pair = _MARKS.search(text)
+    return _LANGUAGE.sub("", pair[1]).strip() if pair else None
+
+
+def not_read(answer: MissingAnswer) -> NotRead:
+    """Return a missing answer as unread."""
+    large = answer.kind is NoAnswer.TOO_LARGE
+    why = AnswerClass.TOO_LARGE if large else AnswerClass.NO_ANSWER
+    return NotRead(why, answer.reason)
+
+
+def read_output(
+    text: str, output: Output, schema: Json, reading: SuiteReading
+) -> Read | NotRead:
+    """Return the value of a text; the schema is for XML without types."""
+    if output is Output.JSON:
+        return read_json(text, reading)
+    if output is Output.YAML:
+        return read_yaml_text(text, reading)
+    return read_xml(text, schema, reading)
+
+
+def read_json(
+    text: str, reading: SuiteReading = SuiteReading.RECOMMENDED
+) -> Read | NotRead:
+    """Return the value of a JSON text (RFC 8259).
+
+    In the paper's reading, as in Python's `json`, the last of two equal names counts.
+    """
+    answer = read_json_answer(text)
+    if answer.problem is not None:
+        in_value = answer.problem in _NO_VALUE
+        why = AnswerClass.NOT_JSON if in_value else AnswerClass(answer.problem)
+        return NotRead(why, answer.detail)
+    if answer.duplicates and reading is not SuiteReading.PAPER:
+        detail = f"the member {answer.duplicates[0][:80]!r} stands twice"
+        return NotRead(AnswerClass.DUPLICATE_NAME, detail)
+    return Read(answer.value)
+
+
+def read_yaml_text(
+    text: str, reading: SuiteReading = SuiteReading.RECOMMENDED
+) -> Read | NotRead:
+    """Return the value of a YAML text; aliases are not followed."""
+    options = _YAML_1_1 if reading is SuiteReading.PAPER else _YAML_1_2
+    try:
+        return Read(read_yaml(text, options).value)
+    except YamlError as error:
+        why = _YAML_FAULTS.get(error.fault, AnswerClass.SYNTAX)
+        return NotRead(why, error.detail[:200])
+
+
+def _json_name(_text: str, value: UntypedJson) -> str:
+    """Return the name of a member as `json.dumps` writes it."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _paper_scalar(text: str, tag: str | None = None) -> UntypedJson:
+    """Return a scalar as `yaml.safe_load` and `json.dumps(default=str)` have it."""
+    value = yaml_1_1_scalar(text, tag, normalize_dates=True)
+    return finite(value, text) if isinstance(value, float) else value
+
+
+_YAML_1_2: Final = YamlOptions(
+    name=_json_name, merge_keys=False, max_values=None, max_depth=MAX_DEPTH
+)
+_YAML_1_1: Final = replace(_YAML_1_2, scalar=_paper_scalar, unique_names=False)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -89,15 +88,13 @@ class AnswerClass(Explained):
     WRONG_ANSWER = ("wrong_answer", "yes for a rejected sample, or the reverse")
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """The value of a text."""
 
     value: Json
 
 
-@dataclass(frozen=True, slots=True)
-class NotRead:
+class NotRead(NamedTuple):
     """The reason why a text has no value."""
 
     why: AnswerClass

@@ -13,9 +13,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Final, NoReturn
+from xml.etree import ElementTree
 from xml.parsers import expat
 
 from curation.core.json_types import Json
@@ -57,7 +57,7 @@ def read_xml(text: str, schema: Json, reading: SuiteReading) -> Read | NotRead:
     if isinstance(root, NotRead):
         return root
     if reading is SuiteReading.PAPER:
-        return Read({root.name: _as_xmltodict(root)})
+        return Read({root.tag: _as_xmltodict(root)})
     try:
         return Read(_value(root, schema))
     except _DuplicateError as error:
@@ -70,44 +70,44 @@ class _DuplicateError(Exception):
     """A repeated member."""
 
 
-def _value(element: XmlElement, schema: Json) -> Json:
+def _value(element: ElementTree.Element, schema: Json) -> Json:
     """Return the value of an element.
 
     Raises:
         ValueError: a number that JSON lacks, or a wrong escape.
     """
-    match element.attributes.get("type"):
+    match element.get("type"):
         case "str":
-            return _text(element)
+            return _unescaped(_text_of(element), element)
         case "int" | "float":
-            return _scalar(element.text.strip(), ("number",))
+            return _scalar(_text_of(element).strip(), ("number",))
         case "bool":
-            return _scalar(element.text.strip(), ("boolean",))
+            return _scalar(_text_of(element).strip(), ("boolean",))
         case "null":
-            return None if not element.text.strip() else element.text
+            return None if not _text_of(element).strip() else _text_of(element)
         case "dict":
-            return _members(element.children, schema)
+            return _members(element, schema)
         case "list":
-            return [_value(child, _item_schema(schema)) for child in element.children]
+            return [_value(child, _item_schema(schema)) for child in element]
     return _untyped(element, schema)
 
 
-def _untyped(element: XmlElement, schema: Json) -> Json:
+def _untyped(element: ElementTree.Element, schema: Json) -> Json:
     types = _types(schema)
-    if element.children:
-        names = [child.name for child in element.children]
+    if len(element):
+        names = [child.tag for child in element]
         is_list = set(names) == {ITEM} and "object" not in types
         if is_list or ("array" in types and "object" not in types):
-            return [_value(child, _item_schema(schema)) for child in element.children]
-        return _members(element.children, schema)
-    text = element.text.strip()
+            return [_value(child, _item_schema(schema)) for child in element]
+        return _members(element, schema)
+    text = _text_of(element).strip()
     if not text and "array" in types:
         return []
     # A root without a type is an object, as `json2xml` writes it.
     if not text and ("object" in types or not types):
         return {}
     value = _scalar(text, [name for name in types if name in _SCALARS])
-    return _text(element) if isinstance(value, str) else value
+    return _unescaped(_text_of(element), element) if isinstance(value, str) else value
 
 
 def _scalar(text: str, types: Sequence[str]) -> Json:
@@ -124,9 +124,9 @@ def _scalar(text: str, types: Sequence[str]) -> Json:
     return text
 
 
-def _members(children: Sequence[XmlElement], schema: Json) -> Json:
+def _members(children: Iterable[ElementTree.Element], schema: Json) -> Json:
     """Return an object; elements of one name are the items of an array."""
-    by_name: dict[str, list[XmlElement]] = {}
+    by_name: dict[str, list[ElementTree.Element]] = {}
     for child in children:
         by_name.setdefault(_name(child), []).append(child)
     members: dict[str, Json] = {}
@@ -134,7 +134,7 @@ def _members(children: Sequence[XmlElement], schema: Json) -> Json:
         inner = _property_schema(schema, name)
         if len(elements) == 1:
             members[name] = _value(elements[0], inner)
-        elif any("type" in element.attributes for element in elements):
+        elif any("type" in element.attrib for element in elements):
             raise _DuplicateError(f"the member {name[:80]!r} stands twice")
         else:
             items = _item_schema(inner)
@@ -142,17 +142,13 @@ def _members(children: Sequence[XmlElement], schema: Json) -> Json:
     return members
 
 
-def _name(element: XmlElement) -> str:
-    name = element.attributes.get("name") if element.name == KEY else None
-    return element.name if name is None else _unescaped(name, element)
+def _name(element: ElementTree.Element) -> str:
+    name = element.get("name") if element.tag == KEY else None
+    return element.tag if name is None else _unescaped(name, element)
 
 
-def _text(element: XmlElement) -> str:
-    return _unescaped(element.text, element)
-
-
-def _unescaped(text: str, element: XmlElement) -> str:
-    if element.attributes.get(ESCAPED) != "true":
+def _unescaped(text: str, element: ElementTree.Element) -> str:
+    if element.get(ESCAPED) != "true":
         return text
     unescaped: str = json.loads(f'"{text}"', strict=False)
     unescaped.encode()  # half of a surrogate pair is not a text
@@ -176,37 +172,24 @@ def _property_schema(schema: Json, name: str) -> Json:
     return properties.get(name, {}) if isinstance(properties, dict) else {}
 
 
-def _as_xmltodict(element: XmlElement) -> Json:
+def _as_xmltodict(element: ElementTree.Element) -> Json:
     """Return an element as `xmltodict.parse` does by default."""
-    members: dict[str, Json] = {
-        f"@{name}": value for name, value in element.attributes.items()
-    }
-    for child in element.children:
+    members: dict[str, Json] = {f"@{name}": value for name, value in element.items()}
+    for child in element:
         value = _as_xmltodict(child)
-        earlier = members.get(child.name)
-        if child.name not in members:
-            members[child.name] = value
+        earlier = members.get(child.tag)
+        if child.tag not in members:
+            members[child.tag] = value
         elif isinstance(earlier, list):
             earlier.append(value)
         else:
-            members[child.name] = [earlier, value]
-    text = element.text.strip() or None
+            members[child.tag] = [earlier, value]
+    text = _text_of(element).strip() or None
     if not members:
         return text
     if text is not None:
         members["#text"] = text
     return members
-
-
-@dataclass(slots=True)
-class XmlElement:
-    """One element: its name, attributes, text and elements inside."""
-
-    name: str
-    attributes: Mapping[str, str]
-    #: The character data of the element itself, its pieces joined.
-    text: str = ""
-    children: list[XmlElement] = field(default_factory=list)
 
 
 class _RefusalError(Exception):
@@ -217,45 +200,33 @@ class _RefusalError(Exception):
         self.why = why
 
 
-class _Builder:
-    """Builds elements from the parser's events."""
+class _Builder(ElementTree.TreeBuilder):
+    """Builds elements of a limited depth, without a document type."""
 
-    def __init__(self) -> None:
-        self.root: XmlElement | None = None
-        self._open: list[XmlElement] = []
-        #: The pieces of text of each open element.
-        self._texts: list[list[str]] = []
+    level = 0
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
+    def start(self, tag: str, attrs: dict[str, str], /) -> ElementTree.Element:
         """Take a start tag."""
-        if len(self._open) >= MAX_DEPTH:
+        self.level += 1
+        if self.level > MAX_DEPTH:
             raise _RefusalError(AnswerClass.TOO_DEEP, f"nested over {MAX_DEPTH} levels")
-        element = XmlElement(name, attributes)
-        if self._open:
-            self._open[-1].children.append(element)
-        else:
-            self.root = element
-        self._open.append(element)
-        self._texts.append([])
+        return super().start(tag, attrs)
 
-    def end(self, _name: str) -> None:
+    def end(self, tag: str, /) -> ElementTree.Element:
         """Take an end tag."""
-        self._open.pop().text = "".join(self._texts.pop())
-
-    def data(self, text: str) -> None:
-        """Take character data."""
-        self._texts[-1].append(text)
+        self.level -= 1
+        return super().end(tag)
 
     def doctype(self, name: str, *_: object) -> NoReturn:
         """Refuse a document type."""
         raise _RefusalError(AnswerClass.XML_DOCTYPE, f"the document type of <{name}>")
 
 
-def read_elements(text: str) -> XmlElement | NotRead:
+def read_elements(text: str) -> ElementTree.Element | NotRead:
     """Return the root element of an XML text (XML 1.0), or its fault.
 
     Example:
-        >>> read_elements("<a b='1'>text</a>").attributes
+        >>> read_elements("<a b='1'>text</a>").attrib
         {'b': '1'}
     """
     builder = _Builder()
@@ -273,6 +244,9 @@ def read_elements(text: str) -> XmlElement | NotRead:
         return NotRead(error.why, str(error))
     except expat.ExpatError as error:
         return NotRead(AnswerClass.SYNTAX, str(error))
-    if builder.root is None:
-        return NotRead(AnswerClass.SYNTAX, "no element")
-    return builder.root
+    return builder.close()
+
+
+def _text_of(element: ElementTree.Element) -> str:
+    """Return the character data of an element itself."""
+    return "".join((element.text or "", *(inner.tail or "" for inner in element)))

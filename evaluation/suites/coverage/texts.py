@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -147,8 +147,7 @@ def is_unconstrained(engine: str) -> bool:
     return engine.partition(" ")[0] == UNCONSTRAINED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommonTexts:
+class CommonTexts(NamedTuple):
     """The texts for the samples that every participant has one for."""
 
     #: By participant; each list has the same samples in the same order.

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from evaluation.suites.ifstruct.rows import Field
+from evaluation.suites.ifstruct.rows import Choice, Field
 
 _FOLDER: Final = Path(__file__).parent
 #: What the `entity_type` of a row of the test taxonomy begins with.
@@ -88,17 +88,6 @@ def mixes() -> Mapping[str, Mix]:
     return MappingProxyType(msgspec.toml.decode(content, type=dict[str, Mix]))
 
 
-class Musings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Statements of choices retracted later; one of each list is drawn."""
-
-    format: tuple[str, ...]
-    count: tuple[str, ...]
-    wrapper: tuple[str, ...]
-    fence: tuple[str, ...]
-    limit: tuple[str, ...]
-    field: tuple[str, ...]
-
-
 class Voice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One way of wording a request; one text is drawn from each list.
 
@@ -138,7 +127,8 @@ class Voice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     corrections: tuple[str, ...] = ()
     limit: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
-    musings: Musings | None = None
+    #: Statements of choices that are taken back; one of each list is drawn.
+    musings: dict[Choice, tuple[str, ...]] = {}
 
 
 @cache

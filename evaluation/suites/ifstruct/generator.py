@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -69,8 +68,7 @@ _MOST_RETRACTIONS: Final = 3
 _SMALLEST: Final = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowSource:
+class RowSource(NamedTuple):
     """The names of the taxonomy and of the mix that rows are drawn from."""
 
     split: str
@@ -122,7 +120,7 @@ def identity(spec: RowSpec) -> str:
     return json.dumps(
         [
             spec.entity,
-            spec.requirements.schema,
+            spec.schema,
             spec.presentation,
             [spec.format, spec.wrapper, spec.least, spec.most],
             [spec.fence, spec.commentary],

@@ -284,7 +284,7 @@ def _holds_schema(spec: RowSpec, text: str) -> bool:
             schema, _ = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             schema = None
-        if schema == spec.requirements.schema:
+        if schema == spec.schema:
             return True
         start = text.find("\n{", start + 1)
         start = start + 1 if start >= 0 else start

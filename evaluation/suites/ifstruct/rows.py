@@ -278,17 +278,9 @@ class RowSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mix: str = ""
 
     @property
-    def requirements(self) -> Requirements:
-        """The requirements of the answer."""
-        return Requirements(
-            format=self.format,
-            wrapper=self.wrapper,
-            least=self.least,
-            most=self.most,
-            fence=Fence.parse(self.fence),
-            commentary=self.commentary,
-            schema=list_schema(self.fields, self.least, self.most),
-        )
+    def schema(self) -> dict[str, Json]:
+        """The JSON Schema of the list."""
+        return list_schema(self.fields, self.least, self.most)
 
 
 class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -345,17 +337,16 @@ class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 def record_of(seed: int, spec: RowSpec, prompt: str) -> IfstructRecord:
     """Return the row of a drawn specification."""
-    requirements = spec.requirements
     is_exact = spec.least == spec.most
     return IfstructRecord(
         seed=seed,
         entity_type=spec.entity,
         prompt=prompt,
-        json_schema=requirements.schema,
+        json_schema=spec.schema,
         top_level_count=spec.least if is_exact else (spec.least, spec.most),
         top_level_key=spec.wrapper,
         require_wrapper_key=spec.wrapper is not None,
-        require_code_block=requirements.fence.wish is FenceWish.REQUIRED,
+        require_code_block=Fence.parse(spec.fence).wish is FenceWish.REQUIRED,
         require_no_commentary=not spec.commentary,
         output_format=spec.format,
         fence=spec.fence,

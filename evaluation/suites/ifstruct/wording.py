@@ -42,7 +42,7 @@ class Wording:
         paragraphs = (
             _GAP.sub(r"\1", " ".join(self._request())),
             "\n".join(self._fields()),
-            self._joined(self._shape()),
+            " ".join(filter(None, self._shape())),
         )
         return "\n\n".join(paragraphs)
 
@@ -73,14 +73,10 @@ class Wording:
                 yield self._one_of(escapes()[kind].ask, field=field.name)
 
     def _musings(self) -> Iterator[str]:
-        musings = self._voice.musings
-        if musings is None:
-            return
-        for retraction in self._spec.retractions:
-            texts: tuple[str, ...] = getattr(musings, retraction.choice)
+        for retraction in self._spec.retractions if self._voice.musings else ():
+            texts = self._voice.musings[retraction.choice]
             wrong = retraction.wrong
-            field = retraction.field
-            yield self._one_of(texts, wrong=wrong, field=field)
+            yield self._one_of(texts, wrong=wrong, field=retraction.field)
 
     def _count(self) -> str:
         spec = self._spec
@@ -95,7 +91,7 @@ class Wording:
         match spec.presentation:
             case Presentation.SCHEMA:
                 yield voice.schema
-                schema = spec.requirements.schema
+                schema = spec.schema
                 yield json.dumps(schema, indent=2, ensure_ascii=False)
             case Presentation.ANNOTATED:
                 yield voice.annotated
@@ -145,9 +141,6 @@ class Wording:
             yield self._final(Choice.FENCE, voice.required)
         comment = voice.allowed if spec.commentary else voice.banned
         yield self._one_of(comment, format=spelled)
-
-    def _joined(self, sentences: Iterator[str]) -> str:
-        return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _capital(text: str) -> str:

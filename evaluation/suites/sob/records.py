@@ -24,7 +24,7 @@ from curation.json.values import is_number
 from curation.system.errors import BadData
 from evaluation.core.records import Record, Response
 from evaluation.suites.common import published_files, published_rows
-from evaluation.suites.sob.schemas import dialect_of
+from evaluation.suites.sob.metrics import dialect_of
 
 #: Where a context comes from: texts, OCR of images, transcripts of speech.
 Source: TypeAlias = Literal["text", "image", "audio"]

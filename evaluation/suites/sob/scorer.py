@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.core.documents import Explained
 from curation.core.json_types import Json
-from curation.json.values import is_number, type_of
 from evaluation.answers.json_answers import (
     JsonAnswer,
     JsonProblem,
@@ -80,8 +78,7 @@ def sob_scorer(settings: SobSettings) -> Scorer:
     return prepare
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedRecord:
+class PreparedRecord(NamedTuple):
     """A record with its compiled schema and the leaves of its truth."""
 
     record: SobRecord
@@ -195,9 +192,8 @@ def _same_but_for_type(value: Json, answered: Json, settings: SobSettings) -> bo
     """Return whether two leaves of different types are written alike."""
     if isinstance(value, dict | list) or isinstance(answered, dict | list):
         return False
-    if type_of(value) == type_of(answered) or (
-        is_number(value) and is_number(answered)
-    ):
+    types = {type(value), type(answered)}
+    if len(types) == 1 or types == {int, float}:
         return False
     texts = (text_of_leaf(value, settings), text_of_leaf(answered, settings))
     return texts[0].strip().lower() == texts[1].strip().lower()

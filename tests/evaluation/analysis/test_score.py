@@ -139,11 +139,13 @@ def test_tables_count_by_document_and_field() -> None:
         "gold documents of an id that was there already; the first one counts (1): d0",
         "answers without gold (1): x",
         "gold documents without an answer, which count as omitted (1): d6",
-        "answers without JSON, which count as omitted (1): d5",
+        "answers without JSON, or too long, which count as omitted (1): d5",
         "answers that the schema refuses, which are compared all the same (1): d3",
     ]
     many = csbdata.score({}, {f"d{n}": 1 for n in range(7)}, {})
     assert many.problems[0].endswith("(7): d0, d1, d2, d3, d4 and 2 more")
+    long = csbdata.score({}, {"a": 1}, {"y" * 40_000_000: 1})
+    assert max(map(len, long.problems)) < 200
     few = csbdata.score({}, {f"d{n}": 1 for n in range(5)}, {})
     assert few.problems[0].endswith("(5): d0, d1, d2, d3, d4")
     with pytest.raises(BadData, match="no gold document"):
@@ -197,7 +199,7 @@ def test_bad_input_is_named_and_counted_and_the_rest_is_scored(tmp_path: Path) -
         "answers without gold",
         "gold documents without an answer, which count as omitted",
         "gold documents that their own schema refuses, which count like others",
-        "answers without JSON, which count as omitted",
+        "answers without JSON, or too long, which count as omitted",
     ]
     whole, fields = report["tables"]
     assert whole["rows"][0]["all right"]["of"] == 4

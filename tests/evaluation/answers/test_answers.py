@@ -148,6 +148,9 @@ _THOUGHT = [
     ("<|channel|>final <|constrain|>json<|message|>{}", "{}", "", False),
     ('{"a": "<|channel|>final<|message|>"}',) * 2 + ("", False),
     ("analysisWe add.assistantfinal{}", "{}", "We add.", False),
+    ("a [THINK] b</think>{}", "{}", "a [THINK] b", False),
+    ("<tho <reasoning> [THINK]?</think>{}", "{}", "<tho <reasoning> [THINK]?", False),
+    ("<think>I use <thought>x</thought>", "", "I use <thought>x</thought>", True),
     ("", "", "", False),
 ]
 
@@ -167,7 +170,10 @@ def test_thinking_is_split_off(
 
 @pytest.mark.parametrize(
     "text",
-    [" " * 400_000, "</think>" * 130_000, "<think>" * 50_000, "</s> " * 50_000 + "x"],
+    [
+        *(" " * 400_000, "</think>" * 130_000, "<think>" * 50_000),
+        *("</s> " * 50_000 + "x", "<think>[/think]" * 50_000),
+    ],
 )
 def test_long_texts_are_read_in_one_pass(text: str) -> None:
     """Text of one repeated piece takes no longer than its length (it took hours)."""

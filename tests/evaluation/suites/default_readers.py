@@ -31,12 +31,15 @@ _ENDS = (
 )
 
 
+_BEGINS = re.compile(r'\s*(?:[{"]|```|- |\[(?!/?think\]))', re.IGNORECASE)
+
+
 def answer_of(text: str) -> str:
     """Return a text without reasoning, end tokens and byte order marks."""
     text = text.strip("\ufeff\u200b")
     while (ended := text.rstrip()).endswith(_ENDS):
         text = ended[: ended.rindex("<")]
-    if re.match(r'\s*(?:[{"]|```|- |\[(?!/?think\]))', text, re.IGNORECASE):
+    if _BEGINS.match(text):
         return text.strip()
     final = re.search(
         r"(?s)\A.*<\|channel\|>final(?: ?<\|constrain\|> ?\w+)?<\|message\|>"
@@ -47,13 +50,23 @@ def answer_of(text: str) -> str:
         return text[final.end() :].strip()
     if text.lstrip().startswith("<|channel|>"):
         return ""
-    while opening := re.match(rf"\s*{_OPEN}", text, re.IGNORECASE):
-        kind = opening[0].strip()
-        end = text.lower().find(f"{kind[0]}/{kind[1:]}".lower(), opening.end())
-        text = text[end + len(kind) + 1 :] if end >= 0 else ""
-    if not re.match(r'\s*[{\["`]', text):
-        text = re.split(_CLOSE, text, flags=re.IGNORECASE)[-1]
-    return text.strip().removeprefix("\ufeff")
+    answer = ""
+    while not _BEGINS.match(text):
+        opening = re.search(_OPEN, text, re.IGNORECASE)
+        closing = re.search(_CLOSE, text, re.IGNORECASE)
+        if opening and (closing is None or opening.start() < closing.start()):
+            kind = opening[0].lower()
+            end = text.lower().find(f"{kind[0]}/{kind[1:]}", opening.end())
+            if end >= 0:
+                answer += text[: opening.start()]
+                text = text[end + len(kind) + 1 :]
+                continue
+            if closing is None:
+                return (answer + text[: opening.start()]).strip()
+        if closing is None:
+            break
+        answer, text = "", text[closing.end() :]
+    return (answer + text).strip().removeprefix("\ufeff")
 
 
 def json_of(text: str) -> Any:  # noqa: ANN401 (any JSON)
@@ -221,7 +234,7 @@ def concodeeval_passes(text: str, fields: RecordFields) -> bool | None:
     if fields.task == "validation":
         return _reply(text) == fields.label
     languages = {"", fields.output, "yml" if fields.output == "yaml" else ""}
-    blocks = list(re.finditer(r"(?s)(`{3,9})(.*?)\1", text))
+    blocks = list(re.finditer(r"(?s)(`{3,9}+)(.*?)\1", text))
     named = [re.match(r"[ \t]*([\w+#.-]*)[ \t]*\r?\n", it[2]) for it in blocks]
     contents = [
         it[2][name.end() :] if name else it[2]
@@ -247,8 +260,12 @@ def _reply(text: str) -> str:
 
 
 def _verdicts(text: str) -> list[str]:
-    """Return every yes and no; a determiner is none."""
-    return re.findall(r"\b(?:yes|no(?![ \t]+[a-z]))\b", text.lower())
+    """Return every yes and no; a determiner is none, a part of other signs unclear."""
+    text = text.lower()
+    return [
+        "unclear" if found[2] and re.search(r"\w", text[: found.start()]) else found[1]
+        for found in re.finditer(r"\b(yes|no(?![ \t]+[a-z]))\b([^\w\s]+\w)?", text)
+    ]
 
 
 def _json_once(text: str) -> Any:  # noqa: ANN401 (any JSON)

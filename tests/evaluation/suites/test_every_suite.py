@@ -62,9 +62,10 @@ _UNTESTED: Final = {
     # Two of them are of the published reading alone.
     "ifstruct": {"too_large", "byte_order_mark", "leading_text"},
 }
-#: Coverage asks two validators, and names the keyword that fails as near misses do, in
-#: five files more; it shares with `judge` what an answer is that says next to nothing.
-_MOST_FILES: Final = {("coverage", ""): 9, ("coverage", "violates"): 14}
+#: ConCodeEval reads YAML too. Pass rate follows references to find undeclared members.
+#: Coverage asks two validators, and names the keyword that fails as near misses do; it
+#: shares with `judge` what an answer is that says next to nothing.
+_MOST_FILES: Final = {"concodeeval": 6, "passrate": 8, "coverage": 14}
 #: Records of a suite without a generator: an object, with a branch and a pattern.
 _SCHEMA: Final = {
     "type": "object",
@@ -116,8 +117,8 @@ def test_every_class_has_a_known_answer_that_gets_it(name: str) -> None:
 
 @pytest.mark.slow
 @_SUITES
-def test_an_answer_is_scored_in_eight_files(name: str) -> None:
-    """So many a reader opens to follow one, and as many to prepare a record."""
+def test_an_answer_is_scored_in_few_files(name: str) -> None:
+    """Five at most for a reader to follow one, and eight to prepare a record."""
     choice = choose_suite(name)
     score = choice.suite.scorer(choice.settings)
     last_of_class = {pair[1].expected: pair for pair in _known(name)}
@@ -126,8 +127,7 @@ def test_an_answer_is_scored_in_eight_files(name: str) -> None:
         judge, prepared = _traced(partial(score, record))
         _, scored = _traced(partial(judge, answer.response(record)))
         assert 0 < len(prepared) <= 8, (record.key, prepared)
-        most = _MOST_FILES.get((name, answer.expected), 8)
-        assert 0 < len(scored) <= most, sorted(scored)
+        assert 0 < len(scored) <= _MOST_FILES.get(name, 5), sorted(scored)
 
 
 def _traced(call: Callable[[], _Result]) -> tuple[_Result, set[str]]:
@@ -343,13 +343,15 @@ _KNOWN: Final[dict[tuple[str, str], int]] = {
     ("sob", "half of a surrogate pair"): 20,
     # A carriage return alone is no end of the line with a block's language.
     ("concodeeval", "passes False,"): 1,
-    ("passrate", "by default, tags in words"): 3,
-    ("quality", "by default, tags in words"): 3,
-    ("sob", "by default, tags in words"): 3,
-    ("concodeeval", "by default, tags in words"): 6,
-    # "no" at the end of words that are no sentence; a block opened by five backticks.
-    ("concodeeval", "by default passes True, unclear"): 4,
-    ("concodeeval", "by default passes False,"): 2,
+    # What is inside of a broken value does not count.
+    ("quality", "by default passes True, syntax_error"): 1,
+    ("quality", "by default, tags in words"): 1,
+    ("sob", "by default passes True, parse"): 1,
+    ("sob", "by default, tags in words"): 1,
+    # "no" before a number, and a tag inside of a block's first line.
+    ("concodeeval", "by default, tags in words"): 1,
+    ("concodeeval", "by default passes True, unclear"): 1,
+    ("concodeeval", "by default passes False,"): 1,
 }
 
 

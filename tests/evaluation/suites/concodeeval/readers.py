@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from evaluation.suites.concodeeval.answer_text import read_json, read_yaml_text
+from evaluation.suites.concodeeval.scorer import read_json, read_yaml_text
 from evaluation.suites.concodeeval.settings import NotRead, Read, SuiteReading
 from evaluation.suites.concodeeval.xml_answer import read_xml
 

@@ -16,7 +16,6 @@ from curation.instances.dataset.make_instances import make_instances
 from curation.instances.values.words import split
 from curation.json.values import identity
 from evaluation.data.instance_store import recorded_instances
-from evaluation.suites.concodeeval.answer_text import read_output
 from evaluation.suites.concodeeval.python_code import (
     InexpressibleError,
     class_name,
@@ -32,7 +31,8 @@ from evaluation.suites.concodeeval.representations import (
     write_yaml,
 )
 from evaluation.suites.concodeeval.schemas import generate_schemas
-from evaluation.suites.concodeeval.settings import Output, Read
+from evaluation.suites.concodeeval.scorer import read_output
+from evaluation.suites.concodeeval.settings import Output, Read, SuiteReading
 from tests.evaluation.suites.concodeeval.drawn import drawn_schemas, made_schemas
 from tests.evaluation.suites.concodeeval.python_runner.python_runner import (
     compare_python,
@@ -104,7 +104,8 @@ def test_any_sample_is_read_as_it_was_written(
     value: Json, output: Output, schema: Json
 ) -> None:
     """Whatever the schema it is meant for: what is typed goes by its types."""
-    found = read_output(write_sample(value, output), output, schema)
+    text = write_sample(value, output)
+    found = read_output(text, output, schema, SuiteReading.RECOMMENDED)
     assert isinstance(found, Read)
     assert _same(found.value, value)
 

@@ -10,15 +10,17 @@ import pytest
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from evaluation.answers.extraction import triage
 from evaluation.core.records import FREE, Record, Response, Verdict
-from evaluation.suites.concodeeval.answer_text import (
+from evaluation.suites.concodeeval.prompts import shots
+from evaluation.suites.concodeeval.scorer import (
     FREE_RULES,
+    concode_scorer,
     fenced_answer,
     first_fence,
+    locality,
     read_json,
     read_yaml_text,
+    reply_of,
 )
-from evaluation.suites.concodeeval.prompts import shots
-from evaluation.suites.concodeeval.scorer import concode_scorer, locality, reply_of
 from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
     MAX_DEPTH,
@@ -225,32 +227,16 @@ def _fenced(text: str, *, continues: bool) -> str | NotRead:
     return fenced_answer(answer, continues=continues)
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("!!python/object/apply:os.system ['true']", AnswerClass.YAML_TAG),
-        ("!!python/name:os.system ''", AnswerClass.YAML_TAG),
-        ("!mine {a: 1}", AnswerClass.YAML_TAG),
-        ("!!binary aGk=", AnswerClass.YAML_TAG),
-        ("- &a [1]\n- *a", AnswerClass.YAML_ALIAS),
-        ("a: 1\na: 2", AnswerClass.DUPLICATE_NAME),
-        ("{1: a, '1': b}", AnswerClass.DUPLICATE_NAME),
-        ("? [1]\n: 2", AnswerClass.NOT_JSON),
-        ("[.inf]", AnswerClass.NOT_JSON),
-        ("1e999", AnswerClass.NOT_JSON),
-        ("[" * 100_000, AnswerClass.TOO_DEEP),
-        ("- " * 100_000, AnswerClass.TOO_DEEP),
-        ("a:\n\t- 1", AnswerClass.SYNTAX),
-        ("1\n---\n2", AnswerClass.SYNTAX),
-        ("%YAML 9.9\n---\n1", AnswerClass.SYNTAX),
-        ("\x00", AnswerClass.SYNTAX),
-        ("", AnswerClass.SYNTAX),
-        ("9" * 5_000, AnswerClass.SYNTAX),
-    ],
-)
-def test_yaml_that_means_harm_has_its_class(text: str, why: AnswerClass) -> None:
-    """No tag makes an object, no alias is followed, no depth ends the interpreter."""
-    assert _why(read_yaml_text(text)) is why
+def test_a_text_without_a_value_has_its_class(subtests: pytest.Subtests) -> None:
+    """No tag, alias, entity, depth or repeated name is followed in any format."""
+    read = {
+        "json": read_json,
+        "yaml": read_yaml_text,
+        "xml": lambda text: read_xml(text, {}, SuiteReading.RECOMMENDED),
+    }
+    for output, part, times, why in table(__file__, "unread"):
+        with subtests.test(part, output=output):
+            assert _why(read[output](part * times)) == why
 
 
 def test_yaml_is_read_as_1_2_or_as_pyyaml_does() -> None:
@@ -276,56 +262,6 @@ def test_yaml_is_read_as_1_2_or_as_pyyaml_does() -> None:
     }
     assert read_yaml_text(text) == Read(core)
     assert read_yaml_text(text, SuiteReading.PAPER) == Read(pyyaml)
-
-
-_BOMB = (
-    '<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]><a>&c;</a>'
-)
-_FILE = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>'
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (_BOMB, AnswerClass.XML_DOCTYPE),
-        (_FILE, AnswerClass.XML_DOCTYPE),
-        ('<!DOCTYPE a SYSTEM "https://example.org/a"><a/>', AnswerClass.XML_DOCTYPE),
-        ("<a>&amber;</a>", AnswerClass.SYNTAX),
-        ("<1a/>", AnswerClass.SYNTAX),
-        ("<a><b></a></b>", AnswerClass.SYNTAX),
-        ("<a/><b/>", AnswerClass.SYNTAX),
-        ("<a>\x01</a>", AnswerClass.SYNTAX),
-        ("<a>\ud800</a>", AnswerClass.SYNTAX),
-        ('<a b="1" b="2"/>', AnswerClass.SYNTAX),
-        ("", AnswerClass.SYNTAX),
-        ("plain", AnswerClass.SYNTAX),
-        ("<a>" * 10_000, AnswerClass.TOO_DEEP),
-        ('<a type="float">1e999</a>', AnswerClass.NOT_JSON),
-        ('<a escaped="true">\\</a>', AnswerClass.NOT_JSON),
-        (
-            '<all type="dict"><a type="int">1</a><a type="int">2</a></all>',
-            AnswerClass.DUPLICATE_NAME,
-        ),
-    ],
-)
-def test_xml_that_means_harm_has_its_class(text: str, why: AnswerClass) -> None:
-    """No entity is expanded and nothing external read; a bad name is bad syntax."""
-    assert _why(read_xml(text, {}, SuiteReading.RECOMMENDED)) is why
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ('{"a": 1, "a": 2}', AnswerClass.DUPLICATE_NAME),
-        ("[NaN]", AnswerClass.NOT_JSON),
-        ("[" * 10_000, AnswerClass.TOO_DEEP),
-        ("{'a': 1}", AnswerClass.SYNTAX),
-        ("__import__('os').system('true')", AnswerClass.SYNTAX),
-    ],
-)
-def test_json_that_is_none_has_its_class(text: str, why: AnswerClass) -> None:
-    """What Python's reader would let pass, or fall over, is named."""
-    assert _why(read_json(text)) is why
 
 
 def test_of_two_members_the_last_counts_in_the_papers_reading() -> None:
@@ -418,37 +354,11 @@ def _reply(
     return reply_of(answer, continues=continues, reading=reading)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("yes", "yes"),
-        ("No.", "no"),
-        ("**YES**", "yes"),
-        ("```\nno\n```", "no"),
-        ("Answer: no", "no"),
-        ("Yes, there is no violation.", "yes"),
-        ("Yes, no constraint is violated.", "yes"),
-        ("The sample is fine, so: yes", "yes"),
-        ("It has no wrong member.\n\nYes", "yes"),
-        ("<think>no</think>yes", "yes"),
-        ("yes or no", AnswerClass.UNCLEAR),
-        ("yes/no", AnswerClass.UNCLEAR),
-        ("yes, no", AnswerClass.UNCLEAR),
-        ("yes\nno", AnswerClass.UNCLEAR),
-        ("yes no " * 1_000, AnswerClass.UNCLEAR),
-        ("Perhaps yes, perhaps no.", AnswerClass.UNCLEAR),
-        ("maybe", AnswerClass.UNCLEAR),
-        ("?\n" * (MAX_CHARACTERS // 2), AnswerClass.UNCLEAR),
-        ("yesterday, nobody", AnswerClass.UNCLEAR),
-        ("import os; os.system('true')", AnswerClass.UNCLEAR),
-        ("", AnswerClass.NO_ANSWER),
-        ("<think>yes", AnswerClass.NO_ANSWER),
-        ("yes " * MAX_CHARACTERS, AnswerClass.TOO_LARGE),
-    ],
-)
-def test_an_answer_says_one_word_or_none(text: str, said: str) -> None:
+def test_an_answer_says_one_word_or_none(subtests: pytest.Subtests) -> None:
     """What says both as equals says neither."""
-    assert _reply(text, continues=False) == said
+    for part, times, said in table(__file__, "replies"):
+        with subtests.test(part):
+            assert _reply(part * times, continues=False) == said
 
 
 def test_after_an_open_fence_the_text_up_to_the_next_one_counts() -> None:

@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.suites.ifstruct.answer_text import find_code_block
 from evaluation.suites.ifstruct.rows import AnswerFormat, Fence
+from evaluation.suites.ifstruct.scorer import find_code_block
 from evaluation.suites.ifstruct.settings import (
     Failure,
     RuleReading,

@@ -65,13 +65,17 @@ def known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownAn
         yield KnownAnswer(kind=silent, text=text, expected=silent)
     if fields.task is TaskName.VALIDATION:
         wrong = "no" if fields.label == "yes" else "yes"
-        for text, expected in (
-            (fields.label, ""),
-            (wrong, kinds.WRONG_ANSWER),
-            ("maybe", kinds.UNCLEAR),
+        for text, expected, because in (
+            (fields.label, "", ""),
+            (wrong, kinds.WRONG_ANSWER, f"{wrong} where {fields.label} is right"),
+            ("maybe", kinds.UNCLEAR, "neither yes nor no"),
         ):
-            fenced = f"```\n{text}\n```"
-            yield KnownAnswer(kind=text, text=fenced, expected=expected)
+            yield KnownAnswer(
+                kind=expected or "reference",
+                text=f"```\n{text}\n```",
+                expected=expected,
+                because=because,
+            )
         return
     recommended = settings.reading == "recommended"
     if recommended or fields.output is not Output.XML:

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 
 from curation.json.pointer import replaced
 from curation.json.text import plain
-from evaluation.suites.sob.metrics import Path, SobSettings, all_leaves, pointer_of
+from evaluation.suites.sob.metrics import (
+    Path,
+    SobSettings,
+    all_leaves,
+    compile_schema,
+    pointer_of,
+)
 from evaluation.suites.sob.records import SobRecord, sob_record
-from evaluation.suites.sob.schemas import compile_schema
 from evaluation.suites.sob.scorer import Mistake
 from tests.evaluation.suites.known_answers import KnownAnswer
 

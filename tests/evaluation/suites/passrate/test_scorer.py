@@ -75,6 +75,37 @@ def test_every_text_has_one_class(text: str | None, expected: str) -> None:
     assert _class(text) == expected
 
 
+_GIVEN = ("text", "reasoning", "finish", "error")
+_BERTH = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 2, "maxLength": 9},
+        "size": {"enum": ["s", "m"]},
+        "parts": {"type": "array", "items": {"type": "integer"}, "minItems": 1},
+        "place": {
+            "type": "object",
+            "properties": {"row": {"type": "integer", "minimum": 1}},
+            "required": ["row"],
+            "additionalProperties": False,
+        },
+    },
+    "required": ["name", "size", "parts", "place"],
+}
+
+
+def test_each_fault_has_its_class_and_reason(subtests: pytest.Subtests) -> None:
+    """In both modes, of a schema without a dialect; envelopes are no faults."""
+    record = Record(id="r", schema=json.dumps(_BERTH), dialect="")
+    for row, mode in product(table(__file__, "faults"), ("strict", "schema")):
+        given = {name: row[name] for name in _GIVEN if name in row}
+        with subtests.test(row["fault"], mode=mode):
+            judge = passrate_scorer(PassrateSettings(mode=mode))(record)  # type: ignore[arg-type]  # one of the two
+            verdict = judge(Response(record="r", **given))
+            expected = row.get(f"{mode}_mode", row["class"])
+            assert verdict.failure_class == expected
+            assert not expected or row.get("because", "") in verdict.reasons[0]
+
+
 def test_members_that_stand_twice_are_told() -> None:
     """The last one counts, as parsers do, and the verdict names them."""
     scorer = passrate_scorer(PassrateSettings())

@@ -2,162 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.asking.request import choose_suite
 from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import NOT_RUN, FixedFigure, Rate, Shift
 from evaluation.results.suite_tables import suite_tables
 from evaluation.suites.quality.records import (
-    MEMBERS,
     Orders,
     QualitySettings,
     as_records,
-    problem_of_record,
 )
 from evaluation.suites.quality.report import tables
 from evaluation.suites.quality.suite import SUITE
-from evaluation.suites.quality.tasks import ANSWER, REASONING, TASKS, Problem
-from tests.evaluation.suites.envelopes import own_records
-from tests.evaluation.suites.known.quality import WRONG
-from tests.evaluation.suites.known_answers import KnownAnswer, known_answers
+from evaluation.suites.quality.tasks import TASKS, Problem
+from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from curation.core.json_types import Json
     from evaluation.reporting.tables import Table
-
-
-def mutants(record: Record) -> Iterator[KnownAnswer]:
-    """Yield the right answer in several dresses, and what must fail.
-
-    They are judged by the JSON reading: the published one finds answers in texts that
-    are no JSON.
-    """
-    task, order, problem = problem_of_record(record)
-    right = task.answer_text(problem, MEMBERS[order])
-    members: dict[str, Json] = json.loads(right)
-    yield from _right_ones(right, members, problem.reasoning)
-    yield from _wrong_values(task.value(WRONG[task.name](problem.answer)), members)
-    yield from _wrong_forms(members)
-    yield from _no_json(right, members)
-    yield from _no_answer(right)
-
-
-def _right_ones(
-    right: str, members: dict[str, Json], reasoning: str
-) -> Iterator[KnownAnswer]:
-    yield KnownAnswer(kind="reference", text=right)
-    yield KnownAnswer(kind="in a fence", text=f"```json\n{right}\n```")
-    yield KnownAnswer(kind="with text around", text=f"So: {right} Good luck!")
-    thought = f"<think>{reasoning}</think>\n{right}"
-    yield KnownAnswer(kind="after thinking", text=thought)
-    swapped = dict(reversed(members.items()))
-    yield KnownAnswer(kind="members in the other order", text=json.dumps(swapped))
-    indented = json.dumps(members, indent=4)
-    yield KnownAnswer(kind="indented", text=indented)
-    yield KnownAnswer(kind="with spare tokens", text=right, finish="length")
-
-
-def _wrong_values(wrong: Json, members: dict[str, Json]) -> Iterator[KnownAnswer]:
-    yield _known("wrong answer", {**members, ANSWER: wrong}, "wrong_answer", "not")
-    misplaced = {**members, ANSWER: wrong, "solution": members[ANSWER]}
-    yield _known("right answer in another member", misplaced, "wrong_answer", "not")
-    told = f"The answer is {members[ANSWER]}."
-    only_told = {REASONING: told, ANSWER: wrong}
-    yield _known("right answer in the reasoning", only_told, "wrong_answer", "not")
-
-
-def _wrong_forms(members: dict[str, Json]) -> Iterator[KnownAnswer]:
-    answer = members[ANSWER]
-    other_type: Json = 7 if isinstance(answer, str) else f"{answer} euros"
-    values: dict[str, Json] = {
-        "answer is null": None,
-        "answer is a Boolean": True,
-        "answer in an array": [answer],
-        "answer in an object": {"value": answer},
-        "answer of another type": other_type,
-        "empty answer": "",
-        "answer twice in a row": f"{answer} {answer}",
-        "answer in other letters": str(answer).swapcase() + "!",
-    }
-    for kind, value in values.items():
-        broken = {**members, ANSWER: value}
-        yield _known(kind, broken, "form_error", "another form")
-    missing = {REASONING: members[REASONING]}
-    yield _known("no answer", missing, "form_error", "is missing")
-    misspelt = {REASONING: members[REASONING], "anwser": answer}
-    yield _known("misspelt answer", misspelt, "form_error", "is missing")
-    yield _known("one level too deep", {"result": members}, "form_error", "is missing")
-    yield _known("in an array", [members], "form_error", "not an object")
-    yield _known("the bare answer", answer, "form_error", "not an object")
-    twice = f'{{"answer": {json.dumps(answer)}, "answer": {json.dumps(answer)}}}'
-    yield KnownAnswer(
-        kind="answer given twice", text=twice, expected="form_error", because="repeated"
-    )
-
-
-def _no_json(right: str, members: dict[str, Json]) -> Iterator[KnownAnswer]:
-    texts = {
-        "Python's spelling": repr(members),
-        "trailing comma": f"{right[:-1]},}}",
-        "no closing bracket": right[:-1],
-        "names without quotes": right.replace(f'"{ANSWER}"', ANSWER),
-        "prose": f"The answer is {members[ANSWER]}.",
-        "not a number": '{"reasoning": "", "answer": NaN}',
-        "nested too deep": f'{{"answer": {"[" * 400}{"]" * 400}}}',
-    }
-    for kind, text in texts.items():
-        yield KnownAnswer(kind=kind, text=text, expected="syntax_error")
-    half = right[: len(right) // 2]
-    yield KnownAnswer(
-        kind="tokens used up", text=half, expected="truncated", finish="length"
-    )
-
-
-def _no_answer(right: str) -> Iterator[KnownAnswer]:
-    yield KnownAnswer(kind="empty", text="", expected="empty", because="no text")
-    yield KnownAnswer(kind="white space", text=" \n", expected="empty")
-    thinking = f"<think>It must be {right}"
-    yield KnownAnswer(
-        kind="thinking that never ends",
-        text=thinking,
-        expected="empty",
-        because="thinking",
-    )
-    yield KnownAnswer(
-        kind="thinking alone",
-        text=f"<think>{right}</think>",
-        expected="empty",
-        because="thinking",
-    )
-    yield KnownAnswer(
-        kind="tokens used up by thinking",
-        text=thinking,
-        expected="truncated",
-        finish="length",
-    )
-    yield KnownAnswer(
-        kind="refused", text="I cannot.", expected="refusal", finish="refusal"
-    )
-    yield KnownAnswer(
-        kind="no answer from the server",
-        text=None,
-        expected="api_error",
-        because="503",
-        error="the server answered 503",
-    )
-
-
-def _known(kind: str, value: Json, expected: str, because: str) -> KnownAnswer:
-    text = json.dumps(value, ensure_ascii=False)
-    return KnownAnswer(kind=kind, text=text, expected=expected, because=because)
 
 
 SETTINGS = QualitySettings()
@@ -182,29 +49,24 @@ def _verdict(
     return SUITE.scorer(settings)(record)(response)
 
 
-def test_every_known_answer_gets_its_class_for_the_reason_intended() -> None:
-    """Of every class, and 20 kinds of broken ones all fail."""
-    score = SUITE.scorer(SETTINGS)
-    failing: set[str] = set()
-    classes: set[str] = set()
-    for record in own_records(choose_suite("quality"), 60, 0):
-        theirs = [*known_answers(choose_suite("quality"), record)]
-        classes |= {known.expected for known in theirs}
-        ours = [*mutants(record)]
-        failing |= {known.kind for known in ours if known.expected}
-        for known in ours + theirs:
-            response = Response(
-                record=record.key,
-                text=known.text,
-                finish=known.finish,
-                error=known.error,
-            )
-            verdict = score(record)(response)
-            assert verdict.failure_class == known.expected, known.kind
-            assert verdict.passed == (not known.expected)
-            assert known.because in " ".join(verdict.reasons), known.kind
-    assert len(failing) >= 20
-    assert classes == {"", *SUITE.classes}
+_RIGHT = {"gsm8k": "18", "last-letter": "abcd", "shuffled-objects": "B"}
+
+
+def test_each_fault_has_its_class_for_the_reason_intended(
+    subtests: pytest.Subtests,
+) -> None:
+    """Of every class but those of scoring; envelopes are no faults."""
+    rows = table(__file__, "faults")
+    for row in rows:
+        task = row["task"]
+        given = {name: row[name] for name in ("finish", "error") if name in row}
+        with subtests.test(row["fault"], task=task):
+            record = _record(task, _RIGHT[task])
+            response = Response(record=record.key, text=row["text"], **given)
+            verdict = SUITE.scorer(SETTINGS)(record)(response)
+            assert verdict.failure_class == row["class"]
+            assert row.get("because", "") in " ".join(verdict.reasons)
+    assert {row["class"] for row in rows} == {"", *SUITE.classes}
 
 
 def test_a_number_too_long_to_compare_is_a_failure_and_no_fault() -> None:
@@ -287,7 +149,7 @@ def _answers(
 
 
 def _table(run: ScoredRun, name: str) -> Table:
-    return next(table for table in tables(run) if table.slug == name)
+    return next(found for found in tables(run) if found.slug == name)
 
 
 def test_a_constraint_is_compared_on_the_same_problems() -> None:
@@ -367,15 +229,15 @@ def test_every_table_says_whose_problems_they_are() -> None:
             "m llguidance": _answers("llguidance", "1"),
         }
     )
-    found = [table for table in suite_tables(SUITE, run) if table.rows]
+    found = [it for it in suite_tables(SUITE, run) if it.rows]
     assert len(found) == 8
-    assert all("made here" in table.note for table in found)
+    assert all("made here" in it.note for it in found)
 
 
 def test_a_table_without_a_row_is_not_shown() -> None:
     """A run without a constraint, in one order, has nothing to compare."""
     run = _run({"m free": _answers(FREE, "1")})
-    assert [table.slug for table in tables(run) if table.rows] == [
+    assert [it.slug for it in tables(run) if it.rows] == [
         "accuracy",
         "paper-table-7",
     ]

@@ -18,11 +18,11 @@ from evaluation.suites.sob.metrics import (
     Metric,
     SobSettings,
     all_leaves,
+    compile_schema,
     pointer_of,
     score_answer,
 )
 from evaluation.suites.sob.records import SobRecord, suite_record
-from evaluation.suites.sob.schemas import compile_schema
 from evaluation.suites.sob.scorer import leaf_mistakes, mistake_of, sob_scorer
 from tests.tables import table
 
@@ -425,6 +425,49 @@ def test_under_pythons_equality_true_is_no_mistake_for_one() -> None:
     leaves = (all_leaves({"a": 1}), all_leaves({"a": True}))
     assert not leaf_mistakes(*leaves, PUBLISHED)
     assert leaf_mistakes(*leaves, RECOMMENDED)
+
+
+_QUAY: dict[str, Json] = {
+    "name": "the Old Quay",
+    "day": "2024-01-31",
+    "kind": "a",
+    "size": 7,
+    "on": True,
+    "note": "so be it",
+    "gone": None,
+    "tags": ["red", "deep blue"],
+    "parts": [*range(12, 29)],
+}
+_QUAY_SCHEMA: Json = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "day": {"type": "string"},
+        "kind": {"type": "string", "enum": ["a", "b"]},
+        "size": {"type": "integer"},
+        "on": {"type": "boolean"},
+        "note": {"type": ["string", "null"]},
+        "gone": {"type": ["string", "null"]},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "parts": {"type": "array", "items": {"type": "integer"}},
+    },
+    "required": ["name", "size", "kind"],
+}
+
+
+def test_a_fault_lowers_its_metrics_and_no_other(subtests: pytest.Subtests) -> None:
+    """Each has its class, by both readings but for NaN."""
+    for fault, text, stay, mistake, because in table(__file__, "faults"):
+        for rules in (RECOMMENDED, PUBLISHED):
+            if fault == "NaN" and rules is PUBLISHED:
+                continue
+            with subtests.test(fault, rules=rules.reading):
+                verdict = _judge(text, _QUAY, _QUAY_SCHEMA, rules=rules)
+                assert verdict.failure_class == mistake
+                if rules is RECOMMENDED:
+                    scores = verdict.scores
+                    assert [it for it in Metric if scores[it] == 1] == stay
+                    assert because in " ".join(verdict.reasons)
 
 
 _NAMES = st.sampled_from(["a", "b", "a.b", "c[0]", "0", ""])
