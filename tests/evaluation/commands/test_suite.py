@@ -14,7 +14,7 @@ from evaluation.commands import suite
 from evaluation.commands.suite import app
 from evaluation.core.records import Record, encode_records
 from evaluation.results.reader import open_run
-from tests.evaluation.servers.loopback import answer, loopback
+from tests.evaluation.servers.loopback import answer, loopback, refusal
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
@@ -146,6 +146,24 @@ def test_a_file_of_responses_is_scored_and_gated(data: Path, tmp_path: Path) -> 
     facts = open_run(tmp_path / "run").raw_header["suite"]
     assert (facts["settings"]["mode"], facts["settings"]["budget"]) == ("schema", 9)
     assert _ask(*words, *more, "--fail-under", "60").exit_code == 1
+
+
+@pytest.mark.parametrize(("ways", "fault"), [("none tool", ""), ("tool", "no model")])
+def test_a_way_that_a_model_lacks_is_named(
+    data: Path, tmp_path: Path, ways: str, fault: str
+) -> None:
+    """A run ends with a fault where no other way is left."""
+    lacks = "Unsupported parameter: 'tools' is not supported with this model."
+    refused = refusal(400, {"error": {"message": lacks, "param": "tools"}})
+    with loopback(
+        lambda body, _: refused if "tools" in body else answer('{"n": 1}')
+    ) as server:
+        words = ["--model", f"openai:{server.base}#m", "--run-dir", tmp_path / "run"]
+        words += [word for way in ways.split() for word in ("--engine", way)]
+        said = _ask("run", "passrate", "--data", data, *words)
+    assert "was not run: not available" in said.output
+    assert fault in str(said.exception or "")
+    assert (said.exit_code == 0) is (not fault), said.output
 
 
 def test_a_file_that_cannot_be_written_costs_no_request(data: Path) -> None:

@@ -125,6 +125,7 @@ def test_one_answer_a_schema_is_one_answer(answers: list[bool]) -> None:
 def test_answers_that_agree_are_one_answer() -> None:
     """Twenty texts for each of three schemas are three successes, not sixty."""
     assert independent_worth([(20, 20)] * 3) == 3
+    assert independent_worth([(0, 20)] * 3) == 3
     assert independent_worth([(20, 20), (0, 20), (20, 20)]) == 3
     assert independent_worth([]) == 0
     assert independent_worth([(5, 5)]) == 1
@@ -226,10 +227,18 @@ def test_a_ratio_turns_over(pairs: list[tuple[float, float]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "pairs"), [([0, 1], [1, 1], 1), ([0], [1], None), ([], [], None)]
+    ("a", "b", "pairs"),
+    [
+        ([0, 1], [1, 1], 1),
+        ([1, 1], [-1, 1], 1),
+        ([None, 1], [1, 1], 1),
+        ([1, 1], [1, None], 1),
+        ([0], [1], None),
+        ([], [], None),
+    ],
 )
 def test_what_has_no_ratio_is_left_out(
-    a: Sequence[float], b: Sequence[float], pairs: int | None
+    a: Sequence[float | None], b: Sequence[float | None], pairs: int | None
 ) -> None:
     """A time of 0 is no time; one pair has no interval; no pair has no ratio."""
     found = geometric_ratio(a, b)

@@ -15,7 +15,7 @@ from curation.system.errors import BadConfiguration, BadUsage, NotPermitted
 from curation.system.progress import Quiet
 from evaluation.asking.request import ModelOptions
 from evaluation.core.cases import Result
-from evaluation.core.records import Message, Record, TokenPrices
+from evaluation.core.records import Adapt, Message, Record, TokenPrices
 from evaluation.generation.text_generation import GenerationRequest, TextEnding
 from evaluation.results.suite_tables import total_cost
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
@@ -26,7 +26,8 @@ from evaluation.servers.pacing import (
     Spending,
     SpendingLimit,
 )
-from evaluation.servers.writer import ServerWriter
+from evaluation.servers.provider import providers
+from evaluation.servers.writer import ConditionUnavailable, ServerWriter
 from evaluation.suites.coverage.judgement import TextClass
 from evaluation.suites.coverage.scorer import judge
 from tests.evaluation.known import known
@@ -181,6 +182,24 @@ def test_without_a_schema_a_refusal_is_never_the_schemas() -> None:
     (made,), asked = _write(_always(said), "none")
     assert made.ending is TextEnding.REQUEST
     assert len(asked) == 1
+
+
+def test_a_model_that_has_answered_does_not_lack_the_way_to_ask() -> None:
+    """A refusal that says so is of its text alone; before any answer it is of all."""
+    lacks = "Unsupported parameter: 'tools' is not supported with this model."
+    refused = refusal(400, {"error": {"message": lacks, "param": "tools"}})
+    with loopback(lambda _, at: refused if at else answer(_VALID)) as server:
+        there = ServerConnection(
+            base=server.base, model="small", provider=providers()["openai"]
+        )
+        (asked,) = server_participants(there, ["tool"])
+        asked = replace(asked, adapt=Adapt.NONE)
+        writer = ServerWriter(asked, ServerClient(there))
+        answered, after = (writer.write([_request()])[0] for _ in range(2))
+        other = ServerWriter(asked, ServerClient(there))
+        with pytest.raises(ConditionUnavailable):
+            other.write([_request()])
+    assert (answered.ending, after.ending) == (TextEnding.END, TextEnding.REQUEST)
 
 
 @pytest.mark.parametrize(
