@@ -343,7 +343,7 @@ def _select(
         if vacuous:
             subject += f", but for {vacuous:,} vacuous"
         raise NoInput(subject, name, "add --set vacuous=true" if vacuous else "")
-    if selection.limit is not None and selection.limit < len(allowed):
+    if selection.limit is not None:
         from evaluation.data.sampling import draw  # noqa: PLC0415 - where some are drawn
 
         named = (

@@ -28,6 +28,7 @@ from evaluation.results.reader import (
     gaps_of,
     open_run,
     parse_line,
+    read_header,
 )
 from evaluation.results.suite_rows import answer_id, ask_again
 from evaluation.suites.coverage.judgement import Judgement
@@ -407,3 +408,13 @@ def test_two_answers_never_share_a_row() -> None:
     """The third answer to `a` is not the first one to a record called `a#2`."""
     answers = [(record, n) for record in ("a", "a#2", "a#2#0") for n in range(3)]
     assert len({answer_id(*answer) for answer in answers}) == len(answers)
+
+
+def test_a_header_without_a_part_reads_as_if_nothing_was_asked(tmp_path: Path) -> None:
+    """Nothing is left out or invalid; one greedy text a schema, one at a time."""
+    (tmp_path / "run.json").write_text("{}")
+    header, _ = read_header(tmp_path / "run.json")
+    data, model = header.data, header.models
+    assert (data.invalid, data.left_out, data.vacuous) == (0, 0, 0)
+    assert (model.samples, model.batch, model.seed, model.temperature) == (1, 1, 0, 0)
+    assert (header.settings.seed, header.settings.orders) == (0, 0)

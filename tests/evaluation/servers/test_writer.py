@@ -170,6 +170,7 @@ def test_an_unclear_refusal_is_the_schemas_only_if_it_passes_without() -> None:
 
     (made,), asked = _write(strict)
     assert (made.result, made.ending) == (Result.COMPILE_ERROR, TextEnding.ENGINE)
+    assert made.pieces == 0
     assert [body["max_tokens"] for body in asked] == [40, 16]
     (made,), asked = _write(lambda _body, _number: refusal(400, "bad"))
     assert (made.result, made.ending) == (Result.ERROR, TextEnding.REQUEST)
