@@ -340,9 +340,10 @@ def _baseline_tables(
         for case in engine.cases[change]
         for after in [engine.now and engine.now.outcomes.get((case.task, case.schema))]
     ]
-    hidden = 0 if limit is None else len(rows) - limit
-    note = f"{hidden:,} more: --format json" if hidden > 0 else ""
-    yield Table.of_records("Cases that moved", rows[:limit], note)
+    shown = rows[:limit]
+    hidden = len(rows) - len(shown)
+    note = f"{hidden:,} more: --format json" if hidden else ""
+    yield Table.of_records("Cases that moved", shown, note)
 
 
 _SHARE_NOTE: Final = (

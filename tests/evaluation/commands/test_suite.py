@@ -166,6 +166,20 @@ def test_a_way_that_a_model_lacks_is_named(
     assert (said.exit_code == 0) is (not fault), said.output
 
 
+def test_several_texts_of_a_record_need_a_temperature(
+    data: Path, tmp_path: Path
+) -> None:
+    """Greedy decoding writes the same text every time."""
+    with loopback(lambda _body, _number: answer('{"n": 1}')) as server:
+        words = ["--model", f"{server.base}#m", "--run-dir", tmp_path / "run"]
+        words = ["run", "passrate", "--data", data, *words, "--set", "samples=2"]
+        refused = _ask(*words).exception
+        assert isinstance(refused, BadUsage)
+        assert server.asked == []
+        assert _ask(*words, "--set", "temperature=0.7").exit_code == 0
+    assert len(server.asked) == 4
+
+
 def test_a_file_that_cannot_be_written_costs_no_request(data: Path) -> None:
     """It is refused before a model rewords what would stand in it."""
     out = data / "records.jsonl"
