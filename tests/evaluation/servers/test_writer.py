@@ -382,6 +382,8 @@ def test_a_price_is_that_of_host_and_model() -> None:
     assert found("http://127.0.0.1:8000/v1", "gpt-5-mini") is None
     own = parse_prices("1/2")
     assert own == TokenPrices(prompt=1, output=2)
+    assert own.cost(3_000_000, 2_000_000) == 7
+    assert own.cost(3, None) is own.cost(None, 3) is None
     assert found(home, "gpt-5-mini", own) == own
     for text in ("1/-2", "1", "cheap"):
         with pytest.raises(BadUsage, match="PROMPT/OUTPUT"):
