@@ -40,9 +40,7 @@ SCHEMA = '{"type":"object","required":["a"],"properties":{"a":{"minimum":1.50}}}
 def _open(where: Path, told: Quiet | None = None, *, instances: bool = True) -> Dataset:
     settings = FetchSettings(mirror=None, cache=where.parent / "cache")
     told = told or Quiet()
-    return open_data(
-        str(where), settings=settings, jobs=1, instances=instances, progress=told
-    )
+    return open_data(str(where), settings=settings, instances=instances, progress=told)
 
 
 def _schemas(tmp_path: Path, files: Mapping[str, str | bytes]) -> Path:
