@@ -125,7 +125,7 @@ def test_a_library_that_is_missing_is_said_before_anything_is_fetched(
     assert not (tmp_path / "cache").exists()
 
 
-def test_the_help_names_the_default_tasks() -> None:
+def test_the_help_names_the_default_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that run without a word, with and without the libraries of models."""
     app = typer.Typer(rich_markup_mode=None)
     app.command()(evaluate)
@@ -139,6 +139,10 @@ def test_the_help_names_the_default_tasks() -> None:
     assert set(with_models) >= without
     behind_a_server = _default_tasks("http://localhost:8000/v1#m")
     assert set(behind_a_server) == {"coverage", "efficiency"}
+    for lacking, more in (([], ["coverage", "efficiency"]), (["torch"], [])):
+        libraries = "evaluation.models.store.missing_libraries"
+        monkeypatch.setattr(libraries, lambda lacking=lacking: lacking)
+        assert _default_tasks("smollm2") == ["masks", *more]
 
 
 @pytest.mark.parametrize(

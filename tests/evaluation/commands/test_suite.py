@@ -143,7 +143,9 @@ def test_a_file_of_responses_is_scored_and_gated(data: Path, tmp_path: Path) -> 
     more = ["--set", "mode=schema", "--set", "budget=9", "--format", "json"]
     passed = _ask(*words, *more, "--fail-under", "50")
     assert passed.exit_code == 0, passed.output
-    facts = open_run(tmp_path / "run").raw_header["suite"]
+    opened = open_run(tmp_path / "run")
+    facts = opened.raw_header["suite"]
+    assert opened.header.settings.seed == 0
     assert (facts["settings"]["mode"], facts["settings"]["budget"]) == ("schema", 9)
     assert _ask(*words, *more, "--fail-under", "60").exit_code == 1
 
