@@ -268,6 +268,22 @@ def test_a_time_that_is_all_waiting_stays(tmp_path: Path) -> None:
     assert [read.compile_ns for read in run.rows()] == [5, 3]
 
 
+def test_a_step_of_over_four_medians_may_have_waited(tmp_path: Path) -> None:
+    """One of four has not: nothing is taken out of it."""
+    walk = InstanceResult(
+        verdict=WalkVerdict.ACCEPTED,
+        valid=True,
+        tokens=4,
+        mask_ns=(10, 10, 10, 41),
+        commit_ns=(10, 10, 10, 40),
+        waited_ns=31,
+    )
+    run = open_run(write_run(tmp_path, [row(walks=(walk,), first_mask_ns=50)]))
+    (read,) = run.rows()
+    assert read.walks[0].mask_ns == (10, 10, 10, 10)
+    assert read.walks[0].commit_ns == (10, 10, 10, 40)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -383,6 +383,7 @@ def test_a_price_is_that_of_host_and_model() -> None:
     own = parse_prices("1/2")
     assert own == TokenPrices(prompt=1, output=2)
     assert own.cost(3_000_000, 2_000_000) == 7
+    assert parse_prices("0/0").cost(3, 2) == 0
     assert own.cost(3, None) is own.cost(None, 3) is None
     assert found(home, "gpt-5-mini", own) == own
     for text in ("1/-2", "1", "cheap"):
