@@ -169,13 +169,14 @@ def test_trouble_that_may_pass_is_tried_again(  # noqa: PLR0913, PLR0917 (a row 
     ("said", "words", "waits"),
     [
         ([_body("oh no", 500)], "HTTP 500: oh no; given up", [1.0, 2.0]),
+        ([_body("data: {broken\n\n")], "that is not JSON; given up", [1.0, 2.0]),
         (
             [_body("later", 429, Retry_After=wait) for wait in ("40", "4000")],
             "later",
             [40.0],
         ),
     ],
-    ids=["tries", "time"],
+    ids=["tries", "broken", "time"],
 )
 def test_the_budget_ends(  # noqa: PLR0913, PLR0917 (a row of the table)
     server: Loopback,
