@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
-from math import exp
+from math import exp, inf
 from pathlib import Path
 from statistics import fmean, geometric_mean
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -144,8 +144,7 @@ class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
         if ranks[self.outcome] != ranks[before.outcome]:
             return ranks[self.outcome] > ranks[before.outcome]
         return any(
-            tokens < before.wrong.get(text, tokens + 1)
-            for text, tokens in self.wrong.items()
+            tokens < before.wrong.get(text, inf) for text, tokens in self.wrong.items()
         )
 
     def __str__(self) -> str:
@@ -341,9 +340,10 @@ def _baseline_tables(
         for case in engine.cases[change]
         for after in [engine.now and engine.now.outcomes.get((case.task, case.schema))]
     ]
-    hidden = 0 if limit is None else len(rows) - limit
-    note = f"{hidden:,} more: --format json" if hidden > 0 else ""
-    yield Table.of_records("Cases that moved", rows[:limit], note)
+    shown = rows[:limit]
+    hidden = len(rows) - len(shown)
+    note = f"{hidden:,} more: --format json" if hidden else ""
+    yield Table.of_records("Cases that moved", shown, note)
 
 
 _SHARE_NOTE: Final = (

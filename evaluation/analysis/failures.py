@@ -172,7 +172,7 @@ def failures_table(
     failed: Sequence[FailedCase],
     limit: int | None,
     *,
-    control_apart: bool = True,
+    control_apart: bool,
 ) -> Table:
     """Return the worst failures, each with the command that reproduces it.
 

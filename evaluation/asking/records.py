@@ -84,7 +84,7 @@ def _given(records: Sequence[Record], choice: RecordSelection) -> Dataset:
 def _drawn(records: Sequence[Record], request: RecordSelection) -> Sequence[Record]:
     """Return as many records as a request wants."""
     limit = request.limit
-    if limit is None or limit >= len(records):
+    if limit is None:
         return records
     names = ((index, record.group, record.id) for index, record in enumerate(records))
     from evaluation.data.sampling import draw  # noqa: PLC0415 - where some are drawn

@@ -7,7 +7,6 @@ suite, and at the end all responses are scored.
 from __future__ import annotations
 
 import datetime
-import os
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -40,6 +39,7 @@ from evaluation.core.run_header import (
     clock_cost_ns,
     cpu_governor,
     machine,
+    usable_cores,
 )
 from evaluation.data import partial_data
 from evaluation.results.description import describe
@@ -281,7 +281,7 @@ def _plan(
         tokenizer=tokenizer,
         settings=request.settings,
         bounds=request.bounds,
-        jobs=request.jobs or (1 if timed else os.cpu_count() or 1),
+        jobs=request.jobs or (1 if timed else len(usable_cores())),
         repeats=request.repeats,
         only=frozenset(request.only),
     )
@@ -442,7 +442,7 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
             choice,
             records.records,
             file.responses,
-            jobs=jobs or os.cpu_count() or 1,
+            jobs=jobs or len(usable_cores()),
             advance=advance,
         )
     return (*file.problems, *problems)

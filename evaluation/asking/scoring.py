@@ -6,6 +6,7 @@ no response is dropped silently.
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from contextlib import closing, contextmanager, suppress
 from itertools import groupby
@@ -47,7 +48,6 @@ _Number = TypeVar("_Number", int, float)
 #: Responses, and bytes of them, that a worker is given at a time.
 _MOST: Final = 64
 _HEAVIEST: Final = 2**20
-_FOREVER: Final = 1 << 40
 
 
 def score_into(  # noqa: PLR0913 (one parameter an independent choice)
@@ -269,7 +269,7 @@ def live_scorer(
 
 
 def _worker(choice: SuiteChoice, *, fallback: bool = False) -> tuple[Program, Limits]:
-    limits = Limits(seconds=choice.suite.scoring_seconds, recycle_after=_FOREVER)
+    limits = Limits(seconds=choice.suite.scoring_seconds, recycle_after=sys.maxsize)
     spec = choice.spec
     if is_path(spec):
         spec = str(Path(spec).resolve())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,6 +16,7 @@ from curation.system.progress import Progress, Quiet
 from curation.system.user_files import absolute
 from curation.system.words import counted
 from evaluation.core.records import RecordName, RecordSelection
+from evaluation.core.run_header import usable_cores
 from evaluation.data.own_schemas import OwnSchemaReader
 
 if TYPE_CHECKING:
@@ -116,13 +116,12 @@ _MOST_SHOWN: Final = 5
 SAMPLE_LINE = "the embedded sample: none of its schemas is one of the benchmark"
 
 
-def open_data(  # noqa: PLR0913 (one parameter an independent choice)
+def open_data(
     where: str | None = None,
     *,
     selection: RecordSelection | None = None,
     instances: bool = True,
     settings: FetchSettings,
-    jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """Return the schemas and instances to measure with.
@@ -135,7 +134,6 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         instances: Whether schemas without instances get some, made now and kept in the
             cache.
         settings: Where the cache is, and how things are fetched.
-        jobs: Number of processes that make instances; by default one a core.
         progress: Shows what takes time.
 
     Raises:
@@ -175,8 +173,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     if lacking and instances:
         from evaluation.data.instance_store import InstanceStore  # noqa: PLC0415 - heavy, rarely asked
 
-        jobs = jobs or os.cpu_count() or 1
-        store = InstanceStore(settings.cache, selection.seed, jobs)
+        store = InstanceStore(settings.cache, selection.seed, len(usable_cores()))
         title = f"Making instances of {counted(len(lacking), 'schema')}"
         with progress.bar(title, len(lacking)) as advance:
             store.fill(reader.records(lacking), advance)
@@ -343,7 +340,7 @@ def _select(
         if vacuous:
             subject += f", but for {vacuous:,} vacuous"
         raise NoInput(subject, name, "add --set vacuous=true" if vacuous else "")
-    if selection.limit is not None and selection.limit < len(allowed):
+    if selection.limit is not None:
         from evaluation.data.sampling import draw  # noqa: PLC0415 - where some are drawn
 
         named = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 
@@ -25,20 +26,13 @@ def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[i
     Returns:
         The places of the drawn records, in ascending order.
     """
-    heaps: dict[str, list[tuple[int, int]]] = {}
-    counts: dict[str, int] = {}
+    ranks: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for index, config, name in names:
-        counts[config] = counts.get(config, 0) + 1
-        heap = heaps.setdefault(config, [])
-        entry = (-_rank(seed, config, name), index)
-        if len(heap) < limit:
-            heapq.heappush(heap, entry)
-        else:
-            heapq.heappushpop(heap, entry)
-    shares = _shares(counts, limit)
+        ranks[config].append((_rank(seed, config, name), index))
+    shares = _shares({config: len(ranked) for config, ranked in ranks.items()}, limit)
     places: list[int] = []
-    for config, heap in heaps.items():
-        places += (position for _, position in heapq.nlargest(shares[config], heap))
+    for config, ranked in ranks.items():
+        places += (index for _, index in heapq.nsmallest(shares[config], ranked))
     return sorted(places)
 
 
@@ -56,7 +50,7 @@ def _shares(counts: Mapping[str, int], limit: int) -> dict[str, int]:
     shares = {name: max(floor, int(share)) for name, share in exact.items()}
     order = sorted(exact, key=lambda name: (shares[name] - exact[name], name))
     for name in order:
-        if sum(shares.values()) < limit and shares[name] < counts[name]:
+        if sum(shares.values()) < limit:
             shares[name] += 1
     for name in sorted(shares, key=lambda name: (-shares[name], name)):
         surplus = sum(shares.values()) - limit

@@ -58,7 +58,7 @@ def geometric_ratio(
     logs = [
         (log(x), log(y), group)
         for x, y, group in zip(a, b, groups, strict=True)
-        if x and y and x > 0 and y > 0
+        if x is not None and y is not None and min(x, y) > 0
     ]
     mean = mean_difference(
         [x for x, _, _ in logs],

@@ -245,7 +245,7 @@ def without_waits(row: Row) -> Row:
     # The first walked text.
     walk_pair = min(timed, key=lambda pair: pair[0].tokens > LONG_TEXT, default=None)
     if first_ns is not None and walk_pair is not None:
-        first_ns = max(0, first_ns - walk_pair[0].mask_ns[0] + walk_pair[1].mask_ns[0])
+        first_ns += walk_pair[1].mask_ns[0] - walk_pair[0].mask_ns[0]
     return replace(
         row,
         walks=walks,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -352,9 +352,6 @@ def run_names(runs: Iterable[RecordedRun]) -> dict[Path, str]:
     return {path: name if of[name] == 1 else str(path) for path, name in names.items()}
 
 
-# Cases of which texts are held in Python's own objects at a time.
-_CASES_AT_A_TIME: Final = 256
-
 #: The columns of the table, one line a text; `walk` counts from 0 within its case.
 TEXT_COLUMNS: Final[dict[str, type]] = {
     "engine": str,
@@ -386,13 +383,10 @@ def walk_frame(cases: Iterable[StoredTexts]) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415 - takes time
 
     parts = [pl.DataFrame(schema=TEXT_COLUMNS)]
-    batch: list[dict[str, Any]] = []
-    for count, case in enumerate(cases, start=1):
-        batch += _lines(case)
-        if count % _CASES_AT_A_TIME == 0:
-            parts.append(pl.DataFrame(batch, schema=TEXT_COLUMNS))
-            batch = []
-    return pl.concat([*parts, pl.DataFrame(batch, schema=TEXT_COLUMNS)])
+    lines = chain.from_iterable(map(_lines, cases))
+    while batch := [*islice(lines, _BATCH)]:
+        parts.append(pl.DataFrame(batch, schema=TEXT_COLUMNS))
+    return pl.concat(parts)
 
 
 def _lines(case: StoredTexts) -> Iterator[dict[str, Any]]:

@@ -66,7 +66,7 @@ def warns_of(row: Row, keyword: str, declared: Sequence[RefusalPattern] = ()) ->
     """
     if not keyword:
         return False
-    name = row.engine.partition("==")[0].partition(" ")[0]
+    name = row.engine.partition(" ")[0]
     quote = r"[\"'`]" if keyword.islower() else ""
     named = re.compile(rf"{quote}(?<![\w$]){re.escape(keyword)}(?!\w){quote}")
     for warning in row.warnings:

@@ -80,7 +80,7 @@ class SharedBackoff:
             if self._since is None:
                 self._since = now
             # A request that was under way when others began to wait brings no news.
-            pause = self._pause if sent >= self._begun else 0.0
+            pause = self._pause if sent > self._begun else 0.0
             until = max(self._until, now + max(pause, requested))
             if until - self._since > self._budget:
                 return False

@@ -184,15 +184,14 @@ def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
         environment.version: environment
         for environment in existing_environments(cache, file.name)
     }
-    if file.version:
-        interpreter = ready.get(file.version)
-    else:
+    version = file.version
+    if not version:
         tried = [
             pinned.version for pinned in known_versions() if pinned.engine == file.name
         ]
-        newest = sorted(ready, key=natural_key, reverse=True)
-        order = [version for version in tried if version in ready] + newest
-        interpreter = ready[order[0]] if order else None
+        newest = max(ready, key=natural_key, default="")
+        version = next((each for each in tried if each in ready), newest)
+    interpreter = ready.get(version)
     if interpreter is not None:
         return interpreter.interpreter
     name = f"{file.distribution} {file.version}".strip()

@@ -93,7 +93,7 @@ def result_of(row: Row, name: str) -> dict[str, Json]:
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     right = [walk.valid for walk in walks if engine_is_right(walk)]
     times = [time // _US for time in steps_ns(walks)]
-    compile_us = (row.compile_ns or 0) // _US if did_compile(row) else 0
+    compile_us = row.compile_ns // _US if row.compile_ns and did_compile(row) else 0
     result: dict[str, Json] = {
         "id": name,
         "ttfm_us": compile_us,

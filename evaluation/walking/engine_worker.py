@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -104,7 +105,6 @@ _GRACE = 1.0
 #: Bytes kept of a dead process's output.
 _MAX_KEPT = 8 * 1024
 _MAX_WARNINGS: Final = 50
-_NEVER = 1 << 40
 #: Seconds before the message that an engine is still loading.
 _SLOW_START = 5.0
 #: The result of a case by the ending of the engine's process.
@@ -207,7 +207,7 @@ class EngineWorker:
             wall_times=bounds.wall_times,
             start_seconds=bounds.load_seconds,
             memory_mb=bounds.memory_mb,
-            recycle_after=_NEVER,
+            recycle_after=sys.maxsize,
         )
         self._worker = Worker(program, limits)
         self._pending: PendingCase | None = None

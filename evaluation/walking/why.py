@@ -378,7 +378,7 @@ def _context(tokens: Tokens) -> str:
     """Return the location of a subschema in a schema, in a word or two."""
     if not tokens:
         return "root"
-    names = [token for token in tokens[-2:] if not token.isdigit()]
+    names = [token for token in tokens if not token.isdigit()]
     parent = tokens[-2] if len(tokens) > 1 else ""
     if parent in {"$defs", "definitions"}:
         return "behind $ref"

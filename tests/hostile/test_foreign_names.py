@@ -185,7 +185,7 @@ def test_texts_of_strangers_are_failures_that_can_be_printed(
     """Whatever a row says of a text that a model is said to have written."""
     label = {"outcome": "\x1b[31m", "judgement": judged}
     run = open_run(write_run(tmp_path, [row(task="other", walks=(), label=label)]))
-    table = failures_table(run, failures(run), 9)
+    table = failures_table(run, failures(run), 9, control_apart=True)
     assert len(table.rows) == 1
     assert "\x1b" not in as_markdown(table)
 

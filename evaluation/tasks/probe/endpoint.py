@@ -278,7 +278,7 @@ def _features(
 
 
 def _streams(generation: Generation | None) -> tuple[str, str]:
-    pieces = generation.pieces or 0 if generation is not None else 0
+    pieces = generation.pieces if generation is not None else None
     if not pieces:
         return _NOT_TOLD, "no answer"
     return (_NO, "in one piece") if pieces == 1 else (_YES, f"{pieces} pieces")

@@ -256,6 +256,10 @@ def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None
     assert differing.select("id", "outcome", "outcome_now").rows() == [
         ("lid", "passed", "under_constrained")
     ]
+    frame.with_columns(engine=pl.lit("ghost")).write_parquet(out / ROWS)
+    with pytest.raises(BadData, match="ghost, which the index does not describe"):
+        _verified(out, schemas, tmp_path / "of another")
+    frame.write_parquet(out / ROWS)
     (schemas / "lid.json").unlink()
     with pytest.raises(BadData, match=r"content \w+, measured was"):
         _verified(out, schemas, tmp_path / "other data")

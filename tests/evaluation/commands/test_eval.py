@@ -12,12 +12,20 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from curation.system.errors import BadConfiguration, BadData, Unavailable
+from curation.commands.options import GroupedCommand
+from curation.system.errors import BadConfiguration, BadData, BadUsage, Unavailable
 from curation.system.terminal import command_line_of
 from evaluation.analysis.recorded_cases import case_of
+from evaluation.asking.request import ModelOptions, RunRequest
 from evaluation.commands import demo as module
 from evaluation.commands.eval import _default_tasks, evaluate
-from evaluation.commands.options import read_assignments
+from evaluation.commands.options import (
+    RunOptions,
+    RunSettings,
+    read_assignments,
+    run_request,
+    split_settings,
+)
 from evaluation.commands.results import app as results
 from evaluation.commands.suite import app as suite
 from evaluation.core.records import Record, encode_records
@@ -117,7 +125,7 @@ def test_a_library_that_is_missing_is_said_before_anything_is_fetched(
     assert not (tmp_path / "cache").exists()
 
 
-def test_the_help_names_the_default_tasks() -> None:
+def test_the_help_names_the_default_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that run without a word, with and without the libraries of models."""
     app = typer.Typer(rich_markup_mode=None)
     app.command()(evaluate)
@@ -131,6 +139,10 @@ def test_the_help_names_the_default_tasks() -> None:
     assert set(with_models) >= without
     behind_a_server = _default_tasks("http://localhost:8000/v1#m")
     assert set(behind_a_server) == {"coverage", "efficiency"}
+    for lacking, more in (([], ["coverage", "efficiency"]), (["torch"], [])):
+        libraries = "evaluation.models.store.missing_libraries"
+        monkeypatch.setattr(libraries, lambda lacking=lacking: lacking)
+        assert _default_tasks("smollm2") == ["masks", *more]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +151,8 @@ def test_the_help_names_the_default_tasks() -> None:
         (["--set", "sizes"], "takes NAME=VALUE"),
         (["--set", "bogus=1"], r"\(masks\) has the setting 'bogus': there are: orders"),
         (["--set", "orders=x"], "--set: Expected `int`"),
-        (["--set", "drafts=7"], "'drafts': probe and test-suite has it"),
+        (["--set", "ordres=1"], r"\(masks\).*did you mean orders\?"),
+        (["--set", "drafts=7"], "'drafts': probe and test-suite has it: --task probe"),
         (["--task", "mask"], "there is no task 'mask': did you mean masks"),
         (["--engine", "llguidence"], "llguidance"),
     ],
@@ -151,6 +164,62 @@ def test_what_makes_no_sense_is_refused(
     engine = [] if "--engine" in option else ["--engine", miniature("accept_all")]
     with pytest.raises(BadConfiguration, match=match):
         _ask(*engine, *words, *option)
+
+
+def test_a_command_line_without_options_asks_what_a_program_asks() -> None:
+    """The defaults of `csbdata eval` are those of `csbdata.run`."""
+    asked = run_request(RunOptions(), settings=RunSettings(), values={}, run_dir=None)
+    assert asked == RunRequest(models=[ModelOptions()])
+    memory, wall = asked.bounds.memory_mb, asked.bounds.wall_times
+    assert (memory, wall, asked.bounds.load_seconds) == (4096, 4.0, 180.0)
+
+
+#: The smallest value of each setting that is a number.
+_LEAST = {
+    **dict.fromkeys(("seed", "temperature", "patience", "repairs", "orders"), 0),
+    **dict.fromkeys(("threads", "samples", "batch", "budget", "repeats"), 1),
+    "memory": 64,
+}
+
+
+@pytest.mark.parametrize(("name", "least"), _LEAST.items(), ids=_LEAST)
+def test_a_setting_has_a_smallest_value(name: str, least: int) -> None:
+    """One less is refused."""
+    settings, others = split_settings([f"{name}={least}"])
+    assert (getattr(settings, name), others) == (least, {})
+    with pytest.raises(BadUsage, match="Expected"):
+        split_settings([f"{name}={least - 1}"])
+
+
+@pytest.mark.parametrize(
+    ("value", "accepted"),
+    [
+        *(("temperature=100", True), ("temperature=101", False)),
+        *(("patience=1e5", True), ("patience=100001", False)),
+        *(("compile_seconds=1e5", True), ("compile_seconds=100001", False)),
+        *(("compile_seconds=0.5", True), ("compile_seconds=0", False)),
+    ],
+)
+def test_a_setting_has_a_largest_value(value: str, *, accepted: bool) -> None:
+    """A clock can wait no longer."""
+    if accepted:
+        split_settings([value])
+    else:
+        with pytest.raises(BadUsage, match="Expected"):
+            split_settings([value])
+
+
+def test_options_that_few_need_are_in_the_whole_help_alone() -> None:
+    """`--help` is one screen."""
+    app = typer.Typer(rich_markup_mode=None)
+    app.command(cls=GroupedCommand)(evaluate)
+    every, shown = (
+        set(CliRunner().invoke(app, [option]).stdout.split())
+        for option in ("--help-all", "--help")
+    )
+    options = {word for word in every - shown if word.startswith("--")}
+    few = "split option adapt max-cost max-requests jobs tokenizer"
+    assert options == {f"--{name}" for name in few.split()}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from evaluation.commands import suite
 from evaluation.commands.suite import app
 from evaluation.core.records import Record, encode_records
 from evaluation.results.reader import open_run
-from tests.evaluation.servers.loopback import answer, loopback
+from tests.evaluation.servers.loopback import answer, loopback, refusal
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
@@ -144,9 +144,43 @@ def test_a_file_of_responses_is_scored_and_gated(data: Path, tmp_path: Path) -> 
     more = ["--set", "mode=schema", "--set", "budget=9", "--format", "json"]
     passed = _ask(*words, *more, "--fail-under", "50")
     assert passed.exit_code == 0, passed.output
-    facts = open_run(tmp_path / "run").raw_header["suite"]
+    opened = open_run(tmp_path / "run")
+    facts = opened.raw_header["suite"]
+    assert opened.header.settings.seed == 0
     assert (facts["settings"]["mode"], facts["settings"]["budget"]) == ("schema", 9)
     assert _ask(*words, *more, "--fail-under", "60").exit_code == 1
+
+
+@pytest.mark.parametrize(("ways", "fault"), [("none tool", ""), ("tool", "no model")])
+def test_a_way_that_a_model_lacks_is_named(
+    data: Path, tmp_path: Path, ways: str, fault: str
+) -> None:
+    """A run ends with a fault where no other way is left."""
+    lacks = "Unsupported parameter: 'tools' is not supported with this model."
+    refused = refusal(400, {"error": {"message": lacks, "param": "tools"}})
+    with loopback(
+        lambda body, _: refused if "tools" in body else answer('{"n": 1}')
+    ) as server:
+        words = ["--model", f"openai:{server.base}#m", "--run-dir", tmp_path / "run"]
+        words += [word for way in ways.split() for word in ("--engine", way)]
+        said = _ask("run", "passrate", "--data", data, *words)
+    assert "was not run: not available" in said.output
+    assert fault in str(said.exception or "")
+    assert (said.exit_code == 0) is (not fault), said.output
+
+
+def test_several_texts_of_a_record_need_a_temperature(
+    data: Path, tmp_path: Path
+) -> None:
+    """Greedy decoding writes the same text every time."""
+    with loopback(lambda _body, _number: answer('{"n": 1}')) as server:
+        words = ["--model", f"{server.base}#m", "--run-dir", tmp_path / "run"]
+        words = ["run", "passrate", "--data", data, *words, "--set", "samples=2"]
+        refused = _ask(*words).exception
+        assert isinstance(refused, BadUsage)
+        assert server.asked == []
+        assert _ask(*words, "--set", "temperature=0.7").exit_code == 0
+    assert len(server.asked) == 4
 
 
 def test_a_file_that_cannot_be_written_costs_no_request(data: Path) -> None:

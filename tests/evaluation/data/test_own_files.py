@@ -40,9 +40,7 @@ SCHEMA = '{"type":"object","required":["a"],"properties":{"a":{"minimum":1.50}}}
 def _open(where: Path, told: Quiet | None = None, *, instances: bool = True) -> Dataset:
     settings = FetchSettings(mirror=None, cache=where.parent / "cache")
     told = told or Quiet()
-    return open_data(
-        str(where), settings=settings, jobs=1, instances=instances, progress=told
-    )
+    return open_data(str(where), settings=settings, instances=instances, progress=told)
 
 
 def _schemas(tmp_path: Path, files: Mapping[str, str | bytes]) -> Path:
@@ -81,12 +79,15 @@ def test_what_is_no_schema_is_left_out_and_said(
 ) -> None:
     """Broken files of a folder do not stop the others, and are counted."""
     files = {"good.json": "true", "list.json": "[1]", "torn.json": '{"a": '}
-    files |= {"deep.json": "[" * 100_000}
+    files |= {"deep.json": "[" * 100_000, "a.json": "7", "b.json": "8", "c.json": "9"}
     data = _opened(_schemas(tmp_path, {**files, "bytes.json": b"\xff\xfe\x00"}))
     assert list(_named(data)) == ["files/good"]
-    assert data.header()["left_out"] == 4
-    assert len(said) == 4
-    assert "left out: list.json: a JSON Schema is an object" in "\n".join(said)
+    assert data.header()["left_out"] == 7
+    assert [line.partition(".")[0] for line in said[:5]] == [
+        f"left out: {name}" for name in ("a", "b", "bytes", "c", "deep")
+    ]
+    assert said[5:] == ["left out: 2 more"]
+    assert data.left_out[5] == "list.json: a JSON Schema is an object, true or false"
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"schema": {}, "tests": [1]}'])
@@ -292,7 +293,7 @@ def test_what_old_code_made_is_thrown_away(tmp_path: Path) -> None:
     _open(folder)
     now = int(time.time())
     with sqlite3.connect(tmp_path / "cache" / "instances.sqlite") as kept:
-        for name, age in (("young", 60), ("old", 30 * 24 * 3600)):
+        for name, age in (("young", 604_740), ("old", 604_860)):
             row = (name.encode(), b"{}", "other code", now - age)
             kept.execute("insert into made values (?, ?, ?, ?)", row)
     kept.close()

@@ -412,6 +412,26 @@ def test_a_draw_has_its_size_its_order_and_its_shares(
             assert abs(own - limit * count / len(names)) <= len(full) + 1
 
 
+@pytest.mark.parametrize(
+    ("counts", "limit", "shares"),
+    [
+        ([10, 6, 4], 7, [4, 2, 1]),
+        ([10, 10], 4, [2, 2]),
+        ([10, 1, 1], 3, [1, 1, 1]),
+        ([10, 1, 1], 2, [2, 0, 0]),
+        ([3, 2], 5, [3, 2]),
+        ([3, 2], 9, [3, 2]),
+    ],
+)
+def test_shares_are_rounded_by_largest_remainder(
+    counts: list[int], limit: int, shares: list[int]
+) -> None:
+    """Every config has one, where the limit allows it."""
+    names = _names(counts)
+    found = Counter(names[place][1] for place in draw(names, limit, 0))
+    assert [found[f"c{config}"] for config in range(len(counts))] == shares
+
+
 @given(counts=COUNTS, limit=st.integers(1, 60), gone=st.integers(0, 200))
 def test_who_is_drawn_does_not_depend_on_those_who_are_not(
     counts: list[int], limit: int, gone: int

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from curation.json import text as jsontext
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation import prompts
+from evaluation.core.records import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,3 +140,10 @@ def test_what_is_not_there_is_told() -> None:
         prompts.read_template("nowhere")
     with pytest.raises(BadConfiguration, match=f"say 0 to {_EVERY}"):
         prompts.worked_examples(_EVERY + 1)
+
+
+def test_a_budget_is_twice_the_longest_answer_and_some_to_spare() -> None:
+    """Without an answer that is known it is the given one."""
+    assert Prompt(messages=(), budget=9).tokens(len) == 9
+    known = Prompt(messages=(), budget=9, witnesses=("abc", "abcde"))
+    assert known.tokens(len) == 2 * 5 + 32

@@ -125,6 +125,7 @@ def test_one_answer_a_schema_is_one_answer(answers: list[bool]) -> None:
 def test_answers_that_agree_are_one_answer() -> None:
     """Twenty texts for each of three schemas are three successes, not sixty."""
     assert independent_worth([(20, 20)] * 3) == 3
+    assert independent_worth([(0, 20)] * 3) == 3
     assert independent_worth([(20, 20), (0, 20), (20, 20)]) == 3
     assert independent_worth([]) == 0
     assert independent_worth([(5, 5)]) == 1
@@ -226,10 +227,18 @@ def test_a_ratio_turns_over(pairs: list[tuple[float, float]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "pairs"), [([0, 1], [1, 1], 1), ([0], [1], None), ([], [], None)]
+    ("a", "b", "pairs"),
+    [
+        ([0, 1], [1, 1], 1),
+        ([1, 1], [-1, 1], 1),
+        ([None, 1], [1, 1], 1),
+        ([1, 1], [1, None], 1),
+        ([0], [1], None),
+        ([], [], None),
+    ],
 )
 def test_what_has_no_ratio_is_left_out(
-    a: Sequence[float], b: Sequence[float], pairs: int | None
+    a: Sequence[float | None], b: Sequence[float | None], pairs: int | None
 ) -> None:
     """A time of 0 is no time; one pair has no interval; no pair has no ratio."""
     found = geometric_ratio(a, b)
@@ -247,6 +256,30 @@ def test_a_bootstrap_is_the_same_for_the_same_seed() -> None:
     found = known(mean_difference(a, b))
     interval = known(found.interval)
     assert interval.low < found.value < interval.high
+
+
+@pytest.mark.parametrize("sizes", [[1] * 12, [3, 1, 2, 1, 1, 2, 1, 1]])
+def test_a_bootstrap_is_that_of_its_draws(sizes: list[int]) -> None:
+    """Of 2,000 of clusters, its bounds by Student's t and by Hesterberg's factor."""
+    clusters = [name for name, size in enumerate(sizes) for _ in range(size)]
+    values = [math.sin(place) + 0.4 for place in range(len(clusters))]
+    found = known(mean_difference([0.0] * len(values), values, clusters))
+    own = numpy.array(clusters)
+    sums = numpy.bincount(own, values)
+    drawn = numpy.random.default_rng(0).integers(0, len(sizes), (2_000, len(sizes)))
+    weights = numpy.array(sizes)[drawn].sum(axis=1)
+    means = numpy.sort(sums[drawn].sum(axis=1) / weights)
+    number = round(sum(sizes) ** 2 / sum(size**2 for size in sizes))
+    factor = math.sqrt(number / (number - 1))
+    tail = stats.norm.sf(stats.t.ppf(0.975, number - 1) * factor)
+    outer = (means[math.floor(tail * 1_999)], means[math.ceil((1 - tail) * 1_999)])
+    interval = known(found.interval)
+    assert (interval.low, interval.high) == pytest.approx(outer)
+    share = (min((means <= 0).sum(), (means >= 0).sum()) + 1) / 2_001
+    t = stats.norm.isf(share) / factor
+    assert found.p == pytest.approx(2 * stats.t.sf(t, number - 1))
+    assert found.value == pytest.approx(numpy.mean(values))
+    assert found.pairs == len(values)
 
 
 def test_a_bootstrap_is_scipys() -> None:

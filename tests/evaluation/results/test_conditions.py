@@ -32,7 +32,13 @@ from evaluation.results.suite_pairs import (
     paired_rates,
     pairs_with_free,
 )
-from evaluation.results.suite_tables import passed, reading, repairs_table, standings
+from evaluation.results.suite_tables import (
+    costs,
+    passed,
+    reading,
+    repairs_table,
+    standings,
+)
 from tests.evaluation.made_runs import HEAD, finished, many, row, write_run
 from tests.tables import table
 
@@ -308,25 +314,40 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
     All of the records that both answered; two more were asked of one alone.
     """
     _, (first,) = _side("a", "free")
+    wrong = ["parse"] * 5 + ["type"] * 3 + ["range"] * 4
     verdicts = {
-        "a": (Verdict(passed=False, failure_class="parse"),),
-        "b": (Verdict(passed=True),),
+        "a": [Verdict(passed=False, failure_class=name) for name in wrong],
+        "b": [Verdict(passed=True)] * 10,
     }
     by_label = {
         label: [
-            replace(first, record=str(place), verdicts=verdict, cost=0.5)
-            for place in range(12 if label == "a" else 10)
+            replace(
+                first,
+                record=str(place),
+                verdicts=(verdict,),
+                cost=0.5,
+                seconds=place + 1.0,
+                output_tokens=3,
+            )
+            for place, verdict in enumerate(own)
         ]
-        for label, verdict in verdicts.items()
+        for label, own in verdicts.items()
     }
-    table = standings(ScoredRun(by_label=by_label, facts={}))
+    run = ScoredRun(by_label=by_label, facts={"records": 20})
+    table, spent = standings(run), costs(run)
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert [str(row["p50"]) for row in rows] == ["5.50 s", "5.50 s"]
+    cells = dict(zip(spent.columns, spent.rows[1], strict=True))
+    assert (str(cells["p50"]), str(cells["p95"])) == ("5.50 s", "9.55 s")
+    assert (cells["output tokens"], cells["thinking"]) == (30, None)
     assert [row["model"] for row in rows] == ["b", "a"]
     assert rows[0]["p against the first"] is None
     assert rows[1]["p against the first"] == 2 / 2**10
-    assert rows[1]["fails most"] == "parse 10"
+    assert rows[1]["fails most"] == "parse 5, type 3"
     assert rows[0]["cost"] == 5
-    assert "every model answered: 10 of 12." in table.note
+    assert "every model answered: 10 of 12. 12 of 20 records were" in table.note
+    alike = standings(ScoredRun(by_label=by_label, facts={"records": 12}))
+    assert "12 of 12 records" not in alike.note
 
 
 def test_a_report_names_a_folder_without_where_it_was() -> None:

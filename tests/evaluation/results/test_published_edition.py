@@ -70,6 +70,8 @@ def test_every_figure_is_computed_again_from_the_rows(folder: Path) -> None:
     """A script without our packages finds the same figures, to the last digit."""
     assert differences(folder) == []
     files = headline_files(read_index(folder), read_rows(folder))
+    if fits := read_fits(folder):
+        files |= fits_files(fits, folder.name)
     assert {name: (folder / name).read_bytes() for name in files} == files
 
 

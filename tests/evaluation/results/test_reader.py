@@ -28,6 +28,7 @@ from evaluation.results.reader import (
     gaps_of,
     open_run,
     parse_line,
+    read_header,
 )
 from evaluation.results.suite_rows import answer_id, ask_again
 from evaluation.suites.coverage.judgement import Judgement
@@ -267,6 +268,22 @@ def test_a_time_that_is_all_waiting_stays(tmp_path: Path) -> None:
     assert [read.compile_ns for read in run.rows()] == [5, 3]
 
 
+def test_a_step_of_over_four_medians_may_have_waited(tmp_path: Path) -> None:
+    """One of four has not: nothing is taken out of it."""
+    walk = InstanceResult(
+        verdict=WalkVerdict.ACCEPTED,
+        valid=True,
+        tokens=4,
+        mask_ns=(10, 10, 10, 41),
+        commit_ns=(10, 10, 10, 40),
+        waited_ns=31,
+    )
+    run = open_run(write_run(tmp_path, [row(walks=(walk,), first_mask_ns=50)]))
+    (read,) = run.rows()
+    assert read.walks[0].mask_ns == (10, 10, 10, 10)
+    assert read.walks[0].commit_ns == (10, 10, 10, 40)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -407,3 +424,13 @@ def test_two_answers_never_share_a_row() -> None:
     """The third answer to `a` is not the first one to a record called `a#2`."""
     answers = [(record, n) for record in ("a", "a#2", "a#2#0") for n in range(3)]
     assert len({answer_id(*answer) for answer in answers}) == len(answers)
+
+
+def test_a_header_without_a_part_reads_as_if_nothing_was_asked(tmp_path: Path) -> None:
+    """Nothing is left out or invalid; one greedy text a schema, one at a time."""
+    (tmp_path / "run.json").write_text("{}")
+    header, _ = read_header(tmp_path / "run.json")
+    data, model = header.data, header.models
+    assert (data.invalid, data.left_out, data.vacuous) == (0, 0, 0)
+    assert (model.samples, model.batch, model.seed, model.temperature) == (1, 1, 0, 0)
+    assert (header.settings.seed, header.settings.orders) == (0, 0)

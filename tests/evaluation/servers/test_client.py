@@ -8,12 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from socket import create_server, socket
 from threading import Event, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
+from requests import ConnectTimeout, HTTPError, Session
 
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
 from evaluation.core.records import TokenPrices
@@ -168,13 +169,14 @@ def test_trouble_that_may_pass_is_tried_again(  # noqa: PLR0913, PLR0917 (a row 
     ("said", "words", "waits"),
     [
         ([_body("oh no", 500)], "HTTP 500: oh no; given up", [1.0, 2.0]),
+        ([_body("data: {broken\n\n")], "that is not JSON; given up", [1.0, 2.0]),
         (
             [_body("later", 429, Retry_After=wait) for wait in ("40", "4000")],
             "later",
             [40.0],
         ),
     ],
-    ids=["tries", "time"],
+    ids=["tries", "broken", "time"],
 )
 def test_the_budget_ends(  # noqa: PLR0913, PLR0917 (a row of the table)
     server: Loopback,
@@ -191,6 +193,26 @@ def test_the_budget_ends(  # noqa: PLR0913, PLR0917 (a row of the table)
         client.ask({})
     assert len(server.asked) == len(waits) + 1
     assert clock.slept == waits
+
+
+@pytest.mark.parametrize("fault", [ConnectTimeout, HTTPError])
+def test_a_lost_connection_is_made_again(
+    replies: list[Said],
+    client: ServerClient,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: type[Exception],
+) -> None:
+    """It is no answer that is late: nothing was asked."""
+    faults, post = [fault()], Session.post
+
+    def lost(self: Session, url: str, **more: Any) -> Any:  # noqa: ANN401 (requests' own)
+        if faults:
+            raise faults.pop()
+        return post(self, url, **more)
+
+    monkeypatch.setattr(Session, "post", lost)
+    replies.append(answer("{}"))
+    assert client.ask({}).text == "{}"
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -427,11 +449,12 @@ def test_without_trouble_nobody_waits(clock: Clock) -> None:
     assert clock.slept == []
 
 
-def test_what_many_meet_at_once_is_one_trouble(clock: Clock) -> None:
+@pytest.mark.parametrize("seconds", [0, 0.1])
+def test_what_many_meet_at_once_is_one_trouble(clock: Clock, seconds: float) -> None:
     """Eight requests that fail together wait one second, not 128."""
     backoff = _backoff(clock)
     sent = [backoff.wait() for _ in range(8)]
-    clock.now += 0.1
+    clock.now += seconds
     assert all(backoff.again_after(moment) for moment in sent)
     backoff.wait()
     assert sum(clock.slept) == pytest.approx(1.0)

@@ -23,7 +23,7 @@ from evaluation.servers.answers import ServerAnswer, read_event
 from evaluation.servers.client import ServerConnection
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.models import model_table
-from evaluation.servers.provider import providers, split_provider
+from evaluation.servers.provider import is_served, providers, split_provider
 from tests.evaluation.measuring import texts_request
 from tests.evaluation.servers.contracts import (
     CONTRACTS,
@@ -320,3 +320,18 @@ def test_docs_and_help_name_only_models_that_exist() -> None:
     for name in named:
         assert name in known, name
         assert not known[name].end or known[name].end > soon, (name, known[name].end)
+
+
+@pytest.mark.parametrize(
+    ("model", "served"),
+    [
+        *(("http://host/v1", True), ("anthropic:claude", True)),
+        *(("anthropic", False), ("https", False), ("smollm2", False)),
+        *((":claude", False), ("c:/models/small", False)),
+    ],
+)
+def test_a_served_model_is_an_address_or_of_a_provider(
+    model: str, *, served: bool
+) -> None:
+    """A name alone is one of the Hub, or a folder."""
+    assert is_served(model) is served

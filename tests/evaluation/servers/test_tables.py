@@ -78,6 +78,7 @@ def test_a_refusal_is_in_its_class(name: str) -> None:
     provider, _, status, headers, body, expected = _REFUSALS[name]
     said = _read(status, headers, body)
     assert providers()[provider].refusal_class(said) is RefusalClass(expected)
+    assert said.failed_text == ('{"deck":' if expected == "failed" else "")
 
 
 def test_every_line_has_a_case() -> None:

@@ -15,7 +15,7 @@ from curation.system.errors import BadConfiguration, BadUsage, NotPermitted
 from curation.system.progress import Quiet
 from evaluation.asking.request import ModelOptions
 from evaluation.core.cases import Result
-from evaluation.core.records import Message, Record, TokenPrices
+from evaluation.core.records import Adapt, Message, Record, TokenPrices
 from evaluation.generation.text_generation import GenerationRequest, TextEnding
 from evaluation.results.suite_tables import total_cost
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
@@ -26,7 +26,8 @@ from evaluation.servers.pacing import (
     Spending,
     SpendingLimit,
 )
-from evaluation.servers.writer import ServerWriter
+from evaluation.servers.provider import providers
+from evaluation.servers.writer import ConditionUnavailable, ServerWriter
 from evaluation.suites.coverage.judgement import TextClass
 from evaluation.suites.coverage.scorer import judge
 from tests.evaluation.known import known
@@ -169,6 +170,7 @@ def test_an_unclear_refusal_is_the_schemas_only_if_it_passes_without() -> None:
 
     (made,), asked = _write(strict)
     assert (made.result, made.ending) == (Result.COMPILE_ERROR, TextEnding.ENGINE)
+    assert made.pieces == 0
     assert [body["max_tokens"] for body in asked] == [40, 16]
     (made,), asked = _write(lambda _body, _number: refusal(400, "bad"))
     assert (made.result, made.ending) == (Result.ERROR, TextEnding.REQUEST)
@@ -181,6 +183,24 @@ def test_without_a_schema_a_refusal_is_never_the_schemas() -> None:
     (made,), asked = _write(_always(said), "none")
     assert made.ending is TextEnding.REQUEST
     assert len(asked) == 1
+
+
+def test_a_model_that_has_answered_does_not_lack_the_way_to_ask() -> None:
+    """A refusal that says so is of its text alone; before any answer it is of all."""
+    lacks = "Unsupported parameter: 'tools' is not supported with this model."
+    refused = refusal(400, {"error": {"message": lacks, "param": "tools"}})
+    with loopback(lambda _, at: refused if at else answer(_VALID)) as server:
+        there = ServerConnection(
+            base=server.base, model="small", provider=providers()["openai"]
+        )
+        (asked,) = server_participants(there, ["tool"])
+        asked = replace(asked, adapt=Adapt.NONE)
+        writer = ServerWriter(asked, ServerClient(there))
+        answered, after = (writer.write([_request()])[0] for _ in range(2))
+        other = ServerWriter(asked, ServerClient(there))
+        with pytest.raises(ConditionUnavailable):
+            other.write([_request()])
+    assert (answered.ending, after.ending) == (TextEnding.END, TextEnding.REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -362,6 +382,9 @@ def test_a_price_is_that_of_host_and_model() -> None:
     assert found("http://127.0.0.1:8000/v1", "gpt-5-mini") is None
     own = parse_prices("1/2")
     assert own == TokenPrices(prompt=1, output=2)
+    assert own.cost(3_000_000, 2_000_000) == 7
+    assert parse_prices("0/0").cost(3, 2) == 0
+    assert own.cost(3, None) is own.cost(None, 3) is None
     assert found(home, "gpt-5-mini", own) == own
     for text in ("1/-2", "1", "cheap"):
         with pytest.raises(BadUsage, match="PROMPT/OUTPUT"):

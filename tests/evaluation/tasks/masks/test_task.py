@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -319,6 +319,9 @@ def test_the_slowest_are_named_first(tmp_path: Path) -> None:
     slowest = _table_of(tmp_path, rows, "masks-slowest")
     names = [f"Github_easy/o{number}" for number in (7, 6, 5, 4, 3)]
     assert [cells[1] for cells in slowest.rows] == names
+    cells: Any = slowest.rows[0]
+    whole, compiled, masks, mean = cells[3:7]
+    assert whole.ns == compiled.ns + masks * mean.ns > compiled.ns == 7e6
 
 
 def _dead(result: Result, case: str) -> Row:

@@ -23,6 +23,7 @@ from curation.system.user_files import raw_folder
 from evaluation.core.cases import Case, InstanceResult, Result, Row, WalkVerdict
 from evaluation.core.run_header import TaskSettings
 from evaluation.reporting.printing import as_markdown
+from evaluation.reporting.tables import Rate
 from evaluation.results.outcomes import FAULTS
 from evaluation.results.reader import open_run
 from evaluation.tasks import task_named
@@ -30,6 +31,7 @@ from evaluation.tasks.official_suite import task as suites
 from evaluation.tasks.official_suite.outcomes import SuiteFailure, failures_of
 from evaluation.tasks.official_suite.report import (
     LEVELS,
+    _category_table,
     categories,
     published_suite,
     suite_cases,
@@ -331,6 +333,17 @@ def test_the_highest_counts_ties_and_never_nothing() -> None:
         ("x", "b", True),
         ("y", "a", False),
     ]
+    both, alone = (
+        _category_table(_cases(**engines), "t", "n")
+        for engines in ({"x": x, "y": y}, {"x": x})
+    )
+    assert both.rows == (
+        ("a", "50 % (1 of 2)*", "50 % (2 of 4)*"),
+        ("b", "100 % (1 of 1)**", "0 % (0 of 1)"),
+        ("c", "0 % (0 of 1)", "0 % (0 of 1)"),
+    )
+    assert alone.rows[:2] == (("a", Rate(1, 2)), ("b", Rate(1, 1)))
+    assert ("* the highest" in both.note, alone.note) == (True, "")
 
 
 def test_categories_count_once_for_each_kind_of_failure(tmp_path: Path) -> None:

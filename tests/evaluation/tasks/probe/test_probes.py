@@ -37,7 +37,7 @@ from evaluation.tasks.probe.probe import (
 )
 from evaluation.tasks.probe.profiles import profile_text
 from evaluation.tasks.probe.task import PROBES, all_placed
-from tests.evaluation.servers.contracts import CONTRACTS, Contract
+from tests.evaluation.servers.contracts import CONTRACTS, Contract, ended
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
 from tests.tables import table
 
@@ -380,6 +380,28 @@ def test_a_server_that_ignores_schemas_is_told_as_such() -> None:
     assert answers["json", "an object at all"] == "no"
     assert ("strict", "under concurrency") not in answers
     assert [table["name"] for table in told["tables"]] == ["conformance"]
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        (refusal(400, {"error": {"message": "Invalid schema: no"}}), "refused"),
+        (ended("vllm", '{"', "length"), "not told"),
+    ],
+    ids=["refused", "for ever"],
+)
+def test_a_keyword_without_an_answer_is_told_from_its_neighbours(
+    said: Said, outcome: str
+) -> None:
+    """Alone it is refused, or never ends; the others are asked about without it."""
+    reply = _model(CONTRACTS["vllm"])
+    with loopback(
+        lambda body, at: said if '"pattern"' in json.dumps(body) else reply(body, at)
+    ) as server:
+        _, told = _told(f"vllm:{server.base}#small")
+    outcomes = {row["keyword"]: row["in strict"] for row in told["tables"][1]["rows"]}
+    assert outcomes.pop("pattern") == outcome
+    assert {*outcomes.values()} == {"enforced"}
 
 
 def test_a_model_that_keeps_any_schema_tells_nothing() -> None:
