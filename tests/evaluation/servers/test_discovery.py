@@ -18,8 +18,8 @@ from evaluation.core.records import Adapt
 from evaluation.generation.text_generation import GenerationRequest
 from evaluation.results.reader import open_run
 from evaluation.servers import parameters
-from evaluation.servers.client import RequestLimits
-from evaluation.servers.model_server import served_model
+from evaluation.servers.client import RequestLimits, ServerConnection
+from evaluation.servers.model_server import served_model, server_participants
 from evaluation.servers.provider import ParameterRule, providers
 from tests.evaluation.measuring import sample, texts_request
 from tests.evaluation.servers.contracts import CONTRACTS
@@ -241,14 +241,16 @@ def _add(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["vllm", "sglang", "llama_server", "openai", ""])
 def test_a_way_to_ask_sends_the_schema_whole(name: str) -> None:
     """Somewhere in the request stands the schema; without one nothing is asked."""
-    provider = providers()[name]
+    connection = ServerConnection(
+        base="http://h/v1", model="m", provider=providers()[name]
+    )
     schema = '{"type": "object", "properties": {}, "additionalProperties": false}'
     request = GenerationRequest(record=sample("one"), messages=(), budget=9)
-    for way in {"tool", "strict"} & set(provider.ways):
-        body = provider.request("m", request, way, schema)
-        assert schema in json.dumps(body)
-    free = provider.request("m", request, "none", schema)
-    assert schema not in json.dumps(free)
+    ways = {"tool", "strict"} & set(connection.provider.ways)
+    free, *servers = server_participants(connection, ["none", *ways])
+    for server in servers:
+        assert schema in json.dumps(server.request(request, schema))
+    assert schema not in json.dumps(free.request(request, schema))
 
 
 def test_a_file_adds_a_provider_that_runs(
