@@ -236,12 +236,6 @@ def test_ollama_makes_room_in_steps(length: int, size: int) -> None:
     assert f'"num_ctx": {size}' in json.dumps(_server("ollama").request(request, "{}"))
 
 
-def test_llama_cpp_keeps_no_prompt() -> None:
-    """It would read the prompt of whoever is asked second from its cache."""
-    body = _server("llama_server").request(_REQUEST, "{}")
-    assert body["cache_prompt"] is False
-
-
 @pytest.mark.parametrize("provider", ["vllm", "sglang"])
 def test_a_salt_keeps_the_prompts_of_each_way_apart(provider: str) -> None:
     """Texts of one way share what they begin with, as they do in use."""

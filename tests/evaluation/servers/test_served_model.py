@@ -175,14 +175,6 @@ def test_an_unclear_refusal_is_the_schemas_only_if_it_passes_without() -> None:
     assert len(asked) == 2
 
 
-def test_without_a_schema_a_refusal_is_never_the_schemas() -> None:
-    """`none` sends no schema, so nothing can be wrong with it."""
-    said = refusal(400, {"error": {"message": "no", "param": "response_format"}})
-    (made,), asked = _write(_always(said), "none")
-    assert made.ending is TextEnding.REQUEST
-    assert len(asked) == 1
-
-
 @pytest.mark.parametrize(
     ("pieces", "begun", "declared"),
     [

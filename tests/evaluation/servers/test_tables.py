@@ -266,15 +266,13 @@ def test_a_refused_parameter_is_dropped_or_renamed(
         return refusal(400, {"error": {"message": f"{words} is not supported here"}})
 
     code, outcomes, told, asked = _eval(
-        tmp_path, provider, f"none{_effort(name)}", [reply]
+        tmp_path,
+        provider,
+        "none@low" if "effort" in name or "think" in name else "none",
+        [reply],
     )
     assert (code, outcomes, asked) == (0, ["compliant"], 2), told
     done = f"is sent as {rule.name}" if rule.name else "dropped"
     assert name in told
     assert done in told
     assert f'"{rule.name}"' in bodies[0] or not rule.name
-
-
-def _effort(parameter: str) -> str:
-    """Return what is put behind a way to ask so that a parameter is sent."""
-    return "@low" if any(it in parameter for it in ("effort", "think")) else ""

@@ -139,8 +139,8 @@ for each in asked:
     "gemini": """
 from google.genai import Client, types
 at = types.HttpOptions(base_url=root, api_version="v1")
-asked = Client(api_key="a-key", http_options=at).models.generate_content_stream(
-    model="small", contents="Hello")
+client = Client(api_key="a-key", http_options=at)
+asked = client.models.generate_content_stream(model="small", contents="Hello")
 for each in asked:
     (candidate,) = each.candidates
     for part in candidate.content.parts:

@@ -271,15 +271,6 @@ def test_what_the_hub_does_not_have_is_said(
         get_tokenizer(MODEL, online)
 
 
-def test_a_broken_tokenizer_of_the_hub_is_refused(
-    hub: FakeHub, online: FetchSettings
-) -> None:
-    """What a model calls its tokenizer is not believed."""
-    hub.store.put(MODEL, {"tokenizer.json": b'{"model": 1}'})
-    with pytest.raises(BadData, match=r"tokenizer\.json"):
-        get_tokenizer(MODEL, online)
-
-
 NAME = "tiny-tokens"
 FILE = "tiny_tokens-1.0-py3-none-any.whl"
 TERMS = "this vocabulary has terms"
