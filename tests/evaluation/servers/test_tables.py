@@ -238,7 +238,7 @@ def test_an_unknown_finish_reason_is_said(tmp_path: Path) -> None:
 #: Each line once, of the first provider that has it.
 _PARAMETERS = {
     (name, rule.source): provider
-    for provider, it in reversed(providers().items())
+    for provider, it in reversed([*providers().items()])
     for name, rule in it.parameters.items()
 }
 
