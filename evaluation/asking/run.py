@@ -128,7 +128,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
             records = records_of(choice, request.records(data))
             writers = open_writers(request, sides, progress.say, spending)
             for writer in writers:
-                stack.callback(writer.writer.close)
+                stack.callback(writer.model.close)
         plan = _plan(request, tasks, data, writers, progress)
         if plan is not None:
             head = header(
@@ -379,7 +379,7 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
 
     atomic_write_bytes(folder / RECORDS, encode_records(records.records))
     for writer in writers:
-        writer.writer.prepare(records.records, folder, progress)
+        writer.model.prepare(writer.constraint, records.records, folder, progress)
     with ExitStack() as stack:
         store = stack.enter_context(ResponseStore(folder))
         score = None
@@ -409,7 +409,7 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
             if served:
                 progress.say(str(spending))
             record_parameters(
-                folder, {writer.label: writer.writer.discovered for writer in writers}
+                folder, {writer.label: writer.model.discovered for writer in writers}
             )
         unanswered = store.by_fingerprint and not store.answered
         if unanswered and all(writer.options.over_http for writer in writers):

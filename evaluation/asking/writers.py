@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadUsage
@@ -15,7 +15,7 @@ from evaluation.generation.text_generation import LoopOptions
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.client import ServerClient
 from evaluation.servers.pacing import Account, Spending
-from evaluation.servers.writer import ServerWriter
+from evaluation.servers.served_model import ServedModel
 from evaluation.tokenizers import (
     BYTES,
     TokenizerFiles,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evaluation.asking.participants import Side
     from evaluation.asking.request import ModelOptions, RunRequest
     from evaluation.core.cases import Bounds
-    from evaluation.generation.text_generation import TextWriter
+    from evaluation.generation.text_generation import Model
     from evaluation.models.transformers import TransformersModel
 
 #: Batches of texts that a local model is given at a time: it is filled up as texts end.
@@ -42,12 +42,12 @@ class Writer:
 
     options: ModelOptions
     #: The model's name in rows and tables.
-    model: str
+    name: str
     #: The model, and how it writes; for a run's header.
     facts: Mapping[str, Json]
-    engine: Constraint
-    #: Writes the texts; never asked if the engine is unavailable.
-    writer: TextWriter
+    #: Writes the texts; never asked if the constraint is unavailable.
+    model: Model[Any]
+    constraint: Constraint
     #: Whether rows name it by its model and condition, and not by its engine alone.
     named_by_model: bool
     #: Returns the tokenizer that counts budgets; a local model's own.
@@ -60,26 +60,26 @@ class Writer:
     @property
     def condition(self) -> str:
         """`free`, or the label of the engine."""
-        return self.engine.condition
+        return self.constraint.condition
 
     @property
     def participant(self) -> str:
         """The name of its responses in tables; empty for model and condition."""
-        return "" if self.named_by_model else self.engine.label
+        return "" if self.named_by_model else self.constraint.label
 
     @property
     def label(self) -> str:
         """Its name in rows and tables."""
-        return self.participant or f"{self.model} {self.condition}"
+        return self.participant or f"{self.name} {self.condition}"
 
     @property
     def unavailable(self) -> str:
         """Why it cannot write here; empty if it can."""
-        return self.engine.unavailable
+        return self.constraint.unavailable
 
     def header(self) -> dict[str, Json]:
         """Return its entry in a run's header."""
-        header = self.engine.header()
+        header = self.constraint.header()
         if not self.named_by_model:
             return header
         return {
@@ -87,7 +87,7 @@ class Writer:
             "model": dict(self.facts),
             **header,
             "engine": self.label,
-            "name": f"{self.model} {header['name']}",
+            "name": f"{self.name} {header['name']}",
             "prices": self.facts["prices"],
         }
 
@@ -117,7 +117,7 @@ def _local_writers(
         CsbdataError: no such model, or it cannot be loaded.
     """
     check_installed()
-    from evaluation.generation.local_writer import LocalWriter  # noqa: PLC0415 - heavy
+    from evaluation.generation.local_model import LocalModel  # noqa: PLC0415 - heavy
     from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
 
     options, bounds = side.options, request.bounds
@@ -129,22 +129,24 @@ def _local_writers(
         threads=options.threads,
         attention=options.attention,
     )
-    model = get_model(options.model, loading, request.fetch, say)
-    tokenizer = cache(partial(_vocabulary, model, request.fetch, say))
+    loaded = get_model(options.model, loading, request.fetch, say)
+    tokenizer = cache(partial(_vocabulary, loaded, request.fetch, say))
     path = Path(options.model)
+    forced = None if options.forced_as_paper else options.forced
+    model = LocalModel(
+        loaded,
+        tokenizer,
+        LoopOptions(forced=forced, **asdict(bounds)),
+        batch=options.batch,
+        say=say,
+    )
     for engine in side.engines:
-        forced = options.forced
-        if options.forced_as_paper:
-            forced = engine.file.about.forced_in_paper
-        loop = LoopOptions(forced=forced, **asdict(bounds))
         yield Writer(
             options=options,
-            model=path.name if path.exists() else options.model,
-            facts={"model": model.name, **model.facts(), **_settings(side, bounds)},
-            engine=engine,
-            writer=LocalWriter(
-                model, engine, tokenizer, loop, batch=options.batch, say=say
-            ),
+            name=path.name if path.exists() else options.model,
+            facts={"model": loaded.name, **loaded.facts(), **_settings(side, bounds)},
+            model=model,
+            constraint=engine,
             named_by_model=request.suite is not None,
             tokenizer=tokenizer,
             count=token_counter(tokenizer),
@@ -164,15 +166,16 @@ def _served_writers(
     is_bound = request.tokenizer == DEFAULT
     name = BYTES if is_bound else request.tokenizer
     tokenizer = cache(partial(get_tokenizer, name, request.fetch, say))
-    client = ServerClient(connection, account=Account(spending, side.prices))
+    account = Account(spending, side.prices)
+    model = ServedModel(ServerClient(connection, account=account), say)
     settings = _settings(side, request.bounds)
     for server in side.servers:
         yield Writer(
             options=options,
-            model=connection.model,
+            name=connection.model,
             facts={"model": options.recorded_model, **settings},
-            engine=server,
-            writer=ServerWriter(server, client, say),
+            model=model,
+            constraint=server,
             named_by_model=request.suite is not None,
             tokenizer=tokenizer,
             count=tokens_at_most if is_bound else token_counter(tokenizer),

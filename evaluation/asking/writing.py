@@ -24,7 +24,7 @@ from evaluation.generation.text_generation import (
     TextEnding,
 )
 from evaluation.servers.pacing import SpendingLimit
-from evaluation.servers.writer import ConditionUnavailable
+from evaluation.servers.served_model import ConditionUnavailable
 from evaluation.walking.run import writing_digest
 from evaluation.walking.run_folder import AppendedLines, whole_lines
 
@@ -167,7 +167,7 @@ class Questioner:
         seed = int.from_bytes(sha256(named).digest()[:6], "big")
         mark = fingerprint(
             code=writing_digest(),
-            writer=writer.writer.identity,
+            writer=writer.model.identity(writer.constraint),
             label=writer.label,
             record=record.key,
             schema=record.constraint,
@@ -193,7 +193,7 @@ class Questioner:
                 continue
             self.totals.reused += 1
             if answer.cost is None:
-                writer.writer.owe(request)
+                writer.model.owe(request, writer.constraint)
         if not missing:
             return answers
 
@@ -209,7 +209,8 @@ class Questioner:
             self.totals.ran += 1
             self.totals.unanswered += generation.may_pass
 
-        writer.writer.write([requests[index] for index in missing], keep)
+        prompts = [requests[index] for index in missing]
+        writer.model.generate(prompts, writer.constraint, keep)
         return answers
 
     def _handed_back(
@@ -247,7 +248,7 @@ def _response(
     text = generation.text.encode("utf-8", "backslashreplace").decode()
     return Response(
         record=request.record.key,
-        model=writer.model,
+        model=writer.name,
         condition=writer.condition,
         participant=writer.participant,
         repeat=request.repeat,

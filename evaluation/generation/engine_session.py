@@ -18,7 +18,8 @@ from curation.workers.process import SharedMemory
 from curation.workers.worker import Worker
 from evaluation.core.cases import Result
 from evaluation.models.token_choice import RowMask, mask_bytes
-from evaluation.walking.engine_worker import RESULTS, printed_lines, with_session
+from evaluation.walking.engine_process import printed_lines
+from evaluation.walking.engine_worker import RESULTS, with_session
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

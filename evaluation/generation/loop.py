@@ -143,28 +143,6 @@ class TextUnderWay:
             )
         )
 
-    def ended(
-        self, ending: TextEnding, written: str, detail: str, result: Result
-    ) -> Generation:
-        """Return its result; `written` is the text of its tokens."""
-        return Generation(
-            id=self.request.id,
-            result=result,
-            ending=ending,
-            detail=detail,
-            warnings=self.warnings,
-            text=written,
-            tokens=tuple(self.tokens),
-            forced=self.forced,
-            tied=self.tied,
-            prompt_tokens=len(self.request.prompt),
-            compile_ns=self.compile_ns,
-            compile_wait_ns=self.compile_wait_ns,
-            ttft_ns=self.first_ns,
-            total_ns=self.last_ns or None,
-            steps=tuple(self.steps),
-        )
-
 
 class _Batch:
     """Texts that share the model's passes, one for each session."""
@@ -188,8 +166,10 @@ class _Batch:
         self._chooser = TokenChooser(model.module.device, model.clock, model.tie)
         #: The texts under way, in the order of the rows.
         self._active: list[TextUnderWay] = []
+        self._outcomes: dict[int, Generation] = {}
 
-    def run(self, requests: Sequence[TokenizedRequest]) -> None:
+    def run(self, requests: Sequence[TokenizedRequest]) -> list[Generation]:
+        """Return the outcome of each request, in order."""
         waiting = deque(enumerate(requests))
         while waiting or self._active:
             begun = []
@@ -201,6 +181,7 @@ class _Batch:
             self._drop_ended()
             if any(text.ahead for text in self._active):
                 self._feed()
+        return [self._outcomes[place] for place in range(len(requests))]
 
     def _begin_text(self, place: int, request: TokenizedRequest) -> TextUnderWay:
         """Have its grammar compiled; return it, its prompt not read."""
@@ -248,6 +229,7 @@ class _Batch:
     def _report(self, text: TextUnderWay) -> None:
         self._free.append(text.session)
         if text.outcome is not None:
+            self._outcomes[text.place] = text.outcome
             self._on_end(text.place, text.outcome)
 
     def _feed(self) -> None:
@@ -447,8 +429,23 @@ class _Batch:
         detail: str = "",
         result: Result = Result.OK,
     ) -> None:
-        written = self._model.text(text.tokens)
-        text.outcome = text.ended(ending, written, detail, result)
+        text.outcome = Generation(
+            id=text.request.id,
+            result=result,
+            ending=ending,
+            detail=detail,
+            warnings=text.warnings,
+            text=self._model.text(text.tokens),
+            tokens=tuple(text.tokens),
+            forced=text.forced,
+            tied=text.tied,
+            prompt_tokens=len(text.request.prompt),
+            compile_ns=text.compile_ns,
+            compile_wait_ns=text.compile_wait_ns,
+            ttft_ns=text.first_ns,
+            total_ns=text.last_ns or None,
+            steps=tuple(text.steps),
+        )
 
 
 def generate(
@@ -478,13 +475,5 @@ def generate(
     Example:
         >>> (generation,) = generate(model, [request], [None], LoopOptions())
     """
-    generations: dict[int, Generation] = {}
-
-    def note(place: int, generation: Generation) -> None:
-        generations[place] = generation
-        on_end(place, generation)
-
     with closing(CoreWaits()) as waits:
-        batch = _Batch(model, sessions, options, note, waits)
-        batch.run(requests)
-    return [generations[place] for place in range(len(requests))]
+        return _Batch(model, sessions, options, on_end, waits).run(requests)

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import msgspec
 
@@ -43,8 +44,9 @@ class TokenizedRequest:
 class LoopOptions(Bounds):
     """Options of the generation loop; recorded in a run's header."""
 
-    #: Take the tokens that an engine offers as the only way on.
-    forced: bool = False
+    #: Take the tokens that an engine offers as the only way on; None: of the engines
+    #: of which the paper takes them.
+    forced: bool | None = False
 
 
 class TextEnding(StrEnum):
@@ -211,7 +213,9 @@ FINISHES: Final[Mapping[TextEnding, str]] = {
     TextEnding.REFUSED: "refusal",
     TextEnding.FILTERED: "content_filter",
 }
-_ENDINGS: Final = {finish: ending for ending, finish in FINISHES.items() if finish}
+_ENDINGS: Final = {ending.value: ending for ending in TextEnding} | {
+    finish: ending for ending, finish in FINISHES.items() if finish
+}
 
 
 def generation_of(response: Response) -> Generation:
@@ -219,8 +223,6 @@ def generation_of(response: Response) -> Generation:
     if response.writing is not None:
         return msgspec.convert(response.writing, Generation)
     ending = _ENDINGS.get(response.finish, TextEnding.END)
-    if response.finish in set(TextEnding):
-        ending = TextEnding(response.finish)
     result = Result.OK
     if response.error:
         by_engine = ending is TextEnding.ENGINE
@@ -262,52 +264,60 @@ class GenerationRequest:
     mark: str = ""
 
 
-class TextWriter(ABC):
-    """A writer of texts: a model here under an engine, or a server's.
+#: An engine, or how a server is asked.
+_C_contra = TypeVar("_C_contra", contravariant=True)
+
+
+class Model(ABC, Generic[_C_contra]):
+    """What writes texts: a model here under an engine, or a provider.
 
     Example:
-        >>> writer = LocalWriter(model, engine, lambda: tokenizer, LoopOptions())
-        >>> (generation,) = writer.write([request])
+        >>> model = LocalModel(loaded, lambda: tokenizer, LoopOptions())
+        >>> (generation,) = model.generate([prompt], engine)
         >>> generation.text
         '{"depth": 3}'
     """
 
-    #: Its name in rows and tables.
-    label: str
-    #: Fingerprint of everything about it that decides its texts.
-    identity: str
-
-    @property
-    def discovered(self) -> Mapping[str, str]:
-        """The parameters that its server refuses, with the names that it takes."""
-        return {}
+    #: The parameters that its server refuses, with the names that it takes.
+    discovered: Mapping[str, str] = MappingProxyType({})
 
     @abstractmethod
-    def write(
+    def identity(self, constraint: _C_contra) -> str:
+        """Return the fingerprint of everything but prompts that decides texts."""
+
+    @abstractmethod
+    def generate(
         self,
-        requests: Sequence[GenerationRequest],
+        prompts: Sequence[GenerationRequest],
+        constraint: _C_contra,
         on_end: Callable[[int, Generation], None] = ...,
     ) -> Sequence[Generation]:
-        """Write texts; return the result of each request, in order.
+        """Write texts; return what each attempt came to, in order.
 
         Args:
-            requests: The requested texts.
+            prompts: The requested texts.
+            constraint: The engine, or how the server is asked for the schema.
             on_end: Called as soon as a text has ended, with its place among the
-                requests.
+                prompts.
         """
 
-    def prepare(  # noqa: B027 (nothing by default)
-        self, records: Sequence[Record], folder: Path, progress: Progress
+    def prepare(
+        self,
+        constraint: _C_contra,
+        records: Sequence[Record],
+        folder: Path,
+        progress: Progress,
     ) -> None:
         """Prepare before the first text.
 
         Args:
+            constraint: As for `generate`.
             records: The records of the run.
             folder: Keeps the results for a resumed run.
             progress: Shows how far it is.
         """
 
-    def owe(self, request: GenerationRequest) -> None:  # noqa: B027 (nothing by default)
+    def owe(self, prompt: GenerationRequest, constraint: _C_contra) -> None:
         """Count the maximum cost of a text whose cost is not known."""
 
     @abstractmethod

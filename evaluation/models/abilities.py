@@ -24,9 +24,7 @@ _TOLERANCE_OF_HALVES: Final = 0.05
 
 #: Implementations of attention under a given mask.
 _ATTENTION: Final = ("sdpa", "eager")
-#: Names of rotary positions in configs, and the kinds whose angles follow the
-#: longest text of a pass.
-_ROPES: Final = ("rope_parameters", "rope_scaling")
+#: Kinds of rotary positions whose angles follow the longest text of a pass.
 _LENGTH_DEPENDENT: Final = ("'dynamic'", "'longrope'")
 
 
@@ -63,8 +61,8 @@ def _from_layers(module: PreTrainedModel) -> CacheAbilities:
     if not ForwardPass(module).takes_positions:
         return CacheAbilities(batch=False, why="positions cannot be handed to it")
     config = module.config.get_text_config(decoder=True)
-    ropes = [getattr(config, name, None) for name in _ROPES]
-    if any(kind in str(ropes) for kind in _LENGTH_DEPENDENT):
+    rope = str(config.to_dict().get("rope_parameters"))
+    if any(kind in rope for kind in _LENGTH_DEPENDENT):
         why = "positions that change with the longest text"
         return CacheAbilities(batch=False, why=why)
     attention = str(module.config._attn_implementation)  # noqa: SLF001 - no public name

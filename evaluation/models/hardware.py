@@ -15,7 +15,7 @@ import psutil
 import torch
 
 from curation.core.json_types import Json
-from curation.system.errors import BadConfiguration, Unavailable
+from curation.system.errors import Unavailable
 from curation.system.programs import environment_for_others, run_to_end
 
 #: Work that a device was given, between two of its moments: returns how long it took,
@@ -78,34 +78,11 @@ def _between(begun: torch.cuda.Event, over: torch.cuda.Event) -> int:
     return round(milliseconds * _NS_IN_MS)
 
 
-_GIB: Final = 2**30
-
-
 def free_memory(device: torch.device) -> int:
     """Return the bytes that a device can still give."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     return psutil.virtual_memory().available
-
-
-def check_fits(model: str, needed: int, device: torch.device) -> None:
-    """Check that the weights' bytes fit into a device.
-
-    Args:
-        model: What messages call the model.
-        needed: Bytes of all weights, as they will be held.
-        device: Where they are to be.
-
-    Raises:
-        BadConfiguration: they do not.
-    """
-    free = free_memory(device)
-    if needed > free:
-        message = f"--model {model}: its weights take {needed / _GIB:.1f} GiB"
-        raise BadConfiguration(
-            f"{message}, and {device} has {free / _GIB:.1f} GiB free",
-            then="take a smaller one, --set dtype=bf16 or --device cpu",
-        )
 
 
 #: Phrases of other exceptions of libraries for a lack of memory.

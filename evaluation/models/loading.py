@@ -26,12 +26,13 @@ from curation.download.folder_files import digest_of
 from curation.download.huggingface import hub_snapshot
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, NoInput
 from curation.system.user_files import file_digest
-from evaluation.models.hardware import check_fits, failures_of_loading, make_current
+from evaluation.models import hardware
 from evaluation.models.transformers import TransformersModel
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+_GIB: Final = 2**30
 #: Files that decide a model's texts: weights, settings, vocabulary, templates.
 _DECISIVE: Final = ("*.safetensors", "*.bin", "*.json", "*.model", "*.jinja", "*.gguf")
 
@@ -162,8 +163,8 @@ def load_model(
     if not local:
         folder = _hub_folder(str(where), loading.revision)
     try:
-        with failures_of_loading(str(where)):
-            make_current(device)
+        with hardware.failures_of_loading(str(where)):
+            hardware.make_current(device)
             module, tokenizer = _loaded(str(where), folder, dtype, device, loading)
     except CsbdataError:
         raise
@@ -172,7 +173,7 @@ def load_model(
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         message = f"--model {where}: cannot be loaded ({reason}); name a folder with"
         raise NoInput(f"{message} a model, or a model of the Hub") from error
-    with failures_of_loading(str(where)):
+    with hardware.failures_of_loading(str(where)):
         return TransformersModel(
             module,
             tokenizer,
@@ -271,4 +272,11 @@ def check_memory(
     """
     with torch.device("meta"):
         hollow = kind.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]  # the library's own lack
-    check_fits(model, sum(part.nbytes for part in hollow.parameters()), device)
+    needed = sum(part.nbytes for part in hollow.parameters())
+    free = hardware.free_memory(device)
+    if needed > free:
+        message = f"--model {model}: its weights take {needed / _GIB:.1f} GiB"
+        raise BadConfiguration(
+            f"{message}, and {device} has {free / _GIB:.1f} GiB free",
+            then="take a smaller one, --set dtype=bf16 or --device cpu",
+        )

@@ -1,22 +1,20 @@
 """Find a model by its name: a known one, a folder, or one of the Hub.
 
-Known models are the files of `known` with a `MODEL`. Listing them loads nothing heavy.
+Known models are the files of `known` with a `MODEL`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import Unavailable, install_extra
 from curation.system.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from curation.download.acquire import FetchSettings
     from evaluation.models.loading import LoadOptions
@@ -32,13 +30,11 @@ class NamedModel:
         ...     from evaluation.models.loading import load_model
         ...
         ...     return load_model("/models/ours", loading, name="ours")
-        >>> MODEL = NamedModel(name="ours", summary="the one on our disk", load=load)
+        >>> MODEL = NamedModel(name="ours", load=load)
     """
 
     #: What `--model` calls it.
     name: str
-    #: One line for a list of all of them.
-    summary: str
     #: Returns the loaded model; heavy imports happen in the call. Its
     #: arguments: device, dtype and threads; how what is missing is fetched, and where
     #: it is kept; and a function that reports slow steps.
@@ -61,16 +57,6 @@ _REGISTRY = Registry[NamedModel](
 )
 
 
-@cache
-def named_models() -> Mapping[str, NamedModel]:
-    """Return every named model, in alphabetical order.
-
-    Raises:
-        BadConfiguration: two places define one name.
-    """
-    return MappingProxyType(dict(sorted(_REGISTRY.by_name().items())))
-
-
 def get_model(
     name: str,
     loading: LoadOptions,
@@ -83,7 +69,7 @@ def get_model(
         NoInput: no such model.
         CsbdataError: it cannot be fetched, or the cache cannot be written.
     """
-    named = None if Path(name).exists() else named_models().get(name)
+    named = None if Path(name).exists() else _REGISTRY.by_name().get(name)
     if named is not None:
         return named.load(loading, settings, say)
     from evaluation.models.loading import load_model  # noqa: PLC0415 - heavy

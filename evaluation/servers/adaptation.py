@@ -26,6 +26,7 @@ from curation.system.errors import BadData
 from curation.system.words import counted
 from curation.workers.fingerprint import fingerprint
 from evaluation.core.records import Adapt
+from evaluation.servers.provider import PROMPT_ALONE
 from evaluation.walking.run_folder import AppendedLines, whole_lines
 
 if TYPE_CHECKING:
@@ -91,20 +92,18 @@ def _parsed(schema: str) -> Json:
 class SchemaAdapter:
     """Adapts schemas to one profile, each once."""
 
-    def __init__(
-        self, profile: str, mode: Adapt, *, tool: bool = False, sends: bool = True
-    ) -> None:
+    def __init__(self, profile: str, mode: Adapt, way: str = "strict") -> None:
         """Prepare; an empty profile, or the mode `none`, sends schemas as they are.
 
         Args:
             profile: Its name.
             mode: What is done with a schema that it refuses.
-            tool: Whether schemas are sent as a tool's parameters.
-            sends: Whether they are sent at all, but for the prompt.
+            way: How the server is asked for a schema.
         """
-        used = profile and mode is not Adapt.NONE
+        self._sends, self._tool = way != PROMPT_ALONE, way == "tool"
+        used = profile and mode is not Adapt.NONE and self._sends and way != "json"
         self._profile: Profile | None = load_profile(profile) if used else None
-        self._mode, self._tool, self._sends = mode, tool, sends
+        self._mode = mode
         self._fits: dict[str, AdaptedSchema] = {}
 
     @cached_property

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from curation.core.json_types import Json
@@ -26,6 +29,12 @@ if TYPE_CHECKING:
     from evaluation.generation.text_generation import GenerationRequest
 
 
+#: Of this process: nothing of an earlier run is found in a server's cache.
+_SALT: Final = token_hex(8)
+#: Contexts are asked for in steps: each change has Ollama load the model again.
+_SMALLEST_CONTEXT: Final = 8192
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelServer:
     """One model of one server, asked in one way, as it takes part in a run."""
@@ -43,26 +52,57 @@ class ModelServer:
     @cached_property
     def adapter(self) -> SchemaAdapter:
         """The adapter of schemas to its provider."""
-        any_schema = self.way in {PROMPT_ALONE, "json"}
-        profile = "" if any_schema else self.connection.provider.profile
-        sends, is_tool = self.way != PROMPT_ALONE, self.way == "tool"
-        return SchemaAdapter(profile, self.adapt, tool=is_tool, sends=sends)
+        return SchemaAdapter(self.connection.provider.profile, self.adapt, self.way)
 
     def request(
         self, request: GenerationRequest, schema: str | None
     ) -> dict[str, Json]:
-        """Return the request for a text; see `Provider.request`."""
-        connection = self.connection
-        effort = self.effort if self._has_effort else ""
-        return connection.provider.request(
-            connection.model,
-            request,
-            self.way,
-            schema,
-            effort,
-            cold=self._is_cold,
-            sampling=self.facts.sampling,
-        )
+        """Return the request for a text, as the provider's table has it.
+
+        Args:
+            request: The requested text.
+            schema: The schema's text; None sends none.
+        """
+        provider = self.connection.provider
+        apart = [turn for turn in request.messages if turn.role == "system"]
+        apart = apart if provider.system else []
+        turns: list[Json] = []
+        for turn in request.messages:
+            if turn not in apart:
+                role = provider.roles.get(turn.role, turn.role)
+                turns.append(
+                    _filled(provider.turn, {"role": role, "text": turn.content})
+                )
+        values: dict[str, Json] = {
+            "model": self.connection.model,
+            "messages": turns,
+            "system": "\n\n".join(turn.content for turn in apart),
+            "budget": request.budget,
+            "context": _context_size(request),
+            "temperature": request.temperature if self.facts.sampling else None,
+            "seed": request.seed % 2**31,
+            "effort": self.effort,
+            "salt": f"{_SALT} {self.way}",
+        }
+        templates = [provider.members]
+        if apart:
+            templates.append(provider.system)
+        if self._is_cold:
+            templates.append(provider.cold.members)
+        if self.effort and self._has_effort:
+            templates.append(provider.effort)
+        if schema is not None and self.constrains:
+            values["schema"] = json.loads(schema)
+            templates.append(provider.ways[self.way])
+        body: dict[str, Json] = {}
+        for template in templates:
+            for name, value in _filled(template, values).items():
+                member = body.get(name)
+                if isinstance(member, dict) and isinstance(value, dict):
+                    body[name] = {**member, **value}
+                else:
+                    body[name] = value
+        return body
 
     @cached_property
     def facts(self) -> ModelFacts:
@@ -160,6 +200,27 @@ class ModelServer:
         }
 
 
+def _context_size(request: GenerationRequest) -> int:
+    """Return the tokens that a context needs for the prompt and its answer."""
+    size = sum(len(turn.content.encode()) for turn in request.messages)
+    context = _SMALLEST_CONTEXT
+    while context < size // 2 + request.budget:
+        context *= 2
+    return context
+
+
+def _filled(template: Any, values: Mapping[str, Json]) -> Any:  # noqa: ANN401 (JSON)
+    """Return a template with `{NAME}` replaced by a value, whatever that holds."""
+    if isinstance(template, dict):
+        members = {name: _filled(it, values) for name, it in template.items()}
+        return {name: it for name, it in members.items() if it is not None}
+    if isinstance(template, list):
+        return [_filled(member, values) for member in template]
+    if isinstance(template, str) and template.startswith("{"):
+        return values[template.strip("{}")]
+    return template
+
+
 def server_participants(
     connection: ServerConnection, ways: Sequence[str]
 ) -> list[ModelServer]:
@@ -230,11 +291,8 @@ def served_model(
         base=base, model=model, provider=provider, address=url, limits=limits
     )
     server_participants(connection, ways)
-    client = ServerClient(connection)
-    try:
+    with closing(ServerClient(connection)) as client:
         served, answers = client.description()
-    finally:
-        client.close()
     if not model and len(served) != 1:
         raise BadConfiguration(
             "this server has several models, or does not name them",

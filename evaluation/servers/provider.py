@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
-from secrets import token_hex
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,18 +26,13 @@ from evaluation.servers.refusals import Refusal, RefusalClass, RefusalRule
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from evaluation.generation.text_generation import GenerationRequest
 
 
 #: The way in which nothing is asked for but the prompt.
 PROMPT_ALONE: Final = "none"
 _PACKAGE: Final = "evaluation.servers.providers"
 _SHARED: Final = "shared"
-#: Of this process: nothing of an earlier run is found in a server's cache.
-_SALT: Final = token_hex(8)
 _NUMBER: Final = re.compile(r"\d+")
-#: Contexts are asked for in steps: each change has Ollama load the model again.
-_SMALLEST_CONTEXT: Final = 8192
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -115,7 +109,7 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
     #: Members that ask for a level of reasoning; empty without such a choice.
     effort: dict[str, Any] = {}
     unthinking: UnthinkingRule = UnthinkingRule(ways=(), source="")
-    #: Members of every request: `{NAME}` is replaced (`request`).
+    #: Members of every request: `{NAME}` is replaced (`ModelServer.request`).
     members: dict[str, Any]
     #: A turn of the conversation, and its roles where they have other names.
     turn: dict[str, Any]
@@ -180,92 +174,6 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
         versions = [_numbers(it) for it in told if isinstance(it, str)]
         is_older = any(version < _numbers(self.cold.since) for version in versions)
         return bool(self.cold.members) and not is_older
-
-    def request(  # noqa: PLR0913 (what decides a request)
-        self,
-        model: str,
-        request: GenerationRequest,
-        way: str,
-        schema: str | None,
-        effort: str = "",
-        *,
-        cold: bool = True,
-        sampling: bool = True,
-    ) -> dict[str, Json]:
-        """Return the request for a text.
-
-        Args:
-            model: The model's name.
-            request: What is wanted.
-            way: The way in which the schema is asked for.
-            schema: The schema's text; None sends none.
-            effort: The level of reasoning; empty for the server's own.
-            cold: Whether the server heeds the members that keep its cache apart.
-            sampling: Whether the model accepts a temperature.
-        """
-        apart = [turn for turn in request.messages if turn.role == "system"]
-        apart = apart if self.system else []
-        values: dict[str, Json] = {
-            "model": model,
-            "messages": [
-                _filled(
-                    self.turn,
-                    {
-                        "role": self.roles.get(turn.role, turn.role),
-                        "text": turn.content,
-                    },
-                )
-                for turn in request.messages
-                if turn not in apart
-            ],
-            "system": "\n\n".join(turn.content for turn in apart),
-            "budget": request.budget,
-            "context": _context_size(request),
-            "temperature": request.temperature if sampling else None,
-            "seed": request.seed % 2**31,
-            "effort": effort,
-            "salt": f"{_SALT} {way}",
-        }
-        body: dict[str, Json] = {}
-        templates = [self.members]
-        if apart:
-            templates.append(self.system)
-        if cold:
-            templates.append(self.cold.members)
-        if effort:
-            templates.append(self.effort)
-        if schema is not None and way != PROMPT_ALONE:
-            values["schema"] = json.loads(schema)
-            templates.append(self.ways[way])
-        for template in templates:
-            for name, value in _filled(template, values).items():
-                member = body.get(name)
-                if isinstance(member, dict) and isinstance(value, dict):
-                    body[name] = {**member, **value}
-                else:
-                    body[name] = value
-        return body
-
-
-def _context_size(request: GenerationRequest) -> int:
-    """Return the tokens that a context needs for the prompt and its answer."""
-    size = sum(len(turn.content.encode()) for turn in request.messages)
-    context = _SMALLEST_CONTEXT
-    while context < size // 2 + request.budget:
-        context *= 2
-    return context
-
-
-def _filled(template: Any, values: Mapping[str, Json]) -> Any:  # noqa: ANN401 (JSON)
-    """Return a template with `{NAME}` replaced by a value, whatever that holds."""
-    if isinstance(template, dict):
-        members = {name: _filled(it, values) for name, it in template.items()}
-        return {name: it for name, it in members.items() if it is not None}
-    if isinstance(template, list):
-        return [_filled(member, values) for member in template]
-    if isinstance(template, str) and template.startswith("{"):
-        return values[template.strip("{}")]
-    return template
 
 
 def _numbers(version: str) -> tuple[int, ...]:

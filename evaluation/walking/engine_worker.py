@@ -8,7 +8,6 @@ the session share a process, so an answer may be anything: its type is checked.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -33,6 +32,7 @@ from evaluation.core.cases import (
     WalkVerdict,
     Whole,
 )
+from evaluation.walking.engine_process import printed_lines, without_addresses
 from evaluation.walking.why import why_of
 
 if TYPE_CHECKING:
@@ -428,7 +428,7 @@ def build_row(
         repetition=pending.repetition,
         result=result,
         phase="" if result is Result.OK else "compile" if in_compile else "walk",
-        detail=_without_addresses(detail),
+        detail=without_addresses(detail),
         warnings=tuple(dict.fromkeys(warnings))[:_MAX_WARNINGS],
         compile_ns=compiled.compile_ns,
         compile_waited_ns=compiled.waited_ns,
@@ -461,22 +461,6 @@ def _ending(
     return Result.OK, ""
 
 
-#: As the logs of native code begin; rows are the same whenever they are made.
-_CLOCK: Final = re.compile(r"^\[\d\d:\d\d:\d\d\] ")
-_ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
-
-
-def printed_lines(text: str) -> list[str]:
-    """Return the output, line by line, without the time of day before it."""
-    lines = (_CLOCK.sub("", line.strip()) for line in text.splitlines())
-    return [_without_addresses(line[:1000]) for line in lines if line]
-
-
-def _without_addresses(text: str) -> str:
-    """Return a text without addresses in memory, which the next run has elsewhere."""
-    return _ADDRESS.sub("0x...", text)
-
-
 def _results(
     case: Case,
     tokens: Sequence[Sequence[int] | None],
@@ -487,7 +471,7 @@ def _results(
     contradictions = find_contradictions(tokens, walked)
     for index, (walk, ids) in enumerate(zip(case.walks, tokens, strict=True)):
         text = walked[index] if index < len(walked) else never_begun
-        verdict, detail = text.verdict, _without_addresses(text.detail)
+        verdict, detail = text.verdict, without_addresses(text.detail)
         if verdict is WalkVerdict.MASK_GAP and not walk.valid:
             # Its mask was right, and its commit was not.
             verdict = WalkVerdict.LIED

@@ -28,10 +28,7 @@ from evaluation.servers.answers import (
 )
 from evaluation.servers.provider import providers
 from evaluation.servers.refusals import read_refusal
-from evaluation.tokenizers import read_tokenizer
-from evaluation.tokenizers.byte_level import from_tiktoken
-from evaluation.tokenizers.vocabulary import check_tokenizer
-from evaluation.tokenizers.wheels import pinned_tokenizers
+from evaluation.tokenizers import get_tokenizer
 from tests.builds import write_build
 from tests.curation.archives_made import FILES, github_pin, github_tarball, zipped
 from tests.evaluation.made_runs import many, write_run
@@ -217,20 +214,13 @@ def _stream(_folder: Path) -> Reader:
 
 
 def _tokenizer(path: Path) -> Reader:
+    settings = FetchSettings(mirror=None, cache=path.parent / "cache", offline=True)
+
     def read(content: bytes) -> None:
         path.write_bytes(content)
-        check_tokenizer(read_tokenizer(path), "made")
+        get_tokenizer(str(path), settings)
 
     return Reader(read=read, corpus=[path.read_bytes()])
-
-
-def _tiktoken(folder: Path) -> Reader:
-    pinned = pinned_tokenizers()["llama3.1"]
-
-    def read(content: bytes) -> None:
-        check_tokenizer(from_tiktoken(content, pinned), "made")
-
-    return Reader(read=read, corpus=[made.tiktoken(folder).read_bytes()])
 
 
 #: Each makes its reader in an empty folder.
@@ -254,5 +244,4 @@ READERS: Final[Mapping[str, Callable[[Path], Reader]]] = {
     "tokenizer.json": lambda folder: _tokenizer(
         made.byte_level(folder / "made") / "tokenizer.json"
     ),
-    "tiktoken": _tiktoken,
 }

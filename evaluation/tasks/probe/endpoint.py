@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import json
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.system.errors import BadUsage, Unavailable
@@ -28,7 +28,7 @@ from evaluation.servers.model_server import ModelServer, served_model
 from evaluation.servers.models import prices_of
 from evaluation.servers.pacing import Account, Spending, SpendingLimit
 from evaluation.servers.provider import PROMPT_ALONE, is_served, split_provider
-from evaluation.servers.writer import ConditionUnavailable, ServerWriter
+from evaluation.servers.served_model import ConditionUnavailable, ServedModel
 from evaluation.tasks.probe.outcomes import ProbeOutcome
 from evaluation.tasks.probe.probe import KEYWORD_PROBES
 from evaluation.tasks.probe.profiles import profile_text
@@ -112,9 +112,7 @@ class Conformance(NamedTuple):
 class _Asker:
     """Asks a server in all ways."""
 
-    client: ServerClient
-    say: Callable[[str], None]
-    writers: dict[str, ServerWriter] = field(default_factory=dict)
+    model: ServedModel
     #: Why no more was sent.
     limit: str = ""
     answered: bool = False
@@ -125,8 +123,6 @@ class _Asker:
         self, server: ModelServer, *questions: tuple[str, Json]
     ) -> list[Generation | None]:
         """Return the answers to prompts with schemas; None where none was sent."""
-        if server.spec not in self.writers:
-            self.writers[server.spec] = ServerWriter(server, self.client, self.say)
         generations: list[Generation | None] = [None] * len(questions)
         requests = [
             GenerationRequest(
@@ -137,7 +133,7 @@ class _Asker:
             for prompt, schema in questions
         ]
         try:
-            self.writers[server.spec].write(requests, generations.__setitem__)
+            self.model.generate(requests, server, generations.__setitem__)
         except SpendingLimit as limit:
             self.limit = str(limit)
         except ConditionUnavailable as lacking:
@@ -200,8 +196,9 @@ def probe_endpoint(
     )
     spending = Spending(max_cost, limit)
     account = Account(spending, prices)
-    with closing(ServerClient(connection, account=account)) as client:
-        asker = _Asker(client, say)
+    client = ServerClient(connection, account=account)
+    with closing(ServedModel(client, say)) as model:
+        asker = _Asker(model)
         findings, strongest = _features(asker, free, servers)
         keywords: dict[str, ProbeOutcome | None] = {}
         if strongest is not None:

@@ -25,7 +25,6 @@ from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.commands.options import split_revision
 from evaluation.core.records import Message
 from evaluation.models import hardware as memory
-from evaluation.models.chat import TEMPLATE_DATE, ChatPrompts
 from evaluation.models.hardware import device_facts, gpu_settings
 from evaluation.models.known.smollm2 import NAME
 from evaluation.models.loading import (
@@ -35,7 +34,8 @@ from evaluation.models.loading import (
     folder_digest,
     load_model,
 )
-from evaluation.models.store import get_model, named_models
+from evaluation.models.store import get_model
+from evaluation.models.transformers import TEMPLATE_DATE, ChatPrompts
 from evaluation.suites.coverage.suite import CoverageSettings
 from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.small_model import small_model
@@ -43,7 +43,6 @@ from tests.evaluation.tokenizers import made
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.fake_hub import FakeHub
@@ -207,16 +206,8 @@ def load(loading, settings, say):
     say("made of nothing")
     return (loading.device, settings.offline)
 
-MODEL = NamedModel(name={name!r}, summary="a model of their own", load=load)
+MODEL = NamedModel(name={name!r}, load=load)
 """
-
-
-@pytest.fixture(autouse=True)
-def _fresh() -> Iterator[None]:
-    """Look for models anew, and leave nothing behind for other tests."""
-    named_models.cache_clear()
-    yield
-    named_models.cache_clear()
 
 
 def _add(folder: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,11 +215,6 @@ def _add(folder: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch) 
     (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
     package = import_module("evaluation.models.known")
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
-
-
-def test_every_file_with_a_model_is_one() -> None:
-    """Each under the name that it gives itself; nothing heavy is loaded for that."""
-    assert list(named_models()) == ["smollm2"]
 
 
 def test_a_file_adds_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +236,7 @@ def test_a_second_model_of_a_name_is_refused(
     """The message says which name, and where it was found."""
     _add(tmp_path, "their_smollm2", "smollm2", monkeypatch)
     with pytest.raises(BadConfiguration, match="a second model named 'smollm2'"):
-        named_models()
+        get_model("smollm2", LoadOptions(), FetchSettings(cache=tmp_path))
 
 
 def _folder(path: Path, files: dict[str, bytes]) -> Path:

@@ -14,7 +14,7 @@ from evaluation.servers.client import RequestLimits, ServerClient, ServerConnect
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.pacing import SharedBackoff
 from evaluation.servers.provider import providers
-from evaluation.servers.writer import ServerWriter
+from evaluation.servers.served_model import ServedModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -206,7 +206,7 @@ def write_through(
         # Time passes only while somebody sleeps.
         slept = [0.0]
         backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
-        writer = ServerWriter(participant, ServerClient(connection, backoff))
-        made = writer.write(requests)
-        writer.close()
+        model = ServedModel(ServerClient(connection, backoff))
+        made = model.generate(requests, participant)
+        model.close()
     return made, server.asked

@@ -205,7 +205,7 @@ def test_a_schema_that_is_no_json_is_not_declared(tmp_path: Path, profile: str) 
     fit = adapter.of(record)
     assert (fit.text, fit.reason) == ("", "unusable")
     assert fit.refusal.startswith("not declared: no JSON")
-    assert SchemaAdapter("", Adapt.SAFE, sends=False).of(record).text == "{"
+    assert SchemaAdapter("", Adapt.SAFE, "none").of(record).text == "{"
 
 
 def test_a_schema_that_is_no_json_is_asked_for_in_words_alone(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ from evaluation.core.records import Adapt
 from evaluation.generation.text_generation import GenerationRequest
 from evaluation.results.reader import open_run
 from evaluation.servers import parameters
-from evaluation.servers.client import RequestLimits
-from evaluation.servers.model_server import served_model
+from evaluation.servers.client import RequestLimits, ServerConnection
+from evaluation.servers.model_server import served_model, server_participants
 from evaluation.servers.provider import ParameterRule, providers
 from tests.evaluation.measuring import sample, texts_request
 from tests.evaluation.servers.contracts import CONTRACTS
@@ -29,7 +29,7 @@ from tests.slow_cases import first_fast
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from evaluation.asking.request import RunRequest
@@ -64,25 +64,14 @@ def test_a_parameter_may_be_learnt_while_a_request_is_made(
     assert known.apply({"a": 1, "b": 2}) == {}
 
 
-def _unsupported(name: str, hint: str = "") -> Said:
-    message = f"Unsupported parameter: '{name}' is not supported with this model.{hint}"
-    return refusal(
-        400,
-        {
-            "error": {
-                "message": message,
-                "type": "invalid_request_error",
-                "param": name,
-                "code": "unsupported_parameter",
-            }
-        },
-    )
-
-
 def _gpt_5(body: dict[str, Any], _number: int) -> Said:
     """Refuse what OpenAI's reasoning models refuse, as openai 3.57.0 documents it."""
     if "max_tokens" in body:
-        return _unsupported("max_tokens", " Use 'max_completion_tokens' instead.")
+        message = (
+            "Unsupported parameter: 'max_tokens' is not supported with this model."
+        )
+        error = {"message": message, "param": "max_tokens"}
+        return refusal(400, {"error": {**error, "code": "unsupported_parameter"}})
     if body.get("temperature", 1) != 1:
         message = (
             "Unsupported value: 'temperature' does not support 0 with this model. "
@@ -93,38 +82,10 @@ def _gpt_5(body: dict[str, Any], _number: int) -> Said:
     return answer("{}")
 
 
-def _mistral(body: dict[str, Any], _number: int) -> Said:
-    """Refuse unknown members as FastAPI's servers do."""
-    unknown = [name for name in ("seed", "stream_options") if name in body]
-    if not unknown:
-        return answer("{}")
-    complaint = {"type": "extra_forbidden", "loc": ["body", unknown[0]], "input": 1}
-    return refusal(422, {"detail": [{**complaint, "msg": "Extra inputs"}]})
-
-
-def _unnamed(body: dict[str, Any], _number: int) -> Said:
-    """Name the parameter in words alone."""
-    if "temperature" not in body:
-        return answer("{}")
-    return refusal(400, {"error": {"message": "`temperature` is deprecated."}})
-
-
-@pytest.mark.parametrize(
-    ("server", "changes"),
-    [
-        (_gpt_5, {"max_tokens": "max_completion_tokens", "temperature": ""}),
-        (_mistral, {"seed": "", "stream_options": ""}),
-        (_unnamed, {"temperature": ""}),
-    ],
-)
-def test_no_answer_is_lost_to_a_parameter(
-    tmp_path: Path,
-    server: Callable[[dict[str, Any], int], Said],
-    changes: dict[str, str],
-    said: list[str],
-) -> None:
+def test_no_answer_is_lost_to_a_parameter(tmp_path: Path, said: list[str]) -> None:
     """It is refused once a model, said with the server's words, and recorded."""
-    with loopback(server) as there:
+    changes = {"max_tokens": "max_completion_tokens", "temperature": ""}
+    with loopback(_gpt_5) as there:
         request = _request(tmp_path, there.base, "strict", "none")
         result = csbdata.run(request)
     assert {row.label["outcome"] for row in result.open().rows()} == {"compliant"}
@@ -135,11 +96,10 @@ def test_no_answer_is_lost_to_a_parameter(
     )
     told = [line for line in said if "the server says" in line]
     assert len(told) == len(changes)
-    if server is _gpt_5:
-        assert told[0].startswith(
-            "strict small: max_tokens is sent as max_completion_tokens: the "
-            "server says HTTP 400: max_tokens: Unsupported parameter: 'max_tokens'"
-        )
+    assert told[0].startswith(
+        "strict small: max_tokens is sent as max_completion_tokens: the "
+        "server says HTTP 400: max_tokens: Unsupported parameter: 'max_tokens'"
+    )
 
 
 _INVALID = "Invalid schema for response_format 'answer': In ('properties', '{}')."
@@ -241,14 +201,16 @@ def _add(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["vllm", "sglang", "llama_server", "openai", ""])
 def test_a_way_to_ask_sends_the_schema_whole(name: str) -> None:
     """Somewhere in the request stands the schema; without one nothing is asked."""
-    provider = providers()[name]
+    connection = ServerConnection(
+        base="http://h/v1", model="m", provider=providers()[name]
+    )
     schema = '{"type": "object", "properties": {}, "additionalProperties": false}'
     request = GenerationRequest(record=sample("one"), messages=(), budget=9)
-    for way in {"tool", "strict"} & set(provider.ways):
-        body = provider.request("m", request, way, schema)
-        assert schema in json.dumps(body)
-    free = provider.request("m", request, "none", schema)
-    assert schema not in json.dumps(free)
+    ways = {"tool", "strict"} & set(connection.provider.ways)
+    free, *servers = server_participants(connection, ["none", *ways])
+    for server in servers:
+        assert schema in json.dumps(server.request(request, schema))
+    assert schema not in json.dumps(free.request(request, schema))
 
 
 def test_a_file_adds_a_provider_that_runs(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: A provider of each format.
 _FORMATS = ("openai", "responses", "anthropic", "gemini", "ollama")
-_WAYS = ("none", "tool", "strict")
+_WAYS = ("none", "json", "tool", "strict")
 _SCHEMA = '{"type": "object", "required": ["deck"]}'
 #: By format: the names of three endings.
 _REASONS = {

@@ -38,6 +38,7 @@ from tests.evaluation.suites.coverage.written_texts import text_from_row
 from tests.tables import table
 
 if TYPE_CHECKING:
+    from evaluation.servers.model_server import ModelServer
     from evaluation.suites.coverage.texts import GeneratedText
 
 
@@ -219,27 +220,27 @@ def test_each_event_adds_what_it_says(
     assert found == {name: getattr(nothing, name) for name in _READ} | expected
 
 
+def _server(provider: str, way: str = "strict") -> ModelServer:
+    connection = ServerConnection(
+        base="http://h/v1", model="m", provider=providers()[provider]
+    )
+    (server,) = server_participants(connection, [way])
+    return server
+
+
 @pytest.mark.parametrize(("length", "size"), [(16_368, 8192), (16_370, 16_384)])
 def test_ollama_makes_room_in_steps(length: int, size: int) -> None:
     """For half as many tokens as the prompt has bytes, and the answer."""
     message = Message(role="user", content="x" * length)
     request = replace(_REQUEST, messages=(message,))
-    assert f'"num_ctx": {size}' in json.dumps(
-        providers()["ollama"].request("m", request, "strict", "{}")
-    )
-
-
-def test_llama_cpp_keeps_no_prompt() -> None:
-    """It would read the prompt of whoever is asked second from its cache."""
-    body = providers()["llama_server"].request("m", _REQUEST, "strict", "{}")
-    assert body["cache_prompt"] is False
+    assert f'"num_ctx": {size}' in json.dumps(_server("ollama").request(request, "{}"))
 
 
 @pytest.mark.parametrize("provider", ["vllm", "sglang"])
 def test_a_salt_keeps_the_prompts_of_each_way_apart(provider: str) -> None:
     """Texts of one way share what they begin with, as they do in use."""
     salts = [
-        providers()[provider].request("m", _REQUEST, way, "{}")["cache_salt"]
+        _server(provider, way).request(_REQUEST, "{}")["cache_salt"]
         for way in ("strict", "strict", "json")
     ]
     assert salts[0] == salts[1] != salts[2]
@@ -285,16 +286,22 @@ def test_thinking_and_a_forced_tool_are_refused_before_anything_is_sent(
     assert "strict@" in it.value.then
 
 
-def test_a_model_that_cannot_be_forced_is_told_before_anything_is_sent() -> None:
-    """It would refuse every schema."""
-    connection = ServerConnection(
-        base="http://h/v1", model="claude-sonnet-5-5", provider=providers()["anthropic"]
-    )
-    with pytest.raises(BadUsage, match="cannot be forced to call a tool"):
-        server_participants(connection, ["tool"])
-    (server,) = server_participants(connection, ["strict"])
-    assert "temperature" not in server.request(_REQUEST, "{}")
-    assert "temperature" in server.lacks[0]
+@pytest.mark.parametrize("provider", model_table().models)
+def test_what_a_model_lacks_is_not_sent(provider: str) -> None:
+    """Every line of the table: an effort or a temperature, and a tool is refused."""
+    for name, facts in model_table().models[provider].items():
+        connection = ServerConnection(
+            base="http://h/v1", model=name, provider=providers()[provider]
+        )
+        (server,) = server_participants(connection, ["strict@low"])
+        sent = json.dumps(server.request(_REQUEST, "{}"))
+        has_effort = facts.efforts is None or "low" in facts.efforts
+        assert ('"low"' in sent) is has_effort, name
+        assert ("emperature" in sent) is facts.sampling, name
+        assert len(server.lacks) == (not has_effort) + (not facts.sampling), name
+        if not facts.forced_tool:
+            with pytest.raises(BadUsage, match="cannot be forced to call a tool"):
+                server_participants(connection, ["tool"])
 
 
 _ROOT = Path(csbdata.__file__).parent

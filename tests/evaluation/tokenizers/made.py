@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from evaluation.tokenizers.byte_level import from_tiktoken
 from evaluation.tokenizers.files import read_files, write_files
-from evaluation.tokenizers.vocabulary import check_tokenizer
-from evaluation.tokenizers.wheels import pinned_tokenizers
+from evaluation.tokenizers.wheels import from_tiktoken, pinned_tokenizers
 from tests.evaluation.known import known
 
 if TYPE_CHECKING:
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.tokenizers import TokenizerFiles
-    from evaluation.tokenizers.vocabulary import ParsedTokenizer
+    from evaluation.tokenizers.files import TokenizerSource
 
 #: What the tiny vocabularies are learned from.
 TEXTS = [
@@ -109,24 +107,24 @@ def tiktoken(folder: Path) -> Path:
     return path
 
 
-def files_of(folder: Path, parsed: ParsedTokenizer) -> TokenizerFiles:
+def files_of(folder: Path, source: TokenizerSource) -> TokenizerFiles:
     """Write a tokenizer's files; return them read again."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_files(folder, check_tokenizer(parsed, "made"), "MIT")
+    write_files(folder, source, "made", "MIT")
     return known(read_files(folder, "made"))
 
 
 def tiktoken_files(folder: Path) -> TokenizerFiles:
     """Return the files of a tiktoken vocabulary with one special token."""
-    content = tiktoken(folder).read_bytes()
+    file = tiktoken(folder)
     pinned = msgspec.structs.replace(
         pinned_tokenizers()["llama3.1"],
         special=["<|endoftext|>"],
-        special_count=0,
+        filler_range=(0, 0),
         eos="<|endoftext|>",
         vocab_size=0,
     )
-    return files_of(folder / "files", from_tiktoken(content, pinned))
+    return files_of(folder / "files", from_tiktoken(file, pinned))
 
 
 def gguf(path: Path, keys: Sequence[tuple[str, object]]) -> Path:

@@ -12,16 +12,15 @@ from tokenizers import Tokenizer
 
 from curation.download.acquire import FetchSettings
 from evaluation.tokenizers import get_tokenizer
-from evaluation.tokenizers.byte_level import from_gguf
-from evaluation.tokenizers.vocabulary import to_bytes
-from evaluation.tokenizers.wheels import pinned_tokenizers
+from evaluation.tokenizers.files import to_bytes
+from evaluation.tokenizers.wheels import from_gguf, pinned_tokenizers
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.tokenizers import TokenizerFiles
-    from evaluation.tokenizers.files import Encoder
+    from evaluation.tokenizers.files import Encode
 
 KINDS = ("byte_level", "metaspace", "tiktoken", "gguf")
 #: What tokenizers trip over: their own marks, spaces, bytes that look like tokens.
@@ -68,27 +67,31 @@ def files(kind: str, tmp_path_factory: pytest.TempPathFactory) -> TokenizerFiles
 
 
 @pytest.fixture(scope="module")
-def encoder(files: TokenizerFiles) -> Encoder:
+def encoder(files: TokenizerFiles) -> Encode:
     """Return what encodes by them."""
     return files.encoder()
 
 
 @given(texts=st.lists(TEXT | JSON, min_size=1, max_size=4))
 def test_the_bytes_of_the_ids_are_the_text(
-    files: TokenizerFiles, encoder: Encoder, texts: list[str]
+    kind: str, files: TokenizerFiles, encoder: Encode, texts: list[str]
 ) -> None:
     """Whatever the text holds, no id adds a byte to it, hides one or is special."""
     known = files.token_bytes()
     for text, ids in zip(texts, encoder(texts), strict=True):
-        assert ids is not None
+        if ids is None:
+            # It would mean a space.
+            assert kind == "metaspace"
+            assert "\u2581" in text
+            continue
         assert b"".join(known[number] or b"?" for number in ids) == text.encode()
         assert not set(ids) & set(files.special_ids)
 
 
 def test_an_ordinary_text_is_encoded_as_its_library_does(
-    kind: str, files: TokenizerFiles, encoder: Encoder
+    kind: str, files: TokenizerFiles, encoder: Encode
 ) -> None:
-    """On texts that need no care the ids are those of `tokenizers`, greed unused."""
+    """On texts that need no care the ids are those of `tokenizers`."""
     theirs = Tokenizer.from_file(str(files.tokenizer_json))
     # Its own encoding puts a space before a text; ours must not.
     space = " " if kind == "metaspace" else ""
@@ -110,13 +113,3 @@ def test_the_library_gives_every_token_our_id(kind: str, files: TokenizerFiles) 
         assert (content is None) == (number in special)
         if token and number not in named and kind != "metaspace":
             assert to_bytes(token) == content
-
-
-def test_greed_spells_too(files: TokenizerFiles, encoder: Encoder) -> None:
-    """The way out for texts that a tokenizer would change spells them as well."""
-    known = files.token_bytes()
-    ids = encoder.greedy('\u2581 "abc": <|end|>')
-    assert ids is not None
-    assert b"".join(known[number] or b"?" for number in ids) == (
-        '\u2581 "abc": <|end|>'.encode()
-    )

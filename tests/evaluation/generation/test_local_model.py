@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import Unavailable
 from evaluation.core.cases import Result
 from evaluation.core.records import Message, Record
-from evaluation.generation.local_writer import LocalWriter
+from evaluation.generation.local_model import LocalModel
 from evaluation.generation.text_generation import (
     GenerationRequest,
     LoopOptions,
@@ -33,35 +34,37 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.models.transformers import TransformersModel
+    from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
 _SCHEMA = '{"enum": ["ferry", "barge", "tug"]}'
 
 
 @pytest.fixture
-def writer(
+def model_of(
     model: TransformersModel, tokenizer: TokenizerFiles
-) -> Iterator[Callable[..., LocalWriter]]:
-    """Return what makes writers, and end them."""
-    made: list[LocalWriter] = []
+) -> Iterator[Callable[..., LocalModel]]:
+    """Return what makes models that write, and end them."""
+    made: list[LocalModel] = []
 
     def make(
-        engine: str = "none",
-        batch: int = 1,
-        say: Callable[[str], None] = lambda _line: None,
-    ) -> LocalWriter:
-        cache = FetchSettings.from_environment().cache
-        (chosen,) = select_engines(cache, [engine], "faithful", [])
+        batch: int = 1, say: Callable[[str], None] = lambda _line: None
+    ) -> LocalModel:
         files = replace(tokenizer, vocab_size=model.vocab_size)
         options = LoopOptions()
-        made.append(
-            LocalWriter(model, chosen, lambda: files, options, batch=batch, say=say)
-        )
+        made.append(LocalModel(model, lambda: files, options, batch=batch, say=say))
         return made[-1]
 
     yield make
     for one in made:
         one.close()
+
+
+@cache
+def _engine(name: str = "none") -> EngineUnderTest:
+    cache = FetchSettings.from_environment().cache
+    (chosen,) = select_engines(cache, [name], "faithful", [])
+    return chosen
 
 
 def _asked(*said: str, budget: int = 12) -> list[GenerationRequest]:
@@ -108,13 +111,15 @@ def _raises(error: Exception) -> None:
 
 @pytest.mark.parametrize("engine", ["none", "llguidance"])
 def test_a_failure_that_passes_costs_nothing(
-    writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch, engine: str
+    model_of: Callable[..., LocalModel], monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
     """A text on which the model fails once is written alone, and is as it should be."""
-    wanted = [made.tokens for made in writer(engine).write(_asked("a", "b"))]
+    wanted = [
+        made.tokens for made in model_of().generate(_asked("a", "b"), _engine(engine))
+    ]
     error = RuntimeError("a kernel failed")
     _Failing(monkeypatch, lambda call: _raises(error) if call == 4 else None)
-    made = writer(engine, batch=2).write(_asked("a", "b"))
+    made = model_of(batch=2).generate(_asked("a", "b"), _engine(engine))
     assert [one.tokens for one in made] == wanted
 
 
@@ -130,16 +135,16 @@ def test_a_failure_that_passes_costs_nothing(
     ],
 )
 def test_a_failing_model_is_the_outcome_of_that_text(
-    writer: Callable[..., LocalWriter],
+    model_of: Callable[..., LocalModel],
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
     result: Result,
 ) -> None:
     """Tried twice, told, and the next text is written."""
     failing = _Failing(monkeypatch, lambda call: _raises(error) if call < 3 else None)
-    one = writer()
-    (failed,) = one.write(_asked("fails"))
-    (written,) = one.write(_asked("goes on"))
+    one = model_of()
+    (failed,) = one.generate(_asked("fails"), _engine())
+    (written,) = one.generate(_asked("goes on"), _engine())
     assert (failed.result, failed.ending) == (result, TextEnding.MODEL)
     assert str(error) in failed.detail
     assert written.result is Result.OK
@@ -147,11 +152,11 @@ def test_a_failing_model_is_the_outcome_of_that_text(
 
 
 def test_logits_that_are_no_numbers_are_an_outcome(
-    writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch
+    model_of: Callable[..., LocalModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """NaN is never taken for a token."""
     _Failing(monkeypatch, lambda _call: math.nan)
-    (made,) = writer().write(_asked("x"))
+    (made,) = model_of().generate(_asked("x"), _engine())
     assert (made.result, made.ending) == (Result.ERROR, TextEnding.LOGITS)
     assert classify(made, None) is TextClass.BAD_LOGITS
     assert "nan" in made.detail
@@ -161,11 +166,13 @@ def test_logits_that_are_no_numbers_are_an_outcome(
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["none", "llguidance"])
 def test_a_batch_that_does_not_fit_is_halved_and_every_text_goes_on(
-    writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch, engine: str
+    model_of: Callable[..., LocalModel], monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
     """Four texts at a time do not fit, two do; said once, and texts are as alone."""
     names = ("a", "b", "c", "d", "e", "f")
-    wanted = [made.tokens for made in writer(engine).write(_asked(*names))]
+    wanted = [
+        made.tokens for made in model_of().generate(_asked(*names), _engine(engine))
+    ]
     real = ForwardPass.over_texts
 
     def batch(self: ForwardPass, tokens: torch.Tensor, *given: object) -> torch.Tensor:
@@ -175,19 +182,23 @@ def test_a_batch_that_does_not_fit_is_halved_and_every_text_goes_on(
 
     monkeypatch.setattr(ForwardPass, "over_texts", batch)
     said: list[str] = []
-    one = writer(engine, batch=4, say=said.append)
+    one = model_of(batch=4, say=said.append)
     ended: list[int] = []
-    made = one.write(_asked(*names), lambda place, _generation: ended.append(place))
+    made = one.generate(
+        _asked(*names),
+        _engine(engine),
+        lambda place, _generation: ended.append(place),
+    )
     assert [text.tokens for text in made] == wanted
     assert sorted(ended) == list(range(6))
     assert {text.result for text in made} == {Result.OK}
-    one.write(_asked(*names))
+    one.generate(_asked(*names), _engine(engine))
     assert len(said) == 1
     assert "4 texts at a time do not fit" in said[0]
 
 
-def test_what_moves_by_itself_is_no_other_writer(
-    writer: Callable[..., LocalWriter],
+def test_what_moves_by_itself_is_no_other_model(
+    model_of: Callable[..., LocalModel],
     model: TransformersModel,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -196,7 +207,7 @@ def test_what_moves_by_itself_is_no_other_writer(
 
     def identity(**other: Json) -> str:
         monkeypatch.setattr(type(model), "facts", lambda _model: {**facts, **other})
-        return writer().identity
+        return model_of().identity(_engine())
 
     first = identity(gpu_settings={"sm_clock_mhz": "1980"})
     assert first == identity(gpu_settings={"sm_clock_mhz": "345"})
@@ -204,7 +215,7 @@ def test_what_moves_by_itself_is_no_other_writer(
 
 
 def test_a_batch_begins_with_the_longest_texts(
-    writer: Callable[..., LocalWriter], model: TransformersModel
+    model_of: Callable[..., LocalModel], model: TransformersModel
 ) -> None:
     """So that none of them is left to be written alone at the end."""
     asked = [
@@ -213,35 +224,39 @@ def test_a_batch_begins_with_the_longest_texts(
     ends, model.end_tokens = model.end_tokens, frozenset()
     ended: list[int] = []
     try:
-        writer(batch=2).write(asked, lambda place, _generation: ended.append(place))
+        model_of(batch=2).generate(
+            asked, _engine(), lambda place, _generation: ended.append(place)
+        )
     finally:
         model.end_tokens = ends
     assert ended == [1, 3, 2, 0]
 
 
 def test_a_device_that_vanishes_ends_the_run_and_is_no_row(
-    writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch
+    model_of: Callable[..., LocalModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it would do to the texts after it says nothing of any model."""
     error = torch.AcceleratorError("CUDA error: unspecified launch failure\nmore")
     _Failing(monkeypatch, lambda call: _raises(error) if call == 3 else None)
     noted: list[int] = []
     with pytest.raises(Unavailable, match=r"device has failed \(CUDA error: unspec"):
-        writer(batch=2).write(
-            _asked("a", "b"), lambda place, _generation: noted.append(place)
+        model_of(batch=2).generate(
+            _asked("a", "b"), _engine(), lambda place, _generation: noted.append(place)
         )
     assert noted == []
 
 
 def test_a_tie_is_decided_alone(
-    writer: Callable[..., LocalWriter],
+    model_of: Callable[..., LocalModel],
     model: TransformersModel,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What sums in another order might turn is what it is alone, without times."""
-    alone = [made.tokens for made in writer().write(_asked("a", "b", "c"))]
+    alone = [
+        made.tokens for made in model_of().generate(_asked("a", "b", "c"), _engine())
+    ]
     monkeypatch.setattr(model, "tie", 10.0)
-    made = writer(batch=3).write(_asked("a", "b", "c"))
+    made = model_of(batch=3).generate(_asked("a", "b", "c"), _engine())
     assert [one.tokens for one in made] == alone
     assert all(one.ttft_ns for one in made)
     # As if the sums of a batch turned every choice.
@@ -252,7 +267,7 @@ def test_a_tie_is_decided_alone(
         return found if len(tokens) == 1 else -found
 
     monkeypatch.setattr(ForwardPass, "over_texts", turned)
-    made = writer(batch=3).write(_asked("a", "b", "c"))
+    made = model_of(batch=3).generate(_asked("a", "b", "c"), _engine())
     assert [one.tokens for one in made] == alone
     flipped = [one for one in made if one.ttft_ns is None]
     assert flipped
@@ -261,11 +276,11 @@ def test_a_tie_is_decided_alone(
 
 
 def test_without_ties_nothing_is_written_twice(
-    writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch
+    model_of: Callable[..., LocalModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where no token is near another one, a batch needs no second look."""
     counted = _Failing(monkeypatch, lambda _call: None)
-    made = writer(batch=3).write(_asked("a", "b", "c", budget=6))
+    made = model_of(batch=3).generate(_asked("a", "b", "c", budget=6), _engine())
     assert len(made) == 3
     assert counted.calls == 3 + 5
 

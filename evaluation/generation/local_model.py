@@ -1,4 +1,4 @@
-"""A model in this process that writes texts under one engine's constraint."""
+"""A model in this process that writes texts under an engine's constraint."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from evaluation.generation.text_generation import (
     Generation,
     GenerationRequest,
     LoopOptions,
+    Model,
     TextEnding,
-    TextWriter,
     TokenizedRequest,
 )
 from evaluation.setup.engine_files import UNCONSTRAINED
@@ -37,29 +37,27 @@ _BY_MODEL = (TextEnding.MODEL, TextEnding.LOGITS)
 _LEAST_ROOM = 16
 
 
-class LocalWriter(TextWriter):
-    """One engine over one model.
+class LocalModel(Model["EngineUnderTest"]):
+    """A loaded model; engines constrain it.
 
     Example:
-        >>> writer = LocalWriter(model, engine, lambda: tokenizer, LoopOptions())
-        >>> (generation,) = writer.write([request])
+        >>> model = LocalModel(loaded, lambda: tokenizer, LoopOptions())
+        >>> (generation,) = model.generate([prompt], engine)
     """
 
-    def __init__(  # noqa: PLR0913 - the model, the engine, and how both work
+    def __init__(
         self,
         model: TransformersModel,
-        engine: EngineUnderTest,
         tokenizer: Callable[[], TokenizerFiles],
         options: LoopOptions,
         *,
         batch: int = 1,
         say: Callable[[str], None] = lambda _line: None,
     ) -> None:
-        """Prepare; the engine's processes are started when first needed.
+        """Prepare; an engine's processes are started when first needed.
 
         Args:
             model: The model, loaded.
-            engine: The engine that constrains it; `none` constrains nothing.
             tokenizer: Returns the model's tokenizer, as wide as its logits, which
                 engines alone need.
             options: How the generation loop works.
@@ -67,30 +65,37 @@ class LocalWriter(TextWriter):
             say: Tells people that fewer texts fit into memory than were asked for.
         """
         self._model = model
-        self._engine = engine
         self._tokenizer = tokenizer
         self._options = options
         self._asked_batch = self._batch = batch
         self._say = say
         self._open = ExitStack()
-        self._sessions: Sequence[EngineSession] = ()
-        self.label = engine.label
-        self.identity = fingerprint(
-            engine=engine.identity,
-            model=model.name,
-            facts={
-                name: fact
-                for name, fact in model.facts().items()
-                if name not in MOVING_FACTS
-            },
+        self._sessions: dict[EngineUnderTest, Sequence[EngineSession]] = {}
+
+    def _options_under(self, constraint: EngineUnderTest) -> LoopOptions:
+        if self._options.forced is not None:
+            return self._options
+        return replace(self._options, forced=constraint.file.about.forced_in_paper)
+
+    def identity(self, constraint: EngineUnderTest) -> str:
+        """Return the fingerprint of model, engine and loop."""
+        facts = {**self._model.facts()}
+        for name in MOVING_FACTS:
+            facts.pop(name, None)
+        options = self._options_under(constraint)
+        return fingerprint(
+            engine=constraint.identity,
+            model=self._model.name,
+            facts=facts,
             forced=options.forced,
-            batch=batch,
+            batch=self._asked_batch,
             seconds=[options.compile_seconds, options.run_seconds],
         )
 
-    def write(
+    def generate(
         self,
-        requests: Sequence[GenerationRequest],
+        prompts: Sequence[GenerationRequest],
+        constraint: EngineUnderTest,
         on_end: Callable[[int, Generation], None] = lambda _place, _generation: None,
     ) -> list[Generation]:
         """Write texts, but for those whose prompt leaves no room.
@@ -100,23 +105,35 @@ class LocalWriter(TextWriter):
         token a pass. A greedy text of a batch with tied tokens is written again alone.
 
         Args:
-            requests: The requested texts.
-            on_end: Called when a text has ended, with its place among the requests.
+            prompts: The requested texts.
+            constraint: The engine; `none` constrains nothing.
+            on_end: Called when a text has ended, with its place among the prompts.
 
         Raises:
             WorkerDidNotStart: the engine cannot be loaded.
         """
-        tokenized = [self._tokenize(request) for request in requests]
+        tokenized = [self._tokenize(prompt) for prompt in prompts]
         generations: dict[int, Generation] = {}
 
         def note(place: int, generation: Generation) -> None:
             generations[place] = generation
             on_end(place, generation)
 
+        places = []
         for place, request in enumerate(tokenized):
-            if request.budget < 1:
-                note(place, self._no_room(request))
-        places = [place for place in range(len(tokenized)) if place not in generations]
+            if request.budget:
+                places.append(place)
+                continue
+            tokens = len(request.prompt)
+            room = f"a context of {self._model.context_length:,}"
+            none = Generation(
+                id=request.id,
+                result=Result.ERROR,
+                ending=TextEnding.PROMPT,
+                detail=f"a prompt of {tokens:,} tokens in {room}",
+                prompt_tokens=tokens,
+            )
+            note(place, none)
         again: dict[int, Generation] = {}
 
         def note_first(place: int, generation: Generation) -> None:
@@ -128,15 +145,17 @@ class LocalWriter(TextWriter):
                 note(place, generation)
 
         while places:
-            places = self._write_in_batches(tokenized, places, note_first)
+            places = self._write_in_batches(tokenized, places, constraint, note_first)
         for place, first in sorted(again.items()):
-            note(place, self._written_alone(tokenized[place], first))
+            alone = self._written_alone(tokenized[place], constraint, first)
+            note(place, alone)
         return [generations[place] for place in range(len(tokenized))]
 
     def _write_in_batches(
         self,
         requests: Sequence[TokenizedRequest],
         places: Sequence[int],
+        constraint: EngineUnderTest,
         note: Callable[[int, Generation], None],
     ) -> list[int]:
         """Write the texts of some places; return those without enough memory.
@@ -144,12 +163,11 @@ class LocalWriter(TextWriter):
         The next batches are half as large then. For a text alone it is an outcome.
         """
         batch = min(self._batch, len(places))
-        if batch > 1:
-            # The longest first: none of them is left to be written alone at the end.
-            places = sorted(
-                places,
-                key=lambda place: -len(requests[place].prompt) - requests[place].budget,
-            )
+        # The longest first: none of them is left to be written alone at the end.
+        places = sorted(
+            places,
+            key=lambda place: -len(requests[place].prompt) - requests[place].budget,
+        )
         without_memory: list[int] = []
 
         def note_most(position: int, generation: Generation) -> None:
@@ -162,29 +180,32 @@ class LocalWriter(TextWriter):
         generate(
             self._model,
             [requests[place] for place in places],
-            self._sessions_for(batch),
-            self._options,
+            self._sessions_for(constraint, batch),
+            self._options_under(constraint),
             on_end=note_most,
         )
         if without_memory:
             self._batch = batch // 2
             self._model.forget()
             self._say(
-                f"{self.label}: {batch} texts at a time do not fit into the model's "
-                f"memory; {self._batch} from now on"
+                f"{constraint.label}: {batch} texts at a time do not fit into the "
+                f"model's memory; {self._batch} from now on"
             )
         return sorted(without_memory)
 
     def _written_alone(
-        self, request: TokenizedRequest, first: Generation
+        self,
+        request: TokenizedRequest,
+        constraint: EngineUnderTest,
+        first: Generation,
     ) -> Generation:
         """Return the text, written again alone."""
         failed = first.ending in _BY_MODEL
-        options = self._options
+        options = self._options_under(constraint)
         if failed:
             self._model.forget()
             options = replace(options, forced=False)
-        sessions = self._sessions_for(1)
+        sessions = self._sessions_for(constraint, 1)
         (alone,) = generate(self._model, [request], sessions, options)
         if failed:
             return alone
@@ -193,39 +214,28 @@ class LocalWriter(TextWriter):
         # Its times come from a text alone: the batch has none.
         return replace(alone, ttft_ns=None, total_ns=None, steps=())
 
-    def _tokenize(self, request: GenerationRequest) -> TokenizedRequest:
-        prompt = self._model.prompt(request.messages)
+    def _tokenize(self, prompt: GenerationRequest) -> TokenizedRequest:
+        tokens = self._model.prompt(prompt.messages)
         length = self._model.context_length
-        room = _NEVER if length is None else length - len(prompt)
+        room = _NEVER if length is None else length - len(tokens)
         return TokenizedRequest(
-            id=request.record.id,
-            schema=request.record.constraint,
-            prompt=prompt,
-            budget=min(request.budget, room) if room >= _LEAST_ROOM else 0,
-            temperature=request.temperature,
-            seed=request.seed,
+            id=prompt.record.id,
+            schema=prompt.record.constraint,
+            prompt=tokens,
+            budget=min(prompt.budget, room) if room >= _LEAST_ROOM else 0,
+            temperature=prompt.temperature,
+            seed=prompt.seed,
         )
 
-    def _no_room(self, request: TokenizedRequest) -> Generation:
-        detail = (
-            f"a prompt of {len(request.prompt):,} tokens in a context of "
-            f"{self._model.context_length:,}"
-        )
-        return Generation(
-            id=request.id,
-            result=Result.ERROR,
-            ending=TextEnding.PROMPT,
-            detail=detail,
-            prompt_tokens=len(request.prompt),
-        )
-
-    def _sessions_for(self, count: int) -> list[EngineSession | None]:
-        if self._engine.file.name == UNCONSTRAINED:
+    def _sessions_for(
+        self, constraint: EngineUnderTest, count: int
+    ) -> list[EngineSession | None]:
+        if constraint.file.name == UNCONSTRAINED:
             return [None] * count
-        if not self._sessions:
+        if constraint not in self._sessions:
             tokenizer = self._tokenizer()
             sessions = engine_sessions(
-                engine_program(self._engine, tokenizer),
+                engine_program(constraint, tokenizer),
                 self._asked_batch,
                 vocab_size=tokenizer.vocab_size,
                 limits=Limits(
@@ -235,8 +245,8 @@ class LocalWriter(TextWriter):
                 ),
                 end_tokens=self._model.end_tokens,
             )
-            self._sessions = self._open.enter_context(sessions)
-        used = self._sessions[:count]
+            self._sessions[constraint] = self._open.enter_context(sessions)
+        used = self._sessions[constraint][:count]
         # All load the engine at the same time, so that no text waits for it.
         for session in used:
             session.worker.launch()
@@ -245,6 +255,6 @@ class LocalWriter(TextWriter):
         return list(used)
 
     def close(self) -> None:
-        """End the engine's processes."""
+        """End the engines' processes."""
         self._open.close()
-        self._sessions = ()
+        self._sessions.clear()

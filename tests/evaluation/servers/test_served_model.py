@@ -27,7 +27,7 @@ from evaluation.servers.pacing import (
     SpendingLimit,
 )
 from evaluation.servers.provider import providers
-from evaluation.servers.writer import ConditionUnavailable, ServerWriter
+from evaluation.servers.served_model import ConditionUnavailable, ServedModel
 from evaluation.suites.coverage.judgement import TextClass
 from evaluation.suites.coverage.scorer import judge
 from tests.evaluation.known import known
@@ -195,11 +195,11 @@ def test_a_model_that_has_answered_does_not_lack_the_way_to_ask() -> None:
         )
         (asked,) = server_participants(there, ["tool"])
         asked = replace(asked, adapt=Adapt.NONE)
-        writer = ServerWriter(asked, ServerClient(there))
-        answered, after = (writer.write([_request()])[0] for _ in range(2))
-        other = ServerWriter(asked, ServerClient(there))
+        model = ServedModel(ServerClient(there))
+        answered, after = (model.generate([_request()], asked)[0] for _ in range(2))
+        other = ServedModel(ServerClient(there))
         with pytest.raises(ConditionUnavailable):
-            other.write([_request()])
+            other.generate([_request()], asked)
     assert (answered.ending, after.ending) == (TextEnding.END, TextEnding.REQUEST)
 
 
@@ -230,9 +230,9 @@ def test_a_stopped_program_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) 
     """Ctrl-C ends it at once, whatever is under way: for minutes, in trouble."""
     late, done = threading.Event(), threading.Event()
     (one,) = server_participants(ServerConnection(base="http://x", model="m"), ["none"])
-    writer = ServerWriter(one, ServerClient(one.connection))
+    model = ServedModel(ServerClient(one.connection))
 
-    def write_one(request: GenerationRequest) -> None:
+    def write_one(request: GenerationRequest, _way: object) -> None:
         if request.seed:
             late.wait(3)
             done.set()
@@ -240,9 +240,9 @@ def test_a_stopped_program_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) 
     def stopped(_place: int, _made: Generation) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writer, "_write_one", write_one)
+    monkeypatch.setattr(model, "_write", write_one)
     with pytest.raises(KeyboardInterrupt):
-        writer.write([replace(_request(), seed=n) for n in range(2)], stopped)
+        model.generate([replace(_request(), seed=n) for n in range(2)], one, stopped)
     assert not done.is_set()
     late.set()
 
@@ -256,10 +256,10 @@ def test_a_batch_is_asked_for_at_once() -> None:
     with loopback(reply) as server:
         connection = ServerConnection(base=server.base, model="small")
         (one,) = server_participants(connection, ["none"])
-        writer = ServerWriter(one, ServerClient(one.connection))
+        model = ServedModel(ServerClient(one.connection))
         for _ in range(2):
-            made = writer.write([replace(_request(), seed=n) for n in range(8)])
-        writer.close()
+            made = model.generate([replace(_request(), seed=n) for n in range(8)], one)
+        model.close()
     assert [one.text for one in made] == [str(number) for number in range(8)]
     assert server.most == 8
     assert server.connections == 8

@@ -1,4 +1,4 @@
-"""Have a server's model write texts."""
+"""A server's model that writes texts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from evaluation.core.cases import Result
 from evaluation.generation.text_generation import (
     Generation,
     GenerationRequest,
+    Model,
     TextEnding,
-    TextWriter,
 )
 from evaluation.servers.client import (
     DeadlinePassed,
@@ -25,13 +25,12 @@ from evaluation.servers.client import (
     RetriesExhausted,
     ServerClient,
 )
-from evaluation.servers.refusals import Refusal, RefusalClass
+from evaluation.servers.refusals import RefusalClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import Json
     from curation.system.progress import Progress
     from evaluation.core.records import Record, TokenPrices
     from evaluation.servers.adaptation import AdaptedSchema
@@ -77,18 +76,6 @@ class AskedText:
             # What no model has read costs nothing.
             cost=0.0 if self.prices and ending is not TextEnding.MODEL else None,
         )
-
-    def refused(
-        self, meaning: RefusalClass, refusal: Refusal, detail: str, *, constrains: bool
-    ) -> Generation:
-        """Return the generation of a request that the server does not take."""
-        if meaning is RefusalClass.SCHEMA and constrains:
-            return self.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, detail)
-        if meaning is RefusalClass.FAILED:
-            failed = self.failed(Result.OK, TextEnding.END, detail)
-            return replace(failed, text=refusal.failed_text, cost=None)
-        ending = _REFUSALS.get(meaning, TextEnding.REQUEST)
-        return self.failed(Result.ERROR, ending, detail)
 
     def written(self, answer: ServerAnswer) -> Generation:
         """Return the generation of an answer, or of what there is of it in time."""
@@ -156,51 +143,53 @@ _MEMBERS: Final = (RefusalClass.PARAMETER, RefusalClass.UNKNOWN)
 _CONTROL_BUDGET: Final = 16
 
 
-class ServerWriter(TextWriter):
-    """Has a server write; the texts of one batch are asked for at the same time."""
+class ServedModel(Model["ModelServer"]):
+    """Has a server write; the texts of one batch are asked for at the same time.
+
+    Example:
+        >>> model = ServedModel(ServerClient(server.connection))
+        >>> (generation,) = model.generate([prompt], server)
+    """
 
     def __init__(
         self,
-        server: ModelServer,
         client: ServerClient,
         say: Callable[[str], None] = lambda _message: None,
     ) -> None:
         """Prepare; nothing is sent yet.
 
         Args:
-            server: The model, and the way in which it is asked.
-            client: The connection, which all ways to ask the model share.
+            client: The connection.
             say: Prints what is learnt about the server.
         """
-        self.server = server
-        self._adapter = server.adapter
-        self._provider = server.connection.provider
-        self.client = client
-        self.say = say
-        #: Words of refusals before the first answer; None after it.
-        self._refusals: list[str] | None = []
-        #: Finish reasons outside of tables, each printed once.
-        self._unknown: set[str] = set()
-        self.label = server.label
-        self.identity = server.identity
-        for lack in server.lacks:
-            say(f"{self.label}: {lack}")
+        self._client = client
+        self.discovered = client.parameters.changes
+        self._said: set[str] = set()
+        self._print = say
+        #: By the label of a way to ask: words of refusals before the first answer;
+        #: None after it.
+        self._refusals: dict[str, list[str] | None] = {}
 
-    @property
-    def discovered(self) -> Mapping[str, str]:
-        """The parameters that the server refuses, with the names that it takes."""
-        return self.client.parameters.changes
+    def _say_once(self, line: str) -> None:
+        if line not in self._said:
+            self._said.add(line)
+            self._print(line)
+
+    def identity(self, constraint: ModelServer) -> str:
+        """Return the fingerprint of server, model, way and limits."""
+        return constraint.identity
 
     def close(self) -> None:
         """Close the connection."""
-        self.client.close()
+        self._client.close()
 
-    def write(
+    def generate(
         self,
-        requests: Sequence[GenerationRequest],
+        prompts: Sequence[GenerationRequest],
+        constraint: ModelServer,
         on_end: Callable[[int, Generation], None] = lambda _place, _generation: None,
     ) -> list[Generation]:
-        """Write a batch of texts; see `text_generation.TextWriter`.
+        """Write a batch of texts; see `text_generation.Model`.
 
         Raises:
             NotPermitted: the key is missing or wrong (exit 77).
@@ -212,7 +201,11 @@ class ServerWriter(TextWriter):
 
         Texts under way at that moment have ended when it is raised.
         """
-        futures = [apart(partial(self._write_one, request)) for request in requests]
+        for lack in constraint.lacks:
+            self._say_once(f"{constraint.label}: {lack}")
+        futures = [
+            apart(partial(self._write, prompt, constraint)) for prompt in prompts
+        ]
         places = {future: place for place, future in enumerate(futures)}
         for future in as_completed(futures):
             # What has come is paid for, whatever ends the run.
@@ -220,125 +213,119 @@ class ServerWriter(TextWriter):
                 on_end(places[future], future.result())
         return [future.result() for future in futures]
 
-    def prepared(self, request: GenerationRequest) -> tuple[AskedText, dict[str, Json]]:
-        """Return a text that may be asked for, and the request for it.
-
-        The request is empty if the provider does not take the schema.
-        """
-        schema = self._adapter.of(request.record)
-        text = AskedText(request, schema, self._provider, self.client.account.prices)
-        if schema.refusal:
-            return text, {}
-        body = self.server.request(request, schema.text)
-        return text, self.client.parameters.apply(body)
-
     def prepare(
-        self, records: Sequence[Record], folder: Path, progress: Progress
+        self,
+        constraint: ModelServer,
+        records: Sequence[Record],
+        folder: Path,
+        progress: Progress,
     ) -> None:
         """Adapt the schemas of a run; see `SchemaAdapter.prepare`."""
-        self._adapter.prepare(records, folder, self.label, progress)
+        constraint.adapter.prepare(records, folder, constraint.label, progress)
 
-    def owe(self, request: GenerationRequest) -> None:
+    def owe(self, prompt: GenerationRequest, constraint: ModelServer) -> None:
         """Count the maximum cost of an answer whose tokens were not counted."""
-        _, body = self.prepared(request)
-        self.client.account.pay(None, None, len(json.dumps(body)), request.budget)
+        schema = constraint.adapter.of(prompt.record)
+        sent = len(json.dumps(constraint.request(prompt, schema.text)))
+        self._client.account.pay(None, None, sent, prompt.budget)
 
-    def _write_one(self, request: GenerationRequest) -> Generation:
-        text, body = self.prepared(request)
-        if text.schema.refusal:
-            refusal = text.schema.refusal
-            return text.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, refusal)
+    def _write(self, prompt: GenerationRequest, constraint: ModelServer) -> Generation:
+        schema = constraint.adapter.of(prompt.record)
+        provider = constraint.connection.provider
+        text = AskedText(prompt, schema, provider, self._client.account.prices)
+        if schema.refusal:
+            return text.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, schema.refusal)
         try:
-            answer = self.ask(request, text.schema.text)
+            answer = self._ask(prompt, constraint, schema.text)
         except RequestRefused as refused:
-            return self._refused(text, refused)
+            return self._refused(text, constraint, refused)
         except DeadlinePassed as late:
             return text.late(late.answer)
         except RetriesExhausted as gave_up:
             return text.failed(Result.ERROR, TextEnding.MODEL, str(gave_up))
-        self._refusals = None
-        counted, rate = answer.prompt_tokens, self._provider.bytes_a_token
+        self._refusals[constraint.label] = None
+        counted, rate = answer.prompt_tokens, provider.bytes_a_token
         if rate and counted is not None:
-            least = len(json.dumps(body["messages"], ensure_ascii=False)) // rate
+            least = sum(len(turn.content) for turn in prompt.messages) // rate
             if counted < least:
                 cut = f"the server read {counted:,} tokens of a prompt of at least"
                 return text.failed(Result.ERROR, TextEnding.PROMPT, f"{cut} {least:,}")
         written = text.written(answer)
-        if written.ending is TextEnding.UNKNOWN and answer.finish not in self._unknown:
-            self._unknown.add(answer.finish)
-            self.say(
-                f"{self.label}: finish_reason {answer.finish!r} is not known: texts "
-                "that end so are kept as unknown_end, and not asked for again"
+        if written.ending is TextEnding.UNKNOWN:
+            self._say_once(
+                f"{constraint.label}: finish_reason {answer.finish!r} is not known: "
+                "texts that end so are kept as unknown_end, and not asked for again"
             )
         return written
 
-    def ask(self, request: GenerationRequest, schema: str | None) -> ServerAnswer:
+    def _ask(
+        self, prompt: GenerationRequest, constraint: ModelServer, schema: str | None
+    ) -> ServerAnswer:
         """Ask; a parameter that is refused is changed, for this and later requests.
 
         Args:
-            request: The requested text.
+            prompt: The requested text.
+            constraint: The way to ask.
             schema: The schema to send.
 
         Raises:
             CsbdataError: see `ServerClient.ask`.
         """
+        parameters = self._client.parameters
         while True:
-            body = self.client.parameters.apply(self.server.request(request, schema))
+            body = parameters.apply(constraint.request(prompt, schema))
             try:
-                return self.client.ask(body, request.budget)
+                return self._client.ask(body, prompt.budget)
             except RequestRefused as refused:
                 if refused.meaning not in _MEMBERS:
                     raise
-                change = self.client.parameters.learn(body, refused.refusal)
+                change = parameters.learn(body, refused.refusal)
                 if change is None:
                     raise
                 if change:
-                    self.say(f"{self.label}: {change}: the server says {refused}")
+                    line = f"{change}: the server says {refused}"
+                    self._say_once(f"{constraint.label}: {line}")
 
-    def _refused(self, text: AskedText, refused: RequestRefused) -> Generation:
+    def _refused(
+        self, text: AskedText, constraint: ModelServer, refused: RequestRefused
+    ) -> Generation:
         """Return the generation of a request that the server does not take.
 
         Raises:
             ConditionUnavailable: the model lacks this way to ask.
-        """
-        meaning, detail = refused.meaning, str(refused)
-        constrains = self.server.constrains
-        if meaning is RefusalClass.UNKNOWN and constrains:
-            meaning, more = self._meaning_without_schema(text.request)
-            detail = f"{detail}; {more}"
-        answered = self._refusals is None
-        if meaning is RefusalClass.EXCLUDED and constrains and not answered:
-            self.say(f"{self.label} is not available: the server says {refused}")
-            raise ConditionUnavailable(f"not available: {refused}", self.label)
-        generation = text.refused(
-            meaning, refused.refusal, detail, constrains=constrains
-        )
-        if generation.ending is TextEnding.REQUEST:
-            self._check_alike(str(refused))
-        return generation
-
-    def _check_alike(self, words: str) -> None:
-        """Note a refusal before the first answer.
-
-        Raises:
             Unavailable: so far all requests were refused, with the same words.
         """
-        refusals = self._refusals
-        if refusals is None:
-            return
-        refusals.append(words)
-        if len(refusals) >= _ALIKE and len(set(refusals)) == 1:
-            what = f"the server refuses all requests: {words}"
-            then = "the same command asks again"
-            raise Unavailable(what, self.server.connection.base, then)
+        meaning, detail = refused.meaning, str(refused)
+        constrains = constraint.constrains
+        if meaning is RefusalClass.UNKNOWN and constrains:
+            meaning, more = self._meaning_without_schema(text.request, constraint)
+            detail = f"{detail}; {more}"
+        refusals = self._refusals.setdefault(constraint.label, [])
+        if meaning is RefusalClass.EXCLUDED and constrains and refusals is not None:
+            what = f"not available: the server says {refused}"
+            self._say_once(f"{constraint.label} is {what}")
+            raise ConditionUnavailable(f"not available: {refused}", constraint.label)
+        if meaning is RefusalClass.SCHEMA and constrains:
+            return text.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, detail)
+        if meaning is RefusalClass.FAILED:
+            failed = text.failed(Result.OK, TextEnding.END, detail)
+            return replace(failed, text=refused.refusal.failed_text, cost=None)
+        ending = _REFUSALS.get(meaning, TextEnding.REQUEST)
+        if ending is TextEnding.REQUEST and refusals is not None:
+            refusals.append(str(refused))
+            if len(refusals) >= _ALIKE and len(set(refusals)) == 1:
+                what = f"the server refuses all requests: {refused}"
+                base = constraint.connection.base
+                raise Unavailable(what, base, "the same command asks again")
+        return text.failed(Result.ERROR, ending, detail)
 
     def _meaning_without_schema(
-        self, request: GenerationRequest
+        self, prompt: GenerationRequest, constraint: ModelServer
     ) -> tuple[RefusalClass, str]:
         """Ask for the same without the schema: only then is it to blame."""
-        short = replace(request, budget=min(request.budget, _CONTROL_BUDGET))
+        short = replace(prompt, budget=min(prompt.budget, _CONTROL_BUDGET))
         try:
-            self.ask(short, None)
+            self._ask(short, constraint, None)
         except (RequestRefused, DeadlinePassed, RetriesExhausted) as trouble:
             return RefusalClass.PARAMETER, f"without the schema {trouble}"
         return RefusalClass.SCHEMA, "without the schema it is answered"
