@@ -356,6 +356,7 @@ def _named_meaning(code: str, tokens: Tokens, schema: Schema) -> str:
             value=cut(text, 60),
             near=code == UNKNOWN_FORMAT and _near_format(text),
             needed=NEEDED_BESIDE.get(name),
+            form=" as a list" if name == "additionalItems" else "",
             types=cut(", ".join(types), 60),
             dialect=schema.dialect.name,
             first=rows[0].first if rows else "",

@@ -565,6 +565,7 @@ _UNREADABLE = [
     (b"{'a': 1}", "double quotes"),
     (b"{a: 1}", "a name needs double quotes"),
     (b'{"a": True}', "true, false and null"),
+    (b'{"asyncapi": "2.6.0", "components": {}}', "an instance"),
 ]
 
 
@@ -626,6 +627,11 @@ def test_a_word_that_is_no_keyword_is_named_with_the_one_that_was_meant(
 @pytest.mark.parametrize(
     ("dialect", "schema", "message"),
     [
+        (
+            _DRAFT_07,
+            {"type": "array", "items": {}, "additionalItems": False},
+            "`additionalItems` does nothing without `items` as a list",
+        ),
         (
             "http://json-schema.org/draft-07/schema#",
             {"unevaluatedProperties": False},
