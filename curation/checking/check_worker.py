@@ -80,8 +80,8 @@ from curation.validation.metaschemas import (
     valid_under,
 )
 
-#: How the detail begins of a reference to the web.
-_WEB = re.compile(r"'https?://", re.IGNORECASE)
+#: How the detail begins of a reference to the web, after a pointer in another file.
+_WEB = re.compile(r"([^']*: )?'https?://", re.IGNORECASE)
 _SHOWN = 60
 #: What comes before the name in a reference to a definition, or should.
 _TO_DEFINITION = re.compile("^#?/?([^/]*/)?")
@@ -195,7 +195,7 @@ def _why_instance(value: Json) -> str:
         return ""
     if all(isinstance(value[word], dict) and constrains(value[word]) for word in words):
         return f"no schema, but its properties: put `{words[0]}` below `properties`"
-    if "components" in value:
+    if "components" in value and "asyncapi" not in value:
         return "a part of an OpenAPI description: check the file that refers to it"
     named = ", ".join(f"`{cut(word, 30)}`" for word in words[:3])
     follows = f"; it follows {cut(uri, 200)}" if isinstance(uri, str) else ""
@@ -356,6 +356,7 @@ def _named_meaning(code: str, tokens: Tokens, schema: Schema) -> str:
             value=cut(text, 60),
             near=code == UNKNOWN_FORMAT and _near_format(text),
             needed=NEEDED_BESIDE.get(name),
+            form=" as a list" if name == "additionalItems" else "",
             types=cut(", ".join(types), 60),
             dialect=schema.dialect.name,
             first=rows[0].first if rows else "",

@@ -122,7 +122,13 @@ def _description(document: dict[str, Json]) -> tuple[list[Part], list[SchemaProb
     """Return one library of all schemas of an OpenAPI description."""
     dialect = dialect_in(document)
     is_old, holder = dialect is DRAFT_04, dialect.definitions_keyword
-    walked = list(walk(document))
+    # "its root type value may also be `file`" (Swagger 2.0, Response Object).
+    files = ("file",) if "swagger" in document else ()
+    walked = [
+        found
+        for found in walk(document)
+        if not (isinstance(found[1], dict) and found[1].get("type") in files)
+    ]
     schemas = {tokens for tokens, _, reference in walked if not reference}
     targets: dict[str, str | None] = {}
     problems: list[SchemaProblem] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -67,7 +68,7 @@ def instances(
         if format_ is Format.JSON:
             printed.append({"schema": name, **result.to_json()})
         else:
-            _print_made(name, result)
+            _print_made(name, result, target)
     if format_ is Format.JSON:
         print_json(printed[0] if len(printed) == 1 else printed)
     if not complete:
@@ -131,11 +132,15 @@ def _schemas_of(
     return {target: request}, None
 
 
-def _print_made(target: str, result: SchemaInstances) -> None:
-    show(f"{target}: {result.answer}  {result.dialect}".rstrip(), style="bold")
+def _print_made(name: str, result: SchemaInstances, target: str) -> None:
+    from curation.instances.model import SearchFailure
+
+    show(f"{name}: {result.answer}  {result.dialect}".rstrip(), style="bold")
     why = ": ".join(filter(None, (result.reason, result.detail)))
     if why:
         show(f"  {shortened(why, _SHOWN)}")
+    if result.reason == SearchFailure.UNUSABLE:
+        show(f"  to name its faults: csbdata check {quote(target)}")
     for row in result.instances:
         where = f"  {row.keyword}" if row.keyword else ""
         if row.schema_pointer:

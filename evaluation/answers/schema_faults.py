@@ -108,8 +108,11 @@ def _faults_of(
 
 def _keyword(error: jsonschema_rs.ValidationError, path: Sequence[str]) -> str:
     """Return the keyword that fails; that with a `false` schema for it."""
-    if type(error.kind).__name__.endswith("PropertyNames"):
+    kind = type(error.kind).__name__
+    if kind.endswith("PropertyNames"):
         return "propertyNames"
+    if not kind.endswith("FalseSchema"):
+        return path[-1]
     return next((token for token in reversed(path) if token in _KEYWORDS), "")
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 APP = typer.Typer()
 APP.command()(check)
 _DRAFT_07 = "http://json-schema.org/draft-07/schema#"
+_DOWNLOAD: Json = {"/a": {"get": {"responses": {"200": {"schema": {"type": "file"}}}}}}
 FINE = {"type": "object", "properties": {"a": {"type": "string"}}}
 
 
@@ -217,6 +218,7 @@ def test_a_file_is_checked_with_those_that_stand_beside_it(tmp_path: Path) -> No
             "type": "object",
         },
         {"$schema": _DRAFT_07, "type": "array", "items": {}, "additionalItems": True},
+        {"swagger": "2.0", "paths": _DOWNLOAD},
     ],
 )
 def test_legal_schemas_that_nobody_would_mend_have_no_problem(
@@ -231,6 +233,7 @@ def test_legal_schemas_that_nobody_would_mend_have_no_problem(
     ("schema", "code"),
     [
         ({"name": "crate", "version": "1.0"}, "not_a_schema"),
+        ({"openapi": "3.0.0", "paths": _DOWNLOAD}, "invalid_schema"),
         ({"type": "string", "format": "datetime"}, "unknown-format"),
         (
             {
@@ -257,6 +260,8 @@ def test_a_reference_to_the_web_is_a_note(tmp_path: Path) -> None:
     file.write_text('{"$ref": "https://example.com/b.json"}')
     code, out = run(str(file), "--format", "github")
     assert (code, out[:9]) == (0, "::notice ")
+    (tmp_path / "c.json").write_text('{"$ref": "a.json"}')
+    assert run(str(tmp_path))[0] == 0
     file.write_text('{"$ref": "b.json"}')
     assert run(str(file))[0] == 1
 
@@ -560,6 +565,7 @@ _UNREADABLE = [
     (b"{'a': 1}", "double quotes"),
     (b"{a: 1}", "a name needs double quotes"),
     (b'{"a": True}', "true, false and null"),
+    (b'{"asyncapi": "2.6.0", "components": {}}', "an instance"),
 ]
 
 
@@ -621,6 +627,11 @@ def test_a_word_that_is_no_keyword_is_named_with_the_one_that_was_meant(
 @pytest.mark.parametrize(
     ("dialect", "schema", "message"),
     [
+        (
+            _DRAFT_07,
+            {"type": "array", "items": {}, "additionalItems": False},
+            "`additionalItems` does nothing without `items` as a list",
+        ),
         (
             "http://json-schema.org/draft-07/schema#",
             {"unevaluatedProperties": False},

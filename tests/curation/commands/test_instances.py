@@ -216,6 +216,8 @@ def test_what_has_no_witness_has_a_reason(
     code, out = run("instances", str(file), "--format", "json")
     made = json.loads(out)
     assert (code, made["answer"], made["reason"]) == (1, answer, reason)
+    plain = run("instances", str(file))[1]
+    assert ("csbdata check" in plain) is (reason == "unusable")
 
 
 @pytest.mark.slow

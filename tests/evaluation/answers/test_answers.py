@@ -279,6 +279,14 @@ def test_a_fault_has_its_places() -> None:
     assert judgement.reasons == ("/a~1b/1: 2 is less than the minimum of 3 [minimum]",)
 
 
+@pytest.mark.parametrize("assertion", [{"format": "date"}, {"maxLength": 1}])
+def test_a_fault_names_its_keyword(assertion: dict[str, Json]) -> None:
+    """A format too, and none of the keywords that are names of properties."""
+    schema: Json = {"properties": {"enum": assertion}}
+    (fault,) = csbdata.judge('{"enum": "yesterday"}', schema).faults
+    assert fault.keyword in assertion
+
+
 def test_a_place_has_its_names_whole() -> None:
     """A name of digits is no number, and an empty one is a name."""
     integer: Json = {"type": "integer"}
