@@ -264,6 +264,42 @@ def test_a_file_of_the_users_is_a_profile(tmp_path: Path) -> None:
     assert load_profile(str(file)).rules[0].names == ("oneOf",)
 
 
+def test_a_profile_extends_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its limits count in place of the other's, and of all rules those of sources."""
+    monkeypatch.chdir(tmp_path)
+    rules = [("depth", 5), ("properties", 7), ("keyword", 9), ("depth", 2)]
+    more = [
+        f'[[rules]]\ncheck = "{check}"\nmost = {most}\neffect = "limited"\n'
+        + ("source = 'page'\n" + "names = ['maxItems']\n" * (check == "keyword"))
+        for check, most in rules
+    ]
+    other = "[[rules]]\ncheck = 'tuple'\neffect = 'refused'\nsource = 'other'\n"
+    source = _SMALL[_SMALL.index("[sources") : _SMALL.index("[[")]
+    base = _SMALL + "".join(more[:3]) + other + source.replace("page", "other")
+    (tmp_path / "base.toml").write_text(base, "utf-8")
+    title = 'title = "Mine"'
+    start = _SMALL.replace(
+        title, f"{title}\nextends = 'base.toml'\ninherits = ['page']"
+    )
+    own = start + "".join(more[2:])
+    (tmp_path / "a.toml").write_text(own, "utf-8")
+    assert [(rule.check, rule.most) for rule in load_profile("a.toml").rules] == [
+        *[("keyword", None), ("keyword", 9), ("depth", 2)],
+        *[("keyword", None), ("properties", 7), ("keyword", 9)],
+    ]
+    (tmp_path / "b.toml").write_text(own.replace("oneOf", "onOf"), "utf-8")
+    (tmp_path / "c.toml").write_text(own.replace("base", "d"), "utf-8")
+    (tmp_path / "d.toml").write_text(own.replace("base", "c"), "utf-8")
+    for name, message in (
+        ("b.toml", "unknown keyword 'onOf'"),
+        ("c.toml", "a profile that extends itself: c.toml"),
+    ):
+        with pytest.raises(BadData, match=f"^{name}: {message}"):
+            load_profile(name)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     table(__file__, "typos"),
