@@ -26,7 +26,7 @@ from curation.fit.rest import rest_of, sentences, whole
 from curation.fit.rewrites import EXACT, SAFE, UNSAFE
 from curation.fit.rewriting import SAFE_CLAIMS, meaning_of
 from curation.fit.scan import scan_of
-from curation.fit.shapes import shape_of, with_shape
+from curation.fit.shapes import Shaped, shape_of, with_shape
 from curation.fit.verdict import Verdict, is_sendable, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.near_misses.search import find_near_misses
@@ -87,6 +87,12 @@ def test_an_edit_changes_what_it_is_about(row: list[UntypedJson]) -> None:
     after = edit(schema, Sites(keywords=sites, limit=where["limit"]))
     # Marks have tuples until they are written.
     assert json.loads(json.dumps(after)) == (schema if expected is None else expected)
+
+
+@pytest.mark.parametrize(("marked", "sent"), table(__file__, "sent"))
+def test_a_shape_is_what_is_sent(marked: dict[str, Json], sent: Json) -> None:
+    """Another type, another place for definitions, a description."""
+    assert Shaped(marked, DRAFT_2020_12).schema == sent
 
 
 def test_a_fit_is_shown_in_a_line(comparer: Comparer) -> None:
@@ -508,12 +514,13 @@ def test_a_rewrite_ends_at_its_deadline(
     asked = {}
     for seconds in (0.3, 1e9):
         with _Counting(child) as comparer:
+            comparer.spent = 50.0
             fit = fit_schema(
                 schema, OPENAI, comparer=comparer, allow="any", seconds=seconds
             )
         assert (fit.fits, fit.is_late) == (seconds > 1, seconds < 1)
         asked[seconds] = comparer.asked
-    assert asked[0.3] <= 4 < asked[1e9]
+    assert 0 < asked[0.3] <= 4 < asked[1e9]
 
 
 @pytest.mark.parametrize("schema", ["5", '{"$ref": "https://example.com/a"}', "{"])
@@ -662,6 +669,16 @@ def test_the_rest_reaches_what_is_lost_in_a_definition(
     """What the sent schema and the rest accept is valid by what is meant."""
     fit = fit_schema(schema, target, allow="any", comparer=comparer)
     assert not CompiledSchema(rest_of(fit), DRAFT_2020_12).is_valid(wrong)
+
+
+@pytest.mark.parametrize(("schema", "expected"), table(__file__, "ignored"))
+def test_the_rest_has_what_is_ignored_in_its_place_and_no_more(
+    schema: dict[str, Json], expected: Json, comparer: Comparer
+) -> None:
+    """A branch or a tuple is whole; a branch where something is referred to, all."""
+    fit = fit_schema(schema, "gemini", comparer=comparer)
+    assert not fit.steps
+    assert rest_of(fit) == (schema if expected is None else expected)
 
 
 @pytest.mark.parametrize(
