@@ -80,9 +80,9 @@ def test_what_is_dropped_is_told_in_the_order_of_the_schema() -> None:
 def test_an_edit_changes_what_it_is_about(row: list[UntypedJson]) -> None:
     """And nothing where that would be wrong; it is asked for at the root, or `at`."""
     name, schema, expected, *asked = row
-    where = {"at": [()], "keywords": [], "limit": 0, **dict(*asked)}
+    where: UntypedJson = {"at": [()], "keywords": [], "limit": 0, **dict(*asked)}
     keywords = frozenset(where["keywords"])
-    sites = dict.fromkeys(map(tuple, where["at"]), keywords)
+    sites = {tuple(tokens): keywords for tokens in where["at"]}
     edit = next(it.apply for it in (*EXACT, *SAFE, *UNSAFE) if it.name == name)
     after = edit(schema, Sites(keywords=sites, limit=where["limit"]))
     # Marks have tuples until they are written.
