@@ -94,11 +94,10 @@ def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
     file.write_text(json.dumps(tools), "utf-8")
     code, out = run("fit", str(file), "--for", "anthropic,openai-strict")
     assert code == 4
-    assert (
-        f"anthropic: rejects the whole request of 21 tools: {file}: 21 tools in one"
-        in out
+    assert f"anthropic: rejects the whole request of 21 tools: {file}: 21 tools" in out
+    assert "21 tools in one request, and at most 20 are accepted" in " ".join(
+        out.split()
     )
-    assert "and at most 20 are accepted" in out
     assert "openai-strict: accepts the request with all of 21 tools" in out
     tools.append({"name": "bad", "parameters": "query: string"})
     file.write_text(json.dumps(tools), "utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from itertools import count
 from types import MappingProxyType, SimpleNamespace
@@ -26,7 +27,7 @@ from curation.fit.rest import rest_of, sentences, whole
 from curation.fit.rewrites import EXACT, SAFE, UNSAFE
 from curation.fit.rewriting import SAFE_CLAIMS, meaning_of
 from curation.fit.scan import scan_of
-from curation.fit.shapes import Shaped, shape_of, with_shape
+from curation.fit.shapes import SHAPE, Shaped, shape_of, with_shape
 from curation.fit.verdict import Verdict, is_sendable, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.near_misses.search import find_near_misses
@@ -34,6 +35,7 @@ from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.json.pointer import fragment_of
 from curation.json.values import identity
 from curation.relation.comparer import Comparer, text_of
+from curation.relation.questions import AlgebraAnswer
 from curation.schema.dialects import DRAFT_07, DRAFT_2020_12
 from curation.system.errors import BadData
 from tests.curation.schema_strategies import schemas
@@ -83,10 +85,11 @@ def test_an_edit_changes_what_it_is_about(row: list[UntypedJson]) -> None:
     where: UntypedJson = {"at": [()], "keywords": [], "limit": 0, **dict(*asked)}
     keywords = frozenset(where["keywords"])
     sites = {tuple(tokens): keywords for tokens in where["at"]}
-    edit = next(it.apply for it in (*EXACT, *SAFE, *UNSAFE) if it.name == name)
-    after = edit(schema, Sites(keywords=sites, limit=where["limit"]))
+    rewrite = next(it for it in (*EXACT, *SAFE, *UNSAFE) if it.name == name)
+    after = rewrite.apply(schema, Sites(keywords=sites, limit=where["limit"]))
     # Marks have tuples until they are written.
     assert json.loads(json.dumps(after)) == (schema if expected is None else expected)
+    assert rewrite.shapes or SHAPE not in str(after)
 
 
 @pytest.mark.parametrize(("marked", "sent"), table(__file__, "sent"))
@@ -496,6 +499,35 @@ class _Counting(Comparer):
         before, result = self.spent, super()._result(question, seconds)
         self.asked, self.spent = self.asked + 1, before + self.cost
         return result
+
+
+class _Unproven(Comparer):
+    """It has no algebra, and values alone."""
+
+    def proofs(self, *_: object) -> AlgebraAnswer:
+        return AlgebraAnswer()
+
+
+def test_what_nothing_proves_is_shown_by_a_value_or_unknown() -> None:
+    """The value is invalid by the schema before; one that is implied has none."""
+    array: dict[str, Json] = {"type": "array", "items": _STRING, "minItems": 1}
+    real = _object(a={**array, "contains": {**_STRING, "maxLength": 1}})
+    implied = _object(a={**array, "contains": _STRING})
+    found = []
+    for schema, prove in ((real, True), (implied, True), (real, False)):
+        with _Unproven() as comparer:
+            fit = fit_schema(
+                schema, OPENAI, comparer=comparer, allow="any", prove=prove
+            )
+        (step,) = [step for step in fit.steps if step.rewrite == "dropped"]
+        found.append((step.claim, re.sub(r"\d+", "some", step.evidence)))
+        if step.value is not None:
+            assert not fit.original.is_valid(json.loads(step.value))
+    assert found == [
+        (Claim.WIDER, "shown by a value"),
+        (Claim.UNKNOWN, "unknown, some values tried"),
+        (Claim.UNKNOWN, "unknown, no values tried"),
+    ]
 
 
 @pytest.mark.parametrize(("own", "child"), [(0.0, 0.1), (0.1, 0.0), (0.0, 9.0)])
