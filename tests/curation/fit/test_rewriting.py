@@ -511,7 +511,7 @@ class _Unproven(Comparer):
 def test_what_nothing_proves_is_shown_by_a_value_or_unknown() -> None:
     """The value is invalid by the schema before; one that is implied has none."""
     array: dict[str, Json] = {"type": "array", "items": _STRING, "minItems": 1}
-    real = _object(a={**array, "contains": {**_STRING, "maxLength": 1}})
+    real = _object(a={**array, "contains": {"type": "string", "maxLength": 1}})
     implied = _object(a={**array, "contains": _STRING})
     found = []
     for schema, prove in ((real, True), (implied, True), (real, False)):
