@@ -341,6 +341,7 @@ def test_each_rewrite_has_a_name_of_its_own() -> None:
     names = [it.name for it in (*EXACT, *SAFE)]
     assert len(set(names)) == len(names)
     assert {it.name for it in UNSAFE} >= {"dropped"}
+    assert all(it.sentence.endswith(".") for it in (*EXACT, *SAFE, *UNSAFE))
     assert EXAMPLES.keys() <= {*names}
 
 
