@@ -346,6 +346,8 @@ def test_one_rule_in_the_way_is_named_and_several_are_not() -> None:
     two = record_fit(json.dumps(_OPEN | {"maxProperties": 3}))
     assert not [it for it in two.fits_but_for if it.startswith("openai-strict")]
     assert "openai-strict" not in two.fits
+    ignored = record_fit('{"type": "string", "pattern": "a"}')
+    assert "gemini" in ignored.fits
 
 
 def test_counts_are_of_targets_that_rows_name() -> None:
