@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from curation.fit import scan
 from curation.fit.checks import CHECKS, features_of
@@ -157,6 +158,11 @@ def test_a_keyword_without_a_source_is_unknown() -> None:
     assert (finding.rule, finding.effect) == (UNDOCUMENTED, Effect.UNKNOWN)
     assert finding.pointer == "/properties/a/divisibleBy"
     assert verdict_of([finding]) is Verdict.UNKNOWN
+    # A limit says nothing of what is below it; accepted values do of the others.
+    for more, is_unknown in (({"most": 9}, True), ({"values": (3,)}, False)):
+        named = _profile("keyword", names=("maxItems",), **more)
+        found = judge_fit({"maxItems": 3}, replace(named, accepted=()))
+        assert bool(found) is is_unknown
 
 
 _PLAIN: UntypedJson = {"type": "object", "properties": {"a": {"type": "string"}}}
