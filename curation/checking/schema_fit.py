@@ -225,7 +225,7 @@ def judge_files(
     from curation.relation.comparer import Comparer  # noqa: PLC0415 - takes time
 
     left = SECONDS_IN_ALL
-    with Comparer() as comparer:
+    with Comparer(forked=True) as comparer:
         for fit in rejected[:MOST_FIXES]:
             for profile in filter(fit.is_rejected_by, have_rules):
                 start = time.thread_time() + comparer.spent

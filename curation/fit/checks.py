@@ -97,11 +97,11 @@ def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     accepted = {identity(value) for value in rule.values}
     for location in scan.having(rule.names):
         schema = location.keywords
+        beside = [keyword for keyword in rule.beside if keyword in schema]
+        if (rule.beside and not beside) or not _holds(scan, rule, location):
+            continue
         for name in rule.names:
             if name not in schema or identity(schema[name]) in accepted:
-                continue
-            beside = [keyword for keyword in rule.beside if keyword in schema]
-            if (rule.beside and not beside) or not _holds(scan, rule, location):
                 continue
             value, limit = schema[name], rule.most
             if limit is not None and size_of(value) <= limit:
@@ -267,8 +267,7 @@ def _enum_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
         for keyword, values in enumerated(location.keywords):
             types = {type_of(value) for value in values} - accepted
             if types:
-                names = {"number" if name == "integer" else name for name in types}
-                subject = f"{', '.join(sorted(names))} in `{keyword}`"
+                subject = f"{', '.join(sorted(types))} in `{keyword}`"
                 yield _at(rule, location.tokens, keyword, subject, ": ")
 
 

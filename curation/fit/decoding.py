@@ -89,8 +89,6 @@ class Codec(msgspec.Struct, frozen=True, dict=True):
                 else:
                     return value
                 value = self._mapped(value, path, around)
-                if "properties" not in schema and "items" not in schema:
-                    return value
             return self._decoded(value, schema, tokens)
         return value
 
@@ -121,8 +119,7 @@ class Codec(msgspec.Struct, frozen=True, dict=True):
             elements = list(
                 {identity(element): element for element in elements}.values()
             )
-        limit = schema.get("maxItems")
-        return elements[:limit] if shape.cut and isinstance(limit, int) else elements
+        return elements[: schema["maxItems"]] if shape.cut else elements
 
     def _members(self, value: _Object, schema: _Object, tokens: Tokens) -> _Object:
         """Return the members of an object, each mapped by its schema."""

@@ -46,7 +46,7 @@ class Sites(msgspec.Struct, frozen=True, kw_only=True):
     #: Tokens of the schema objects, each with the keywords of the findings there.
     keywords: Mapping[Tokens, frozenset[str]]
     #: The exceeded limit, if it is one.
-    limit: int = 0
+    limit: int
 
 
 #: From a schema object and the keywords of its findings to its replacement; the

@@ -35,8 +35,7 @@ def one_of_as_any_of(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
 
 def implied_keyword_dropped(schema: SchemaObject, keywords: Keywords) -> SchemaObject:
     """Take out keywords: equal where something else implies them."""
-    remaining = without(schema, *keywords)
-    return remaining if len(remaining) < len(schema) else schema
+    return without(schema, *keywords)
 
 
 def unknown_format_dropped(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
@@ -53,18 +52,11 @@ def idle_dropped(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     idle = [
         keyword for keyword in schema if TYPE_OF_KEYWORD.get(keyword, family) != family
     ]
-    return without(schema, *idle) if idle and isinstance(kind, str) else schema
+    return without(schema, *idle) if isinstance(kind, str) else schema
 
 
 def unnamed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     """Take out identifiers and anchors that no reference uses."""
-    references = [
-        location.keywords["$ref"]
-        for location in walk(schema, DIALECT)
-        if "$ref" in location.keywords
-    ]
-    if not all(str(reference).startswith("#/") for reference in references):
-        return schema
 
     def change(_tokens: Tokens, part: UntypedJson) -> UntypedJson:
         names = ("$id", "id", "$anchor")
@@ -326,7 +318,7 @@ def restored(schema: UntypedJson, like: UntypedJson) -> UntypedJson:
         if not isinstance(part, dict):
             return part
         part, properties = {**about.get(tokens, {}), **part}, properties_of(part)
-        if len(properties) <= 1:
+        if not properties:
             return part
         others = sorted(properties, key=lambda name: ranks.get(name, len(ranks)))
         first = orders.get(frozenset(properties)) or orders.get(tokens, [])

@@ -140,12 +140,17 @@ def cut_at_recursion(schema: UntypedJson, sites: Sites) -> UntypedJson:
 
 def cut_at_depth(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Forbid values that nest deeper than a number of levels."""
-    deep = [
-        location.tokens
-        for location in walk(schema, DIALECT)
-        if sum(token in _STEPS for token in location.tokens) >= sites.limit
-        and ({"properties", "items"} & location.keywords.keys())
-    ]
+    levels: dict[Tokens, int] = {}
+    deep = []
+    for location in walk(schema, DIALECT):
+        tokens = location.tokens
+        around = tokens[:-1] if tokens[:-1] in levels else tokens[:-2]
+        is_step = not _STEPS.isdisjoint(tokens[len(around) : len(around) + 1])
+        levels[tokens] = levels.get(around, 0) + is_step
+        if levels[tokens] >= sites.limit and (
+            {"properties", "items"} & location.keywords.keys()
+        ):
+            deep.append(tokens)
     return cut(schema, deep)
 
 

@@ -115,11 +115,10 @@ def _said_in_place(document: Schema, start: SchemaLocation) -> set[str | None]:
         ]
         if "$ref" in location.keywords and (target := document.target(location)):
             neighbours.append(target)
-        for neighbour in neighbours:
-            if neighbour in visited:
-                continue
-            visited.add(neighbour)
-            pending.append(neighbour)
+        new = [location for location in neighbours if location not in visited]
+        visited.update(new)
+        pending += new
+        for neighbour in new:
             named = properties_of(neighbour.keywords)
             names.update(name for name in named if _says(named[name]))
             unnamed = any(_says(neighbour.keywords.get(name)) for name in _OF_OTHERS)

@@ -285,8 +285,7 @@ def _file_of(name: str) -> Profile:
     path = Path(name)
     if path.suffix == _SUFFIX or path.is_file():
         return read_profile(path)
-    names = {word: full for full in profile_names() for word in (full, full[:6])}
-    near = dict.fromkeys(names[word] for word in closest_names(name, names))
+    near = closest_names(name, profile_names())
     then = f"there are {', '.join(profile_names())}, engines, or FILE.toml"
     if near:
         then = f"did you mean {' or '.join(near)}?"
@@ -333,11 +332,9 @@ def read_profile(path: Path) -> Profile:
     try:
         tables = tomllib.loads(refuse_large(path).read_text("utf-8"))
     except OSError as error:
-        fault = error.strerror or type(error).__name__
-        raise NoInput(fault, str(path)) from error
+        raise NoInput(str(error.strerror), str(path)) from error
     except (ValueError, RecursionError) as error:
-        fault = str(error) or type(error).__name__
-        raise BadData(f"not TOML: {fault}", str(path)) from error
+        raise BadData(f"not TOML: {error}", str(path)) from error
     try:
         for problem in _problems(tables):
             raise BadData(problem, str(path))
@@ -370,7 +367,7 @@ def _unknown_keys(
 
 
 def _meant(name: str, names: tuple[str, ...] | frozenset[str]) -> str:
-    near = closest_names(name, sorted(names), 1)
+    near = closest_names(name, sorted(names))
     return f": did you mean {near[0]!r}?" if near else ""
 
 

@@ -81,7 +81,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     #: Parts of the sent schema that it ignores, or is not known to honour.
     remarks: tuple[FitFinding, ...]
     #: Whether the deadline ended it before the schema fitted.
-    is_late: bool = False
+    is_late: bool
 
     def __repr__(self) -> str:
         """Return the answer: the rest is in the attributes."""

@@ -286,12 +286,16 @@ BROKEN: Final = replace(
 
 
 def leads_out(scan: Scan) -> list[FitFinding]:
-    """Return findings for all targets: a reference to a schema outside."""
+    """Return findings for all targets: references to schemas outside."""
     return [
-        replace(BROKEN, sentence=f"{BROKEN.sentence}: {reference.text} leads out of it")
+        replace(
+            BROKEN,
+            pointer=pointer((*reference.tokens, reference.keyword)),
+            sentence=f"{BROKEN.sentence}: {reference.text} leads out of it",
+        )
         for reference in scan.references
         if scan.targets[reference.tokens] is None and not reference.text.startswith("#")
-    ][:1]
+    ]
 
 
 _UNDOCUMENTED: Final = FitFinding(

@@ -95,7 +95,9 @@ def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
     code, out = run("fit", str(file), "--for", "anthropic,openai-strict")
     assert code == 4
     assert f"anthropic: rejects the whole request of 21 tools: {file}: 21 tools" in out
-    assert "and at most 20 are accepted" in out
+    assert "21 tools in one request, and at most 20 are accepted" in " ".join(
+        out.split()
+    )
     assert "openai-strict: accepts the request with all of 21 tools" in out
     tools.append({"name": "bad", "parameters": "query: string"})
     file.write_text(json.dumps(tools), "utf-8")
@@ -349,7 +351,7 @@ def test_a_search_ends_undecided_at_its_deadline(
         (b"true", "the root must be of type object, and it has no `type`"),
         (b'"a"', "neither an object nor a boolean"),
         (b'{"$ref": "#"}', "the root must be of type object"),
-        (b'{"$ref": "https://a.example/b"}', "leads out of the schema: refused"),
+        (b'{"not": {"$ref": "b:c"}}', "/not/$ref: unusable: no validator can use"),
         (b"[" * 100_000, "nested over 256 levels"),
         (b'{"type": "thing"}', "not a valid schema: valid under no draft"),
         (b'{"items": ' * 200 + b"{}" + b"}" * 200, "201 levels of objects and arrays"),

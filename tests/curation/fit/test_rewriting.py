@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from itertools import count
 from types import MappingProxyType, SimpleNamespace
@@ -16,17 +17,17 @@ from bench.edition.encoding import Encoder
 from curation.fit import rest, rewriting, verdict
 from curation.fit.answers import compare_schemas, decode, fit_schema
 from curation.fit.decoding import UndecodableError, _listed
-from curation.fit.edits import SCALARS, Claim, Sites
-from curation.fit.equal_edits import branch_by_type, merged, tidied
+from curation.fit.edits import Claim, Sites
+from curation.fit.equal_edits import tidied
 from curation.fit.narrowing import without_patterns
 from curation.fit.positions import positions
 from curation.fit.profile import load_profile
-from curation.fit.reshaping import dropped, nullable, pairs
+from curation.fit.reshaping import dropped
 from curation.fit.rest import rest_of, sentences, whole
 from curation.fit.rewrites import EXACT, SAFE, UNSAFE
 from curation.fit.rewriting import SAFE_CLAIMS, meaning_of
 from curation.fit.scan import scan_of
-from curation.fit.shapes import shape_of, with_shape
+from curation.fit.shapes import SHAPE, Shaped, shape_of, with_shape
 from curation.fit.verdict import Verdict, is_sendable, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.near_misses.search import find_near_misses
@@ -34,13 +35,14 @@ from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.json.pointer import fragment_of
 from curation.json.values import identity
 from curation.relation.comparer import Comparer, text_of
+from curation.relation.questions import AlgebraAnswer
 from curation.schema.dialects import DRAFT_07, DRAFT_2020_12
 from curation.system.errors import BadData
 from tests.curation.schema_strategies import schemas
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from curation.core.json_types import Json, UntypedJson
     from curation.fit.rewriting import Fit
@@ -76,70 +78,23 @@ def test_what_is_dropped_is_told_in_the_order_of_the_schema() -> None:
     assert list(told) == list(schema)
 
 
-def test_only_a_plain_object_asks_for_null() -> None:
-    """Neither one that may be of another type nor one with a further keyword."""
-    members: dict[str, Json] = {"properties": {"a": _STRING}}
-    everywhere = Sites(keywords={(): frozenset({"properties"})})
-    for schema in (members, {"type": "object", "minProperties": 1, **members}):
-        assert nullable(schema, everywhere) == schema
-    plain: dict[str, Json] = {"type": "object", **members}
-    assert nullable(plain, everywhere) != plain
+@pytest.mark.parametrize("row", table(__file__, "edits"))
+def test_an_edit_changes_what_it_is_about(row: list[UntypedJson]) -> None:
+    """And nothing where that would be wrong; it is asked for at the root, or `at`."""
+    name, schema, expected, *asked = row
+    where: UntypedJson = {"at": [()], "keywords": [], "limit": 0, **dict(*asked)}
+    keywords = frozenset(where["keywords"])
+    sites = {tuple(tokens): keywords for tokens in where["at"]}
+    rewrite = next(it for it in (*EXACT, *SAFE, *UNSAFE) if it.name == name)
+    after = rewrite.apply(schema, Sites(keywords=sites, limit=where["limit"]))
+    assert json.dumps(after) == json.dumps(schema if expected is None else expected)
+    assert rewrite.shapes or SHAPE not in str(after)
 
 
-@pytest.mark.parametrize(
-    ("members", "values"),
-    [
-        ({"additionalProperties": {}}, {"type": list(SCALARS)}),
-        ({"additionalProperties": True}, {"type": list(SCALARS)}),
-        ({"additionalProperties": _STRING}, _STRING),
-        ({"patternProperties": {"^a": _STRING}}, _STRING),
-        ({"patternProperties": {"^a": _STRING, "^b": True}}, None),
-        ({"patternProperties": {"^a": _STRING}, "propertyNames": {}}, None),
-        ({"additionalProperties": False}, None),
-    ],
-)
-def test_a_map_of_one_kind_of_names_is_asked_for_as_pairs(
-    members: dict[str, Json], values: Json
-) -> None:
-    """Their values have the map's schema; of any value, a scalar."""
-    schema: dict[str, Json] = {"type": "object", **members}
-    made = pairs(schema, frozenset())
-    assert shape_of(made).pairs is (values is not None)
-    assert made is schema or made["additionalProperties"] == values
-
-
-_OF_ANY: dict[str, Json] = {
-    "type": ["integer", "string", "null"],
-    "minimum": 1,
-    "maxLength": 2,
-}
-
-
-@pytest.mark.parametrize(
-    ("edit", "schema", "expected"),
-    [
-        (
-            branch_by_type,
-            _OF_ANY,
-            {
-                "anyOf": [
-                    {"type": "integer", "minimum": 1},
-                    {"type": "string", "maxLength": 2},
-                    {"type": "null"},
-                ]
-            },
-        ),
-        (without_patterns, {"patternProperties": {"^a": True}}, None),
-        (without_patterns, {"properties": {"a": True}}, None),
-    ],
-)
-def test_an_edit_is_of_the_keywords_that_it_is_about(
-    edit: Callable[[dict[str, Json], frozenset[str]], dict[str, Json]],
-    schema: dict[str, Json],
-    expected: UntypedJson,
-) -> None:
-    """Of one type those of that type; without properties there is nothing to close."""
-    assert edit(schema, frozenset()) == (expected or schema)
+@pytest.mark.parametrize(("marked", "sent"), table(__file__, "sent"))
+def test_a_shape_is_what_is_sent(marked: dict[str, Json], sent: Json) -> None:
+    """Another type, another place for definitions, a description."""
+    assert Shaped(marked, DRAFT_2020_12).schema == sent
 
 
 def test_a_fit_is_shown_in_a_line(comparer: Comparer) -> None:
@@ -312,32 +267,6 @@ def test_what_stands_beside_a_reference_is_merged(comparer: Comparer) -> None:
     _assert_true(fit)
 
 
-_NAMED: dict[str, Json] = {"type": "object", "properties": {"a": _STRING}}
-
-
-@pytest.mark.parametrize(
-    ("schema", "together"),
-    [
-        ({"allOf": [_NAMED, {"required": ["a"]}]}, _NAMED | {"required": ["a"]}),
-        # A number under one schema, and a text under the other.
-        ({"allOf": [_NAMED, {"properties": {"a": {"type": "integer"}}}]}, None),
-        # Each closes what it knows itself.
-        ({"allOf": [_NAMED | {"additionalProperties": False}, _NAMED]}, None),
-        ({"allOf": [_NAMED, {"minProperties": 1}]}, None),
-        ({"allOf": [_NAMED, {"type": ["object", "null"]}]}, None),
-        ({"allOf": [_NAMED, {"$ref": "#"}]}, None),
-        # A reference leads into a branch, which would no longer be there.
-        ({"allOf": [_NAMED, {"properties": {"b": {"$ref": "#/allOf/0"}}}]}, None),
-    ],
-)
-def test_objects_are_merged_where_no_branch_contradicts_another(
-    schema: dict[str, Json], together: dict[str, Json] | None
-) -> None:
-    """Where that is not sure, the schema stays as it is."""
-    after = merged(schema, Sites(keywords={(): frozenset({"allOf"})}))
-    assert after == (together or schema)
-
-
 def test_properties_keep_their_order(comparer: Comparer) -> None:
     """A model reasons before it answers only where the schema has that order."""
     reasoned = _object(reasoning=_STRING, answer=_STRING)
@@ -411,6 +340,7 @@ def test_each_rewrite_has_a_name_of_its_own() -> None:
     names = [it.name for it in (*EXACT, *SAFE)]
     assert len(set(names)) == len(names)
     assert {it.name for it in UNSAFE} >= {"dropped"}
+    assert all(it.sentence.endswith(".") for it in (*EXACT, *SAFE, *UNSAFE))
     assert EXAMPLES.keys() <= {*names}
 
 
@@ -431,9 +361,9 @@ def test_an_object_is_not_called_narrower_where_less_is_more(
 def test_a_schema_that_is_referred_to_is_where_the_reference_is() -> None:
     """Beneath `not`, in a branch, or only in a definition that nothing reaches."""
     schema: Json = {
-        "not": {"$ref": "#/$defs/a"},
-        "items": {"$ref": "#/$defs/b"},
         "$defs": {"a": {"items": True}, "b": {"$ref": "#/$defs/c"}, "c": {}, "d": {}},
+        "not": {"$ref": "#/$defs/a"},
+        "anyOf": [{"$ref": "#/$defs/b"}, {"$ref": "#/$defs/b"}],
     }
     places = positions(schema, DRAFT_2020_12)
     monotone = [it for it in "abcd" if places["$defs", it].monotone]
@@ -500,9 +430,15 @@ def test_what_is_ignored_is_the_rest(comparer: Comparer) -> None:
     assert (fit.fits, fit.schema, fit.claim) == (True, schema, Claim.WIDER)
     assert not CompiledSchema(rest_of(fit), DRAFT_2020_12).is_valid({"a": "b"})
     assert rest_of(fit_schema(_object(a=_STRING), OPENAI, comparer=comparer)) is True
+    # Without `strict`, Anthropic takes any tool.
+    loose = fit_schema({"type": "object"}, ANTHROPIC, comparer=comparer, tool=True)
+    assert not loose.steps
 
 
-@pytest.mark.parametrize("answer", [5, {}, {"value": 5}, {"value": [{"key": "a"}]}])
+@pytest.mark.parametrize(
+    "answer",
+    [5, {}, {"value": 5}, {"value": [{"key": "a"}]}, {"value": [], "more": 1}],
+)
 def test_an_answer_of_another_shape_is_refused(
     comparer: Comparer, answer: Json
 ) -> None:
@@ -568,6 +504,35 @@ class _Counting(Comparer):
         return result
 
 
+class _Unproven(Comparer):
+    """It has no algebra, and values alone."""
+
+    def proofs(self, *_: object) -> AlgebraAnswer:
+        return AlgebraAnswer()
+
+
+def test_what_nothing_proves_is_shown_by_a_value_or_unknown() -> None:
+    """The value is invalid by the schema before; one that is implied has none."""
+    array: dict[str, Json] = {"type": "array", "items": _STRING, "minItems": 1}
+    real = _object(a={**array, "contains": {"type": "string", "maxLength": 1}})
+    implied = _object(a={**array, "contains": _STRING})
+    found = []
+    for schema, prove in ((real, True), (implied, True), (real, False)):
+        with _Unproven() as comparer:
+            fit = fit_schema(
+                schema, OPENAI, comparer=comparer, allow="any", prove=prove
+            )
+        (step,) = [step for step in fit.steps if step.rewrite == "dropped"]
+        found.append((step.claim, re.sub(r"\d+", "some", step.evidence)))
+        if step.value is not None:
+            assert not fit.original.is_valid(json.loads(step.value))
+    assert found == [
+        (Claim.WIDER, "shown by a value"),
+        (Claim.UNKNOWN, "unknown, some values tried"),
+        (Claim.UNKNOWN, "unknown, no values tried"),
+    ]
+
+
 @pytest.mark.parametrize(("own", "child"), [(0.0, 0.1), (0.1, 0.0), (0.0, 9.0)])
 def test_a_rewrite_ends_at_its_deadline(
     own: float, child: float, monkeypatch: pytest.MonkeyPatch
@@ -584,12 +549,13 @@ def test_a_rewrite_ends_at_its_deadline(
     asked = {}
     for seconds in (0.3, 1e9):
         with _Counting(child) as comparer:
+            comparer.spent = 50.0
             fit = fit_schema(
                 schema, OPENAI, comparer=comparer, allow="any", seconds=seconds
             )
         assert (fit.fits, fit.is_late) == (seconds > 1, seconds < 1)
         asked[seconds] = comparer.asked
-    assert asked[0.3] <= 4 < asked[1e9]
+    assert 0 < asked[0.3] <= 4 < asked[1e9]
 
 
 @pytest.mark.parametrize("schema", ["5", '{"$ref": "https://example.com/a"}', "{"])
@@ -599,11 +565,11 @@ def test_a_schema_that_cannot_be_used_is_refused(schema: str) -> None:
         fit_schema(schema, OPENAI)
 
 
-def test_any_mapping_is_a_schema(comparer: Comparer) -> None:
+def test_any_mapping_is_a_schema() -> None:
     """Those inside it too."""
     inner = MappingProxyType({"a": MappingProxyType({"type": "string"})})
     schema = MappingProxyType({"type": "object", "properties": inner})
-    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    fit = fit_schema(schema, OPENAI)
     assert fit.schema["properties"] == {"a": {"type": ["string", "null"]}}
 
 
@@ -683,6 +649,7 @@ def test_a_value_of_which_another_schema_speaks_keeps_its_shape(
     places = positions(schema, DRAFT_2020_12)
     spoken_of = {it for it in "xy" if not places["properties", it].plain}
     assert spoken_of == ({"x"} if "allOf" in beside else {"x", "y"})
+    assert places[()].plain == ("const" in beside)
     fit = fit_schema(schema, "sglang", comparer=comparer)
     steps = [step for step in fit.steps if step.rewrite == "distinct"]
     assert not [step for step in steps if "/properties/x" in step.pointers]
@@ -737,6 +704,16 @@ def test_the_rest_reaches_what_is_lost_in_a_definition(
     """What the sent schema and the rest accept is valid by what is meant."""
     fit = fit_schema(schema, target, allow="any", comparer=comparer)
     assert not CompiledSchema(rest_of(fit), DRAFT_2020_12).is_valid(wrong)
+
+
+@pytest.mark.parametrize(("schema", "expected"), table(__file__, "ignored"))
+def test_the_rest_has_what_is_ignored_in_its_place_and_no_more(
+    schema: dict[str, Json], expected: Json, comparer: Comparer
+) -> None:
+    """A branch or a tuple is whole; a branch where something is referred to, all."""
+    fit = fit_schema(schema, "gemini", comparer=comparer)
+    assert not fit.steps
+    assert rest_of(fit) == (schema if expected is None else expected)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from curation.fit import scan
 from curation.fit.checks import CHECKS, features_of
@@ -157,6 +158,11 @@ def test_a_keyword_without_a_source_is_unknown() -> None:
     assert (finding.rule, finding.effect) == (UNDOCUMENTED, Effect.UNKNOWN)
     assert finding.pointer == "/properties/a/divisibleBy"
     assert verdict_of([finding]) is Verdict.UNKNOWN
+    # A limit says nothing of what is below it; accepted values do of the others.
+    for more, is_unknown in (({"most": 9}, True), ({"values": (3,)}, False)):
+        named = _profile("keyword", names=("maxItems",), **more)
+        found = judge_fit({"maxItems": 3}, replace(named, accepted=()))
+        assert bool(found) is is_unknown
 
 
 _PLAIN: UntypedJson = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -264,6 +270,42 @@ def test_a_file_of_the_users_is_a_profile(tmp_path: Path) -> None:
     assert load_profile(str(file)).rules[0].names == ("oneOf",)
 
 
+def test_a_profile_extends_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its limits count in place of the other's, and of all rules those of sources."""
+    monkeypatch.chdir(tmp_path)
+    rules = [("depth", 5), ("properties", 7), ("keyword", 9), ("depth", 2)]
+    more = [
+        f'[[rules]]\ncheck = "{check}"\nmost = {most}\neffect = "limited"\n'
+        + ("source = 'page'\n" + "names = ['maxItems']\n" * (check == "keyword"))
+        for check, most in rules
+    ]
+    other = "[[rules]]\ncheck = 'tuple'\neffect = 'refused'\nsource = 'other'\n"
+    source = _SMALL[_SMALL.index("[sources") : _SMALL.index("[[")]
+    base = _SMALL + "".join(more[:3]) + other + source.replace("page", "other")
+    (tmp_path / "base.toml").write_text(base, "utf-8")
+    title = 'title = "Mine"'
+    start = _SMALL.replace(
+        title, f"{title}\nextends = 'base.toml'\ninherits = ['page']"
+    )
+    own = start + "".join(more[2:])
+    (tmp_path / "a.toml").write_text(own, "utf-8")
+    assert [(rule.check, rule.most) for rule in load_profile("a.toml").rules] == [
+        *[("keyword", None), ("keyword", 9), ("depth", 2)],
+        *[("keyword", None), ("properties", 7), ("keyword", 9)],
+    ]
+    (tmp_path / "b.toml").write_text(own.replace("oneOf", "onOf"), "utf-8")
+    (tmp_path / "c.toml").write_text(own.replace("base", "d"), "utf-8")
+    (tmp_path / "d.toml").write_text(own.replace("base", "c"), "utf-8")
+    for name, message in (
+        ("b.toml", "unknown keyword 'onOf'"),
+        ("c.toml", "a profile that extends itself: c.toml"),
+    ):
+        with pytest.raises(BadData, match=f"^{name}: {message}"):
+            load_profile(name)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     table(__file__, "typos"),
@@ -310,6 +352,8 @@ def test_one_rule_in_the_way_is_named_and_several_are_not() -> None:
     two = record_fit(json.dumps(_OPEN | {"maxProperties": 3}))
     assert not [it for it in two.fits_but_for if it.startswith("openai-strict")]
     assert "openai-strict" not in two.fits
+    ignored = record_fit('{"type": "string", "pattern": "a"}')
+    assert "gemini" in ignored.fits
 
 
 def test_counts_are_of_targets_that_rows_name() -> None:

@@ -59,6 +59,18 @@ def test_a_question_is_asked_once() -> None:
             answer = comparer.proofs(first, second, 0.05)
             assert comparer.proofs(first, second, 0.06) is answer
             assert comparer.proofs(first, second, 0.04) is answer
+            assert comparer.proofs(first, second, 0.1) is answer
+
+
+def test_processor_time_is_counted_once() -> None:
+    """Each question costs what the child has used since the one before."""
+    with Comparer() as comparer:
+        anything = text_of({}, DRAFT_07)
+        for number in range(3):
+            comparer.proofs(anything, text_of({"minimum": number}, DRAFT_07))
+        child = comparer._worker.child
+        assert child is not None
+        assert 0 < comparer.spent <= child.processor_seconds()
 
 
 def test_dialects_are_compared_by_what_they_mean(comparer: Comparer) -> None:
