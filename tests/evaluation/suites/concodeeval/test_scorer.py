@@ -235,7 +235,7 @@ def test_a_text_without_a_value_has_its_class(subtests: pytest.Subtests) -> None
         "xml": lambda text: read_xml(text, {}, SuiteReading.RECOMMENDED),
     }
     for output, part, times, why in table(__file__, "unread"):
-        with subtests.test(part, output=output):
+        with subtests.test(ascii(part), output=output):
             assert _why(read[output](part * times)) == why
 
 
