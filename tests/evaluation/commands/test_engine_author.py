@@ -12,10 +12,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, Unavailable
+from evaluation.analysis.engine_faults import fault_lines, faults
 from evaluation.commands.eval import evaluate
+from evaluation.core.cases import Result as RowResult
 from evaluation.results.reader import open_run
 from evaluation.setup import engine_files
+from tests.evaluation.made_runs import HEAD, row, write_run
 from tests.evaluation.measuring import miniature
 from tests.evaluation.tokenizers import made
 from tests.slow_cases import first_fast
@@ -23,6 +27,8 @@ from tests.tables import table
 
 if TYPE_CHECKING:
     from typer.testing import Result as Answer
+
+    from evaluation.core.cases import Row
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +102,45 @@ def test_a_fault_is_shown_with_its_cause_and_the_smallest_schema(
     assert tables
     for line in shown:
         assert line.replace("PATH", str(path)) in above
+
+
+def _refused(number: int, kind: str, **more: Any) -> Row:  # noqa: ANN401 (fields of a row)
+    failed = {"result": RowResult(kind), "phase": "compile", "walks": ()}
+    return row(id=f"o{number}", **failed, **more)
+
+
+def test_a_cause_is_shown_by_its_smallest_schema_and_many_are_counted(
+    folder: Path,
+) -> None:
+    """The worst first, then the commonest; a class of its own for each message."""
+    rows = [
+        _refused(0, "crash", engine="beta 2.0", detail="of another"),
+        row(id="o1"),
+        _refused(2, "compile_error", detail="no"),
+        _refused(3, "engine_error", detail="limit 5", label={"size": 50}),
+        _refused(4, "engine_error", detail="limit 9", label={"size": 40}),
+        _refused(5, "engine_error", detail="limit 7", label={"size": 40}),
+        _refused(6, "engine_error", detail="other\nlines"),
+        _refused(7, "crash", detail="dead", label={"size": 1}),
+        _refused(8, "timeout", detail="late"),
+    ]
+    header = {**HEAD, "tokenizer": {"name": str(folder / "tokenizer")}}
+    run = open_run(write_run(folder / "made", rows, header))
+    found = faults(run, "alpha 1.0", "masks")
+    shown = [(fault.row.id, fault.schemas) for fault in found]
+    assert shown == [("o7", 1), ("o8", 1), ("o4", 3), ("o6", 1), ("o2", 1)]
+    fetch = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
+    said: list[str] = []
+    lines = fault_lines(run, "alpha 1.0", "masks", fetch, said.append)
+    assert [line for line in lines if line[:1].strip()] == [
+        "alpha 1.0: crash in 1 schema: compile: dead",
+        "alpha 1.0: timeout in 1 schema: compile: late",
+        "alpha 1.0: engine error in 3 schemas: compile: limit 9",
+        "alpha 1.0: engine error in 1 schema: compile: other",
+        f"and 1 other cause: csbdata results show {run.folder} --failures",
+    ]
+    assert said == ["alpha 1.0: looking for the smallest schemas under which it fails"]
+    assert fault_lines(run, "none", "masks", fetch, said.append) == []
 
 
 def test_an_engine_without_a_fault_has_no_lines_of_them() -> None:
