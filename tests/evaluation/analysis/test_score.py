@@ -222,7 +222,8 @@ def test_what_cannot_be_scored_is_named(
     tmp_path: Path, schema: str, more: list[str], said: str
 ) -> None:
     """And no line after the fifth that is no document: they are counted."""
-    path, gold = tmp_path / "s.json", _write(tmp_path / "g.jsonl", {"id": 1, "a": 2})
+    path = tmp_path / "s.json"
+    gold = _write(tmp_path / "g.jsonl", {"id": 1, "a": 2}, *["{"] * 5)
     path.write_text(schema, "utf-8")
     answers = _write(tmp_path / "a.jsonl", *["{"] * 7)
     arguments = ["score", "--schema", str(path), "--gold", gold, "--answers", answers]
@@ -230,8 +231,9 @@ def test_what_cannot_be_scored_is_named(
     assert said in str(done.exception or "")
     assert bool(done.exception) is bool(said)
     if not said:
-        assert done.stderr.count("no JSON: ") == 5
+        assert done.stderr.count("no JSON: ") == 5 + 5
         assert "a.jsonl: 2 more lines that are no documents" in done.stderr
+        assert "g.jsonl: 0 more" not in done.stderr
 
 
 @pytest.mark.parametrize("schema", [{"type": "nothing"}, {"x-eval": "exactly"}])

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, Unavailable
 from evaluation.analysis.engine_faults import fault_lines, faults
+from evaluation.commands import engines
 from evaluation.commands.eval import evaluate
 from evaluation.core.cases import Result as RowResult
 from evaluation.results.reader import open_run
@@ -40,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _measure(*engines: str, schemas: list[dict[str, Any]] | None = None) -> Answer:
+def _measure(*names: str, schemas: list[dict[str, Any]] | None = None) -> Answer:
     """Run task masks over schemas, each with the valid text {} and the invalid 7."""
     tests = [{"valid": True, "data": {}}, {"valid": False, "data": 7}]
     data = Path("data")
@@ -51,7 +52,7 @@ def _measure(*engines: str, schemas: list[dict[str, Any]] | None = None) -> Answ
     words = ["--data", "data", "--tokenizer", "tokenizer", "--task", "masks"]
     app = typer.Typer()
     app.command()(evaluate)
-    chosen = [word for engine in engines for word in ("--engine", engine)]
+    chosen = [word for name in names for word in ("--engine", name)]
     arguments = [*chosen, *words, "--run-dir", "run"]
     return CliRunner(env={"COLUMNS": "300"}).invoke(app, arguments)
 
@@ -153,14 +154,44 @@ def test_a_file_in_the_folder_of_engines_is_an_engine_by_its_name(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing else is edited."""
-    engines = folder / "engines"
-    engines.mkdir()
-    (engines / "second.py").write_text(_MUTE, "utf-8")
-    monkeypatch.setattr(engine_files, "_FOLDER", engines)
+    (folder / "second.py").write_text(_MUTE, "utf-8")
+    monkeypatch.setattr(engine_files, "_FOLDER", folder)
     answer = _measure("second")
     assert answer.exit_code == 0, answer.stderr
     (row,) = open_run(Path("run")).rows()
     assert row.engine.startswith("second ")
+
+
+def test_engines_are_listed_with_what_can_be_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any version of a file of its own, the installed one of a library, or none."""
+    for name, library in (("second", ""), ("third", "pytest"), ("fourth", "no-such")):
+        about = f'"distribution": "{library}", "summary"'
+        source = Path(miniature("accept_all")).read_text("utf-8")
+        (folder / f"{name}.py").write_text(source.replace('"summary"', about), "utf-8")
+    monkeypatch.setattr(engine_files, "_FOLDER", folder)
+    words = CliRunner(env={"COLUMNS": "300"}).invoke(engines.app, []).stdout.split()
+    shown = [words[words.index(name) + 1] for name in ("second", "third", "fourth")]
+    assert shown == ["any", pytest.__version__, "none"]
+    assert words[words.index("third") + 2] == "(here)"
+    answer = CliRunner().invoke(engines.app, ["--format", "json"])
+    listed = {it["name"]: it for it in json.loads(answer.stdout)["engines"]}
+    assert {name: (it["usable"], it["installed"]) for name, it in listed.items()} == {
+        "second": (True, None),
+        "third": (True, pytest.__version__),
+        "fourth": (False, None),
+    }
+
+
+def test_an_engine_that_nobody_wants_is_not_added(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Exit 1, and nothing was made."""
+    monkeypatch.setattr(engines, "_ask_for_leave", lambda _, yes: yes)
+    answer = CliRunner().invoke(engines.app, ["add", "xgrammar==0.1.8"])
+    assert (answer.exit_code, answer.stdout) == (1, "")
+    assert "nothing was installed" in answer.stderr
 
 
 @pytest.mark.parametrize(
