@@ -107,7 +107,7 @@ class PrintedOutput:
 
     def __init__(self, path: str, max_bytes: int) -> None:
         """Turn both there, for Python and for native code alike."""
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
         for stream in (1, 2):
             os.dup2(descriptor, stream)
         self._file = descriptor

@@ -420,9 +420,10 @@ def test_machine_speed_is_told_by_engines_that_are_in_both_runs(tmp_path: Path) 
     assert [round(one, 3) for one in known if one] == [1.5, 1.1]
 
 
-def test_an_older_run_still_compares(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unmeasured", [None, 0])
+def test_an_older_run_still_compares(tmp_path: Path, unmeasured: int | None) -> None:
     """Without calibration work in both runs times are as measured, and it is said."""
-    old = [replace(one, calibration_ns=None) for one in _rows("alpha 1.0")]
+    old = [replace(one, calibration_ns=unmeasured) for one in _rows("alpha 1.0")]
     pair = _pair(tmp_path, old, _rows("alpha 1.0", speed=1.4))
     assert machine_speed(pair) is None
     assert len(slowdowns([pair])) == len(TIMES)

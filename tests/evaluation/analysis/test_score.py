@@ -209,6 +209,33 @@ def test_bad_input_is_named_and_counted_and_the_rest_is_scored(tmp_path: Path) -
     assert "<td>4<td>5" in page.read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("schema", "more", "said"),
+    [
+        ("{", [], "no JSON: "),
+        ("[1]", [], "no JSON Schema: the file holds no object"),
+        ("{}", ["--preset", "sobs"], "there is no preset 'sobs'"),
+        ("{}", ["--preset", "sob"], ""),
+    ],
+)
+def test_what_cannot_be_scored_is_named(
+    tmp_path: Path, schema: str, more: list[str], said: str
+) -> None:
+    """And no line after the fifth that is no document: they are counted."""
+    path = tmp_path / "s.json"
+    gold = _write(tmp_path / "g.jsonl", {"id": 1, "a": 2}, *["{"] * 5)
+    path.write_text(schema, "utf-8")
+    answers = _write(tmp_path / "a.jsonl", *["{"] * 7)
+    arguments = ["score", "--schema", str(path), "--gold", gold, "--answers", answers]
+    done = CliRunner().invoke(application(arguments), [*arguments, *more])
+    assert said in str(done.exception or "")
+    assert bool(done.exception) is bool(said)
+    if not said:
+        assert done.stderr.count("no JSON: ") == 5 + 5
+        assert "a.jsonl: 2 more lines that are no documents" in done.stderr
+        assert "g.jsonl: 0 more" not in done.stderr
+
+
 @pytest.mark.parametrize("schema", [{"type": "nothing"}, {"x-eval": "exactly"}])
 def test_a_schema_or_rule_that_is_none_is_refused(schema: UntypedJson) -> None:
     """In one line."""

@@ -12,13 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from curation.system.errors import BadData, NoInput
-from evaluation.analysis.recorded_cases import ask_in_new_process, open_engine
+from curation.system.errors import BadData, CsbdataError, NoInput
+from evaluation.analysis.recorded_cases import (
+    ask_in_new_process,
+    engine_of_failure,
+    open_engine,
+)
 from evaluation.analysis.shrink_failure import shrink, shrink_failure
 from evaluation.commands.results import app
 from evaluation.core.cases import Case, InstanceWalk, Result
 from evaluation.results.outcomes import Outcome, outcome_of
+from evaluation.results.reader import open_run
 from evaluation.setup.selected_engines import select_engines
+from tests.evaluation.made_runs import HEAD, row, write_run
 from tests.evaluation.measuring import BRISK, measured, miniature, request_of, tokenizer
 
 if TYPE_CHECKING:
@@ -175,6 +181,33 @@ def test_a_failure_of_a_run_is_asked_for_again(
     (data / "one.json").write_text(json.dumps({**schema, "maxLength": 8}))
     with pytest.raises(BadData, match="changed since the run"):
         CliRunner().invoke(app, words, catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("label", "name", "found"),
+    [
+        ("beta", "Made/o1", "no row of Made/o1 in task masks"),
+        ("other 2.0", "Made/o2", "there is no engine 'other 2.0'"),
+        (None, "Made/o2", "there is no engine 'other 2.0'"),
+        (None, "Made/o1", "which engine?: one of ['none', 'other 2.0']"),
+        (None, "Made/o3", "no row of Made/o3 in task masks"),
+    ],
+)
+def test_the_engine_of_a_failure_is_the_one_that_has_its_row(
+    tmp_path: Path, label: str | None, name: str, found: str
+) -> None:
+    """Named where there are several, by its label or by its name."""
+    rows = [
+        row(engine=engine, id=id_, config="Made")
+        for engine, id_ in (("none", "o1"), ("other 2.0", "o1"), ("other 2.0", "o2"))
+    ]
+    engines = [{"engine": "none"}, {"engine": "other 2.0", "name": "other"}]
+    run = open_run(write_run(tmp_path / "run", rows, {**HEAD, "engines": engines}))
+    with pytest.raises(CsbdataError) as caught:
+        engine_of_failure(run, label, name, "masks", tmp_path)
+    error = caught.value
+    assert found in (error.what, f"{error.what}: {error.then}")
+    assert engine_of_failure(run, "none", "Made/o1", "masks", tmp_path).label == "none"
 
 
 def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:

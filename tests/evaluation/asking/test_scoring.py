@@ -17,6 +17,7 @@ import evaluation.suites
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, BadUsage, NoInput
 from evaluation.analysis.run_report import tables_by_task
+from evaluation.asking import scoring
 from evaluation.asking.records import records_of
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.rewording import reworded_records
@@ -29,6 +30,7 @@ from evaluation.core.records import (
     Record,
     RecordRequest,
     Response,
+    Verdict,
     encode_records,
 )
 from evaluation.suites.registry import suite_named, suites
@@ -465,6 +467,18 @@ def test_a_server_is_asked_for_eight_texts_at_once(tmp_path: Path) -> None:
     assert [record.fields["prompt"] for record in changed] == [
         f"Good morning! {record.fields['prompt']}" for record in records
     ]
+
+
+def test_an_answer_is_known_by_its_mark_or_else_by_its_text() -> None:
+    """A file of another text has another row."""
+    record, verdict = Record(id="a", schema="{}"), Verdict(passed=True)
+    given = [
+        Response(record="a", text="x", repeat=number, fingerprint=mark)
+        for number, mark in enumerate(("", "f"))
+    ]
+    pairs = [(record, response) for response in given]
+    found = scoring._scored(pairs, [verdict] * 2)
+    assert [mark for _, mark in found] == [["x"], ["f"]]
 
 
 def test_a_suite_without_a_rewriter_is_named(tmp_path: Path) -> None:

@@ -12,10 +12,15 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, Unavailable
+from evaluation.analysis.engine_faults import fault_lines, faults
+from evaluation.commands import engines
 from evaluation.commands.eval import evaluate
+from evaluation.core.cases import Result as RowResult
 from evaluation.results.reader import open_run
 from evaluation.setup import engine_files
+from tests.evaluation.made_runs import HEAD, row, write_run
 from tests.evaluation.measuring import miniature
 from tests.evaluation.tokenizers import made
 from tests.slow_cases import first_fast
@@ -23,6 +28,8 @@ from tests.tables import table
 
 if TYPE_CHECKING:
     from typer.testing import Result as Answer
+
+    from evaluation.core.cases import Row
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _measure(*engines: str, schemas: list[dict[str, Any]] | None = None) -> Answer:
+def _measure(*names: str, schemas: list[dict[str, Any]] | None = None) -> Answer:
     """Run task masks over schemas, each with the valid text {} and the invalid 7."""
     tests = [{"valid": True, "data": {}}, {"valid": False, "data": 7}]
     data = Path("data")
@@ -45,7 +52,7 @@ def _measure(*engines: str, schemas: list[dict[str, Any]] | None = None) -> Answ
     words = ["--data", "data", "--tokenizer", "tokenizer", "--task", "masks"]
     app = typer.Typer()
     app.command()(evaluate)
-    chosen = [word for engine in engines for word in ("--engine", engine)]
+    chosen = [word for name in names for word in ("--engine", name)]
     arguments = [*chosen, *words, "--run-dir", "run"]
     return CliRunner(env={"COLUMNS": "300"}).invoke(app, arguments)
 
@@ -98,6 +105,45 @@ def test_a_fault_is_shown_with_its_cause_and_the_smallest_schema(
         assert line.replace("PATH", str(path)) in above
 
 
+def _refused(number: int, kind: str, **more: Any) -> Row:  # noqa: ANN401 (fields of a row)
+    failed = {"result": RowResult(kind), "phase": "compile", "walks": ()}
+    return row(id=f"o{number}", **failed, **more)
+
+
+def test_a_cause_is_shown_by_its_smallest_schema_and_many_are_counted(
+    folder: Path,
+) -> None:
+    """The worst first, then the commonest; a class of its own for each message."""
+    rows = [
+        _refused(0, "crash", engine="beta 2.0", detail="of another"),
+        row(id="o1"),
+        _refused(2, "compile_error", detail="no"),
+        _refused(3, "engine_error", detail="limit 5", label={"size": 50}),
+        _refused(4, "engine_error", detail="limit 9", label={"size": 40}),
+        _refused(5, "engine_error", detail="limit 7", label={"size": 40}),
+        _refused(6, "engine_error", detail="other\nlines"),
+        _refused(7, "crash", detail="dead", label={"size": 1}),
+        _refused(8, "timeout", detail="late"),
+    ]
+    header = {**HEAD, "tokenizer": {"name": str(folder / "tokenizer")}}
+    run = open_run(write_run(folder / "made", rows, header))
+    found = faults(run, "alpha 1.0", "masks")
+    shown = [(fault.row.id, fault.schemas) for fault in found]
+    assert shown == [("o7", 1), ("o8", 1), ("o4", 3), ("o6", 1), ("o2", 1)]
+    fetch = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
+    said: list[str] = []
+    lines = fault_lines(run, "alpha 1.0", "masks", fetch, said.append)
+    assert [line for line in lines if line[:1].strip()] == [
+        "alpha 1.0: crash in 1 schema: compile: dead",
+        "alpha 1.0: timeout in 1 schema: compile: late",
+        "alpha 1.0: engine error in 3 schemas: compile: limit 9",
+        "alpha 1.0: engine error in 1 schema: compile: other",
+        f"and 1 other cause: csbdata results show {run.folder} --failures",
+    ]
+    assert said == ["alpha 1.0: looking for the smallest schemas under which it fails"]
+    assert fault_lines(run, "none", "masks", fetch, said.append) == []
+
+
 def test_an_engine_without_a_fault_has_no_lines_of_them() -> None:
     """The first thing on the screen is the first table."""
     answer = _measure("none")
@@ -108,14 +154,44 @@ def test_a_file_in_the_folder_of_engines_is_an_engine_by_its_name(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing else is edited."""
-    engines = folder / "engines"
-    engines.mkdir()
-    (engines / "second.py").write_text(_MUTE, "utf-8")
-    monkeypatch.setattr(engine_files, "_FOLDER", engines)
+    (folder / "second.py").write_text(_MUTE, "utf-8")
+    monkeypatch.setattr(engine_files, "_FOLDER", folder)
     answer = _measure("second")
     assert answer.exit_code == 0, answer.stderr
     (row,) = open_run(Path("run")).rows()
     assert row.engine.startswith("second ")
+
+
+def test_engines_are_listed_with_what_can_be_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any version of a file of its own, the installed one of a library, or none."""
+    for name, library in (("second", ""), ("third", "pytest"), ("fourth", "no-such")):
+        about = f'"distribution": "{library}", "summary"'
+        source = Path(miniature("accept_all")).read_text("utf-8")
+        (folder / f"{name}.py").write_text(source.replace('"summary"', about), "utf-8")
+    monkeypatch.setattr(engine_files, "_FOLDER", folder)
+    words = CliRunner(env={"COLUMNS": "300"}).invoke(engines.app, []).stdout.split()
+    shown = [words[words.index(name) + 1] for name in ("second", "third", "fourth")]
+    assert shown == ["any", pytest.__version__, "none"]
+    assert words[words.index("third") + 2] == "(here)"
+    answer = CliRunner().invoke(engines.app, ["--format", "json"])
+    listed = {it["name"]: it for it in json.loads(answer.stdout)["engines"]}
+    assert {name: (it["usable"], it["installed"]) for name, it in listed.items()} == {
+        "second": (True, None),
+        "third": (True, pytest.__version__),
+        "fourth": (False, None),
+    }
+
+
+def test_an_engine_that_nobody_wants_is_not_added(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Exit 1, and nothing was made."""
+    monkeypatch.setattr(engines, "_ask_for_leave", lambda _, yes: yes)
+    answer = CliRunner().invoke(engines.app, ["add", "xgrammar==0.1.8"])
+    assert (answer.exit_code, answer.stdout) == (1, "")
+    assert "nothing was installed" in answer.stderr
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,23 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from curation.system.errors import BadUsage, NoInput
 from curation.system.terminal import command_line_of
+from evaluation.asking import verify_edition
 from evaluation.commands.results import app
+from evaluation.commands.show_run import hold_gate
 from evaluation.core.cases import Result
+from evaluation.results import suite_rows
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
 from tests.slow_cases import first_fast
 
@@ -47,6 +53,50 @@ _HEAD = {
     ),
     "limits": {"compile_seconds": 40.0, "run_seconds": 40.0, "memory_mb": 4096},
 }
+
+
+@pytest.mark.parametrize(
+    ("holds", "not_asked", "exit_code"),
+    [(True, [], 0), (False, [], 1), (True, ["alpha: gone"], 1)],
+)
+def test_a_verified_edition_decides_the_exit_code(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    holds: bool,  # noqa: FBT001 (a column)
+    not_asked: list[str],
+    exit_code: int,
+) -> None:
+    """Rows that differ, and rows that could not be asked."""
+    verdict = SimpleNamespace(holds=holds, not_asked=not_asked, tables=list)
+    monkeypatch.setattr(verify_edition, "verify_edition", lambda *_, **__: verdict)
+    answer = _ask("verify", str(tmp_path))
+    assert answer.exit_code == exit_code
+    assert answer.stderr.count("not asked: alpha: gone") == len(not_asked)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "under", "said"),
+    [
+        (["quality"], [], ""),
+        (["quality"], ["m: 3 %", "n: 4 %"], "the gate fails: m: 3 %; n: 4 %"),
+        ([], [], "the gate fails: nothing was scored"),
+    ],
+)
+def test_a_gate_fails_with_what_is_under_it(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tasks: list[str],
+    under: list[str],
+    said: str,
+) -> None:
+    """A run in which nothing was scored passes no gate."""
+    monkeypatch.setattr(suite_rows, "passing_less", lambda *_: under)
+    result: Any = SimpleNamespace(open=lambda: SimpleNamespace(tasks=tasks))
+    hold_gate(result, None)
+    with pytest.raises(typer.Exit) if said else nullcontext() as caught:
+        hold_gate(result, 50.0)
+    assert caught is None or caught.value.exit_code == 1
+    assert capsys.readouterr().err.strip() == said
 
 
 def _ask(*words: str) -> Answer:

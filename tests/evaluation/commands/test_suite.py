@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
-from curation.system.errors import BadUsage, CannotCreate
+from curation.system.errors import BadUsage, CannotCreate, CsbdataError
 from evaluation.commands import suite
 from evaluation.commands.suite import app
 from evaluation.core.records import Record, encode_records
@@ -115,11 +115,32 @@ def test_prompts_have_the_budgets_of_a_run(
     assert budget in {None, asked}
 
 
-def test_prompts_are_one_a_record(data: Path) -> None:
-    """More texts of a record are not written, and so refused."""
-    refused = _ask("prompts", "passrate", "--data", data, "--set", "samples=3")
-    assert isinstance(refused.exception, BadUsage)
-    assert "samples" in str(refused.exception)
+_RUN = "run passrate --data DATA --model URL#m --run-dir DATA-run"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("prompts passrate --data DATA --set samples=3", "samples and repairs"),
+        (f"{_RUN} --id c", "none of the records is selected"),
+        (f"{_RUN} --split dev", "leave --split out"),
+        ("generate passrate --rows 1 --out DATA", "passrate generates no records"),
+        (
+            f"{_RUN} --model URL#m",
+            "would take part twice: ask each in a run of its own",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_or_written_is_named(
+    words: str, said: str, data: Path
+) -> None:
+    """No text twice of a record, nothing of no record, no records of no generator."""
+    with loopback(lambda _body, _number: answer("{}")) as server:
+        text = words.replace("URL", server.base).replace("DATA", str(data))
+        error = _ask(*text.split()).exception
+        assert server.asked == []
+    assert isinstance(error, CsbdataError)
+    assert said in f"{error.what}: {error.then}"
 
 
 @pytest.mark.slow

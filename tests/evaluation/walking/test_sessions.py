@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -10,7 +9,7 @@ from ast import literal_eval
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 import pytest
@@ -19,6 +18,7 @@ import csbdata
 from curation.system.errors import BadUsage
 from curation.workers.limits import Ending, ProcessResult
 from curation.workers.process import Child
+from curation.workers.worker import WorkerDidNotStart
 from evaluation.core.cases import (
     LONG_TEXT,
     Bounds,
@@ -27,8 +27,10 @@ from evaluation.core.cases import (
     Result,
     WalkVerdict,
 )
+from evaluation.core.run_header import TaskSettings
 from evaluation.results.reader import gaps_of
-from evaluation.walking import engine_process
+from evaluation.walking import engine_process, generation_session
+from evaluation.walking import run as walking
 from evaluation.walking.engine_process import (
     CoreWaits,
     Deadline,
@@ -36,13 +38,14 @@ from evaluation.walking.engine_process import (
     engine_warnings,
 )
 from evaluation.walking.engine_worker import PendingCase, build_row
-from evaluation.walking.generation_session import _TextUnderWay
+from evaluation.walking.generation_session import open_session
 from evaluation.walking.run import _Work
 from evaluation.walking.walk_session import refusal_reason
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 from tests.tables import table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from curation.core.json_types import Json
@@ -185,13 +188,18 @@ def test_readings_are_a_millisecond_apart_at_least(clocks: _Clocks) -> None:
     assert deadline.next_look == _MS
 
 
-def test_waits_are_those_since_the_last_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waits_are_those_since_the_last_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And never negative, whatever the system says."""
-    told = iter([b"9 100 1", b"9 130 1", b"9 120 1"])
-    waits = CoreWaits()
-    monkeypatch.setattr(waits, "_file", 0)
-    monkeypatch.setattr(os, "pread", lambda *_: next(told))
-    assert [waits.since_last() for _ in range(3)] == [100, 30, 0]
+    account = tmp_path / "schedstat"
+    waits, found = CoreWaits(), []
+    for told in ("9 100 1", "9 130 1", "9 120 1"):
+        account.write_text(told)
+        with account.open() as file:
+            monkeypatch.setattr(waits, "_file", file.fileno())
+            found.append(waits.since_last())
+    assert found == [100, 30, 0]
 
 
 def test_waits_are_counted_where_the_system_does() -> None:
@@ -261,6 +269,81 @@ def _hang(folder: Path) -> tuple[RunTotals, RecordedRun]:
     samples = [sample("hang-compile"), sample("fine", "1")]
     request = request_of(folder, samples, tasks=("masks",), bounds=bounds)
     return measured(folder, [miniature("troubled"), "none"], request)
+
+
+class _Told:
+    """A worker whose answers are told: a result, nothing yet, or no start."""
+
+    child = None
+
+    def __init__(self, engine: Any, *_: object) -> None:  # noqa: ANN401 (it has a label)
+        self.participant = engine
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End nothing."""
+
+    def give(self, pending: PendingCase) -> None:
+        """Take a case; it comes without deaths, whatever it cost before."""
+        assert not pending.deaths
+        self.pending, pending.deaths = pending, 3
+
+    def collect(self) -> Row | None:
+        """Return the next answer."""
+        told = self.participant.told.pop(0)
+        if told == "no start":
+            raise WorkerDidNotStart(told)
+        row = build_row("alpha 1.0", self.pending, None)
+        return replace(row, result=told) if told else None
+
+
+@pytest.mark.parametrize(
+    ("told", "written", "counts"),
+    [
+        ([Result.OK], Result.OK, (1, 0)),
+        ([Result.UNDECIDED, None, Result.TIMEOUT], Result.TIMEOUT, (1, 0)),
+        ([Result.UNDECIDED] * 2, Result.UNDECIDED, (1, 1)),
+        ([Result.UNDECIDED, "no start"], Result.UNDECIDED, (1, 1)),
+    ],
+)
+def test_an_undecided_case_is_asked_once_more(
+    told: list[Any],
+    written: Result,
+    counts: tuple[int, int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At the end, alone; still undecided it has a row that the next run repeats."""
+    for name, made in (("EngineWorker", _Told), ("_wait_for", lambda _: None)):
+        monkeypatch.setattr(walking, name, made)
+    task = SimpleNamespace(
+        name="masks",
+        timed=False,
+        takes_turns=False,
+        needs_data=False,
+        cases=lambda *_: [replace(_CASE, walks=())],
+    )
+    plan: Any = walking.RunPlan(
+        tasks=[task],  # type: ignore[list-item]  # what is asked of it
+        records=list,
+        tokenizer=SimpleNamespace(digest=""),  # type: ignore[arg-type]  # as above
+        settings=TaskSettings(),
+        bounds=Bounds(),
+    )
+    engine: Any = SimpleNamespace(
+        label="alpha 1.0", identity="", unavailable="", told=told
+    )
+    rows: list[Row] = []
+    folder: Any = SimpleNamespace(
+        finished=(), write=rows.append, record_unavailable=lambda _: None
+    )
+    steps: list[int] = []
+    totals = walking.run([engine], plan, folder, steps.append)
+    (row,) = rows
+    assert (row.result, bool(row.fingerprint)) == (written, not counts[1])
+    assert (totals.ran, totals.undecided, steps) == (*counts, [1])
+    assert not told
 
 
 @pytest.mark.slow
@@ -517,6 +600,7 @@ os.write(out, repr(told).encode())
 
 def test_what_an_engine_prints_comes_back_once(tmp_path: Path) -> None:
     """By its end where it is long; as much as may be printed is too much."""
+    (tmp_path / "printed").touch()
     words = [sys.executable, "-c", _PRINTS, str(tmp_path / "printed")]
     done = subprocess.run(words, capture_output=True, check=True, text=True)
     assert literal_eval(done.stdout) == [
@@ -550,38 +634,64 @@ class _Word:
         return bytes([0, 0b1000_0001]) if self.left else bytes([0, 0x80, 0xFF])
 
 
-def _under_way(word: bytes, forced: int = 0, refused: int = -1) -> tuple[Any, Any]:
-    row = memoryview(bytearray([9] * 2))
-    engine = SimpleNamespace(
+@pytest.fixture
+def masks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file of three processes' masks, of two bytes each."""
+    monkeypatch.setattr(generation_session, "freeze", lambda: None)
+    path = tmp_path / "masks"
+    path.write_bytes(bytes([9] * 6))
+    return path
+
+
+def _under_way(
+    masks: Path, word: bytes, forced: int = 0, refused: int = -1, size: int = 16
+) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return what answers about a text in the second of the processes."""
+    engine: Any = SimpleNamespace(
         compile=lambda schema: schema, start=lambda _: _Word(word, forced, refused)
     )
-    printed = SimpleNamespace(take=lambda: "said")
-    text = _TextUnderWay(engine, printed, row, 2, [8, 9])  # type: ignore[arg-type]  # parts of them
-    assert text.answer({"open": True, "forced": 0}) == {"closed": True}
-    assert text.answer({"compile": "{}"})["printed"] == "said"
-    assert text.answer({"mask": True}) == {"closed": True}
-    return text, row
+    setup: Any = {
+        "tokenizer": {"vocab_size": size, "eos_id": 0},
+        "masks": str(masks),
+        "mask_bytes": 2,
+        "row": 1,
+        "ends": [8, 9, size],
+    }
+    printed: Any = SimpleNamespace(take=lambda: "said")
+    answer = open_session(engine, setup, printed)
+    assert answer({"open": True, "forced": 0}) == {"closed": True}
+    assert answer({"compile": "{}"})["printed"] == "said"
+    assert answer({"mask": True}) == {"closed": True}
+    return answer
 
 
-def test_a_text_takes_what_is_forced_and_no_more() -> None:
+def test_a_text_takes_what_is_forced_and_no_more(masks: Path) -> None:
     """As many tokens as may be taken; the mask tells of every end."""
-    text, row = _under_way(b"\1\2\3\4", forced=3)
-    assert text.answer({"open": True, "forced": 2}) == {"forced": [1, 2]}
-    assert text.answer({"mask": True})["mask_ns"] >= 0
-    assert [*row] == [0, 0b1000_0000]
-    assert text.answer({"take": 3, "forced": 0}) == {"taken": True, "forced": []}
-    assert text.answer({"take": 4, "forced": 0}) == {"taken": True, "forced": []}
-    text.answer({"mask": True})
-    assert [*row] == [0, 0b1000_0011]
-    assert text.answer({"take": 9, "forced": 2}) == {"taken": False, "forced": []}
-    assert text.answer({"mask": True}) == {"closed": True}
+    answer = _under_way(masks, b"\1\2\3\4", forced=3)
+    assert answer({"open": True, "forced": 2}) == {"forced": [1, 2]}
+    assert answer({"mask": True})["mask_ns"] >= 0
+    assert [*masks.read_bytes()] == [9, 9, 0, 0b1000_0000, 9, 9]
+    assert answer({"take": 3, "forced": 0}) == {"taken": True, "forced": []}
+    assert answer({"take": 4, "forced": 0}) == {"taken": True, "forced": []}
+    answer({"mask": True})
+    assert [*masks.read_bytes()] == [9, 9, 0, 0b1000_0011, 9, 9]
+    assert answer({"take": 9, "forced": 2}) == {"taken": False, "forced": []}
+    assert answer({"mask": True}) == {"closed": True}
 
 
-def test_an_engine_that_refuses_what_it_forces_is_closed() -> None:
+def test_a_mask_of_too_few_bytes_is_a_fault(masks: Path) -> None:
+    """Of 17 tokens it has three bytes."""
+    answer = _under_way(masks, b"\1", size=17)
+    answer({"open": True, "forced": 0})
+    with pytest.raises(ValueError, match="a mask of 2 bytes where 3 are needed"):
+        answer({"mask": True})
+
+
+def test_an_engine_that_refuses_what_it_forces_is_closed(masks: Path) -> None:
     """What was taken before is told."""
-    text, _ = _under_way(b"\1\2\3", forced=3, refused=2)
-    assert text.answer({"open": True, "forced": 3}) == {"forced": [1]}
-    assert text.answer({"mask": True}) == {"closed": True}
-    text, _ = _under_way(b"\1\2\3", forced=3, refused=3)
-    assert text.answer({"open": True, "forced": 0}) == {"forced": []}
-    assert text.answer({"take": 1, "forced": 2}) == {"taken": False, "forced": [2]}
+    answer = _under_way(masks, b"\1\2\3", forced=3, refused=2)
+    assert answer({"open": True, "forced": 3}) == {"forced": [1]}
+    assert answer({"mask": True}) == {"closed": True}
+    answer = _under_way(masks, b"\1\2\3", forced=3, refused=3)
+    assert answer({"open": True, "forced": 0}) == {"forced": []}
+    assert answer({"take": 1, "forced": 2}) == {"taken": False, "forced": [2]}
