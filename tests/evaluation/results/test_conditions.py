@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from copy import deepcopy
 from dataclasses import replace
 from math import exp, log
@@ -187,10 +188,14 @@ def test_near_misses_are_those_of_rewritten_records() -> None:
 
 
 def test_the_picture_has_three_bars_a_target() -> None:
-    """Each as wide as its share, the widest below the others."""
+    """Each as wide as its share, the widest and lightest below the others."""
     picture = fits_picture(_ROWS, "2026.11")
-    assert picture.count("<rect") == 6
-    assert picture.index('width="225.0"') < picture.index('width="75.0"')
+    assert 'viewBox="0 0 640 88"' in picture
+    bars = re.findall(r'<rect x="210" y="(\d+)" width="(.*?)" .*y="(.*?)"/>', picture)
+    assert bars == [
+        *(("37", "225.0", "0.3"), ("37", "150.0", "0.45"), ("37", "75.0", "1")),
+        *(("61", "0.0", "0.3"), ("61", "0.0", "0.45"), ("61", "0.0", "1")),
+    ]
     assert "25 / 50 / 75 %" in picture
 
 

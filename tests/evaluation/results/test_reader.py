@@ -61,6 +61,9 @@ def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     assert list(run.rows()) == ordered
     assert len(rows) == 42
     assert run.problems == ()
+    counts = {("alpha 1.0", "masks"): 40, ("alpha 1.0", "probe"): 1}
+    counts["beta 2.0", "masks"] = 1
+    assert repr(run) == f"RecordedRun(folder={tmp_path!r}, row_counts={counts!r})"
 
 
 def test_a_frame_has_one_line_a_unit(tmp_path: Path) -> None:
