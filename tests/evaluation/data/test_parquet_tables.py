@@ -231,6 +231,10 @@ def test_a_table_without_schemas_is_refused(build: Path) -> None:
     write(path, [{"unique_id": "s3"}])
     with pytest.raises(BadConfiguration, match="no column json_schema"):
         list(_open(build).records())
+    for column, cell in (("unique_id", 3), ("vacuous", "yes")):
+        write(path, [{**record("s3"), column: cell}])
+        with pytest.raises(BadData, match=f"column {column} is of type"):
+            _open(build)
     path.write_bytes(b"PAR1 and no more")
     with pytest.raises(BadData, match="not readable as parquet"):
         _open(build)
