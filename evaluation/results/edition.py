@@ -197,9 +197,8 @@ def read_index(folder: Path) -> Index:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Index)
     except OSError as error:
-        message = error.strerror or type(error).__name__
         then = "csbdata results publish RUN... --out DIR makes one"
-        raise NoInput(message, str(path), then) from error
+        raise NoInput(str(error.strerror), str(path), then) from error
     except msgspec.DecodeError as error:
         raise BadData(f"not of an edition ({error})", str(path)) from error
 

@@ -316,8 +316,8 @@ def read_header(path: Path) -> tuple[RunHeader, Mapping[str, UntypedJson]]:
 
 
 def _gone(path: Path, error: OSError) -> NoInput:
-    why = error.strerror or type(error).__name__
-    return NoInput(why, str(path), "name the folder of a run (csbdata eval makes one)")
+    then = "name the folder of a run (csbdata eval makes one)"
+    return NoInput(str(error.strerror), str(path), then)
 
 
 def gaps_of(run: RecordedRun) -> list[str]:

@@ -20,7 +20,7 @@ from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.core.run_header import RunHeader
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.attempts import ATTEMPTS, Attempt
-from evaluation.results.edition import ROWS, read_rows
+from evaluation.results.edition import ROWS, read_index, read_rows
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import (
     TEXT_COLUMNS,
@@ -30,7 +30,7 @@ from evaluation.results.reader import (
     parse_line,
     read_header,
 )
-from evaluation.results.suite_rows import answer_id, ask_again
+from evaluation.results.suite_rows import answer_id, ask_again, scored_run
 from evaluation.suites.coverage.judgement import Judgement
 from evaluation.suites.coverage.judgement import TextVerdict as Said
 from tests.evaluation.made_runs import (
@@ -224,8 +224,26 @@ def test_an_empty_run_has_tables_of_no_lines(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_header_is_no_run(tmp_path: Path) -> None:
     """The fault names the file and the command that makes one."""
-    with pytest.raises(NoInput, match=r"run\.json.*csbdata eval"):
+    with pytest.raises(NoInput, match=r"run\.json: No such file .*csbdata eval"):
         open_run(tmp_path)
+    with pytest.raises(NoInput, match=r"index\.json: No such file .*results publish"):
+        read_index(tmp_path)
+
+
+def test_what_is_no_file_of_rows_is_told(tmp_path: Path) -> None:
+    """A folder in its place is no run of no rows."""
+    write_run(tmp_path, [])
+    (tmp_path / ATTEMPTS).unlink()
+    (tmp_path / ATTEMPTS).mkdir()
+    with pytest.raises(NoInput, match=r"attempts\.jsonl: Is a directory"):
+        open_run(tmp_path)
+
+
+def test_a_row_of_a_task_is_no_answer(tmp_path: Path) -> None:
+    """Whoever asks for a suite's answers is told whose row it is."""
+    run = open_run(write_run(tmp_path, [row(task="passrate")]))
+    with pytest.raises(BadData, match=r"easy/o1: no row of suite passrate"):
+        scored_run(run, "passrate")
 
 
 @pytest.mark.parametrize(
