@@ -25,7 +25,7 @@ from curation.system.words import shortened
 _DATA: Final = b"data:"
 _DONE: Final = b"[DONE]"
 #: No answer has as many tokens.
-_MOST_TOKENS: Final = 2**40
+_MOST_TOKENS: Final = 1e12
 
 
 class BrokenStream(Exception):  # noqa: N818 (named by its meaning)

@@ -269,7 +269,7 @@ def _filled(template: Any, values: Mapping[str, Json]) -> Any:  # noqa: ANN401 (
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, _NUMBER.findall(version)[:3]))
+    return tuple(map(int, _NUMBER.findall(version)))
 
 
 def _merged(tables: Mapping[str, dict[str, Any]], name: str) -> dict[str, Any]:

@@ -359,4 +359,8 @@ def test_a_report_names_a_folder_without_where_it_was() -> None:
     """It is handed on, as an edition is; what is no place stays as it was given."""
     data = "/home/ada/own, epfl-dlab/JSONSchemaBench, build/sample"
     said = reading({"data": data, "origin": "build"})
-    assert "Records: own, epfl-dlab/JSONSchemaBench, build/sample (build)." in said
+    records = "Records: own, epfl-dlab/JSONSchemaBench, build/sample (build)."
+    assert said == f"{records} Reading: the recommended one."
+    said = reading({"compat": "paper", "settings": {"budget": 1500}})
+    limit = "Reading: paper. At most 1,500 tokens a text."
+    assert said == f"Records: not recorded (?). {limit}"

@@ -110,6 +110,7 @@ def test_walks_apart_do_not_count(tmp_path: Path) -> None:
     assert run.frame().to_dicts()[0]["outcome"] == "passed"
     assert run.frame()["valid"].to_list() == [1]
     assert run.walks()["apart"].to_list() == [False, True]
+    assert run.walks()["size"].to_list() == [0, 0]
 
 
 def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
@@ -435,10 +436,13 @@ def test_a_field_of_another_type_is_refused_by_both(field: str) -> None:
 @pytest.mark.parametrize("record", ["o1", "a#b", "#", "a#b#c", "a#2", "a#0"])
 def test_a_command_asks_the_record_of_any_answer(record: str, repeat: int) -> None:
     """A `#` in a record's own id ends nothing."""
-    header = {"command": ["csbdata", "suite", "run", "passrate", "--id", "g/other"]}
+    asked = ["csbdata", "suite", "run", "passrate"]
+    chosen = ["--id", "g/other", "--jobs", "2", "--limit=3"]
+    header = {"command": [*asked, *chosen]}
     own = answer_id(record, repeat)
     words = shlex.split(ask_again(header, Path("records.jsonl"), "g", own))
-    assert words[-2:] == ["--id", f"g/{record}"]
+    data = ["--data", str(Path("records.jsonl").resolve())]
+    assert words == [*asked, "--jobs", "2", *data, "--id", f"g/{record}"]
 
 
 def test_two_answers_never_share_a_row() -> None:

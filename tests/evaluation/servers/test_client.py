@@ -11,7 +11,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import structs
 from requests import ConnectTimeout, HTTPError, Session
@@ -528,7 +528,25 @@ _JSON = st.recursive(
 )
 
 
+@pytest.mark.parametrize(
+    ("status", "code", "meant"),
+    [
+        (200, 400, 400),
+        (200, 599, 599),
+        (200, 399, 200),
+        (200, 600, 200),
+        (400, 429, 400),
+    ],
+)
+def test_an_error_in_a_success_names_its_status(
+    status: int, code: int, meant: int
+) -> None:
+    """Where it has a status of an error as its code."""
+    assert read_refusal(status, json.dumps({"error": {"code": code}})).status == meant
+
+
 @given(_JSON.map(json.dumps) | st.text())
+@example("x" * 400)
 def test_any_body_is_read(body: str) -> None:
     """Whatever a server sends, it is one line of bounded length with some cause."""
     refusal = read_refusal(400, body)
