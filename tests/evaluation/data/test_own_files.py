@@ -7,7 +7,7 @@ import sqlite3
 import time
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -295,7 +295,17 @@ def test_a_schema_that_costs_too_much_has_no_instances(
         "evaluation.data.instance_store.program",
         lambda _seed: Program(file=worker, setup=None),
     )
+    lean: list[bool] = []
+    run_batches = Pool.run_batches
+
+    def noted(self: Pool, batches: Iterable[Sequence[Any]]) -> Iterator[BatchResult]:
+        for batch in map(list, batches):
+            lean.extend(request.lean for request in batch)
+            yield from run_batches(self, [batch])
+
+    monkeypatch.setattr(Pool, "run_batches", noted)
     data = _open(_folder(tmp_path, 2))
+    assert lean == [False, False, True, True]
     assert [each.instances for each in data.records()] == [(), ()]
     assert (data.count, data.instances) == (2, "made")
 
