@@ -321,8 +321,11 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
     _, (first,) = _side("a", "free")
     wrong = ["parse"] * 5 + ["type"] * 3 + ["range"] * 4
     verdicts = {
-        "a": [Verdict(passed=False, failure_class=name) for name in wrong],
-        "b": [Verdict(passed=True)] * 10,
+        "a": [
+            Verdict(passed=False, failure_class=name, details={"envelope": "bare"})
+            for name in wrong
+        ],
+        "b": [Verdict(passed=True, details={"envelope": "fence"})] * 10,
     }
     by_label = {
         label: [
@@ -350,6 +353,7 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
     assert rows[1]["p against the first"] == 2 / 2**10
     assert rows[1]["fails most"] == "parse 5, type 3"
     assert rows[0]["cost"] == 5
+    assert [row["envelope"] for row in rows] == ["fence 10", None]
     assert "every model answered: 10 of 12. 12 of 20 records were" in table.note
     alike = standings(ScoredRun(by_label=by_label, facts={"records": 12}))
     assert "12 of 12 records" not in alike.note

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from socket import create_server, socket
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 from requests import ConnectTimeout, HTTPError, Session
 
+from curation.system.credentials import split_url
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
 from evaluation.core.records import TokenPrices
 from evaluation.servers.client import (
@@ -526,6 +527,24 @@ _JSON = st.recursive(
     ),
     max_leaves=12,
 )
+
+
+@pytest.mark.parametrize(
+    ("before", "sent"),
+    [("", None), ("ada@", (b"ada", b"")), (":pw7@", (b"", b"pw7"))],
+)
+def test_a_name_or_a_password_alone_is_sent(
+    before: str, sent: tuple[bytes, bytes] | None
+) -> None:
+    """And neither is in what a trace of an error shows of the connection."""
+    address = split_url(f"http://{before}127.0.0.1:9/v1")
+    connection = ServerConnection(base=address.clean, model="m", address=address)
+    with closing(ServerClient(connection)) as client:
+        auth = client._session.auth
+        found = auth and (auth.username, auth.password)
+    assert found == sent
+    assert "ada" not in repr(connection)
+    assert "pw7" not in repr(connection)
 
 
 @pytest.mark.parametrize(
