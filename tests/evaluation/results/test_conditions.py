@@ -227,6 +227,9 @@ def test_without_repetitions_nothing_is_known() -> None:
 
 def test_the_deviation_between_processes_is_found() -> None:
     """Whatever lies between schemas; more processes leave less of it."""
+    # Student's quantile of one degree of freedom, of offsets -1 and 1.
+    two_and_one = reach_of([[[1.0, exp(2)]], [[1.0]]])
+    assert two_and_one == pytest.approx(12.7062 * (2 * (1 / 2 + 1)) ** 0.5, rel=1e-4)
     once = [[10.0]] * 50
     for count in (200, 800):
         reach = reach_of([_processes(0.1, count, 1), once])
@@ -304,6 +307,7 @@ def test_answers_of_one_cluster_count_together() -> None:
     assert cells["p"] == 1.0
     assert cells["b passes"] == passed(sides["b"]) == Rate(20, 20, 1.0)
     assert changed_classes([pair]).rows[0][4] == Rate(20, 20, 1.0)
+    assert repairs_table(ScoredRun(by_label=sides, facts={})).rows == ()
     twice = {label: [_repaired(one) for one in own] for label, own in sides.items()}
     repairs = repairs_table(ScoredRun(by_label=twice, facts={}))
     assert repairs.rows[1][1:] == (Rate(0, 20, 1.0), Rate(20, 20, 1.0))

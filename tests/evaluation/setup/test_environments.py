@@ -103,7 +103,8 @@ class TestInterpreter:
 
     def test_prefers_the_default_version_where_none_is_wanted(self) -> None:
         """Without a version, the table's first row wins over whatever else is there."""
-        pretend("llama_cpp", "0.3.2")
+        for other in ("0.3.2", "9.9.9"):
+            pretend("llama_cpp", other)
         default = pretend(
             "llama_cpp", version_to_install(find_engine("llama_cpp")).version
         )
