@@ -248,8 +248,8 @@ def partial_data(
 def _say_lines(description: str, lines: Sequence[str], progress: Progress) -> None:
     for line in lines[:_MOST_SHOWN]:
         progress.say(f"{description}: {line}")
-    if len(lines) > _MOST_SHOWN:
-        progress.say(f"{description}: {len(lines) - _MOST_SHOWN:,} more")
+    if more := lines[_MOST_SHOWN:]:
+        progress.say(f"{description}: {len(more):,} more")
 
 
 def _reader(

@@ -193,8 +193,9 @@ class InstanceStore:
                 yield [request for request, _ in batch]
 
         for result in pool.run_batches(batches()):
-            pairs = zip(sent.pop(result.index), result.results, strict=True)
-            for (request, earlier), outcome in pairs:
+            batch = sent.pop(result.index)
+            for place, outcome in enumerate(result.results):
+                request, earlier = batch[place]
                 if earlier is None and outcome.ending is not Ending.OK:
                     yield request, outcome
                     continue

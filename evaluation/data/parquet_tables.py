@@ -104,11 +104,9 @@ class ParquetTables:
             if not names:
                 continue
             instances = _InstancesByRecord(part.instances or (), names)
-            for batch, batch_rows in zip(
-                _batches(part.schemas, _WANTED), rows, strict=True
-            ):
-                for row in batch_rows:
-                    yield _sample(batch, row, part, instances.take(batch_rows[row]))
+            for number, batch in enumerate(_batches(part.schemas, _WANTED)):
+                for row, name in rows[number].items():
+                    yield _sample(batch, row, part, instances.take(name))
             instances.close()
 
     def core(self) -> frozenset[str]:

@@ -26,7 +26,7 @@ def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[i
     Returns:
         The places of the drawn records, in ascending order.
     """
-    ranks: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    ranks: dict[str, list[tuple[bytes, int]]] = defaultdict(list)
     for index, config, name in names:
         ranks[config].append((_rank(seed, config, name), index))
     shares = _shares({config: len(ranked) for config, ranked in ranks.items()}, limit)
@@ -36,9 +36,8 @@ def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[i
     return sorted(places)
 
 
-def _rank(seed: int, config: str, name: str) -> int:
-    digest = hashlib.sha256(f"{seed}:{config}/{name}".encode()).digest()
-    return int.from_bytes(digest[:8], "big")
+def _rank(seed: int, config: str, name: str) -> bytes:
+    return hashlib.sha256(f"{seed}:{config}/{name}".encode()).digest()
 
 
 def _shares(counts: Mapping[str, int], limit: int) -> dict[str, int]:

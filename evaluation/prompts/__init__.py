@@ -17,6 +17,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import jinja2
@@ -133,11 +134,14 @@ def read_template(which: str) -> Template:
             f"--set prompt={which}: no such template; choose {names}, or name a file"
         )
         raise NoInput(message) from error
-    cuts = list(_PART.finditer(text))
-    ends = [*(cut.start() for cut in cuts[1:]), len(text)] if cuts else []
     parts = tuple(
-        _Part(role=cut[2], repeated=bool(cut[1]), text=text[cut.end() : end].strip())
-        for cut, end in zip(cuts, ends, strict=True)
+        _Part(
+            role=cut[2],
+            repeated=bool(cut[1]),
+            text=text[cut.end() : after and after.start()].strip(),
+        )
+        for cut, after in pairwise([*_PART.finditer(text), None])
+        if cut
     )
     if not parts or parts[-1].role != "user" or parts[-1].repeated:
         message = (

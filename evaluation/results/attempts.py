@@ -234,21 +234,20 @@ def without_waits(row: Row) -> Row:
 
     Applying it twice changes nothing more: removed waits leave no trace.
     """
-    walks = tuple(map(_walk_without_waits, row.walks))
     compile_ns = row.compile_ns
     waited = row.compile_waited_ns or 0
     # A time that is all waiting is better than no time.
     if compile_ns is not None and waited < compile_ns:
         compile_ns -= waited
     first_ns = row.first_mask_ns
-    timed = ((a, b) for a, b in zip(row.walks, walks, strict=True) if a.mask_ns)
+    timed = [walk for walk in row.walks if walk.mask_ns]
     # The first walked text.
-    walk_pair = min(timed, key=lambda pair: pair[0].tokens > LONG_TEXT, default=None)
-    if first_ns is not None and walk_pair is not None:
-        first_ns += walk_pair[1].mask_ns[0] - walk_pair[0].mask_ns[0]
+    walk = min(timed, key=lambda walk: walk.tokens > LONG_TEXT, default=None)
+    if first_ns is not None and walk is not None:
+        first_ns += _walk_without_waits(walk).mask_ns[0] - walk.mask_ns[0]
     return replace(
         row,
-        walks=walks,
+        walks=tuple(map(_walk_without_waits, row.walks)),
         compile_ns=compile_ns,
         compile_waited_ns=None,
         first_mask_ns=first_ns,

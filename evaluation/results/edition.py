@@ -19,7 +19,13 @@ from curation.system.errors import BadData, NoInput
 from curation.system.user_files import reading_parquet
 from curation.system.words import counted
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
-from evaluation.results.headline import ALL, outcomes, outcomes_table, times_table
+from evaluation.results.headline import (
+    ALL,
+    best_first,
+    outcomes,
+    outcomes_table,
+    times_table,
+)
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -191,9 +197,8 @@ def read_index(folder: Path) -> Index:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Index)
     except OSError as error:
-        message = error.strerror or type(error).__name__
         then = "csbdata results publish RUN... --out DIR makes one"
-        raise NoInput(message, str(path), then) from error
+        raise NoInput(str(error.strerror), str(path), then) from error
     except msgspec.DecodeError as error:
         raise BadData(f"not of an edition ({error})", str(path)) from error
 
@@ -264,7 +269,7 @@ def all_asked_table(index: Index, rows: pl.DataFrame) -> Table:
     masks = rows.filter(task=TASKS[0]).with_columns(config=pl.lit(ALL))
     return replace(
         outcomes_table(
-            outcomes(masks).sort("passed", descending=True, maintain_order=True),
+            best_first(outcomes(masks)),
             "Each engine on all the records that it was asked",
         ),
         name="all-asked",

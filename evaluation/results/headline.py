@@ -7,6 +7,7 @@ over all records and over each config. It is computed from attempts alone
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -68,11 +69,16 @@ def headline(rows: pl.DataFrame) -> pl.DataFrame:
         how="left",
     )
     configs = [ALL, *in_benchmark_order({*masks["config"]})]
-    best = lines.filter(config=ALL).sort("passed", descending=True, maintain_order=True)
+    best = best_first(lines.filter(config=ALL))
     return lines.with_columns(apart=pl.col("engine").is_in(apart)).sort(
         pl.col("config").replace_strict(configs, range(len(configs)), default=None),
         pl.col("engine").replace_strict(best["engine"], range(len(best)), default=None),
     )
+
+
+def best_first(lines: pl.DataFrame) -> pl.DataFrame:
+    """Return lines with the engine that passes most first; by name where two do."""
+    return lines.sort("passed", "engine", descending=[True, False])
 
 
 def with_keys(rows: pl.DataFrame) -> pl.DataFrame:
@@ -201,9 +207,9 @@ def times_table(lines: pl.DataFrame) -> Table:
     Engines apart come last.
     """
     counts = [0, *lines.filter(~pl.col("apart"))["schemas"].drop_nulls()]
-    apart = lines.filter("apart")["engine"].unique(maintain_order=True)
+    apart = dict.fromkeys(lines.filter("apart")["engine"])
     few = f" Compiles less than half of what the others share: {', '.join(apart)}."
-    ordered = [*lines.sort("apart", maintain_order=True).iter_rows(named=True)]
+    ordered = sorted(lines.iter_rows(named=True), key=itemgetter("apart"))
     rows: list[dict[str, Cell]] = []
     for name in _TIMES if lines["schemas"].count() else ():
         for line in ordered:
@@ -217,7 +223,7 @@ def times_table(lines: pl.DataFrame) -> Table:
     return Table.of_records(
         f"Times, of the {counted(max(counts), 'schema')} that all compile",
         rows,
-        _TIMES_NOTE + (few if len(apart) else ""),
+        _TIMES_NOTE + (few if apart else ""),
         _named("times", lines),
     ).without_empty_columns("config")
 

@@ -186,7 +186,7 @@ def open_run(folder: str | Path) -> RecordedRun:
     read_attempts = _read_attempts(folder / ATTEMPTS, problems)
     # Keys only: a large run fits in memory just once.
     keys = read_attempts.select(*_KEY, is_decided=pl.col("outcome").is_not_null())
-    in_order = keys.with_row_index().sort(_KEY, maintain_order=True)
+    in_order = keys.with_row_index().sort(*_KEY, "index")
     latest = in_order.filter(_differs_from(_KEY, -1))
     undecided = latest.filter(~pl.col("is_decided")).select(_KEY[:4]).rows()
     order = latest.filter("is_decided")["index"]
@@ -195,7 +195,7 @@ def open_run(folder: str | Path) -> RecordedRun:
         for name in read_attempts.columns
     ]
     attempts = pl.DataFrame(columns)
-    counts = attempts.group_by("engine", "task", maintain_order=True).len()
+    counts = attempts.group_by("engine", "task").len().sort("engine", "task")
     return RecordedRun(
         folder=folder,
         header=header,
@@ -219,18 +219,18 @@ def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
     """
     import polars as pl  # noqa: PLC0415 - loads polars
 
-    names = Attempt.__struct_fields__
     schema = {**_attempt_columns(), **dict.fromkeys(_LINE, pl.Int64)}
     frames = [pl.DataFrame(schema=schema)]
     lines = _attempt_lines(path, problems)
     while batch := [*islice(lines, _BATCH)]:
-        attempts, *places = zip(*batch, strict=True)
-        columns: dict[str, Any] = dict(zip(_LINE, places, strict=True))
-        values = zip(*map(msgspec.structs.astuple, attempts), strict=True)
-        columns |= dict(zip(names, values, strict=True))
+        columns: dict[str, Any] = {
+            name: [getattr(attempt, name) for attempt, _ in batch]
+            for name in Attempt.__struct_fields__
+        }
         columns["label"] = [
-            bytes(attempt.label).decode("utf-8", "replace") for attempt in attempts
+            bytes(attempt.label).decode("utf-8", "replace") for attempt, _ in batch
         ]
+        columns |= {name: [place[name] for _, place in batch] for name in _LINE}
         frames.append(pl.DataFrame(columns, schema=schema))
     compile_ns = pl.when("compiled").then("compile_ns")
     return pl.concat(frames).with_columns(compile_ns=compile_ns)
@@ -259,7 +259,7 @@ def _attempt_columns() -> dict[str, Any]:
 
 def _attempt_lines(
     path: Path, problems: list[str]
-) -> Iterator[tuple[Attempt, int, int, int]]:
+) -> Iterator[tuple[Attempt, dict[str, int]]]:
     """Yield each attempt with the `_LINE` of it."""
     end = 0
     try:
@@ -267,7 +267,8 @@ def _attempt_lines(
             for number, line in enumerate(file, start=1):
                 begin, end = end, end + len(line)
                 try:
-                    yield _parse_attempt(line), number, begin, end
+                    place = {"number": number, "begin": begin, "end": end}
+                    yield _parse_attempt(line), place
                 except NotAnAttempt as error:
                     # A killed writer leaves a torn last line.
                     if line.endswith(b"\n"):
@@ -315,8 +316,8 @@ def read_header(path: Path) -> tuple[RunHeader, Mapping[str, UntypedJson]]:
 
 
 def _gone(path: Path, error: OSError) -> NoInput:
-    why = error.strerror or type(error).__name__
-    return NoInput(why, str(path), "name the folder of a run (csbdata eval makes one)")
+    then = "name the folder of a run (csbdata eval makes one)"
+    return NoInput(str(error.strerror), str(path), then)
 
 
 def gaps_of(run: RecordedRun) -> list[str]:

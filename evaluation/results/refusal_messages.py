@@ -99,10 +99,10 @@ def _in_groups(groups: Mapping[str, str | None]) -> Iterator[str]:
 
 def _of_node(text: str) -> set[str]:
     """Return the keywords of a schema that an engine quotes, perhaps cut off."""
-    start = text.strip()[:5]
+    start = text.strip().lower()
     if start.startswith("["):
         return {TUPLE}
-    if start.lower().startswith(("true", "false")):
+    if start.startswith(("true", "false")):
         return {BOOLEAN}
     words = {name for name in _names(text) if name in KNOWN_KEYWORDS} - _SILENT
     # These engines do read `type`; the other keywords are the cause.

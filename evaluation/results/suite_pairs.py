@@ -150,8 +150,11 @@ def shares_table(
     for line, (a, b, cases) in enumerate(pairs):
         clusters = [cluster for cluster, *_ in cases]
         good = [score for _, score, _ in cases], [score for *_, score in cases]
-        rates = [Rate.of_answers(zip(clusters, scores, strict=True)) for scores in good]
-        counts = Counter(zip(*good, strict=True))
+        rates = (
+            Rate.of_answers((cluster, score) for cluster, score, _ in cases),
+            Rate.of_answers((cluster, score) for cluster, _, score in cases),
+        )
+        counts = Counter((score_a, score_b) for _, score_a, score_b in cases)
         difference = Shift.of(mean_difference(*good, clusters))
         figures = (difference, ps.get(line), adjusted.get(line))
         rows.append((a, b, *rates, counts[True, False], counts[False, True], *figures))
@@ -224,10 +227,10 @@ def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:
 
 def paired_times(pairs: Sequence[PairedSides]) -> Table:
     """Return how the times of an answer compare; empty where none is known."""
-    ratios = time_ratios(pairs)
     rows: list[dict[str, Cell]] = [
         {"a": pair.a, "b": pair.b, "answers": len(pair.answers), "b / a": ratio}
-        for pair, ratio in zip(pairs, ratios, strict=True)
+        for pair in pairs
+        for ratio in time_ratios([pair])
         if ratio is not None
     ]
     note = "Geometric mean of b / a, with a 95 % interval by bootstrap over clusters: "

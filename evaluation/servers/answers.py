@@ -25,7 +25,7 @@ from curation.system.words import shortened
 _DATA: Final = b"data:"
 _DONE: Final = b"[DONE]"
 #: No answer has as many tokens.
-_MOST_TOKENS: Final = 2**40
+_MOST_TOKENS: Final = 1e12
 
 
 class BrokenStream(Exception):  # noqa: N818 (named by its meaning)
@@ -92,9 +92,12 @@ class ServerAnswer:
             output: All of the answer, the reasoning included.
             reasoning: Those of the reasoning.
         """
-        told = (prompt, output, reasoning)
-        names = ("prompt_tokens", "output_tokens", "reasoning_tokens")
-        for name, number in zip(names, told, strict=True):
+        told = {
+            "prompt_tokens": prompt,
+            "output_tokens": output,
+            "reasoning_tokens": reasoning,
+        }
+        for name, number in told.items():
             if number is not None:
                 is_count = 0 <= number < _MOST_TOKENS
                 setattr(self, name, int(number) if is_count else None)

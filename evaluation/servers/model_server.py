@@ -140,7 +140,9 @@ class ModelServer:
     @property
     def condition(self) -> str:
         """The same, with `free` for a way that constrains nothing."""
-        return self.spec if self.constrains else self.spec.replace(self.way, FREE, 1)
+        if self.constrains:
+            return self.spec
+        return FREE + self.spec.removeprefix(PROMPT_ALONE)
 
     @property
     def constrains(self) -> bool:

@@ -177,7 +177,7 @@ class Provider(_Table, frozen=True, dict=True, kw_only=True):
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, _NUMBER.findall(version)[:3]))
+    return tuple(map(int, _NUMBER.findall(version)))
 
 
 def _merged(tables: Mapping[str, dict[str, Any]], name: str) -> dict[str, Any]:

@@ -81,7 +81,7 @@ class AskedText:
         """Return the generation of an answer, or of what there is of it in time."""
         parts = split_thinking(answer.text)
         begins = answer.text.rfind(parts.answer) if parts.answer else len(answer.text)
-        moments = _moments(answer, max(0, begins))
+        moments = _moments(answer, begins)
         thoughts = [part for part in (answer.reasoning, parts.thinking) if part]
         ending = self.provider.ending(answer.finish)
         ending = TextEnding.REFUSED if answer.refusal else ending

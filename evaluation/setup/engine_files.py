@@ -13,6 +13,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -208,11 +209,9 @@ def _read_value(file: EngineFile, name: str, text: str) -> Json:
     for kind in kinds:
         if kind == "bool" and text in ("true", "false"):
             return text == "true"
-        try:
+        with suppress(ValueError):
             if kind in ("int", "float"):
                 return int(text) if kind == "int" else float(text)
-        except ValueError:
-            continue
         if kind == "str":
             return text
     raise BadUsage(f"{file.name}.{name} takes {' or '.join(kinds)}, not {text!r}")

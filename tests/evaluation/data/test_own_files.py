@@ -7,7 +7,7 @@ import sqlite3
 import time
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -186,6 +186,19 @@ def test_instances_are_made_once_for_each_schema(
     assert edited[1].instances[0].text == "5"
 
 
+def test_given_instances_stay_beside_made_ones(tmp_path: Path) -> None:
+    """Each record has its own; one that was edited since has none of what was made."""
+    test = {"valid": True, "data": 7}
+    files = {"a.json": json.dumps({"schema": True, "tests": [test]})}
+    folder = _schemas(tmp_path, {**files, "b.json": '{"const": 5}'})
+    data = _open(folder)
+    assert [each.instances[0].text for each in data.records()] == ["7", "5"]
+    assert (data.count, data.instances) == (2, "given and made")
+    (folder / "b.json").write_text('{"const": 6}')
+    with pytest.raises(BadData, match="files/b: changed while it was measured"):
+        list(data.records())
+
+
 def test_a_damaged_store_of_instances_is_made_anew(tmp_path: Path) -> None:
     """What is kept is a convenience: broken bytes in it cost only time."""
     path = tmp_path / "mine.json"
@@ -282,7 +295,17 @@ def test_a_schema_that_costs_too_much_has_no_instances(
         "evaluation.data.instance_store.program",
         lambda _seed: Program(file=worker, setup=None),
     )
+    lean: list[bool] = []
+    run_batches = Pool.run_batches
+
+    def noted(self: Pool, batches: Iterable[Sequence[Any]]) -> Iterator[BatchResult]:
+        for batch in map(list, batches):
+            lean.extend(request.lean for request in batch)
+            yield from run_batches(self, [batch])
+
+    monkeypatch.setattr(Pool, "run_batches", noted)
     data = _open(_folder(tmp_path, 2))
+    assert lean == [False, False, True, True]
     assert [each.instances for each in data.records()] == [(), ()]
     assert (data.count, data.instances) == (2, "made")
 

@@ -207,6 +207,16 @@ def test_what_does_not_exist_is_said(
         _open(build, choice)
 
 
+def test_tools_count_where_they_are_named_or_alone(tmp_path: Path) -> None:
+    """They are none of the ten configs."""
+    tools = {"Tools": {"test": ["t"]}}
+    both = write_tables(tmp_path / "b", {"Github_easy": {"test": ["x"]}, **tools})
+    assert _ids(_open(both)) == ["x"]
+    for choice in ({"configs": ("Tools",)}, {"ids": frozenset({"t"})}):
+        assert _ids(_open(both, RecordSelection(**choice))) == ["t"]
+    assert _ids(_open(write_tables(tmp_path / "c", tools))) == ["t"]
+
+
 def test_nothing_chosen_is_said(build: Path) -> None:
     """An id that is nobody's is no empty run."""
     with pytest.raises(NoInput, match="no schema in it is nobody"):
@@ -231,6 +241,10 @@ def test_a_table_without_schemas_is_refused(build: Path) -> None:
     write(path, [{"unique_id": "s3"}])
     with pytest.raises(BadConfiguration, match="no column json_schema"):
         list(_open(build).records())
+    for column, cell in (("unique_id", 3), ("vacuous", "yes")):
+        write(path, [{**record("s3"), column: cell}])
+        with pytest.raises(BadData, match=f"column {column} is of type"):
+            _open(build)
     path.write_bytes(b"PAR1 and no more")
     with pytest.raises(BadData, match="not readable as parquet"):
         _open(build)

@@ -107,6 +107,28 @@ def test_asks_nothing_of_the_library_under_vendor(name: str) -> None:
     assert set(find_engine(name).presets["vendor"].values()) <= {None, ""}
 
 
+@pytest.mark.parametrize(("name", "faithful", "paper"), table(__file__, "presets"))
+def test_asks_for_what_a_preset_is_named_after(
+    name: str, faithful: dict[str, UntypedJson], paper: dict[str, UntypedJson]
+) -> None:
+    """JSON as the specification has it, on one core; and what the paper's harness set.
+
+    An option that is null or empty asks for nothing.
+    """
+    file = find_engine(name)
+    asked = [
+        {
+            option: value
+            for option, value in file.presets[preset].items()
+            if value not in {None, ""}
+        }
+        for preset in ("faithful", "paper")
+    ]
+    assert asked == [faithful, paper]
+    assert file.about.checks_commit is (name != "llama_cpp")
+    assert file.about.forced_in_paper is (name == "llguidance")
+
+
 @pytest.mark.parametrize("preset", ["faithful", "vendor", "paper"])
 def test_llguidance_reads_the_schema_true(preset: str, tmp_path: Path) -> None:
     """It refuses a boolean as soon as it is given any option: none, or `{}` instead."""

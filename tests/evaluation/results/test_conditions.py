@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from copy import deepcopy
 from dataclasses import replace
 from math import exp, log
@@ -187,10 +188,14 @@ def test_near_misses_are_those_of_rewritten_records() -> None:
 
 
 def test_the_picture_has_three_bars_a_target() -> None:
-    """Each as wide as its share, the widest below the others."""
+    """Each as wide as its share, the widest and lightest below the others."""
     picture = fits_picture(_ROWS, "2026.11")
-    assert picture.count("<rect") == 6
-    assert picture.index('width="225.0"') < picture.index('width="75.0"')
+    assert 'viewBox="0 0 640 88"' in picture
+    bars = re.findall(r'<rect x="210" y="(\d+)" width="(.*?)" .*y="(.*?)"/>', picture)
+    assert bars == [
+        *(("37", "225.0", "0.3"), ("37", "150.0", "0.45"), ("37", "75.0", "1")),
+        *(("61", "0.0", "0.3"), ("61", "0.0", "0.45"), ("61", "0.0", "1")),
+    ]
     assert "25 / 50 / 75 %" in picture
 
 
@@ -222,6 +227,9 @@ def test_without_repetitions_nothing_is_known() -> None:
 
 def test_the_deviation_between_processes_is_found() -> None:
     """Whatever lies between schemas; more processes leave less of it."""
+    # Student's quantile of one degree of freedom, of offsets -1 and 1.
+    two_and_one = reach_of([[[1.0, exp(2)]], [[1.0]]])
+    assert two_and_one == pytest.approx(12.7062 * (2 * (1 / 2 + 1)) ** 0.5, rel=1e-4)
     once = [[10.0]] * 50
     for count in (200, 800):
         reach = reach_of([_processes(0.1, count, 1), once])
@@ -299,6 +307,7 @@ def test_answers_of_one_cluster_count_together() -> None:
     assert cells["p"] == 1.0
     assert cells["b passes"] == passed(sides["b"]) == Rate(20, 20, 1.0)
     assert changed_classes([pair]).rows[0][4] == Rate(20, 20, 1.0)
+    assert repairs_table(ScoredRun(by_label=sides, facts={})).rows == ()
     twice = {label: [_repaired(one) for one in own] for label, own in sides.items()}
     repairs = repairs_table(ScoredRun(by_label=twice, facts={}))
     assert repairs.rows[1][1:] == (Rate(0, 20, 1.0), Rate(20, 20, 1.0))
@@ -316,8 +325,11 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
     _, (first,) = _side("a", "free")
     wrong = ["parse"] * 5 + ["type"] * 3 + ["range"] * 4
     verdicts = {
-        "a": [Verdict(passed=False, failure_class=name) for name in wrong],
-        "b": [Verdict(passed=True)] * 10,
+        "a": [
+            Verdict(passed=False, failure_class=name, details={"envelope": "bare"})
+            for name in wrong
+        ],
+        "b": [Verdict(passed=True, details={"envelope": "fence"})] * 10,
     }
     by_label = {
         label: [
@@ -345,6 +357,7 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
     assert rows[1]["p against the first"] == 2 / 2**10
     assert rows[1]["fails most"] == "parse 5, type 3"
     assert rows[0]["cost"] == 5
+    assert [row["envelope"] for row in rows] == ["fence 10", None]
     assert "every model answered: 10 of 12. 12 of 20 records were" in table.note
     alike = standings(ScoredRun(by_label=by_label, facts={"records": 12}))
     assert "12 of 12 records" not in alike.note
@@ -354,4 +367,8 @@ def test_a_report_names_a_folder_without_where_it_was() -> None:
     """It is handed on, as an edition is; what is no place stays as it was given."""
     data = "/home/ada/own, epfl-dlab/JSONSchemaBench, build/sample"
     said = reading({"data": data, "origin": "build"})
-    assert "Records: own, epfl-dlab/JSONSchemaBench, build/sample (build)." in said
+    records = "Records: own, epfl-dlab/JSONSchemaBench, build/sample (build)."
+    assert said == f"{records} Reading: the recommended one."
+    said = reading({"compat": "paper", "settings": {"budget": 1500}})
+    limit = "Reading: paper. At most 1,500 tokens a text."
+    assert said == f"Records: not recorded (?). {limit}"

@@ -20,7 +20,7 @@ from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.core.run_header import RunHeader
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.attempts import ATTEMPTS, Attempt
-from evaluation.results.edition import ROWS, read_rows
+from evaluation.results.edition import ROWS, read_index, read_rows
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import (
     TEXT_COLUMNS,
@@ -30,7 +30,7 @@ from evaluation.results.reader import (
     parse_line,
     read_header,
 )
-from evaluation.results.suite_rows import answer_id, ask_again
+from evaluation.results.suite_rows import answer_id, ask_again, scored_run
 from evaluation.suites.coverage.judgement import Judgement
 from evaluation.suites.coverage.judgement import TextVerdict as Said
 from tests.evaluation.made_runs import (
@@ -61,6 +61,9 @@ def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     assert list(run.rows()) == ordered
     assert len(rows) == 42
     assert run.problems == ()
+    counts = {("alpha 1.0", "masks"): 40, ("alpha 1.0", "probe"): 1}
+    counts["beta 2.0", "masks"] = 1
+    assert repr(run) == f"RecordedRun(folder={tmp_path!r}, row_counts={counts!r})"
 
 
 def test_a_frame_has_one_line_a_unit(tmp_path: Path) -> None:
@@ -107,6 +110,7 @@ def test_walks_apart_do_not_count(tmp_path: Path) -> None:
     assert run.frame().to_dicts()[0]["outcome"] == "passed"
     assert run.frame()["valid"].to_list() == [1]
     assert run.walks()["apart"].to_list() == [False, True]
+    assert run.walks()["size"].to_list() == [0, 0]
 
 
 def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
@@ -221,8 +225,26 @@ def test_an_empty_run_has_tables_of_no_lines(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_header_is_no_run(tmp_path: Path) -> None:
     """The fault names the file and the command that makes one."""
-    with pytest.raises(NoInput, match=r"run\.json.*csbdata eval"):
+    with pytest.raises(NoInput, match=r"run\.json: No such file .*csbdata eval"):
         open_run(tmp_path)
+    with pytest.raises(NoInput, match=r"index\.json: No such file .*results publish"):
+        read_index(tmp_path)
+
+
+def test_what_is_no_file_of_rows_is_told(tmp_path: Path) -> None:
+    """A folder in its place is no run of no rows."""
+    write_run(tmp_path, [])
+    (tmp_path / ATTEMPTS).unlink()
+    (tmp_path / ATTEMPTS).mkdir()
+    with pytest.raises(NoInput, match=r"attempts\.jsonl: Is a directory"):
+        open_run(tmp_path)
+
+
+def test_a_row_of_a_task_is_no_answer(tmp_path: Path) -> None:
+    """Whoever asks for a suite's answers is told whose row it is."""
+    run = open_run(write_run(tmp_path, [row(task="passrate")]))
+    with pytest.raises(BadData, match=r"easy/o1: no row of suite passrate"):
+        scored_run(run, "passrate")
 
 
 @pytest.mark.parametrize(
@@ -414,10 +436,13 @@ def test_a_field_of_another_type_is_refused_by_both(field: str) -> None:
 @pytest.mark.parametrize("record", ["o1", "a#b", "#", "a#b#c", "a#2", "a#0"])
 def test_a_command_asks_the_record_of_any_answer(record: str, repeat: int) -> None:
     """A `#` in a record's own id ends nothing."""
-    header = {"command": ["csbdata", "suite", "run", "passrate", "--id", "g/other"]}
+    asked = ["csbdata", "suite", "run", "passrate"]
+    chosen = ["--id", "g/other", "--jobs", "2", "--limit=3"]
+    header = {"command": [*asked, *chosen]}
     own = answer_id(record, repeat)
     words = shlex.split(ask_again(header, Path("records.jsonl"), "g", own))
-    assert words[-2:] == ["--id", f"g/{record}"]
+    data = ["--data", str(Path("records.jsonl").resolve())]
+    assert words == [*asked, "--jobs", "2", *data, "--id", f"g/{record}"]
 
 
 def test_two_answers_never_share_a_row() -> None:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from socket import create_server, socket
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import structs
 from requests import ConnectTimeout, HTTPError, Session
+from requests.auth import HTTPBasicAuth
 
+from curation.system.credentials import split_url
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
 from evaluation.core.records import TokenPrices
 from evaluation.servers.client import (
@@ -528,7 +530,41 @@ _JSON = st.recursive(
 )
 
 
+@pytest.mark.parametrize(
+    ("before", "sent"),
+    [("", None), ("ada@", (b"ada", b"")), (":pw7@", (b"", b"pw7"))],
+)
+def test_a_name_or_a_password_alone_is_sent(
+    before: str, sent: tuple[bytes, bytes] | None
+) -> None:
+    """And neither is in what a trace of an error shows of the connection."""
+    address = split_url(f"http://{before}127.0.0.1:9/v1")
+    connection = ServerConnection(base=address.clean, model="m", address=address)
+    with closing(ServerClient(connection)) as client:
+        assert client._session.auth == (sent and HTTPBasicAuth(*sent))
+    assert "ada" not in repr(connection)
+    assert "pw7" not in repr(connection)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "meant"),
+    [
+        (200, 400, 400),
+        (200, 599, 599),
+        (200, 399, 200),
+        (200, 600, 200),
+        (400, 429, 400),
+    ],
+)
+def test_an_error_in_a_success_names_its_status(
+    status: int, code: int, meant: int
+) -> None:
+    """Where it has a status of an error as its code."""
+    assert read_refusal(status, json.dumps({"error": {"code": code}})).status == meant
+
+
 @given(_JSON.map(json.dumps) | st.text())
+@example("x" * 400)
 def test_any_body_is_read(body: str) -> None:
     """Whatever a server sends, it is one line of bounded length with some cause."""
     refusal = read_refusal(400, body)

@@ -183,6 +183,8 @@ def test_an_entry_point_without_its_package_is_told(
     )
     with pytest.raises(BadConfiguration, match="'mine' names no module"):
         engine_paths()
+    point.module = "json"
+    assert engine_paths()["mine"] == Path(json.__file__)
 
 
 @pytest.mark.parametrize("install", ["psutil[test]", "psutil>=5.0rc1", "psutil"])

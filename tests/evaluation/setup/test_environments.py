@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, Unavailable
+from curation.system.programs import EndedProgram
 from curation.system.terminal import command_line_of
 from evaluation.commands.engines import _ask_for_leave, app
 from evaluation.setup import engine_files, environments
@@ -102,7 +103,8 @@ class TestInterpreter:
 
     def test_prefers_the_default_version_where_none_is_wanted(self) -> None:
         """Without a version, the table's first row wins over whatever else is there."""
-        pretend("llama_cpp", "0.3.2")
+        for other in ("0.3.2", "9.9.9"):
+            pretend("llama_cpp", other)
         default = pretend(
             "llama_cpp", version_to_install(find_engine("llama_cpp")).version
         )
@@ -315,6 +317,42 @@ def engine(folder: Path, wanted: str) -> EngineFile:
     path.write_text(_ENGINE, encoding="utf-8")
     about = EngineAbout(distribution="tiny-engine", install="tiny-engine")
     return EngineFile(name="tiny", path=path, version=wanted, about=about)
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ("venv", "cannot make an environment .*python3-venv"),
+        ("install", r"pip cannot install it \(no luck\)"),
+        (str(environments._TRIAL_FILE), r"does not run \(no luck\).*nothing was kept"),
+        ("", ""),
+    ],
+)
+def test_an_environment_has_come_through_each_step(
+    broken: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step that fails is named, and nothing is left that looks like one."""
+
+    def run(command: list[str], *_: object) -> EndedProgram:
+        if broken in command:
+            return EndedProgram("no luck", 1)
+        return EndedProgram('said\n[{"name": "tiny", "version": "7"}]\n[said]\n', 0)
+
+    monkeypatch.setattr(environments, "_run", run)
+    file = engine(tmp_path, "1.0")
+    if not broken:
+        made = make_environment(tmp_path, file, lambda _: None)
+        assert (made.version, made.packages) == ("1.0", {"tiny": "7"})
+        assert json.loads((made.folder / RECORD).read_text()) == {
+            "engine": "tiny",
+            "version": "1.0",
+            "packages": {"tiny": "7"},
+            "csbdata": version("csbdata"),
+        }
+        return
+    with pytest.raises(Unavailable, match=said):
+        make_environment(tmp_path, file, lambda _: None)
+    assert [*tmp_path.glob("environments/*/*")] == []
 
 
 @pytest.mark.slow
