@@ -539,7 +539,9 @@ class Two(BaseModel):
 """
 
 
-@pytest.mark.parametrize("name", [*_KINDS, "shop.py", "shop", "shop:Two"])
+@pytest.mark.parametrize(
+    "name", [*_KINDS, "shop.py", "shop", "shop:Two", "shop.py#Two"]
+)
 def test_what_is_proposed_next_can_be_pasted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
