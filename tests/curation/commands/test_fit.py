@@ -661,8 +661,15 @@ def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
     assert code == 4
     assert "anthropic: rejected after" in out
     assert "still refused: /properties/a/maxLength" in out
-    with pytest.raises(BadUsage, match="1 schema and 3 targets"):
+    with pytest.raises(BadUsage, match="1 schema and 3 targets: a rewrite is of one"):
         run("fit", str(file), "--diff")
+    other = tmp_path / "b.json"
+    other.write_text("{}", "utf-8")
+    proposed = f"2 schemas and 1 target: name one: csbdata fit {file} --for gemini --w"
+    with pytest.raises(BadUsage, match=proposed):
+        run("fit", str(file), str(other), "--diff", "--for", "gemini")
+    with pytest.raises(BadUsage, match="xgrammar: no rules to rewrite a schema by"):
+        run("fit", str(file), "--diff", "--for", "xgrammar")
     with pytest.raises(BadUsage, match=r"1 schema and \d\d targets"):
         run("fit", str(file), "--diff", "--for", "all")
     with pytest.raises(BadUsage, match="--format: a rewrite is printed for people"):

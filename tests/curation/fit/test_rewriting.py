@@ -655,6 +655,16 @@ def test_a_value_of_which_another_schema_speaks_keeps_its_shape(
     assert not [step for step in steps if "/properties/x" in step.pointers]
 
 
+def test_a_property_of_which_another_schema_speaks_is_not_asked_for_as_null(
+    comparer: Comparer,
+) -> None:
+    """`const` would look at the answer, and refuse the null."""
+    part: Json = {**_object(a=_STRING), "required": []}
+    schema: dict[str, Json] = {**_object(p=part), "const": {"p": {}}}
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    assert (fit.verdict, fit.steps) == (Verdict.REJECTED, ())
+
+
 def test_an_element_that_stands_at_its_place_is_not_left_out(
     comparer: Comparer,
 ) -> None:
