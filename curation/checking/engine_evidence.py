@@ -298,7 +298,7 @@ class Engines(AbstractContextManager["Engines"]):
     Nothing of `evaluation` is imported before an engine is named.
     """
 
-    def __init__(self, served: str = "") -> None:
+    def __init__(self, served: str | None = None) -> None:
         """Start nothing yet.
 
         Args:

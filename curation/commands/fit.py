@@ -154,7 +154,7 @@ def fit(
 
     files = read_schema_files(sources, say)
     has_tools = any(file.entry.role is Role.TOOL for file in files)
-    with Engines(ask or "") as engines:
+    with Engines(ask) as engines:
         names = targets or (_FOR_TOOLS if has_tools else _USUAL)
         profiles = engines.targets(names)
         if rewriting.is_asked:

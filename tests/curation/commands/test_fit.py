@@ -111,14 +111,23 @@ def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
 def test_a_rejected_request_has_three_reasons(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many of its tools are refused; each is named with its place."""
+    """However many of its tools are refused, with their places, and 400 characters."""
     monkeypatch.chdir(tmp_path)
-    tools: list[Json] = [{"name": it, "parameters": _STRING} for it in "abcd"]
+    tools: list[dict[str, Json]] = [
+        {"name": it, "parameters": {"type": "array"}} for it in "abcd"
+    ]
     (tmp_path / "t.json").write_text(json.dumps(tools), "utf-8")
-    sentence = 'the root must be of type object, and its `type` is `"string"`'
-    reasons = "; ".join(f"t.json#{it}: /type: {sentence}" for it in "abc")
+    sentence = '/type: the root must be of type object, and its `type` is `"array"`'
+    more = "(root): an array without `items` is refused"
+    reasons = f"t.json#a: {sentence}; t.json#a: {more}; t.json#b: {sentence}"
     line = f"openai: rejects the whole request of 4 tools, for 4 of them: {reasons}"
     assert run("fit", "t.json", "--for", "openai")[1].splitlines()[-1] == line
+    for tool, name in zip(tools, "abcd", strict=True):
+        tool["name"] = name * 64
+    (tmp_path / "t.json").write_text(json.dumps(tools), "utf-8")
+    line = run("fit", "t.json", "--for", "openai")[1].splitlines()[-1]
+    cut = line.partition(" of them: ")[2]
+    assert (len(cut), cut[-3:]) == (400, "...")
 
 
 def test_tools_without_a_schema_are_counted(tmp_path: Path) -> None:

@@ -457,9 +457,12 @@ def test_what_stands_only_in_the_schema_that_is_sent_is_no_place_to_edit(
     """Members of a tuple beyond those told have a schema there, and none of ours."""
     parts: Json = {"type": "array", "items": [_STRING], "minItems": 3, "maxItems": 6}
     draft = "http://json-schema.org/draft-07/schema#"
-    schema = {"$schema": draft, **_object(a=parts)}
+    schema = {"$schema": draft, **_object(a=parts, z={})}
     fit = fit_schema(schema, target, comparer=comparer, allow="any")
     assert "members" in [step.rewrite for step in fit.steps]
+    # What comes after it is edited.
+    last = fit.steps[-1]
+    assert (last.rewrite, last.pointers) == ("scalars", ("/properties/z",))
 
 
 def test_what_a_rule_tells_is_not_proven_where_no_proof_is_asked_for(

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
+    from curation.schema.dialects import Dialect
+    from curation.schema.subschemas import SchemaLocation
 
 
 _PAGE = ProfileSource(title="A page", date="2026-11-25", evidence=SourceKind.DOCUMENTED)
@@ -96,10 +98,18 @@ def test_depth_looks_at_each_schema_once(monkeypatch: pytest.MonkeyPatch) -> Non
         looks.append(part)
         return is_nested(part)
 
+    walks: list[SchemaLocation] = []
+    below = scan.below
+
+    def walked(start: SchemaLocation, dialect: Dialect) -> list[SchemaLocation]:
+        walks.append(start)
+        return below(start, dialect)
+
     monkeypatch.setattr(scan, "_is_nested", noted)
+    monkeypatch.setattr(scan, "below", walked)
     (finding,) = judge_fit(schema, _profile("depth", most=1))
     assert finding.sentence.startswith("99 levels")
-    assert len(looks) == 1 + 2 * 99
+    assert (len(looks), len(walks)) == (1 + 2 * 99, 1)
 
 
 @pytest.mark.parametrize(
