@@ -116,16 +116,18 @@ def test_a_rejected_request_has_three_reasons(
     tools: list[dict[str, Json]] = [
         {"name": it, "parameters": {"type": "array"}} for it in "abcd"
     ]
-    (tmp_path / "t.json").write_text(json.dumps(tools), "utf-8")
+    (tmp_path / "tools.json").write_text(json.dumps(tools), "utf-8")
     sentence = '/type: the root must be of type object, and its `type` is `"array"`'
     more = "(root): an array without `items` is refused"
-    reasons = f"t.json#a: {sentence}; t.json#a: {more}; t.json#b: {sentence}"
+    reasons = (
+        f"tools.json#a: {sentence}; tools.json#a: {more}; tools.json#b: {sentence}"
+    )
     line = f"openai: rejects the whole request of 4 tools, for 4 of them: {reasons}"
-    assert run("fit", "t.json", "--for", "openai")[1].splitlines()[-1] == line
+    assert run("fit", "tools.json", "--for", "openai")[1].splitlines()[-1] == line
     for tool, name in zip(tools, "abcd", strict=True):
         tool["name"] = name * 64
-    (tmp_path / "t.json").write_text(json.dumps(tools), "utf-8")
-    line = run("fit", "t.json", "--for", "openai")[1].splitlines()[-1]
+    (tmp_path / "tools.json").write_text(json.dumps(tools), "utf-8")
+    line = run("fit", "tools.json", "--for", "openai")[1].splitlines()[-1]
     cut = line.partition(" of them: ")[2]
     assert (len(cut), cut[-3:]) == (400, "...")
 
