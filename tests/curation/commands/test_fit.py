@@ -132,6 +132,18 @@ def test_a_rejected_request_has_three_reasons(
     assert (len(cut), cut[-3:]) == (400, "...")
 
 
+def test_a_request_may_be_of_unknown_outcome(tmp_path: Path) -> None:
+    """Which is told for its target; the next one accepts it."""
+    parts: Json = {"a": {**_STRING, "maxLength": 8}}
+    tools: list[Json] = [{"name": "a", "parameters": {**_CLOSED, "properties": parts}}]
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps(tools), "utf-8")
+    assert run("fit", str(file), "--for", "mistral,openai")[1].splitlines()[-2:] == [
+        "mistral: unknown whether it accepts the request with 1 tool",
+        "openai: accepts the request with all of 1 tool",
+    ]
+
+
 def test_tools_without_a_schema_are_counted(tmp_path: Path) -> None:
     """They are in the request, but not in that of one tool by its name."""
     tools: list[Json] = [{"name": "a", "parameters": _CLOSED}, {"name": "now"}]
@@ -391,6 +403,7 @@ def test_of_many_schemas_30_are_shown(tmp_path: Path) -> None:
     assert lines[4] == f" {counts}   `maximum` 1, `minLength` 1, `minimum` 1 "
     assert f"{tmp_path}/7.json" in lines[9]
     assert f"fit {tmp_path}/7.json --for" in told.stderr
+    assert "mine:" not in told.stderr
     assert lines[-1] == "... and 1 schema more: --format json has all"
     assert sum(".json " in line for line in lines) == 30
 
