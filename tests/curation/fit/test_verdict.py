@@ -35,13 +35,14 @@ from curation.fit.verdict import (
 )
 from curation.packaging.counts import target_counts
 from curation.schema.keywords import KNOWN_KEYWORDS
+from curation.schema.subschemas import below
 from curation.system.errors import BadData, BadUsage, NoInput
 from tests.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
     from curation.schema.dialects import Dialect
     from curation.schema.subschemas import SchemaLocation
 
@@ -99,7 +100,6 @@ def test_depth_looks_at_each_schema_once(monkeypatch: pytest.MonkeyPatch) -> Non
         return is_nested(part)
 
     walks: list[SchemaLocation] = []
-    below = scan.below
 
     def walked(start: SchemaLocation, dialect: Dialect) -> list[SchemaLocation]:
         walks.append(start)
@@ -363,7 +363,7 @@ def test_one_rule_in_the_way_is_named_and_several_are_not() -> None:
     two = record_fit(json.dumps(_OPEN | {"maxProperties": 3}))
     assert not [it for it in two.fits_but_for if it.startswith("openai-strict")]
     assert "openai-strict" not in two.fits
-    third = {"type": "object", "properties": {"a": {"not": {}}}}
+    third: Json = {"type": "object", "properties": {"a": {"not": {}}}}
     causes = causes_of(third, load_profile("openai-strict"))
     assert causes == {"open-object", "optional-property"}
     ignored = record_fit('{"type": "string", "pattern": "a"}')
