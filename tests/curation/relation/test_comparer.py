@@ -102,6 +102,8 @@ def test_the_search_ends_with_a_value_on_each_side(comparer: Comparer) -> None:
     found = comparer.relation({"minLength": 2}, {"maxLength": 3}, DRAFT_07, given=given)
     assert (found.only_second, found.only_first, found.both) == (*given,)
     assert found.tried == 3
+    texts = text_of({"minLength": 2}, DRAFT_07), text_of({"maxLength": 3}, DRAFT_07)
+    assert not comparer.proofs(*texts).apart
 
 
 def test_what_is_not_decided_says_how_many_values_were_tried(
