@@ -84,6 +84,10 @@ def _table() -> tuple[Head, list[tuple[int, FeatureSet]]]:
     return msgspec.json.decode(head, type=Head), masks
 
 
+def _measured_names() -> list[str]:
+    return [label.partition(" ")[0] for label in _table()[0].engines]
+
+
 def measured_label(name: str) -> str:
     """Return name, version and preset of an engine in the table; empty if absent.
 
@@ -294,7 +298,7 @@ class Engines(AbstractContextManager["Engines"]):
     Nothing of `evaluation` is imported before an engine is named.
     """
 
-    def __init__(self, served: str = "") -> None:
+    def __init__(self, served: str | None = None) -> None:
         """Start nothing yet.
 
         Args:
@@ -321,7 +325,7 @@ class Engines(AbstractContextManager["Engines"]):
     def targets(self, names: str) -> list[Profile]:
         """Return the profiles of a list of names; see `load_profiles`."""
         served = f",{self._served}" if self._served else ""
-        return load_profiles(names + served, self._target)
+        return load_profiles(names + served, self._target, _measured_names)
 
     def _target(self, name: str) -> Profile | None:
         if ":" in name and name != self._served:

@@ -44,6 +44,8 @@ _FOR_TOOLS = "openai,openai-strict,anthropic,anthropic-strict,gemini,gemini-func
 #: Findings of one schema and target, and schemas of one matrix, printed at most.
 _SHOWN = 12
 _IN_MATRIX = 30
+#: The characters of a line's text, at most.
+_LENGTH = 400
 
 
 class Allowed(StrEnum):
@@ -152,7 +154,7 @@ def fit(
 
     files = read_schema_files(sources, say)
     has_tools = any(file.entry.role is Role.TOOL for file in files)
-    with Engines(ask or "") as engines:
+    with Engines(ask) as engines:
         names = targets or (_FOR_TOOLS if has_tools else _USUAL)
         profiles = engines.targets(names)
         if rewriting.is_asked:
@@ -273,14 +275,14 @@ def _print_rewrite(result: Fit) -> None:
         pointers = ", ".join(pointer or "(root)" for pointer in step.pointers[:3])
         value = f": {step.value}" if step.value is not None else ""
         line = f"{step.rewrite}: {step.claim} ({step.evidence}{value}): {pointers}"
-        show(shortened(f"{line}: {step.sentence}", 400))
+        show(shortened(f"{line}: {step.sentence}", _LENGTH))
     open_ = [it for it in result.remarks if it.effect is Effect.UNKNOWN]
     for finding in (*result.failing, *open_)[:_SHOWN]:
         show(
             f"still {finding.effect}: {finding.pointer or '(root)'}: {finding.sentence}"
         )
     for sentence in sentences(result):
-        show(f"not held: {shortened(sentence, 400)}")
+        show(f"not held: {shortened(sentence, _LENGTH)}")
 
 
 _STYLES = {
@@ -311,7 +313,7 @@ def _print(
         _print_matrix(schemas, names)
     for fit in fits:
         if fit.fault:
-            show(f"{safe(fit.name)}: {shortened(fit.fault, 400)}")
+            show(f"{safe(fit.name)}: {shortened(fit.fault, _LENGTH)}")
     for request in requests:
         _print_request(request, names)
     for profile in profiles:
@@ -380,7 +382,7 @@ def _print_request(request: RequestFit, names: Sequence[str]) -> None:
         bad = sum(tool.verdict(target) is Verdict.REJECTED for tool in request.tools)
         line = f"{target}: rejects the whole request of {count}"
         line += f", for {bad:,} of them" if bad else ""
-        show(f"{line}: {shortened('; '.join(reasons[:3]), 600)}")
+        show(f"{line}: {shortened('; '.join(reasons[:3]), _LENGTH)}")
 
 
 def _print_undocumented(target: str, findings: Sequence[FitFinding]) -> None:
@@ -414,7 +416,7 @@ def _print_findings(fit: SchemaFit, profiles: Sequence[Profile]) -> None:
         documented = [finding for finding in findings if finding.rule != UNDOCUMENTED]
         for finding in documented[:_SHOWN]:
             pointer = safe(finding.pointer or "(root)")
-            sentence = shortened(finding.sentence, 400)
+            sentence = shortened(finding.sentence, _LENGTH)
             number = sources.setdefault(cited(finding), len(sources) + 1)
             show(f"{target}: {pointer}: {finding.rule}: {sentence} [{number}]")
         if len(documented) > _SHOWN:
@@ -427,7 +429,7 @@ def _print_findings(fit: SchemaFit, profiles: Sequence[Profile]) -> None:
         for sentence in measured:
             show(f"{target}: {sentence}")
     for target, fix in fit.fixes.items():
-        show(f"{target}: {shortened(fix.sentence, 400)}")
+        show(f"{target}: {shortened(fix.sentence, _LENGTH)}")
     fixable = [
         target for target, fix in fit.fixes.items() if fix.outcome is Outcome.FIXABLE
     ]

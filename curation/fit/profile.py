@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -253,11 +253,13 @@ def load_profile(name: str) -> Profile:
 
 
 @cache
-def _load(name: str, extending: tuple[str, ...]) -> Profile:
+def _load(
+    name: str, extending: tuple[str, ...], engines: Callable[[], Iterable[str]] = tuple
+) -> Profile:
     """Return a profile with the rules of those that it extends."""
     if name in extending:
         raise BadData(f"a profile that extends itself: {name}", extending[0])
-    profile = _file_of(name)
+    profile = _file_of(name, engines)
     if not profile.extends:
         return profile
     base = _load(profile.extends, (*extending, name))
@@ -279,13 +281,13 @@ def _load(name: str, extending: tuple[str, ...]) -> Profile:
     return merged
 
 
-def _file_of(name: str) -> Profile:
+def _file_of(name: str, engines: Callable[[], Iterable[str]]) -> Profile:
     if name in profile_names():
         return read_profile(_FOLDER / f"{name}{_SUFFIX}")
     path = Path(name)
     if path.suffix == _SUFFIX or path.is_file():
         return read_profile(path)
-    near = closest_names(name, profile_names())
+    near = closest_names(name, (*profile_names(), *engines()))
     then = f"there are {', '.join(profile_names())}, engines, or FILE.toml"
     if near:
         then = f"did you mean {' or '.join(near)}?"
@@ -293,13 +295,16 @@ def _file_of(name: str) -> Profile:
 
 
 def load_profiles(
-    targets: str, engine: Callable[[str], Profile | None] = lambda _name: None
+    targets: str,
+    engine: Callable[[str], Profile | None] = lambda _name: None,
+    engines: Callable[[], Iterable[str]] = tuple,
 ) -> list[Profile]:
     """Return the profiles of a list of names, with commas between; `all` for all.
 
     Args:
         targets: The names.
         engine: From a name without a profile to an engine's profile, or None.
+        engines: Returns names of engines that a misspelt name may mean.
 
     Raises:
         BadUsage: it is empty, no such target exists, or two have one name.
@@ -312,7 +317,7 @@ def load_profiles(
     if names == ["all"]:
         names = list(profile_names())
     profiles = [
-        (None if name in profile_names() else engine(name)) or load_profile(name)
+        (None if name in profile_names() else engine(name)) or _load(name, (), engines)
         for name in dict.fromkeys(names)
     ]
     for name, count in Counter(profile.name for profile in profiles).items():

@@ -69,7 +69,7 @@ class Shaped(msgspec.Struct):
     dialect: Dialect
     #: Whether objects that represent other values have no further members.
     is_closed: bool = True
-    schema: UntypedJson = True
+    schema: UntypedJson = None
     #: Tokens in the marked schema to tokens in the sent schema.
     places: dict[Tokens, Tokens] = {}
     _sources: dict[Tokens, Tokens] = {}

@@ -154,7 +154,7 @@ def _judged(
         if rule.effect is not Effect.ACCEPTED
         for match in _found_by(scan, rule)
     ]
-    untold = KNOWN_KEYWORDS & scan.keywords.keys() - told_keywords(profile, rules)
+    untold = KNOWN_KEYWORDS & scan.keywords.keys() - _told_keywords(profile, rules)
     if not untold:
         return tuple(findings)
     pointers = {finding.pointer for finding in findings}
@@ -246,17 +246,10 @@ def _finding(match: Found, rule: ProfileRule, profile: Profile) -> FitFinding:
     )
 
 
-def told_keywords(
-    profile: Profile, rules: Iterable[ProfileRule] | None = None
-) -> frozenset[str]:
-    """Return the keywords of which a source states something, and annotations.
-
-    Args:
-        profile: The target.
-        rules: Those that hold for the sent schema; by default for an answer's schema.
-    """
+def _told_keywords(profile: Profile, rules: Iterable[ProfileRule]) -> frozenset[str]:
+    """Return the keywords of which a source states something, and annotations."""
     keywords = {*QUIET, *profile.accepted}
-    for rule in rules or profile.rules_for(tool=False, strict=False):
+    for rule in rules:
         if rule.check == "any":
             return KNOWN_KEYWORDS
         if rule.check == "keyword" and not (rule.beside or rule.types or rule.places):

@@ -93,7 +93,7 @@ def prove(question: AlgebraQuestion) -> AlgebraAnswer:
 def texts(question: SchemaQuestion) -> tuple[str, ...]:
     """Return some values of a schema, or its canonical form if it has one."""
     if question.wanted == "witnesses":
-        found = _witnesses(_compiled(question.schema), 12, covering=8)
+        found = _witnesses(_compiled(question.schema))
         return tuple(json.dumps(witness.value) for witness in found)
     try:
         canonical = _canonical(question.schema, question.schema.dialect)
@@ -103,7 +103,7 @@ def texts(question: SchemaQuestion) -> tuple[str, ...]:
 
 
 def _witnesses(
-    compiled: CompiledSchema, count: int, covering: int = 0
+    compiled: CompiledSchema, count: int = 12, covering: int = 8
 ) -> tuple[Witness, ...]:
     from curation.instances.witnesses.search import Budget, find_witnesses  # noqa: PLC0415 - slow
 
@@ -154,7 +154,7 @@ def search(question: ValueQuestion) -> ValueAnswer:
                 for verdict in judged
             ):
                 examples[side] = text
-        if len(examples) == len(_SIDES):
+        if len(examples) == 3:  # noqa: PLR2004 - the sides
             break
     return ValueAnswer(
         only_first=examples.get((True, False)),
@@ -162,9 +162,6 @@ def search(question: ValueQuestion) -> ValueAnswer:
         both=examples.get((True, True)),
         tried=len(tried),
     )
-
-
-_SIDES = ((True, False), (False, True), (True, True))
 
 
 def _candidates(
@@ -176,10 +173,10 @@ def _candidates(
     yield from map(json.loads, question.given)
     for text in question.differences:
         difference = _compiled(PlainSchema(text=text, dialect=DRAFT_2020_12.name))
-        for witness in _witnesses(difference, 6):
+        for witness in _witnesses(difference, 6, 0):
             yield witness.value
     for compiled in (first_schema, second_schema):
-        witnesses = _witnesses(compiled, 12, covering=8)
+        witnesses = _witnesses(compiled)
         for witness in witnesses:
             yield witness.value
         for near_miss in find_near_misses(compiled, witnesses):

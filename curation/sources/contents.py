@@ -33,6 +33,7 @@ _MODULE: Final = re.compile(
 )
 #: The suffix of a file with models.
 PYTHON: Final = ".py"
+_BEFORE_MODEL: Final = re.compile(r"(?<=\.py)#(?=\w+$)")
 #: Names that a message lists.
 _SHOWN: Final = 8
 
@@ -145,12 +146,13 @@ def selected(
 def read_python(expression: str, say: Callable[[str], None]) -> Held | None:
     """Return the models of `MODULE`, `MODULE:MODEL`, `FILE.py` or `FILE.py:MODEL`.
 
-    None if the expression names no module.
+    `FILE.py#MODEL` is the same. None if the expression names no module.
 
     Raises:
         NoInput: it cannot be imported.
         BadData: it has no models, or none of that name.
     """
+    expression = _BEFORE_MODEL.sub(":", expression)
     file, _, model = expression.rpartition(f"{PYTHON}:")
     path = existing_path(file + PYTHON if file else expression)
     is_file = path is not None and path.suffix == PYTHON

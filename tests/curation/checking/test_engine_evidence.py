@@ -48,7 +48,10 @@ _LEARNT = [
 
 @pytest.fixture(autouse=True)
 def _edition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    lines = [Head("2026.11", ["e 1.0", "g 1.0"], _FEATURES, _LEARNT), *_LIKES]
+    lines = [
+        Head("2026.11", ["e 1.0", "g 1.0", "xgrammar 0.2.8"], _FEATURES, _LEARNT),
+        *_LIKES,
+    ]
     (tmp_path / "2026.11").mkdir()
     file = tmp_path / "2026.11" / engine_evidence.ENGINES
     file.write_bytes(gzip.compress(b"\n".join(map(msgspec.json.encode, lines))))
@@ -194,6 +197,14 @@ def test_what_is_installed_is_run_and_the_rest_is_of_the_edition(
         with pytest.raises(BadUsage, match="no such target"):
             engines.targets("nosuch")
     assert runner.closed == 1
+
+
+def test_a_misspelt_engine_is_proposed() -> None:
+    """Among the targets without rules; the edition knows their names."""
+    with pytest.raises(
+        BadUsage, match="xgramar: no such target: did you mean xgrammar"
+    ):
+        Engines().targets("xgramar")
 
 
 def test_without_a_runner_the_edition_answers(monkeypatch: pytest.MonkeyPatch) -> None:

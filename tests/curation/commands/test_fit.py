@@ -108,6 +108,42 @@ def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
     )
 
 
+def test_a_rejected_request_has_three_reasons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many of its tools are refused, with their places, and 400 characters."""
+    monkeypatch.chdir(tmp_path)
+    tools: list[dict[str, Json]] = [
+        {"name": it, "parameters": {"type": "array"}} for it in "abcd"
+    ]
+    (tmp_path / "tools.json").write_text(json.dumps(tools), "utf-8")
+    sentence = '/type: the root must be of type object, and its `type` is `"array"`'
+    more = "(root): an array without `items` is refused"
+    reasons = (
+        f"tools.json#a: {sentence}; tools.json#a: {more}; tools.json#b: {sentence}"
+    )
+    line = f"openai: rejects the whole request of 4 tools, for 4 of them: {reasons}"
+    assert run("fit", "tools.json", "--for", "openai")[1].splitlines()[-1] == line
+    for tool, name in zip(tools, "abcd", strict=True):
+        tool["name"] = name * 64
+    (tmp_path / "tools.json").write_text(json.dumps(tools), "utf-8")
+    line = run("fit", "tools.json", "--for", "openai")[1].splitlines()[-1]
+    cut = line.partition(" of them: ")[2]
+    assert (len(cut), cut[-3:]) == (400, "...")
+
+
+def test_a_request_may_be_of_unknown_outcome(tmp_path: Path) -> None:
+    """Which is told for its target; the next one accepts it."""
+    parts: Json = {"a": {**_STRING, "maxLength": 8}}
+    tools: list[Json] = [{"name": "a", "parameters": {**_CLOSED, "properties": parts}}]
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps(tools), "utf-8")
+    assert run("fit", str(file), "--for", "mistral,openai")[1].splitlines()[-2:] == [
+        "mistral: unknown whether it accepts the request with 1 tool",
+        "openai: accepts the request with all of 1 tool",
+    ]
+
+
 def test_tools_without_a_schema_are_counted(tmp_path: Path) -> None:
     """They are in the request, but not in that of one tool by its name."""
     tools: list[Json] = [{"name": "a", "parameters": _CLOSED}, {"name": "now"}]
@@ -330,6 +366,70 @@ def test_a_matrix_counts_outcomes_and_the_worst_is_the_exit_code(
     assert run(*arguments)[0] == 1
 
 
+_MINE = """
+name = "mine"
+title = "Mine"
+date = "2026-11-25"
+accepted = ["type", "properties", "required", "additionalProperties"]
+
+[sources.page]
+title = "A page"
+date = "2026-11-25"
+evidence = "documented"
+
+[[rules]]
+check = "keyword"
+names = ["minimum", "maximum", "minLength", "pattern"]
+effect = "refused"
+source = "page"
+"""
+
+
+def test_of_many_schemas_30_are_shown(tmp_path: Path) -> None:
+    """The worst first, which is proposed; three reasons are counted."""
+    limits: dict[str, Json] = {"minimum": 1, "maximum": 2, "minLength": 1}
+    for number in range(31):
+        more = {**limits, "pattern": "a"} if number == 7 else {}
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps({**_CLOSED, **more}), "utf-8")
+    profile = tmp_path / "mine.toml"
+    profile.write_text(_MINE, "utf-8")
+    words = ["fit", str(tmp_path), "--for", str(profile)]
+    told = CliRunner().invoke(APP, words, catch_exceptions=False)
+    lines = told.stdout.splitlines()
+    head = "target   accepted   ignored in part   unknown   blocks valid values"
+    assert lines[2].startswith(f" {head}   rejected   most frequent reasons")
+    counts = f"mine{30:13}{0:18}{0:10}{0:22}{1:11}"
+    assert lines[4] == f" {counts}   `maximum` 1, `minLength` 1, `minimum` 1 "
+    assert f"{tmp_path}/7.json" in lines[9]
+    assert f"fit {tmp_path}/7.json --for" in told.stderr
+    assert "mine:" not in told.stderr
+    assert lines[-1] == "... and 1 schema more: --format json has all"
+    assert sum(".json " in line for line in lines) == 30
+
+
+def test_of_many_findings_12_are_shown(schema_file: Path) -> None:
+    """And of those that no source tells the first; a step names 3 places."""
+    lists: dict[str, Json] = {
+        f"k{at:02}": {"type": "array", "items": _STRING, "uniqueItems": True}
+        for at in range(13)
+    }
+    names = {f"p{at}": {**_STRING, "divisibleBy": 2} for at in range(2)}
+    schema = {"properties": {**lists, **names}, "required": [*lists, *names]}
+    schema_file.write_text(json.dumps({**_CLOSED, **schema}), "utf-8")
+    command = ("fit", str(schema_file), "--for", "openai-strict")
+    lines = run(*command)[1].splitlines()
+    unknown = "no source says what happens to `divisibleBy`"
+    line = "openai-strict: /properties/k11/uniqueItems: keyword: `uniqueItems` is"
+    assert lines[13:16] == [
+        f"{line} refused [1]",
+        "openai-strict: ... and 1 more: --format json has all",
+        f"openai-strict: /properties/p0/divisibleBy and 1 more: {unknown}",
+    ]
+    places = "/properties/k00, /properties/k01, /properties/k02: Drop"
+    assert f"distinct: equal (proven): {places}" in run(*command, "--diff")[1]
+
+
 def test_a_search_ends_undecided_at_its_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -539,7 +639,9 @@ class Two(BaseModel):
 """
 
 
-@pytest.mark.parametrize("name", [*_KINDS, "shop.py", "shop", "shop:Two"])
+@pytest.mark.parametrize(
+    "name", [*_KINDS, "shop.py", "shop", "shop:Two", "shop.py#Two"]
+)
 def test_what_is_proposed_next_can_be_pasted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -583,8 +685,15 @@ def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
     assert code == 4
     assert "anthropic: rejected after" in out
     assert "still refused: /properties/a/maxLength" in out
-    with pytest.raises(BadUsage, match="1 schema and 3 targets"):
+    with pytest.raises(BadUsage, match="1 schema and 3 targets: a rewrite is of one"):
         run("fit", str(file), "--diff")
+    other = tmp_path / "b.json"
+    other.write_text("{}", "utf-8")
+    proposed = f"2 schemas and 1 target: name one: csbdata fit {file} --for gemini --w"
+    with pytest.raises(BadUsage, match=proposed):
+        run("fit", str(file), str(other), "--diff", "--for", "gemini")
+    with pytest.raises(BadUsage, match="xgrammar: no rules to rewrite a schema by"):
+        run("fit", str(file), "--diff", "--for", "xgrammar")
     with pytest.raises(BadUsage, match=r"1 schema and \d\d targets"):
         run("fit", str(file), "--diff", "--for", "all")
     with pytest.raises(BadUsage, match="--format: a rewrite is printed for people"):

@@ -457,9 +457,12 @@ def test_what_stands_only_in_the_schema_that_is_sent_is_no_place_to_edit(
     """Members of a tuple beyond those told have a schema there, and none of ours."""
     parts: Json = {"type": "array", "items": [_STRING], "minItems": 3, "maxItems": 6}
     draft = "http://json-schema.org/draft-07/schema#"
-    schema = {"$schema": draft, **_object(a=parts)}
+    schema = {"$schema": draft, **_object(a=parts, z={})}
     fit = fit_schema(schema, target, comparer=comparer, allow="any")
     assert "members" in [step.rewrite for step in fit.steps]
+    # What comes after it is edited.
+    last = fit.steps[-1]
+    assert (last.rewrite, last.pointers) == ("scalars", ("/properties/z",))
 
 
 def test_what_a_rule_tells_is_not_proven_where_no_proof_is_asked_for(
@@ -653,6 +656,16 @@ def test_a_value_of_which_another_schema_speaks_keeps_its_shape(
     fit = fit_schema(schema, "sglang", comparer=comparer)
     steps = [step for step in fit.steps if step.rewrite == "distinct"]
     assert not [step for step in steps if "/properties/x" in step.pointers]
+
+
+def test_a_property_of_which_another_schema_speaks_is_not_asked_for_as_null(
+    comparer: Comparer,
+) -> None:
+    """`const` would look at the answer, and refuse the null."""
+    part: Json = {**_object(a=_STRING), "required": []}
+    schema: dict[str, Json] = {**_object(p=part), "const": {"p": {}}}
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    assert (fit.verdict, fit.steps) == (Verdict.REJECTED, ())
 
 
 def test_an_element_that_stands_at_its_place_is_not_left_out(

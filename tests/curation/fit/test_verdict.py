@@ -26,6 +26,7 @@ from curation.fit.verdict import (
     UNDOCUMENTED,
     Tool,
     Verdict,
+    causes_of,
     is_sendable,
     judge_fit,
     judge_name,
@@ -34,13 +35,16 @@ from curation.fit.verdict import (
 )
 from curation.packaging.counts import target_counts
 from curation.schema.keywords import KNOWN_KEYWORDS
+from curation.schema.subschemas import below
 from curation.system.errors import BadData, BadUsage, NoInput
 from tests.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
+    from curation.schema.dialects import Dialect
+    from curation.schema.subschemas import SchemaLocation
 
 
 _PAGE = ProfileSource(title="A page", date="2026-11-25", evidence=SourceKind.DOCUMENTED)
@@ -95,10 +99,17 @@ def test_depth_looks_at_each_schema_once(monkeypatch: pytest.MonkeyPatch) -> Non
         looks.append(part)
         return is_nested(part)
 
+    walks: list[SchemaLocation] = []
+
+    def walked(start: SchemaLocation, dialect: Dialect) -> list[SchemaLocation]:
+        walks.append(start)
+        return below(start, dialect)
+
     monkeypatch.setattr(scan, "_is_nested", noted)
+    monkeypatch.setattr(scan, "below", walked)
     (finding,) = judge_fit(schema, _profile("depth", most=1))
     assert finding.sentence.startswith("99 levels")
-    assert len(looks) == 1 + 2 * 99
+    assert (len(looks), len(walks)) == (1 + 2 * 99, 1)
 
 
 @pytest.mark.parametrize(
@@ -352,6 +363,9 @@ def test_one_rule_in_the_way_is_named_and_several_are_not() -> None:
     two = record_fit(json.dumps(_OPEN | {"maxProperties": 3}))
     assert not [it for it in two.fits_but_for if it.startswith("openai-strict")]
     assert "openai-strict" not in two.fits
+    third: Json = {"type": "object", "properties": {"a": {"not": {}}}}
+    causes = causes_of(third, load_profile("openai-strict"))
+    assert causes == {"open-object", "optional-property"}
     ignored = record_fit('{"type": "string", "pattern": "a"}')
     assert "gemini" in ignored.fits
 

@@ -10,7 +10,13 @@ import pytest
 from curation.references.schema import Schema
 from curation.relation import comparer as relation
 from curation.relation.comparer import Comparer, RelationKind, text_of
-from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_07, DRAFT_2020_12
+from curation.schema.dialects import (
+    BY_NAME,
+    DRAFT_04,
+    DRAFT_07,
+    DRAFT_2019_09,
+    DRAFT_2020_12,
+)
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -60,6 +66,8 @@ def test_a_question_is_asked_once() -> None:
             assert comparer.proofs(first, second, 0.06) is answer
             assert comparer.proofs(first, second, 0.04) is answer
             assert comparer.proofs(first, second, 0.1) is answer
+        # Of a child that was ended the time of the question counts.
+        assert comparer.spent >= 0.05
 
 
 def test_processor_time_is_counted_once() -> None:
@@ -67,7 +75,7 @@ def test_processor_time_is_counted_once() -> None:
     with Comparer() as comparer:
         anything = text_of({}, DRAFT_07)
         for number in range(3):
-            comparer.proofs(anything, text_of({"minimum": number}, DRAFT_07))
+            comparer.values(anything, text_of({"minimum": number}, DRAFT_07))
         child = comparer._worker.child
         assert child is not None
         assert 0 < comparer.spent <= child.processor_seconds()
@@ -82,6 +90,20 @@ def test_dialects_are_compared_by_what_they_mean(comparer: Comparer) -> None:
         DRAFT_2020_12,
     )
     assert found.kind is RelationKind.EQUAL
+    # In their common dialect, which has keywords that cannot be ported.
+    no_item: Json = {"type": "array", "unevaluatedItems": False}
+    found = comparer.relation(no_item, {"type": "array"}, DRAFT_2019_09)
+    assert (found.first_in_second, found.failure) == (True, "")
+
+
+def test_the_search_ends_with_a_value_on_each_side(comparer: Comparer) -> None:
+    """Given values come first."""
+    given = ['"a"', '"abcd"', '"ab"']
+    found = comparer.relation({"minLength": 2}, {"maxLength": 3}, DRAFT_07, given=given)
+    assert (found.only_second, found.only_first, found.both) == (*given,)
+    assert found.tried == 3
+    texts = text_of({"minLength": 2}, DRAFT_07), text_of({"maxLength": 3}, DRAFT_07)
+    assert not comparer.proofs(*texts).apart
 
 
 def test_what_is_not_decided_says_how_many_values_were_tried(
