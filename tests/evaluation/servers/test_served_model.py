@@ -102,15 +102,15 @@ def test_an_answer_is_in_its_class_and_declares_what_it_shows(name: str) -> None
     assert (text.outcome, text.declared) == (expected, declared)
 
 
-@pytest.mark.parametrize(("counted", "cut"), [(104, False), (103, True)])
+@pytest.mark.parametrize(("counted", "cut"), [(100, False), (99, True)])
 def test_a_prompt_that_was_cut_is_no_question(counted: int, *, cut: bool) -> None:
-    """Of 800 letters and 33 more that a turn has, 8 letters a token at most."""
+    """Of 800 letters, 8 letters a token at most."""
     message = Message(role="user", content="\u00e9" * 800)
     request = replace(_request(), messages=(message,))
     end = {"message": {"content": "{}"}, "done": True, "done_reason": "stop"}
     said = Said(pieces=[json.dumps({**end, "prompt_eval_count": counted}).encode()])
     (made,), _ = write_through(_always(said), "strict", [request], "ollama")
-    words = "the server read 103 tokens of a prompt of at least 104"
+    words = "the server read 99 tokens of a prompt of at least 100"
     assert (made.ending, made.detail) == (
         (TextEnding.PROMPT, words) if cut else (TextEnding.END, "")
     )
