@@ -8,6 +8,7 @@ one definition each, and are not written twice.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from hashlib import blake2b, sha256
@@ -69,7 +70,7 @@ def columns(
         "field_count": sum(len(value) for _, value in outside_arrays),
         "max_fan_out": max((len(value) for _, value in objects), default=0),
         "depth": max((len(path) + 1 for path, _ in outside_arrays), default=0),
-        "size": sum(_escaped_length(character) for character in text),
+        "size": len(text) + sum(map(_growth, re.findall("[^\0-~]", text))),
         "live": alive.share,
         "live_size": size_of(alive.fields),
         "vacuous": alive.vacuous,
@@ -97,11 +98,9 @@ def _paths(value: Json) -> Iterator[tuple[tuple[str | None, ...], Json]]:
             stack += [((*path, None), item) for item in inner]
 
 
-def _escaped_length(character: str) -> int:
-    r"""Return the bytes of a character in ASCII: `\uXXXX`, or two of them, beyond."""
-    if character < "\x7f":
-        return 1
-    return 6 if character <= "\uffff" else 12
+def _growth(character: str) -> int:
+    r"""Return how much longer a character is in ASCII: as `\uXXXX`, or two of them."""
+    return 5 if character <= "\uffff" else 11
 
 
 def _subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
@@ -112,8 +111,8 @@ def _subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
         if not isinstance(subschema, dict):
             continue
         yield subschema
-        for keyword, shape in dialect.applicators.items():
-            value = subschema.get(keyword)
+        for keyword in dialect.applicators.keys() & subschema.keys():
+            value, shape = subschema[keyword], dialect.applicators[keyword]
             if isinstance(value, list) and shape in {Shape.SCHEMAS, Shape.EITHER}:
                 stack += value
             elif isinstance(value, dict) and shape in {Shape.SCHEMA, Shape.EITHER}:
