@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 import csbdata
+from bench.__main__ import PARTS
 from curation.cli import application
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.setup.engine_files import choose_options, find_engine
@@ -100,6 +101,19 @@ def _names(document: Path) -> set[str]:
 def test_every_python_example_is_python_and_names_what_is_there(document: Path) -> None:
     """What is read off the module is public there."""
     assert _names(document) <= {*csbdata.__all__, "__version__"}
+
+
+def test_every_module_that_a_text_runs_exists() -> None:
+    """`python -m MODULE`, in documents, card and Makefile; or a part of `bench`."""
+    texts = [*DOCUMENTS, ROOT / "Makefile", *(ROOT / "cards").rglob("*.j2")]
+    runs = re.compile(r"python -m ((?:bench|curation|evaluation)[\w.]*)(?: (\w+)\b)?")
+    shown = [run for text in texts for run in runs.findall(text.read_text("utf-8"))]
+    assert ("bench.edition.figures", "results") in shown
+    for module, part in shown:
+        if module == "bench":
+            assert not part or part in PARTS, part
+        else:
+            assert (ROOT / module.replace(".", "/")).with_suffix(".py").is_file()
 
 
 def test_nothing_is_installed_from_where_it_is_not_yet() -> None:
