@@ -76,9 +76,7 @@ def memo(
     def remembering(
         holder: _Holder, /, *further: _Further.args, **named: _Further.kwargs
     ) -> _Value:
-        results = holder.memos.get(function)
-        if results is None:
-            results = holder.memos[function] = {}
+        results = holder.memos.setdefault(function, {})
         key = (*further, *named.items()) if named else further
         # One look: the hash of a long key is computed each time.
         result = results.get(key, ABSENT)

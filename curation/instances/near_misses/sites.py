@@ -11,14 +11,7 @@ import msgspec
 
 from curation.core.documents import ABSENT
 from curation.core.json_types import Json
-from curation.instances.constraints.compiled_schema import memo
-from curation.instances.constraints.conjunction import (
-    Conjunction,
-    Goal,
-    Goals,
-    conjoin,
-    with_member,
-)
+from curation.instances.constraints.conjunction import Goal, Goals, conjoin, with_member
 from curation.instances.constraints.keyword_values import object_of
 from curation.instances.judging.violations import FALSE
 from curation.instances.near_misses.assertions import (
@@ -208,17 +201,6 @@ def _held_branches(
     return locations
 
 
-@memo
-def _forbidden_properties(conjunction: Conjunction) -> list[Assertion]:
-    """Return the assertions of properties whose schema is `false`."""
-    return [
-        Assertion(conjunction.tree.child(part, ("properties", name)), FALSE)
-        for part in conjunction.locations
-        for name, schema in object_of(part.schema, "properties").items()
-        if schema is False
-    ]
-
-
 #: Sites kept for one assertion.
 _MAX_SITES: Final = 3
 #: Bytes of a witness that cost as much again as asking the validator at all.
@@ -271,9 +253,12 @@ class KnownSites:
                 sites = self._sites.setdefault(assertion, [])
                 if len(sites) < _MAX_SITES:
                     sites.append(site)
-            for forbidden in _forbidden_properties(conjoin(self._compiled, site.goals)):
-                path = (*site.path, forbidden.location.tokens[-1])
-                self._add_empty(forbidden, value, path, ())
+            for part in conjoin(self._compiled, site.goals).locations:
+                for name, schema in object_of(part.schema, "properties").items():
+                    if schema is False:
+                        location = self._compiled.child(part, ("properties", name))
+                        forbidden = Assertion(location, FALSE)
+                        self._add_empty(forbidden, value, (*site.path, name), ())
 
     def add_empty(self, assertion: Assertion, location: InstanceLocation) -> None:
         """Add a site where the first witness that can have a value there has none."""

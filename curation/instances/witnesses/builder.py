@@ -590,6 +590,10 @@ class _ContainerBuilder:
     ) -> None:
         self.builder, self.conjunction, self.context = builder, conjunction, context
         self.values_before = builder.values_made
+        self.begin()
+
+    def begin(self) -> None:
+        """Start with no members."""
 
     def share(self, remaining: int) -> float:
         """Return the allowance of the next of the members that remain."""
@@ -607,17 +611,14 @@ class _ContainerBuilder:
 
 
 class _ArrayBuilder(_ContainerBuilder):
-    def __init__(
-        self, builder: WitnessBuilder, conjunction: Conjunction, context: BuildContext
-    ) -> None:
-        super().__init__(builder, conjunction, context)
-        self.prefix_length = conjunction.prefix_length()
+    def begin(self) -> None:
+        self.prefix_length = self.conjunction.prefix_length()
         self.items: list[Json] = []
         self.identities: set[bytes] = set()
         #: Schemas of `contains` that further elements must meet.
         self.needed = [
             rule.location
-            for rule in conjunction.contains
+            for rule in self.conjunction.contains
             for _ in range(min(rule.minimum, _MADE))
         ]
 
@@ -712,13 +713,10 @@ class _ArrayBuilder(_ContainerBuilder):
 
 
 class _ObjectBuilder(_ContainerBuilder):
-    def __init__(
-        self, builder: WitnessBuilder, conjunction: Conjunction, context: BuildContext
-    ) -> None:
-        super().__init__(builder, conjunction, context)
+    def begin(self) -> None:
         self.members: dict[str, Json] = {}
         self.failed: set[str] = set()
-        self.declared = conjunction.named_members("properties")
+        self.declared = self.conjunction.named_members("properties")
 
     def run(self) -> Json | Nothing:
         conjunction, guide = self.conjunction, self.builder.guide
