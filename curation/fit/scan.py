@@ -66,6 +66,7 @@ class Scan:
         self.references = list(references.values())
         #: What rules have found and counted here, by the rule and by the count.
         self.found: dict[str, Sequence[Found]] = {}
+        self.causes: dict[str, set[str]] = {}
         self.counts: dict[str, int] = {}
 
     @cached_property

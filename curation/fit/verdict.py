@@ -106,9 +106,20 @@ def causes_of(schema: Json, profile: Profile) -> set[str]:
     causes: set[str] = set()
     for rule in profile.rules_for(tool=False, strict=False):
         if rule.effect in FAILING and len(causes) <= 1:
-            matches = _found_by(scan, rule)
-            causes.update(_cause(rule.check, match.keyword) for match in matches)
+            causes |= _causes_by(scan, rule)
     return causes
+
+
+def _causes_by(scan: Scan, rule: ProfileRule) -> set[str]:
+    """Return a rule's first causes, two at most; no further match is worked out."""
+    key = _key(rule)
+    if key not in scan.causes:
+        causes = scan.causes[key] = set()
+        for match in CHECKS[rule.check](scan, rule):
+            causes.add(_cause(rule.check, match.keyword))
+            if len(causes) > 1 or rule.check in causes:
+                break
+    return scan.causes[key]
 
 
 def is_sendable(findings: Iterable[FitFinding]) -> bool:
@@ -172,11 +183,16 @@ def _judged(
 
 def _found_by(scan: Scan, rule: ProfileRule) -> Sequence[Found]:
     """Return a rule's matches; profiles that share the rule compute them once."""
-    key = f"{rule.check} {rule.effect} {rule.scope} {rule.names} {rule.values}"
-    key += f" {rule.places} {rule.beside} {rule.types} {rule.most}"
+    key = _key(rule)
     if key not in scan.found:
         scan.found[key] = tuple(CHECKS[rule.check](scan, rule))
     return scan.found[key]
+
+
+def _key(rule: ProfileRule) -> str:
+    """Return what two rules share that match alike."""
+    key = f"{rule.check} {rule.effect} {rule.scope} {rule.names} {rule.values}"
+    return f"{key} {rule.places} {rule.beside} {rule.types} {rule.most}"
 
 
 class Tool(NamedTuple):

@@ -265,8 +265,6 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
         part = location.keywords
         is_hidden = dialect.ref_hides_siblings and "$ref" in part
         for code, find in _checks(tuple(part), is_hidden=is_hidden):
-            defects |= {
-                Lint(code, location.pointer + pointer(tokens))
-                for tokens in find(part, dialect)
-            }
+            for tokens in find(part, dialect):
+                defects.add(Lint(code, location.pointer + pointer(tokens)))
     return sorted(defects)

@@ -20,6 +20,7 @@ from typing import (
 import jsonschema_rs
 import msgspec
 
+from curation.core.documents import ABSENT
 from curation.instances.constraints.keyword_values import (
     DECIDING,
     KNOWN_FORMATS,
@@ -75,13 +76,14 @@ def memo(
     def remembering(
         holder: _Holder, /, *further: _Further.args, **named: _Further.kwargs
     ) -> _Value:
-        results: dict[object, _Value] | None = holder.memos.get(function)
-        if results is None:
-            results = holder.memos[function] = {}
+        results = holder.memos.setdefault(function, {})
         key = (*further, *named.items()) if named else further
-        if key not in results:
-            results[key] = function(holder, *further, **named)
-        return results[key]
+        # One look: the hash of a long key is computed each time.
+        result = results.get(key, ABSENT)
+        if result is ABSENT:
+            result = results[key] = function(holder, *further, **named)
+        value: _Value = result
+        return value
 
     return remembering
 
@@ -380,6 +382,7 @@ class CompiledSchema(Schema):
                 )
         return None
 
+    @memo
     def member_locations(
         self, part: SchemaLocation, step: str | int
     ) -> list[SchemaLocation]:

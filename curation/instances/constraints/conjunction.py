@@ -114,6 +114,8 @@ UPPER_BOUNDS: Final = (
     *("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"),
 )
 _BOUNDS: Final = frozenset({*LOWER_BOUNDS, *UPPER_BOUNDS})
+#: Keywords without which a schema asserts nothing plain but types and values.
+_PLAIN: Final = _BOUNDS | {"multipleOf", "uniqueItems", "pattern", "format", "required"}
 _UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 _ITEMS: Final = ("items", "prefixItems")
 _MEMBERS: Final = ("properties", "patternProperties", "additionalProperties")
@@ -216,6 +218,8 @@ class Conjunction:
 
     def _assert(self, schema: Mapping[str, Json]) -> None:
         """Add the plain assertions of one part."""
+        if _PLAIN.isdisjoint(schema):
+            return
         if not _BOUNDS.isdisjoint(schema):
             spelled = _without_flags(schema)
             for keywords, tighter in ((LOWER_BOUNDS, max), (UPPER_BOUNDS, min)):
@@ -255,6 +259,8 @@ class Conjunction:
         for extra in self.extras:
             if extra.types is not None:
                 types = tuple(kind for kind in types if kind in extra.types)
+        if not (self.bounds or self.counts or self.required):
+            return types
         return tuple(kind for kind in types if not self._conflicts(kind))
 
     def _values(self) -> list[Json] | None:

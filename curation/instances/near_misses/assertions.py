@@ -6,6 +6,7 @@ import math
 import random
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -139,14 +140,14 @@ _EXTRA_NAMES: Final = (
 )
 
 
-class Assertion(msgspec.Struct, frozen=True):
+class Assertion(msgspec.Struct, frozen=True, dict=True):
     """One keyword at one location of the schema that can refuse a value."""
 
     location: SchemaLocation
     #: `FALSE` where the schema is `false`.
     keyword: str
 
-    @property
+    @cached_property
     def pointer(self) -> str:
         """The JSON pointer of the keyword, as a violation has it."""
         tokens = () if self.keyword == FALSE else (self.keyword,)
@@ -201,20 +202,22 @@ def find_reachable_keywords(compiled: CompiledSchema) -> ReachableKeywords:
     return ReachableKeywords(assertions, complete)
 
 
+@memo
 def assertions_of(conjunction: Conjunction) -> tuple[Assertion, ...]:
-    """Return the assertions among the parts of a conjunction."""
-    assertions = list[Assertion]()
-    for part in conjunction.locations:
-        assertions += _assertions_at(conjunction.tree, part)
-    return tuple(assertions)
+    """Return the assertions among the parts of a conjunction in the record."""
+    return tuple(
+        assertion
+        for part in conjunction.locations
+        if not part.document
+        for assertion in assertions_at(conjunction.tree, part)
+    )
 
 
 @memo
-def _assertions_at(
+def assertions_at(
     compiled: CompiledSchema, location: SchemaLocation
 ) -> tuple[Assertion, ...]:
-    if location.document:
-        return ()
+    """Return the assertions of one schema."""
     keywords = asserting_keywords(location.schema, compiled.dialect)
     return tuple(Assertion(location, keyword) for keyword in keywords)
 

@@ -37,6 +37,7 @@ from curation.instances.judging.violations import FALSE
 from curation.instances.near_misses.assertions import (
     Assertion,
     asserting_keywords,
+    assertions_at,
     find_reachable_keywords,
 )
 from curation.instances.values.strings import StringConstraints, matches
@@ -616,10 +617,10 @@ def cannot_fail_alone(compiled: CompiledSchema, assertion: Assertion) -> bool:
     for location in locations:
         conjunction = conjoin(compiled, location.goals)
         other_assertions = tuple(
-            Assertion(part, keyword)
+            other
             for part in conjunction.locations
-            for keyword in asserting_keywords(part.schema, compiled.dialect)
-            if keyword != assertion.keyword
+            for other in assertions_at(compiled, part)
+            if other.keyword != assertion.keyword
         )
         for kind in ALL_TYPES:
             question = ImplicationQuestion(

@@ -15,7 +15,9 @@ from collections.abc import Set as AbstractSet
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
 
 from curation.core.benchmark import InstanceKind
 from curation.core.json_types import Json
@@ -94,7 +96,7 @@ class ExhaustedError(Exception):
     """The budget of steps is spent; caught where a search starts."""
 
 
-class BuildContext(NamedTuple):
+class BuildContext(msgspec.Struct, frozen=True, eq=False):
     """Where in the instance a value is made, and how large it may become."""
 
     #: Reference tokens of the value in the instance.
@@ -115,7 +117,8 @@ class BuildContext(NamedTuple):
     def for_goals(self, goals: Goals) -> BuildContext:
         """Return the context of a value that must meet these goals."""
         small = len(self.path) >= _DEEP or self.ancestors.count(goals) >= _RECURRENCES
-        return self._replace(
+        return msgspec.structs.replace(
+            self,
             allowance=0 if small else self.allowance,
             ancestors=(*self.ancestors, goals),
             scalars_first=small,
@@ -215,7 +218,7 @@ class WitnessBuilder:
                 return value
             # Optional parts may differ where required parts do not.
             allowance = max(context.allowance, redraw)
-            context = context._replace(allowance=allowance, vary=True)
+            context = msgspec.structs.replace(context, allowance=allowance, vary=True)
         return self.record_failure(
             SearchFailure.CONTRADICTION, "no element unlike the others"
         )
@@ -482,7 +485,7 @@ class _BranchSearch:
                 conjunction.unverified or conjunction.negations or conjunction.excluded
             ):
                 return NOTHING
-            context = context._replace(vary=True)
+            context = msgspec.structs.replace(context, vary=True)
         places = [
             goal.pointer or "/"
             for goal in conjunction.goals
@@ -587,6 +590,10 @@ class _ContainerBuilder:
     ) -> None:
         self.builder, self.conjunction, self.context = builder, conjunction, context
         self.values_before = builder.values_made
+        self.begin()
+
+    def begin(self) -> None:
+        """Start with no members."""
 
     def share(self, remaining: int) -> float:
         """Return the allowance of the next of the members that remain."""
@@ -604,17 +611,14 @@ class _ContainerBuilder:
 
 
 class _ArrayBuilder(_ContainerBuilder):
-    def __init__(
-        self, builder: WitnessBuilder, conjunction: Conjunction, context: BuildContext
-    ) -> None:
-        super().__init__(builder, conjunction, context)
-        self.prefix_length = conjunction.prefix_length()
+    def begin(self) -> None:
+        self.prefix_length = self.conjunction.prefix_length()
         self.items: list[Json] = []
         self.identities: set[bytes] = set()
         #: Schemas of `contains` that further elements must meet.
         self.needed = [
             rule.location
-            for rule in conjunction.contains
+            for rule in self.conjunction.contains
             for _ in range(min(rule.minimum, _MADE))
         ]
 
@@ -709,13 +713,10 @@ class _ArrayBuilder(_ContainerBuilder):
 
 
 class _ObjectBuilder(_ContainerBuilder):
-    def __init__(
-        self, builder: WitnessBuilder, conjunction: Conjunction, context: BuildContext
-    ) -> None:
-        super().__init__(builder, conjunction, context)
+    def begin(self) -> None:
         self.members: dict[str, Json] = {}
         self.failed: set[str] = set()
-        self.declared = conjunction.named_members("properties")
+        self.declared = self.conjunction.named_members("properties")
 
     def run(self) -> Json | Nothing:
         conjunction, guide = self.conjunction, self.builder.guide
