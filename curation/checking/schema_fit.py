@@ -33,10 +33,11 @@ from curation.fit.verdict import (
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import as_schema
 from curation.json.named_text import parse_named
+from curation.schema.dialects import DIALECTS
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.sources.readers import Role
 from curation.system.words import command
-from curation.validation.metaschemas import valid_under
+from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
     from curation.checking.engine_evidence import Engines
@@ -257,7 +258,9 @@ def judge_schema(
         return fit
     broken = _broken(schema)
     invalid = "" if _LEADS_OUT in broken else broken
-    if not (invalid or isinstance(value, bool) or valid_under(value)):
+    # The newest drafts are asked in the least time.
+    drafts = reversed(DIALECTS)
+    if not (invalid or any(is_valid(value, draft) for draft in drafts)):
         invalid = "no draft since draft-04 accepts it"
     if invalid:
         hint = f"run {command('check', file.name)}"

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from curation.core.json_types import Json
 from curation.fit.decoding import Codec
 from curation.fit.edits import Claim, Sites
-from curation.fit.equal_edits import restored, tidied
+from curation.fit.equal_edits import has_exclusive_branches, restored, tidied
 from curation.fit.positions import Position, positions
 from curation.fit.profile import Effect, Profile
 from curation.fit.rewrites import COUPLED, EXACT, NORMALISED, SAFE, UNSAFE, Rewrite
@@ -29,7 +29,7 @@ from curation.fit.sketch import sketched
 from curation.fit.verdict import FAILING, FitFinding, judge_fit, verdict_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
-from curation.json.pointer import Tokens, pointer
+from curation.json.pointer import Tokens, at, pointer
 from curation.references.gathering import gathered
 from curation.relation.comparer import PROOF_SECONDS, VALUE_SECONDS, Comparer, text_of
 from curation.relation.questions import AlgebraAnswer
@@ -385,6 +385,10 @@ class Rewriting(msgspec.Struct, dict=True):
             is_open = not self.may_close and candidate.name in _MAKING_OBJECTS
             is_clear = not is_open or '"anyOf"' not in texts[0].text
             proofs = AlgebraAnswer(first_in_second=is_clear, second_in_first=True)
+        elif candidate.name == EXACT[0].name and all(
+            has_exclusive_branches(at(before, tokens)) for tokens in sites.keywords
+        ):
+            proofs = AlgebraAnswer(first_in_second=True, second_in_first=True)
         elif all(places[tokens].monotone for tokens in edited_places):
             rule = candidate.claim
             names = frozenset().union(*sites.keywords.values())
@@ -392,7 +396,7 @@ class Rewriting(msgspec.Struct, dict=True):
                 rule = None
         is_told = rule is not None and self._may_be_made(candidate, rule)
         is_asked = self.has_algebra and (self.prove or not is_told)
-        if is_asked and texts[0] != texts[1]:
+        if is_asked and not proofs.second_in_first:
             proofs = self.comparer.proofs(*texts, self._within(PROOF_SECONDS))
             self.has_algebra = "no answer within" not in proofs.failure
         claim = _claim(
