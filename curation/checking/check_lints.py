@@ -15,7 +15,7 @@ from curation.checking.report import NOTE, SchemaProblem, problem_at
 from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json import text as jsontext
 from curation.json.pointer import fragment_of, pointer
-from curation.lint.contradictions import TABLES
+from curation.lint.contradictions import TABLES, may_match
 from curation.lint.lint import nearest, plausible
 from curation.references.reachable import applied, taking_part
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
@@ -131,8 +131,13 @@ def property_faults(schema: Schema) -> Iterator[SchemaProblem]:
             where = f"{location.pointer}/properties/additionalProperties"
             code = "keyword-among-properties"
             yield problem_at(where, code, CODES[code])
+        patterns = object_of(location.keywords, "patternProperties")
         for index, name in enumerate(array_of(location.keywords, "required")):
-            is_known = not isinstance(name, str) or name in known
+            is_known = (
+                not isinstance(name, str)
+                or name in known
+                or any(may_match(pattern, name) for pattern in patterns)
+            )
             near = () if is_known else {*slips(str(name))} & names.keys()
             for meant in sorted(near)[:1]:
                 message = f"no property is called `{name}`; did you mean `{meant}`?"
