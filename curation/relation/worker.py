@@ -138,7 +138,9 @@ def _without(
 
     # Recursive schemas are compared first: some the algebra refuses.
     with suppress(*_FAILURES, TypeError):
-        if Induction(small.to_json_schema(), large.to_json_schema(), covers).succeeds():
+        inner: UntypedJson = small.to_json_schema()
+        outer: UntypedJson = large.to_json_schema()
+        if Induction(inner, outer, covers).succeeds():
             return None
     with suppress(jsonschema_rs.canonical.IncompatibleOperands):
         if large.covers(small) == jsonschema_rs.canonical.Containment.YES:
