@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -42,7 +42,6 @@ from curation.validation.metaschemas import is_valid
 if TYPE_CHECKING:
     from curation.checking.engine_evidence import Engines
     from curation.core.json_types import Json
-    from curation.fit.rewriting import Fit
     from curation.relation.comparer import Comparer
     from curation.system.progress import Progress
 
@@ -377,15 +376,18 @@ def _fix(fit: SchemaFit, profile: Profile, comparer: Comparer, left: float) -> F
     late = f"not decided within {SECONDS_EACH:g} s, or {SECONDS_IN_ALL:g} s for all"
     if left <= 0:
         return Fix(sentence=late, is_open=True)
-    result = rewritten(
+    from curation.fit.rewriting import Rewriting  # noqa: PLC0415 - takes time
+
+    result = Rewriting(
         fit.schema,
         profile,
         comparer,
+        allow="any",
         tool=fit.is_tool,
         strict=fit.file.entry.strict,
         prove=False,
         seconds=min(SECONDS_EACH, left),
-    )
+    ).run()
     names = tuple(step.rewrite for step in result.steps)
     if result.fits:
         cost = _COSTS.get(result.claim, result.claim)
@@ -418,48 +420,6 @@ _COSTS: Final = {
     "differs": "differs: accepts fewer values of some kinds, more of others",
     "unknown": "unknown how the values change, so validate answers",
 }
-
-
-def rewritten(  # noqa: PLR0913 - a schema as it is sent, a target, and how far to go
-    schema: CompiledSchema,
-    profile: Profile,
-    comparer: Comparer,
-    *,
-    tool: bool,
-    strict: bool,
-    allow: Literal["safe", "any"] = "any",
-    prove: bool = True,
-    seconds: float,
-) -> Fit:
-    """Return a schema rewritten for a target: by safe steps if they are enough.
-
-    Args:
-        schema: The schema.
-        profile: The target.
-        comparer: Decides how steps change it.
-        tool: Whether it is the schema of a tool's parameters.
-        strict: Whether the request sends it with `strict`.
-        allow: `any` makes unsafe steps where safe ones are not enough.
-        prove: Whether to prove the rules' claims.
-        seconds: The deadline in processor time of each of both searches.
-    """
-    from curation.fit.rewriting import Rewriting  # noqa: PLC0415 - takes time
-
-    ways: list[Literal["safe", "any"]] = ["safe", "any"]
-    for allowed in ways[: ways.index(allow) + 1]:
-        result = Rewriting(
-            schema,
-            profile,
-            comparer,
-            allow=allowed,
-            tool=tool,
-            strict=strict,
-            prove=prove,
-            seconds=seconds,
-        ).run()
-        if result.fits:
-            break
-    return result
 
 
 def _broken(schema: CompiledSchema | Rejected) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -149,7 +149,8 @@ class Rewriting(msgspec.Struct, dict=True):
     profile: Profile
     #: Decides how steps change the schema.
     comparer: Comparer
-    #: `safe` makes only steps after which decoded answers are valid.
+    #: `safe` makes only steps after which decoded answers are valid; `any` makes others
+    #: where those are not enough.
     allow: Literal["safe", "any"] = "safe"
     #: Values of the schema, at least one of them is to be kept; by default some are
     #: looked for when they are needed.
@@ -160,9 +161,12 @@ class Rewriting(msgspec.Struct, dict=True):
     #: Whether to ask for a proof also of claims known by a rule, and for a value that
     #: refutes a claim without proof.
     prove: bool = True
-    #: The deadline in processor time, the comparer's included.
+    #: The deadline in processor time of the search for safe steps, and of the one for
+    #: others, the comparer's included.
     seconds: float = REWRITE_SECONDS
     steps: list[Step] = []
+    #: Whether only safe steps are made so far.
+    is_safe: bool = True
     #: Whether the algebra has an answer in time.
     has_algebra: bool = True
     #: Searches for values that refute a step.
@@ -199,16 +203,13 @@ class Rewriting(msgspec.Struct, dict=True):
         """Return the schema rewritten for the target, as far as that is possible."""
         if self._failing():
             self._port()
-        if self.shaped.dialect is _DIALECT:
-            candidates = (*EXACT, *SAFE, *(UNSAFE if self.allow == "any" else ()))
-            # The result of one rewrite may suit an earlier one in the list.
-            for _ in range(_PASSES):
-                before = len(self.steps)
-                for candidate in candidates:
-                    self._apply(candidate)
-                if len(self.steps) == before:
-                    break
+        self._search((*EXACT, *SAFE))
         failing = self._failing()
+        if failing and self.allow == "any":
+            self.begun = time.thread_time() + self.comparer.spent
+            self.is_safe = False
+            self._search((*EXACT, *SAFE, *UNSAFE))
+            failing = self._failing()
         return Fit(
             target=self.profile.name,
             original=self.original,
@@ -220,6 +221,15 @@ class Rewriting(msgspec.Struct, dict=True):
             ),
             is_late=bool(failing) and self._left() <= 0,
         )
+
+    def _search(self, candidates: Iterable[Rewrite]) -> None:
+        # The result of one rewrite may suit an earlier one in the list.
+        for _ in range(_PASSES if self.shaped.dialect is _DIALECT else 0):
+            before = len(self.steps)
+            for candidate in candidates:
+                self._apply(candidate)
+            if len(self.steps) == before:
+                break
 
     def _left(self) -> float:
         """Return the seconds that are left."""
@@ -336,7 +346,7 @@ class Rewriting(msgspec.Struct, dict=True):
     def _may_be_made(self, candidate: Rewrite, claim: Claim | None) -> bool:
         if candidate.exact:
             return claim is Claim.EQUAL
-        return claim in SAFE_CLAIMS or self.allow == "any"
+        return claim in SAFE_CLAIMS or not self.is_safe
 
     def _normalised(self) -> UntypedJson:
         """Return the canonical form, or the schema itself if none exists."""
