@@ -40,11 +40,6 @@ _SPELLINGS: Final = {
 }
 #: No keyword is spelt so: a namespace's word, or a sentence.
 _NAMESPACED: Final = re.compile(r"^[xX][-_]|^_|[:./ ]|.-")
-#: Words of generators, databases, form libraries and other schema languages, in lower
-#: case without `-` and `_`, to the keywords that they may mean.
-_SYNONYMS: Final = TABLES["synonyms"]
-#: Words for which another keyword does not do.
-_ADVICE: Final = TABLES["advice"]
 #: Words about which nothing is reported: keywords, and by its source each annotation
 #: or keyword that its author knows to be an extension.
 _EXPECTED: Final = KNOWN_KEYWORDS.union(*map(str.split, TABLES["extensions"].values()))
@@ -199,11 +194,13 @@ def _judged(
 ) -> tuple[str, str] | None:
     """Return what is wrong with a word, and its level; None for an extension."""
     value, start, fault = schema[word], f"unknown keyword `{word}`", "warning"
-    if word in _ADVICE:
+    if advice := TABLES["advice"].get(word):
         level = NOTE if word == "discriminator" else fault
-        return f"{start}: {_ADVICE[word]}", level
-    slip = slip_of(word)
-    for keyword in [slip] if slip else _SYNONYMS.get(_plain(word), "").split():
+        return f"{start}: {advice}", level
+    # Words of generators, databases, form libraries and other schema languages, in
+    # lower case without `-` and `_`, have keywords that they may mean.
+    synonyms = TABLES["synonyms"].get(_plain(word), "")
+    for keyword in (slip_of(word) or synonyms).split():
         is_note = keyword in ANNOTATIONS and keyword != "format"
         is_effective = is_note or keyword in dialect.effective | CONTAINERS
         if is_effective and keyword not in schema and _may_hold(keyword, value):

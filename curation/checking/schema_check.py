@@ -51,14 +51,10 @@ def check(schema: GivenSchema | bytes) -> SchemaReport:
             for problem in report.problems:
                 print(problem.pointer, problem.code, problem.message)
     """
-    if isinstance(schema, bytes):
-        content = schema
-    elif isinstance(schema, str):
-        content = schema.encode("utf-8", "surrogatepass")
-    else:
-        content = text_of_schema(schema).encode()
+    if not isinstance(schema, bytes):
+        schema = text_of_schema(schema).encode("utf-8", "surrogatepass")
     with SchemaChecker() as checker:
-        return checker.check(content)
+        return checker.check(schema)
 
 
 class SchemaChecker:
