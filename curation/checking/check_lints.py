@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 
 import jsonschema_rs
 
-from curation.checking.report import NOTE, SchemaProblem, problem_at
+from curation.checking.report import NOTE, SchemaProblem
 from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json import text as jsontext
 from curation.json.pointer import fragment_of, pointer
@@ -81,7 +81,7 @@ def refused_values(schema: Schema) -> Iterator[SchemaProblem]:
 
     for at, message in sorted(errors(range(len(cases))).items()):
         tokens, code, member, _ = cases[at]
-        yield problem_at(
+        yield SchemaProblem(
             f"{pointer(tokens)}/{member}", code, f"{CODES[code]}: {message}"
         )
 
@@ -101,7 +101,7 @@ def enum_faults(schema: Schema) -> Iterator[SchemaProblem]:
     for location in taking_part(schema.value, schema.dialect):
         values, enum = location.keywords.get("enum"), f"{location.pointer}/enum"
         if values == []:
-            yield problem_at(enum, "enum-values", "an empty `enum` accepts nothing")
+            yield SchemaProblem(enum, "enum-values", "an empty `enum` accepts nothing")
         values, texts = array_of(location.keywords, "enum"), set()
         if {*map(type, values)} <= {str} and len({*map(str, values)}) == len(values):
             continue
@@ -109,7 +109,7 @@ def enum_faults(schema: Schema) -> Iterator[SchemaProblem]:
             text = jsontext.canonical(value)
             if text in texts:
                 message = f"the value is in the `enum` already: {text.decode()}"
-                yield problem_at(f"{enum}/{index}", "enum-values", message)
+                yield SchemaProblem(f"{enum}/{index}", "enum-values", message)
             texts.add(text)
 
 
@@ -125,7 +125,7 @@ def property_faults(schema: Schema) -> Iterator[SchemaProblem]:
         if names.get("additionalProperties") is False:
             where = f"{location.pointer}/properties/additionalProperties"
             code = "keyword-among-properties"
-            yield problem_at(where, code, CODES[code])
+            yield SchemaProblem(where, code, CODES[code])
         patterns = object_of(location.keywords, "patternProperties")
         for index, name in enumerate(array_of(location.keywords, "required")):
             is_known = (
@@ -137,7 +137,7 @@ def property_faults(schema: Schema) -> Iterator[SchemaProblem]:
             for meant in sorted(near)[:1]:
                 message = f"no property is called `{name}`; did you mean `{meant}`?"
                 where = f"{location.pointer}/required/{index}"
-                yield problem_at(where, "required-misspelt", message)
+                yield SchemaProblem(where, "required-misspelt", message)
 
 
 def unused_definitions(schema: Schema) -> Iterator[SchemaProblem]:
@@ -149,7 +149,9 @@ def unused_definitions(schema: Schema) -> Iterator[SchemaProblem]:
     for keyword in sorted(CONTAINERS) if entered - {()} else ():
         for name in object_of(root, keyword):
             if (keyword, name) not in entered:
-                yield problem_at(pointer((keyword, name)), UNUSED, CODES[UNUSED], NOTE)
+                yield SchemaProblem(
+                    pointer((keyword, name)), UNUSED, CODES[UNUSED], NOTE
+                )
 
 
 def unknown_words(schema: Schema) -> Iterator[SchemaProblem]:
@@ -177,7 +179,7 @@ def unknown_words(schema: Schema) -> Iterator[SchemaProblem]:
                 if judged := _judged(word, keywords, schema.dialect):
                     message, level = judged
                     where = pointer((*location.tokens, word))
-                    yield problem_at(where, "unknown-keyword", message, level)
+                    yield SchemaProblem(where, "unknown-keyword", message, level)
 
 
 def slip_of(word: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.checking.problems import placed_in_text
-from curation.checking.report import NOTE, SchemaProblem, problem_at
+from curation.checking.report import NOTE, SchemaProblem
 from curation.checking.schema_files import (
     SchemaFile,
     why_in_words,
@@ -172,9 +172,9 @@ class SchemaFit(msgspec.Struct, kw_only=True):
     def problems(self) -> tuple[SchemaProblem, ...]:
         """Return the findings of all targets at their positions in the file."""
         if self.fault:
-            return (problem_at("", "fault", self.fault, "error"),)
+            return (SchemaProblem("", "fault", self.fault, "error"),)
         problems = [
-            problem_at(
+            SchemaProblem(
                 finding.pointer,
                 f"{target}/{finding.rule}",
                 f"{finding.sentence} ({cited(finding)})",
@@ -185,7 +185,7 @@ class SchemaFit(msgspec.Struct, kw_only=True):
         ]
         for target, fix in self.fixes.items():
             code = f"{target}/{fix.outcome.partition(' ')[0]}"
-            problems.append(problem_at("", code, fix.sentence, NOTE))
+            problems.append(SchemaProblem("", code, fix.sentence, NOTE))
         return self.file.placed(placed_in_text(problems, self.file.content))
 
 
