@@ -11,11 +11,14 @@ import json
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
+from curation.core.json_types import Json
 from curation.json.pointer import at, tokens_of_fragment
 from curation.schema.subschemas import without
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Keywords with which the other parts of a schema cannot be judged one by one.
 _SCOPED: Final = ('"$dynamicRef"', '"$recursiveRef"', '"$id"', '"unevaluated')
@@ -30,27 +33,19 @@ _IN_PARTS: Final = (
 _MAX_PAIRS: Final = 200
 
 
-class Induction:
-    """A proof that every value of the inner schema is one of the outer schema."""
+class Induction(msgspec.Struct):
+    """A proof that every value of a canonical schema is one of another."""
 
-    def __init__(
-        self, inner: Json, outer: Json, covers: Callable[[Json, Json], bool]
-    ) -> None:
-        """Prepare the proof.
-
-        Args:
-            inner: A canonical schema.
-            outer: Another one in the same dialect.
-            covers: Whether every value of the first of two schemas without references
-                is one of the second.
-        """
-        self.inner = inner
-        self.outer = outer
-        self.covers = covers
-        #: Pairs of schemas whose implication is assumed of smaller values.
-        self.assumed: dict[str, tuple[Json, Json]] = {}
-        #: Those that are not proven, by their JSON text.
-        self.refuted: set[str] = set()
+    inner: Json
+    #: The other one, in the same dialect.
+    outer: Json
+    #: Whether every value of the first of two schemas without references is one of the
+    #: second.
+    covers: Callable[[Json, Json], bool]
+    #: Pairs of schemas whose implication is assumed of smaller values.
+    assumed: dict[str, tuple[Json, Json]] = {}
+    #: Those that are not proven, by their JSON text.
+    refuted: set[str] = set()
 
     def succeeds(self) -> bool:
         """Return whether the proof succeeds."""
