@@ -6,7 +6,7 @@ import json
 from typing import NamedTuple
 
 from curation.fit.profile import load_profile, provider_names
-from curation.fit.verdict import FAILING, Verdict, judge_fit, verdict_of
+from curation.fit.verdict import Verdict, causes_of, judge_fit, verdict_of
 
 
 class RecordFit(NamedTuple):
@@ -28,10 +28,12 @@ def record_fit(text: str) -> RecordFit:
     schema = json.loads(text)
     fits, but_for = [], []
     for name in provider_names():
-        findings = judge_fit(schema, load_profile(name))
-        causes = {finding.cause for finding in findings if finding.effect in FAILING}
+        profile = load_profile(name)
+        causes = causes_of(schema, profile)
         if len(causes) == 1:
-            but_for.append(f"{name}: {causes.pop()}")
-        elif verdict_of(findings) in (Verdict.ACCEPTED, Verdict.IN_PART):
-            fits.append(name)
+            but_for += [f"{name}: {cause}" for cause in causes]
+        if not causes:
+            verdict = verdict_of(judge_fit(schema, profile))
+            if verdict in (Verdict.ACCEPTED, Verdict.IN_PART):
+                fits.append(name)
     return RecordFit(tuple(fits), tuple(but_for))

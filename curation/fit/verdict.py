@@ -43,9 +43,8 @@ class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cause(self) -> str:
-        """The keyword, if one is refused wherever it is, otherwise the rule."""
-        is_keyword = self.keyword and self.rule.endswith("keyword")
-        return f"`{self.keyword}`" if is_keyword else self.rule
+        """What `causes_of` calls it."""
+        return _cause(self.rule, self.keyword)
 
     @property
     def site(self) -> Tokens:
@@ -89,6 +88,27 @@ def verdict_of(findings: Iterable[FitFinding]) -> Verdict:
     if Effect.UNKNOWN in effects:
         return Verdict.UNKNOWN
     return Verdict.IN_PART if Effect.IGNORED in effects else Verdict.ACCEPTED
+
+
+def _cause(rule: str, keyword: str) -> str:
+    """Return the keyword, if one is refused wherever it is, otherwise the rule."""
+    return f"`{keyword}`" if keyword and rule.endswith("keyword") else rule
+
+
+def causes_of(schema: Json, profile: Profile) -> set[str]:
+    """Return causes for which a target rejects the schema of an answer.
+
+    After the second one the search ends.
+    """
+    scan = scan_of(schema)
+    if scan is None:
+        return {NOT_A_SCHEMA.rule}
+    causes: set[str] = set()
+    for rule in profile.rules_for(tool=False, strict=False):
+        if rule.effect in FAILING and len(causes) <= 1:
+            matches = _found_by(scan, rule)
+            causes.update(_cause(rule.check, match.keyword) for match in matches)
+    return causes
 
 
 def is_sendable(findings: Iterable[FitFinding]) -> bool:

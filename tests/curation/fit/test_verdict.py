@@ -26,6 +26,7 @@ from curation.fit.verdict import (
     UNDOCUMENTED,
     Tool,
     Verdict,
+    causes_of,
     is_sendable,
     judge_fit,
     judge_name,
@@ -41,7 +42,7 @@ from tests.tables import table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
     from curation.schema.dialects import Dialect
     from curation.schema.subschemas import SchemaLocation
 
@@ -362,6 +363,9 @@ def test_one_rule_in_the_way_is_named_and_several_are_not() -> None:
     two = record_fit(json.dumps(_OPEN | {"maxProperties": 3}))
     assert not [it for it in two.fits_but_for if it.startswith("openai-strict")]
     assert "openai-strict" not in two.fits
+    third: Json = {"type": "object", "properties": {"a": {"not": {}}}}
+    causes = causes_of(third, load_profile("openai-strict"))
+    assert causes == {"open-object", "optional-property"}
     ignored = record_fit('{"type": "string", "pattern": "a"}')
     assert "gemini" in ignored.fits
 
