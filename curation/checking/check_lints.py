@@ -11,11 +11,11 @@ from urllib.parse import urljoin
 
 import jsonschema_rs
 
-from curation.checking.report import NOTE, SchemaProblem, problem_at
+from curation.checking.report import NOTE, SchemaProblem
 from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json import text as jsontext
 from curation.json.pointer import fragment_of, pointer
-from curation.lint.contradictions import TABLES
+from curation.lint.contradictions import TABLES, may_match
 from curation.lint.lint import nearest, plausible
 from curation.references.reachable import applied, taking_part
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
@@ -40,11 +40,6 @@ _SPELLINGS: Final = {
 }
 #: No keyword is spelt so: a namespace's word, or a sentence.
 _NAMESPACED: Final = re.compile(r"^[xX][-_]|^_|[:./ ]|.-")
-#: Words of generators, databases, form libraries and other schema languages, in lower
-#: case without `-` and `_`, to the keywords that they may mean.
-_SYNONYMS: Final = TABLES["synonyms"]
-#: Words for which another keyword does not do.
-_ADVICE: Final = TABLES["advice"]
 #: Words about which nothing is reported: keywords, and by its source each annotation
 #: or keyword that its author knows to be an extension.
 _EXPECTED: Final = KNOWN_KEYWORDS.union(*map(str.split, TABLES["extensions"].values()))
@@ -86,7 +81,7 @@ def refused_values(schema: Schema) -> Iterator[SchemaProblem]:
 
     for at, message in sorted(errors(range(len(cases))).items()):
         tokens, code, member, _ = cases[at]
-        yield problem_at(
+        yield SchemaProblem(
             f"{pointer(tokens)}/{member}", code, f"{CODES[code]}: {message}"
         )
 
@@ -106,7 +101,7 @@ def enum_faults(schema: Schema) -> Iterator[SchemaProblem]:
     for location in taking_part(schema.value, schema.dialect):
         values, enum = location.keywords.get("enum"), f"{location.pointer}/enum"
         if values == []:
-            yield problem_at(enum, "enum-values", "an empty `enum` accepts nothing")
+            yield SchemaProblem(enum, "enum-values", "an empty `enum` accepts nothing")
         values, texts = array_of(location.keywords, "enum"), set()
         if {*map(type, values)} <= {str} and len({*map(str, values)}) == len(values):
             continue
@@ -114,7 +109,7 @@ def enum_faults(schema: Schema) -> Iterator[SchemaProblem]:
             text = jsontext.canonical(value)
             if text in texts:
                 message = f"the value is in the `enum` already: {text.decode()}"
-                yield problem_at(f"{enum}/{index}", "enum-values", message)
+                yield SchemaProblem(f"{enum}/{index}", "enum-values", message)
             texts.add(text)
 
 
@@ -130,14 +125,19 @@ def property_faults(schema: Schema) -> Iterator[SchemaProblem]:
         if names.get("additionalProperties") is False:
             where = f"{location.pointer}/properties/additionalProperties"
             code = "keyword-among-properties"
-            yield problem_at(where, code, CODES[code])
+            yield SchemaProblem(where, code, CODES[code])
+        patterns = object_of(location.keywords, "patternProperties")
         for index, name in enumerate(array_of(location.keywords, "required")):
-            is_known = not isinstance(name, str) or name in known
+            is_known = (
+                not isinstance(name, str)
+                or name in known
+                or any(may_match(pattern, name) for pattern in patterns)
+            )
             near = () if is_known else {*slips(str(name))} & names.keys()
             for meant in sorted(near)[:1]:
                 message = f"no property is called `{name}`; did you mean `{meant}`?"
                 where = f"{location.pointer}/required/{index}"
-                yield problem_at(where, "required-misspelt", message)
+                yield SchemaProblem(where, "required-misspelt", message)
 
 
 def unused_definitions(schema: Schema) -> Iterator[SchemaProblem]:
@@ -149,7 +149,9 @@ def unused_definitions(schema: Schema) -> Iterator[SchemaProblem]:
     for keyword in sorted(CONTAINERS) if entered - {()} else ():
         for name in object_of(root, keyword):
             if (keyword, name) not in entered:
-                yield problem_at(pointer((keyword, name)), UNUSED, CODES[UNUSED], NOTE)
+                yield SchemaProblem(
+                    pointer((keyword, name)), UNUSED, CODES[UNUSED], NOTE
+                )
 
 
 def unknown_words(schema: Schema) -> Iterator[SchemaProblem]:
@@ -177,7 +179,7 @@ def unknown_words(schema: Schema) -> Iterator[SchemaProblem]:
                 if judged := _judged(word, keywords, schema.dialect):
                     message, level = judged
                     where = pointer((*location.tokens, word))
-                    yield problem_at(where, "unknown-keyword", message, level)
+                    yield SchemaProblem(where, "unknown-keyword", message, level)
 
 
 def slip_of(word: str) -> str:
@@ -194,11 +196,13 @@ def _judged(
 ) -> tuple[str, str] | None:
     """Return what is wrong with a word, and its level; None for an extension."""
     value, start, fault = schema[word], f"unknown keyword `{word}`", "warning"
-    if word in _ADVICE:
+    if advice := TABLES["advice"].get(word):
         level = NOTE if word == "discriminator" else fault
-        return f"{start}: {_ADVICE[word]}", level
-    slip = slip_of(word)
-    for keyword in [slip] if slip else _SYNONYMS.get(_plain(word), "").split():
+        return f"{start}: {advice}", level
+    # Words of generators, databases, form libraries and other schema languages, in
+    # lower case without `-` and `_`, have keywords that they may mean.
+    synonyms = TABLES["synonyms"].get(_plain(word), "")
+    for keyword in (slip_of(word) or synonyms).split():
         is_note = keyword in ANNOTATIONS and keyword != "format"
         is_effective = is_note or keyword in dialect.effective | CONTAINERS
         if is_effective and keyword not in schema and _may_hold(keyword, value):

@@ -25,7 +25,6 @@ from curation.checking.report import (
     CheckQuestion,
     SchemaProblem,
     SchemaReport,
-    problem_at,
 )
 from curation.checking.syntax import syntax_fault
 from curation.core.documents import (
@@ -114,7 +113,7 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
     document = read(raw, rule_set("clean"))
     if isinstance(document, Rejected):
         message, line, column = syntax_fault(content, document)
-        problem = problem_at("", document.reason, message, "error")
+        problem = SchemaProblem("", document.reason, message, "error")
         placed = msgspec.structs.replace(problem, line=line, column=column)
         return SchemaReport(problems=(placed,))
     parts, problems = parts_of(document.schema)
@@ -140,7 +139,7 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
     if isinstance(written, bool):
         return SchemaReport(valid_under=valid)
     if why := _why_instance(written):
-        problem = problem_at("", Reason.NOT_A_SCHEMA, why, "error")
+        problem = SchemaProblem("", Reason.NOT_A_SCHEMA, why, "error")
         return SchemaReport(problems=(problem,))
     rules = rule_set("clean").rules
     document, rejected_by = _through(rules, document, Context(library=library))
@@ -209,7 +208,9 @@ def _rejection(rejected: Rejected) -> SchemaProblem:
     message = f"{reason.explanation}: {detail}" if detail else reason.explanation
     if detail and reason in _PLAIN:
         message = detail
-    return problem_at(rejected.pointer, reason, message, NOTE if is_remote else "error")
+    return SchemaProblem(
+        rejected.pointer, reason, message, NOTE if is_remote else "error"
+    )
 
 
 def _edit(change: Change, summaries: Mapping[str, str]) -> SchemaProblem:
@@ -222,7 +223,7 @@ def _edit(change: Change, summaries: Mapping[str, str]) -> SchemaProblem:
     why = change.note or summaries.get(change.rule, "")
     undeclared = change.before == ABSENT and change.pointer == "/$schema"
     level = NOTE if undeclared else "warning"
-    return problem_at(change.pointer, change.rule, f"{edit} ({why})", level)
+    return SchemaProblem(change.pointer, change.rule, f"{edit} ({why})", level)
 
 
 def _through(
@@ -338,7 +339,7 @@ def _faulty_lints(
         if tokens:
             pointers.add(lint.pointer)
             meaning = _named_meaning(lint.code, tokens, schema) or meaning
-        yield problem_at(lint.pointer, lint.code, meaning)
+        yield SchemaProblem(lint.pointer, lint.code, meaning)
 
 
 def _named_meaning(code: str, tokens: Tokens, schema: Schema) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from curation.checking.report import SchemaProblem, problem_at
+from curation.checking.report import SchemaProblem
 from curation.core.documents import Reason
 from curation.json.pointer import (
     Tokens,
@@ -101,7 +101,7 @@ def _name_fault(name: str, names: Collection[str]) -> str:
 
 
 def _error(tokens: Tokens, code: str, message: str) -> SchemaProblem:
-    return problem_at(pointer(tokens), code, message, "error")
+    return SchemaProblem(pointer(tokens), code, message, "error")
 
 
 def _target(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -63,18 +63,17 @@ def placed_in_text(
     return tuple(placed)
 
 
-#: The name of each file, and its problems.
-NamedProblems: TypeAlias = Sequence[tuple[str, Sequence[SchemaProblem]]]
-
-
 #: Characters of a message.
 _SHOWN = 1_000
 
 
-def print_annotations(files: NamedProblems) -> None:
+def print_annotations(files: Iterable[tuple[str, Sequence[SchemaProblem]]]) -> None:
     """Print GitHub's workflow commands, one line a problem.
 
     GitHub shows them next to the lines of a change.
+
+    Args:
+        files: The name of each file, and its problems.
     """
     cwd = Path.cwd()
     for name, problems in files:

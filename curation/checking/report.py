@@ -19,29 +19,23 @@ class CheckQuestion(msgspec.Struct, frozen=True, kw_only=True):
     base_uri: str | None = None
 
 
-class SchemaProblem(msgspec.Struct, frozen=True, kw_only=True):
+class SchemaProblem(msgspec.Struct, frozen=True):
     """One problem of a schema."""
 
-    #: `error` where a build would drop the schema, otherwise `warning`; `note` of
-    #: fault: a reference to the web, which is not followed.
-    level: str
     #: JSON pointer of the schema location; empty for the root.
     pointer: str
-    #: Where that is in the text, or the innermost value on the way there; from 1.
-    line: int = 1
-    column: int = 1
     #: A reject reason, the name of a rule, or a lint code.
     code: str
     message: str
+    #: `error` where a build would drop the schema, otherwise `warning`; `note` of
+    #: fault: a reference to the web, which is not followed.
+    level: str = "warning"
+    #: Where the pointer is in the text, or the innermost value on the way there; from
+    #: 1.
+    line: int = 1
+    column: int = 1
     #: The file that it is in, if that is another than the checked one.
     file: str = ""
-
-
-def problem_at(
-    pointer: str, code: str, message: str, level: str = "warning"
-) -> SchemaProblem:
-    """Return a problem whose line is not known yet."""
-    return SchemaProblem(level=level, pointer=pointer, code=code, message=message)
 
 
 class SchemaReport(msgspec.Struct, frozen=True, kw_only=True):

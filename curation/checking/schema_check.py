@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from curation.checking.problems import placed_in_text
-from curation.checking.report import CheckQuestion, SchemaReport, problem_at
+from curation.checking.report import CheckQuestion, SchemaProblem, SchemaReport
 from curation.core.documents import Reason
 from curation.core.json_types import GivenSchema, Json
 from curation.json.text import text_of_schema
@@ -51,14 +51,10 @@ def check(schema: GivenSchema | bytes) -> SchemaReport:
             for problem in report.problems:
                 print(problem.pointer, problem.code, problem.message)
     """
-    if isinstance(schema, bytes):
-        content = schema
-    elif isinstance(schema, str):
-        content = schema.encode("utf-8", "surrogatepass")
-    else:
-        content = text_of_schema(schema).encode()
+    if not isinstance(schema, bytes):
+        schema = text_of_schema(schema).encode("utf-8", "surrogatepass")
     with SchemaChecker() as checker:
-        return checker.check(content)
+        return checker.check(schema)
 
 
 class SchemaChecker:
@@ -117,6 +113,6 @@ class SchemaChecker:
         if result.ending is not Ending.OK:
             code, meaning = _REASONS.get(result.ending, _CRASHED)
             message = f"{meaning}: {result.detail}" if result.detail else meaning
-            return SchemaReport(problems=(problem_at("", code, message, "error"),))
+            return SchemaReport(problems=(SchemaProblem("", code, message, "error"),))
         report = result.answer_as(SchemaReport)
         return replace(report, problems=placed_in_text(report.problems, content))

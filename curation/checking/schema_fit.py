@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from curation.checking.problems import placed_in_text
-from curation.checking.report import NOTE, SchemaProblem, problem_at
+from curation.checking.report import NOTE, SchemaProblem
 from curation.checking.schema_files import (
     SchemaFile,
     why_in_words,
@@ -33,15 +33,15 @@ from curation.fit.verdict import (
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import as_schema
 from curation.json.named_text import parse_named
+from curation.schema.dialects import DIALECTS
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.sources.readers import Role
 from curation.system.words import command
-from curation.validation.metaschemas import valid_under
+from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
     from curation.checking.engine_evidence import Engines
     from curation.core.json_types import Json
-    from curation.fit.rewriting import Fit
     from curation.relation.comparer import Comparer
     from curation.system.progress import Progress
 
@@ -172,9 +172,9 @@ class SchemaFit(msgspec.Struct, kw_only=True):
     def problems(self) -> tuple[SchemaProblem, ...]:
         """Return the findings of all targets at their positions in the file."""
         if self.fault:
-            return (problem_at("", "fault", self.fault, "error"),)
+            return (SchemaProblem("", "fault", self.fault, "error"),)
         problems = [
-            problem_at(
+            SchemaProblem(
                 finding.pointer,
                 f"{target}/{finding.rule}",
                 f"{finding.sentence} ({cited(finding)})",
@@ -185,7 +185,7 @@ class SchemaFit(msgspec.Struct, kw_only=True):
         ]
         for target, fix in self.fixes.items():
             code = f"{target}/{fix.outcome.partition(' ')[0]}"
-            problems.append(problem_at("", code, fix.sentence, NOTE))
+            problems.append(SchemaProblem("", code, fix.sentence, NOTE))
         return self.file.placed(placed_in_text(problems, self.file.content))
 
 
@@ -257,7 +257,9 @@ def judge_schema(
         return fit
     broken = _broken(schema)
     invalid = "" if _LEADS_OUT in broken else broken
-    if not (invalid or isinstance(value, bool) or valid_under(value)):
+    # The newest drafts are asked in the least time.
+    drafts = reversed(DIALECTS)
+    if not (invalid or any(is_valid(value, draft) for draft in drafts)):
         invalid = "no draft since draft-04 accepts it"
     if invalid:
         hint = f"run {command('check', file.name)}"
@@ -374,15 +376,18 @@ def _fix(fit: SchemaFit, profile: Profile, comparer: Comparer, left: float) -> F
     late = f"not decided within {SECONDS_EACH:g} s, or {SECONDS_IN_ALL:g} s for all"
     if left <= 0:
         return Fix(sentence=late, is_open=True)
-    result = rewritten(
+    from curation.fit.rewriting import Rewriting  # noqa: PLC0415 - takes time
+
+    result = Rewriting(
         fit.schema,
         profile,
         comparer,
+        allow="any",
         tool=fit.is_tool,
         strict=fit.file.entry.strict,
         prove=False,
         seconds=min(SECONDS_EACH, left),
-    )
+    ).run()
     names = tuple(step.rewrite for step in result.steps)
     if result.fits:
         cost = _COSTS.get(result.claim, result.claim)
@@ -415,48 +420,6 @@ _COSTS: Final = {
     "differs": "differs: accepts fewer values of some kinds, more of others",
     "unknown": "unknown how the values change, so validate answers",
 }
-
-
-def rewritten(  # noqa: PLR0913 - a schema as it is sent, a target, and how far to go
-    schema: CompiledSchema,
-    profile: Profile,
-    comparer: Comparer,
-    *,
-    tool: bool,
-    strict: bool,
-    allow: Literal["safe", "any"] = "any",
-    prove: bool = True,
-    seconds: float,
-) -> Fit:
-    """Return a schema rewritten for a target: by safe steps if they are enough.
-
-    Args:
-        schema: The schema.
-        profile: The target.
-        comparer: Decides how steps change it.
-        tool: Whether it is the schema of a tool's parameters.
-        strict: Whether the request sends it with `strict`.
-        allow: `any` makes unsafe steps where safe ones are not enough.
-        prove: Whether to prove the rules' claims.
-        seconds: The deadline in processor time of each of both searches.
-    """
-    from curation.fit.rewriting import Rewriting  # noqa: PLC0415 - takes time
-
-    ways: list[Literal["safe", "any"]] = ["safe", "any"]
-    for allowed in ways[: ways.index(allow) + 1]:
-        result = Rewriting(
-            schema,
-            profile,
-            comparer,
-            allow=allowed,
-            tool=tool,
-            strict=strict,
-            prove=prove,
-            seconds=seconds,
-        ).run()
-        if result.fits:
-            break
-    return result
 
 
 def _broken(schema: CompiledSchema | Rejected) -> str:

@@ -63,7 +63,8 @@ def _not_json(text: str, detail: str, line: int, column: int) -> str:
     if detail.startswith(_AS_YAML):
         if after.startswith("\t"):
             return "not valid YAML: a tab cannot indent"
-        return f"not valid YAML: {detail.removeprefix(_AS_YAML)}"
+        detail = detail.removeprefix(_AS_YAML)
+        return detail if detail.startswith("several") else f"not valid YAML: {detail}"
     if detail.endswith(_NO_NUMBER):
         return f"not valid JSON: {detail.removesuffix(_NO_NUMBER)}"
     return f"not valid JSON: {_cause(after.lstrip(), detail)}"

@@ -203,12 +203,12 @@ def _rewrite(
     files: Sequence[SchemaFile], targets: Sequence[Profile], options: RewriteOptions
 ) -> None:
     from curation.checking.schema_files import read_schema_files
-    from curation.checking.schema_fit import EXIT_CODES, rewritten
+    from curation.checking.schema_fit import EXIT_CODES
     from curation.core.documents import Rejected
     from curation.fit.answers import decode, read_schema
     from curation.fit.profile import TargetKind
     from curation.fit.rest import rest_of
-    from curation.fit.rewriting import REWRITE_SECONDS
+    from curation.fit.rewriting import Rewriting
     from curation.fit.verdict import Verdict
     from curation.json.line_diff import line_diff
     from curation.json.text import parse, write
@@ -230,15 +230,14 @@ def _rewrite(
     file = sent[0]
     text = file.schema_text()
     with Comparer(forked=True) as comparer:
-        result = rewritten(
+        result = Rewriting(
             read_schema(text, ""),
             targets[0],
             comparer,
             tool=file.entry.role is Role.TOOL,
             strict=file.entry.strict,
             allow="safe" if options.only is Allowed.SAFE else "any",
-            seconds=REWRITE_SECONDS,
-        )
+        ).run()
     if options.decode is None:
         _print_rewrite(result)
     else:

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from enum import StrEnum
-from uuid import NAMESPACE_URL, uuid5
 
 #: The ten configs, in the order in which the first of equal records survives.
 CONFIGS = (
@@ -164,12 +163,7 @@ METADATA_KEY = "csbdata.canary"
 #: manifest and the metadata of every parquet file, never inside a schema. To look for
 #: the benchmark in training data or in completions is to look for one string
 #: (Srivastava et al., 2022, "Beyond the Imitation Game", section on canaries).
-CANARY = str(
-    uuid5(
-        uuid5(NAMESPACE_URL, "https://arxiv.org/abs/2501.10868"),
-        "JSONSchemaBench data 2",
-    )
-)
+CANARY = "e54f9183-e95c-51ed-a938-f7ee984592f7"
 
 
 class InstanceKind(StrEnum):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.fit.edits import DIALECT, Keywords, SchemaObject, Sites, asserting
 from curation.fit.narrowing import without_false
-from curation.fit.scan import properties_of, required_of
+from curation.fit.scan import enumerated, properties_of, required_of, types_of
 from curation.fit.shapes import SHAPE
 from curation.instances.constraints.keyword_values import KNOWN_FORMATS
 from curation.json.pointer import Tokens, at, fragment_of, tokens_of_fragment
@@ -31,6 +31,30 @@ def one_of_as_any_of(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     return {
         "anyOf" if name == "oneOf" else name: value for name, value in schema.items()
     }
+
+
+def has_exclusive_branches(schema: UntypedJson) -> bool:
+    """Return whether the constants, or else the types, of all `oneOf` branches differ.
+
+    Example:
+        >>> has_exclusive_branches({"oneOf": [{"const": 1}, {"enum": [2, 3]}]})
+        True
+    """
+    branches = [
+        branch if isinstance(branch, dict) else {} for branch in schema["oneOf"]
+    ]
+    constants = [
+        {identity(value) for _, values in enumerated(branch) for value in values}
+        for branch in branches
+    ]
+    types = [
+        {"number" if name == "integer" else name for name in types_of(branch)}
+        for branch in branches
+    ]
+    return any(
+        all(groups) and sum(map(len, groups)) == len(set().union(*groups))
+        for groups in (constants, types)
+    )
 
 
 def implied_keyword_dropped(schema: SchemaObject, keywords: Keywords) -> SchemaObject:

@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from curation.core.json_types import Json, UntypedJson
+from curation.core.json_types import UntypedJson
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.system.registry import closest_names
@@ -87,7 +87,9 @@ class Strict(StrEnum):
     """Every schema: the target is requests with `strict`."""
 
 
-class ProfileSource(msgspec.Struct, frozen=True, kw_only=True):
+class ProfileSource(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
+):
     """The source of a rule."""
 
     #: The page, or the library with its version.
@@ -98,7 +100,9 @@ class ProfileSource(msgspec.Struct, frozen=True, kw_only=True):
     url: str = ""
 
 
-class ProfileRule(msgspec.Struct, frozen=True, kw_only=True):
+class ProfileRule(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
+):
     """One fact about a target: a check, its parameters, the effect and the source."""
 
     #: A name in `PARAMETERS`, which is also the rule of a finding.
@@ -124,7 +128,7 @@ class ProfileRule(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-class Profile(msgspec.Struct, frozen=True, kw_only=True):
+class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one target does with schemas, on one day."""
 
     name: str
@@ -341,34 +345,12 @@ def read_profile(path: Path) -> Profile:
     except (ValueError, RecursionError) as error:
         raise BadData(f"not TOML: {error}", str(path)) from error
     try:
-        for problem in _problems(tables):
-            raise BadData(problem, str(path))
         profile = msgspec.convert(tables, Profile)
         for problem in () if profile.extends else _faults(profile):
             raise BadData(problem, str(path))
     except msgspec.ValidationError as error:
         raise BadData(str(error), str(path)) from error
     return profile
-
-
-def _problems(tables: Mapping[str, Json]) -> Iterator[str]:
-    """Yield unknown keys of a profile, with suggestions."""
-    yield from _unknown_keys(tables, Profile, "")
-    for part, struct in (("sources", ProfileSource), ("rules", ProfileRule)):
-        inner = tables.get(part)
-        elements = enumerate(inner) if isinstance(inner, list) else ()
-        for key, table in inner.items() if isinstance(inner, dict) else elements:
-            if isinstance(table, dict):
-                yield from _unknown_keys(table, struct, f" in {part}[{key}]")
-
-
-def _unknown_keys(
-    table: Mapping[str, Json], struct: type[msgspec.Struct], where: str
-) -> Iterator[str]:
-    fields = struct.__struct_fields__
-    for key in table:
-        if key not in fields:
-            yield f"unknown key {key!r}{where}{_meant(key, fields)}"
 
 
 def _meant(name: str, names: tuple[str, ...] | frozenset[str]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from curation.core.json_types import Json
 from curation.fit.decoding import Codec
 from curation.fit.edits import Claim, Sites
-from curation.fit.equal_edits import restored, tidied
+from curation.fit.equal_edits import has_exclusive_branches, restored, tidied
 from curation.fit.positions import Position, positions
 from curation.fit.profile import Effect, Profile
 from curation.fit.rewrites import COUPLED, EXACT, NORMALISED, SAFE, UNSAFE, Rewrite
@@ -29,7 +29,7 @@ from curation.fit.sketch import sketched
 from curation.fit.verdict import FAILING, FitFinding, judge_fit, verdict_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
-from curation.json.pointer import Tokens, pointer
+from curation.json.pointer import Tokens, at, pointer
 from curation.references.gathering import gathered
 from curation.relation.comparer import PROOF_SECONDS, VALUE_SECONDS, Comparer, text_of
 from curation.relation.questions import AlgebraAnswer
@@ -149,7 +149,8 @@ class Rewriting(msgspec.Struct, dict=True):
     profile: Profile
     #: Decides how steps change the schema.
     comparer: Comparer
-    #: `safe` makes only steps after which decoded answers are valid.
+    #: `safe` makes only steps after which decoded answers are valid; `any` makes others
+    #: where those are not enough.
     allow: Literal["safe", "any"] = "safe"
     #: Values of the schema, at least one of them is to be kept; by default some are
     #: looked for when they are needed.
@@ -160,9 +161,12 @@ class Rewriting(msgspec.Struct, dict=True):
     #: Whether to ask for a proof also of claims known by a rule, and for a value that
     #: refutes a claim without proof.
     prove: bool = True
-    #: The deadline in processor time, the comparer's included.
+    #: The deadline in processor time of the search for safe steps, and of the one for
+    #: others, the comparer's included.
     seconds: float = REWRITE_SECONDS
     steps: list[Step] = []
+    #: Whether only safe steps are made so far.
+    is_safe: bool = True
     #: Whether the algebra has an answer in time.
     has_algebra: bool = True
     #: Searches for values that refute a step.
@@ -199,16 +203,13 @@ class Rewriting(msgspec.Struct, dict=True):
         """Return the schema rewritten for the target, as far as that is possible."""
         if self._failing():
             self._port()
-        if self.shaped.dialect is _DIALECT:
-            candidates = (*EXACT, *SAFE, *(UNSAFE if self.allow == "any" else ()))
-            # The result of one rewrite may suit an earlier one in the list.
-            for _ in range(_PASSES):
-                before = len(self.steps)
-                for candidate in candidates:
-                    self._apply(candidate)
-                if len(self.steps) == before:
-                    break
+        self._search((*EXACT, *SAFE))
         failing = self._failing()
+        if failing and self.allow == "any":
+            self.begun = time.thread_time() + self.comparer.spent
+            self.is_safe = False
+            self._search((*EXACT, *SAFE, *UNSAFE))
+            failing = self._failing()
         return Fit(
             target=self.profile.name,
             original=self.original,
@@ -220,6 +221,15 @@ class Rewriting(msgspec.Struct, dict=True):
             ),
             is_late=bool(failing) and self._left() <= 0,
         )
+
+    def _search(self, candidates: Iterable[Rewrite]) -> None:
+        # The result of one rewrite may suit an earlier one in the list.
+        for _ in range(_PASSES if self.shaped.dialect is _DIALECT else 0):
+            before = len(self.steps)
+            for candidate in candidates:
+                self._apply(candidate)
+            if len(self.steps) == before:
+                break
 
     def _left(self) -> float:
         """Return the seconds that are left."""
@@ -336,7 +346,7 @@ class Rewriting(msgspec.Struct, dict=True):
     def _may_be_made(self, candidate: Rewrite, claim: Claim | None) -> bool:
         if candidate.exact:
             return claim is Claim.EQUAL
-        return claim in SAFE_CLAIMS or self.allow == "any"
+        return claim in SAFE_CLAIMS or not self.is_safe
 
     def _normalised(self) -> UntypedJson:
         """Return the canonical form, or the schema itself if none exists."""
@@ -385,6 +395,10 @@ class Rewriting(msgspec.Struct, dict=True):
             is_open = not self.may_close and candidate.name in _MAKING_OBJECTS
             is_clear = not is_open or '"anyOf"' not in texts[0].text
             proofs = AlgebraAnswer(first_in_second=is_clear, second_in_first=True)
+        elif candidate.name == EXACT[0].name and all(
+            has_exclusive_branches(at(before, tokens)) for tokens in sites.keywords
+        ):
+            proofs = AlgebraAnswer(first_in_second=True, second_in_first=True)
         elif all(places[tokens].monotone for tokens in edited_places):
             rule = candidate.claim
             names = frozenset().union(*sites.keywords.values())
@@ -392,7 +406,7 @@ class Rewriting(msgspec.Struct, dict=True):
                 rule = None
         is_told = rule is not None and self._may_be_made(candidate, rule)
         is_asked = self.has_algebra and (self.prove or not is_told)
-        if is_asked and texts[0] != texts[1]:
+        if is_asked and not proofs.second_in_first:
             proofs = self.comparer.proofs(*texts, self._within(PROOF_SECONDS))
             self.has_algebra = "no answer within" not in proofs.failure
         claim = _claim(

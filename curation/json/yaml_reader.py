@@ -321,6 +321,8 @@ class _Builder:
         )
 
     def _take(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.DocumentStartEvent) and self._roots:
+            raise YamlError(YamlFault.SYNTAX, "several YAML documents in one file")
         if isinstance(event, yaml.ScalarEvent):
             self._scalar(event)
         elif isinstance(event, yaml.MappingStartEvent):
@@ -407,8 +409,6 @@ class _Builder:
             text: Its text, if it is a scalar.
         """
         if not self._open:
-            if self._roots:
-                raise YamlError(YamlFault.SYNTAX, "more than one document")
             self._roots.append(value)
             return
         holder = self._open[-1]

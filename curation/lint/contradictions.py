@@ -106,11 +106,12 @@ def _forbids(schema: Mapping[str, Json], name: str) -> bool:
     patterns = schema.get("patternProperties")
     if not isinstance(patterns, dict):
         return True
-    return not any(_may_match(pattern, name) for pattern in patterns)
+    return not any(may_match(pattern, name) for pattern in patterns)
 
 
 @lru_cache(maxsize=4096)
-def _may_match(pattern: str, name: str) -> bool:
+def may_match(pattern: str, name: str) -> bool:
+    """Return whether a name may match a pattern of ECMA-262."""
     if "\v" in name or ("\\s" in pattern and not name.isascii()):
         return True  # RE2 knows fewer blanks than ECMA-262
     try:

@@ -347,15 +347,11 @@ def _applied(
         part = stack.pop()
         if part.tokens in parts:
             continue
-        reference = part.keywords.get("$ref")
-        if reference is None or not document.dialect.ref_hides_siblings:
+        if "$ref" not in part.keywords or not document.dialect.ref_hides_siblings:
             parts[part.tokens] = part
-            stack += [
-                inner
-                for keyword, inner in directly_applied(part, document)
-                if keyword == "allOf"
-            ]
-        if isinstance(reference, str):
-            target = document.lookup(reference, document.inside(part))
-            stack += [] if target is None else [target]
+        stack += [
+            inner
+            for keyword, inner in directly_applied(part, document)
+            if keyword in ("", "allOf")
+        ]
     return parts

@@ -7,6 +7,7 @@ metaschemas.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -92,6 +93,8 @@ class ReachedSchema(msgspec.Struct, kw_only=True):
     location: SchemaLocation
     #: The schema itself and its subschemas.
     walk: Sequence[SchemaLocation]
+    #: JSON pointer of the record's reference that leads into its document.
+    via: str = ""
     references: list[ResolvedReference] = []
 
     @property
@@ -192,21 +195,30 @@ class Closure:
                 except _NotResolvedError as error:
                     if self._lost is None:
                         raise
-                    self._lost.append(error.rejected)
+                    lost = error.rejected
+                    if reached.via:
+                        detail = f"in the file that it leads to, {lost.detail}"
+                        lost = replace(lost, detail=detail, pointer=reached.via)
+                    self._lost.append(lost)
                     continue
                 by_text[text] = earlier
             document, location = earlier.document, earlier.location
             reached.references.append(ResolvedReference(reference, document, location))
             is_inside = document is self.record and location.is_subschema
             if not is_inside and (id(document), location.tokens) not in self._reached:
-                yield self._reach(document, location)
+                via = reached.via
+                if document is not self.record:
+                    via = via or pointer((*reference.tokens, reference.keyword))
+                yield self._reach(document, location, via)
 
-    def _reach(self, document: Schema, location: SchemaLocation) -> ReachedSchema:
+    def _reach(
+        self, document: Schema, location: SchemaLocation, via: str = ""
+    ) -> ReachedSchema:
         if len(self._reached) >= MOST_REACHED:
             detail = f"refers to more than {MOST_REACHED} schemas"
             raise _NotResolvedError(Reason.TOO_LARGE, detail)
         walk = below(location, document.dialect)
-        new = ReachedSchema(document=document, location=location, walk=walk)
+        new = ReachedSchema(document=document, location=location, walk=walk, via=via)
         self._reached[new.key] = new
         return new
 

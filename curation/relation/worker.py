@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from curation.relation.questions import (
     ValueAnswer,
     ValueQuestion,
 )
+from curation.relation.recursion import Induction
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import RUST_DRAFTS
@@ -125,8 +127,24 @@ def _rest(operation: Callable[[], jsonschema_rs.CanonicalSchema]) -> str | None:
 def _without(
     small: jsonschema_rs.CanonicalSchema, large: jsonschema_rs.CanonicalSchema
 ) -> str | None:
-    if large.covers(small) == jsonschema_rs.canonical.Containment.YES:
-        return None
+    def covers(inner: UntypedJson, outer: UntypedJson) -> bool:
+        first, second = (
+            jsonschema_rs.canonicalize(
+                schema, draft=small.draft, validate_formats=True, offline=True
+            )
+            for schema in (inner, outer)
+        )
+        return second.covers(first) == jsonschema_rs.canonical.Containment.YES
+
+    # Recursive schemas are compared first: some the algebra refuses.
+    with suppress(*_FAILURES, TypeError):
+        inner: UntypedJson = small.to_json_schema()
+        outer: UntypedJson = large.to_json_schema()
+        if Induction(inner, outer, covers).succeeds():
+            return None
+    with suppress(jsonschema_rs.canonical.IncompatibleOperands):
+        if large.covers(small) == jsonschema_rs.canonical.Containment.YES:
+            return None
     return _rest(lambda: small.subtract(large))
 
 

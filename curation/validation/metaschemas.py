@@ -9,7 +9,6 @@ is 5) and an empty name is missing. `evaluate` has them whole (`exact_paths`).
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import warnings
@@ -101,7 +100,7 @@ def standard_documents() -> Mapping[str, dict[str, Json]]:
     assert package is not None  # noqa: S101 - a dependency
     files = Path(package.origin or "").parent.glob("schemas/draft[!3]*/**/[!.]*")
     documents: list[dict[str, Json]] = [
-        json.loads(file.read_bytes()) for file in files if file.is_file()
+        orjson.loads(file.read_bytes()) for file in files if file.is_file()
     ]
     return {
         str(document.get("$id") or document["id"]).rstrip("#"): document

@@ -84,6 +84,8 @@ def test_a_schema_among_the_required_names_is_no_name() -> None:
     schema: UntypedJson = {"properties": {"ab": {}}, "required": [{}, [], 1, "abb"]}
     faults = property_faults(Schema(schema, DRAFT_07))
     assert [it.pointer for it in faults] == ["/required/3"]
+    matched = schema | {"patternProperties": {"^abb": {}}}
+    assert not [*property_faults(Schema(matched, DRAFT_07))]
 
 
 def test_one_value_that_cannot_be_judged_hides_no_other() -> None:

@@ -296,6 +296,21 @@ def test_files_and_folders_are_checked_together(tmp_path: Path) -> None:
     assert told == [(str(tmp_path / "sub" / "b.json"), "unknown-keyword")]
 
 
+def test_a_dead_reference_of_a_neighbour_is_at_the_reference_to_it(
+    tmp_path: Path,
+) -> None:
+    """Checked alone, a file has its neighbours' faults where it leads to them."""
+    (tmp_path / "c.json").write_text('{"properties": {"x": {"$ref": "#/nope"}}}')
+    (tmp_path / "b.json").write_text('{"$ref": "c.json"}')
+    text = '{"type": "object",\n "properties": {"q": {"$ref": "b.json"}}}'
+    (tmp_path / "a.json").write_text(text)
+    code, out = run(str(tmp_path / "a.json"), "--format", "json")
+    (problem,) = json.loads(out)["files"][0]["problems"]
+    assert (code, problem["pointer"]) == (1, "/properties/q/$ref")
+    assert problem["line"] == 2
+    assert problem["message"].endswith("/properties/x/$ref: '#/nope' leads nowhere")
+
+
 def test_a_file_that_is_not_json_is_a_problem_of_its_line(tmp_path: Path) -> None:
     """As for any linter: 1, and the files beside it are checked."""
     (tmp_path / "a.json").write_text('{\n "type": \n')
@@ -830,7 +845,7 @@ def test_json_in_a_file_of_yaml_is_read_as_json(tmp_path: Path) -> None:
     [
         ("required: [a\ntitle: b\n", 2, "YAML: did not find expected ',' or ']'"),
         ("properties:\n\ta: {}\n", 2, "YAML: a tab cannot indent"),
-        ("type: object\n---\ntype: string\n", 4, "YAML: more than one document"),
+        ("type: object\n---\ntype: string\n", 2, "several YAML documents in one file"),
         ("a:\n  {{- if .b }}\n", 2, "a template is rendered first (a collection as"),
     ],
 )

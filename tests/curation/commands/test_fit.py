@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from curation.checking import schema_fit
 from curation.commands.check import check
 from curation.commands.fit import fit
+from curation.fit import rewriting
 from curation.relation import comparer as relation
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.workers.process import Program
@@ -435,7 +436,7 @@ def test_a_search_ends_undecided_at_its_deadline(
 ) -> None:
     """It has an exit code of its own, and nothing is tried after it."""
     monkeypatch.setattr(schema_fit, "SECONDS_IN_ALL", 0.0)
-    monkeypatch.delattr(schema_fit, "rewritten")
+    monkeypatch.delattr(rewriting, "Rewriting")
     file = tmp_path / "open.json"
     file.write_text(json.dumps(_OPEN), "utf-8")
     code, out = run("fit", str(file), "--for", "openai-strict")

@@ -322,7 +322,7 @@ def test_a_profile_extends_another(
     table(__file__, "typos"),
 )
 def test_a_typo_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
-    """Whatever is wrong, the line says the file, the key and what may be meant."""
+    """Whatever is wrong, the line says the file and the key."""
     file = tmp_path / "mine.toml"
     file.write_text(_SMALL.replace(old, new, 1), "utf-8")
     with pytest.raises(BadData) as error:

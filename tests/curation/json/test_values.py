@@ -382,7 +382,7 @@ LAUGHS = "a0: &a0 [x, x]\n" + "".join(
         ("&a\n[*a]", "an alias inside its own anchor (line 2, column 2)"),
         (LAUGHS, "over 1,000,000 values"),
         ("a: [1", "did not find expected ',' or ']' (line 2, column 1)"),
-        ("a: 1\n---\nb: 2", "more than one document"),
+        ("a: 1\n---\nb: 2", "several YAML documents in one file (line 2, column 1)"),
         ("[" * 100_000, "nested over 256 levels"),
         ("- " * 100_000, "nested over 256 levels"),
     ],

@@ -56,6 +56,21 @@ def test_a_relation_has_its_values(
         assert text is None or tuple(verdicts) == sides
 
 
+@pytest.mark.parametrize(
+    ("name", "first", "second", "proven"), table(__file__, "recursive")
+)
+def test_recursion_is_assumed_below_one_value_only(
+    comparer: Comparer, name: str, first: Json, second: Json, proven: list[bool]
+) -> None:
+    """An implication is assumed of smaller values, where more of it is more."""
+    texts = text_of(first, DRAFT_2020_12), text_of(second, DRAFT_2020_12)
+    answer = comparer.proofs(*texts)
+    assert [answer.first_in_second, answer.second_in_first] == proven, name
+    found = comparer.relation(first, second, DRAFT_2020_12)
+    assert not (answer.first_in_second and found.only_first)
+    assert not (answer.second_in_first and found.only_second)
+
+
 def test_a_question_is_asked_once() -> None:
     """What another target asks with a little more time or less costs nothing."""
     with Comparer() as comparer:

@@ -77,10 +77,12 @@ def _in_node(texts: Sequence[str]) -> list[Any]:
 
 
 def _rows(findings: Sequence[FitFinding]) -> list[list[str]]:
-    return sorted(
+    rows = [
         [it.pointer, it.keyword, it.rule, it.effect, it.sentence, it.source]
         for it in findings
-    )
+    ]
+    # JavaScript sorts arrays by their texts.
+    return sorted(rows, key=",".join)
 
 
 def _by_command(text: str, folder: Path) -> Any:  # noqa: ANN401 - any JSON
