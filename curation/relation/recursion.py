@@ -26,8 +26,8 @@ _SCOPED: Final = ('"$dynamicRef"', '"$recursiveRef"', '"$id"', '"unevaluated')
 _DEFINITIONS: Final = ("$defs", "definitions", "$schema")
 #: Keywords that are judged part by part.
 _IN_PARTS: Final = (
-    *("properties", "patternProperties", "additionalProperties", "prefixItems"),
-    *("items", "anyOf", "allOf"),
+    *("properties", "patternProperties", "additionalProperties", "items"),
+    *("anyOf", "allOf"),
 )
 #: Number of pairs of schemas after which the proof is given up.
 _MAX_PAIRS: Final = 200
@@ -152,13 +152,6 @@ def _parts(inner: UntypedJson, outer: UntypedJson) -> Iterator[tuple[Json, Json]
             yield from ((value, schema) for value in part.values())
         if listed is None or not {*listed} <= members.keys() | needed.keys():
             yield others, schema
-    rest, needed_rest = inner.get("items", True), outer.get("items", True)
-    first, needed_first = inner.get("prefixItems", []), outer.get("prefixItems", [])
-    length = max(len(first), len(needed_first)) + 1
-    # A list of items, as older drafts have, is no longer asked about.
-    rests = [True if isinstance(rest, list) else rest] * length
-    yield from zip(
-        [*first, *rests][:length],
-        [*needed_first, *[needed_rest] * length][:length],
-        strict=True,
-    )
+    # Items of a tuple, which older drafts write as a list, may be anything.
+    items = True if "prefixItems" in inner else inner.get("items", True)
+    yield True if isinstance(items, list) else items, outer.get("items", True)
