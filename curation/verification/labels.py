@@ -38,8 +38,7 @@ from curation.instances.judging.grading import grade
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.rewritten_fits import rewritten_fit
 from curation.system.words import counted, shortened
-from curation.validation.fastjsonschema_check import ENDED
-from curation.validation.fastjsonschema_worker import verdict
+from curation.validation.fastjsonschema_check import ENDED, verdict
 from curation.verification.check import (
     CheckBatch,
     CheckItem,
