@@ -7,7 +7,7 @@ Records are matched by config and id, then by id alone (moved), then by canonica
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import itemgetter
@@ -16,11 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from curation.core.benchmark import in_benchmark_order
 from curation.core.documents import Rejected
 from curation.json.text import canonical, parse
-from curation.schema.dialects import BY_NAME
-from curation.schema.keywords import ANNOTATIONS, Shape
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
     from curation.dataset.editions import Edition
 
 
@@ -51,8 +48,6 @@ class RecordPair:
     before: EditionRow | None
     after: EditionRow | None
     difference: Difference = Difference.NONE
-    #: Keywords that came (`+`), went (`-`) or have another value (`~`), sorted.
-    keywords: tuple[str, ...] = ()
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -95,18 +90,11 @@ def compare(old: Edition, new: Edition) -> list[RecordPair]:
         ]
         for edition in (old, new)
     )
-
-    def identity(row: EditionRow) -> bytes:
-        """Return the canonical form; broken text stays as it is."""
-        text = row.json_schema.encode()
-        value = parse(text)
-        return text if isinstance(value, Rejected) else canonical(value)
-
     # By config and id, by id, by content, each in the order of the rows.
     keys: Sequence[Callable[[EditionRow], Hashable]] = (
         itemgetter(0, 2),
         itemgetter(2),
-        identity,
+        _identity,
     )
     for key in keys:
         if not before or not after:
@@ -127,21 +115,19 @@ def compare(old: Edition, new: Edition) -> list[RecordPair]:
     return [pair for pair in pairs if pair.kinds]
 
 
+def _identity(row: EditionRow) -> bytes:
+    """Return the canonical form; broken text stays as it is."""
+    text = row.json_schema.encode()
+    value = parse(text)
+    return text if isinstance(value, Rejected) else canonical(value)
+
+
 def _pair(before: EditionRow, after: EditionRow) -> RecordPair:
-    if before.json_schema == after.json_schema:
-        return RecordPair(before=before, after=after)
-    old, new = (parse(row.json_schema.encode()) for row in (before, after))
-    difference, keywords = Difference.CANONICAL, frozenset[str]()
-    if not isinstance(old, Rejected) and not isinstance(new, Rejected):
-        keywords = frozenset(changed_keywords(old, new))
-        if not keywords:
-            difference = Difference.TEXTUAL
-    return RecordPair(
-        before=before,
-        after=after,
-        difference=difference,
-        keywords=tuple(sorted(keywords)),
-    )
+    difference = Difference.NONE
+    if before.json_schema != after.json_schema:
+        is_equal = _identity(before) == _identity(after)
+        difference = Difference.TEXTUAL if is_equal else Difference.CANONICAL
+    return RecordPair(before=before, after=after, difference=difference)
 
 
 def config_counts(
@@ -169,78 +155,3 @@ def config_counts(
         }
         for config in in_benchmark_order(sizes[0] | sizes[1])
     }
-
-
-_APPLICATORS = frozenset(
-    keyword for dialect in BY_NAME.values() for keyword in dialect.applicators
-)
-_MAPS = frozenset(
-    keyword
-    for dialect in BY_NAME.values()
-    for keyword, shape in dialect.applicators.items()
-    if shape in {Shape.MAP, Shape.DEPENDENCIES}
-)
-_KNOWN = ANNOTATIONS.union(*(dialect.effective for dialect in BY_NAME.values()))
-
-
-def changed_keywords(
-    before: Json, after: Json, keyword: str = "schema"
-) -> Iterator[str]:
-    """Yield `+keyword`, `-keyword` or `~keyword` for each keyword that differs.
-
-    Both are schemas; the innermost keyword that holds the difference is named. A
-    property's name is not a keyword: a property that came or went is `~properties`.
-
-    Args:
-        before: A schema.
-        after: Another.
-        keyword: What holds them.
-    """
-    if canonical(before) == canonical(after):
-        return
-    if not isinstance(before, dict) or not isinstance(after, dict):
-        yield f"~{keyword}"
-        return
-    for name in before.keys() | after.keys():
-        if name not in before:
-            yield f"+{name}"
-        elif name not in after:
-            yield f"-{name}"
-        else:
-            yield from _changed_inside(name, before[name], after[name])
-
-
-def _changed_inside(keyword: str, before: Json, after: Json) -> Iterator[str]:
-    equal = True
-    pairs = [(before, after)]
-    if keyword not in _APPLICATORS:
-        equal = canonical(before) == canonical(after)
-        pairs = []
-    elif keyword in _MAPS and isinstance(before, dict) and isinstance(after, dict):
-        equal = before.keys() == after.keys()
-        pairs = [(before[name], after[name]) for name in before.keys() & after.keys()]
-    elif isinstance(before, list) and isinstance(after, list):
-        equal = len(before) == len(after)
-        pairs = list(zip(before, after, strict=False))
-    if not equal:
-        yield f"~{keyword}"
-    for old, new in pairs:
-        yield from changed_keywords(old, new, keyword)
-
-
-def keyword_counts(pairs: Iterable[RecordPair]) -> Counter[str]:
-    """Count in how many records each keyword differs.
-
-    Keywords that no draft knows are counted together, under their sign and `other`.
-    """
-    counts: Counter[str] = Counter()
-    for pair in pairs:
-        counts.update(
-            {
-                signed
-                if signed[1:].removeprefix("_") in _KNOWN
-                else f"{signed[0]}other"
-                for signed in pair.keywords
-            }
-        )
-    return counts
