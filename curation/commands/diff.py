@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: Maximum number of listed records of each kind.
-_LISTED: Final = 10
+_LISTED = 10
 #: Characters of a value that are shown to people.
-_SHOWN: Final = 400
+_SHOWN = 400
 _SIDE = (
     "A build, a folder of <config>/*.parquet or *.json, or owner/name@revision; "
     "or the file of one schema."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.commands.options import MirrorOption, OfflineOption  # noqa: TC001 - typer reads them off the signature
+from curation.commands.options import MirrorOption, OfflineOption
 from curation.system.progress import progress_for
 from curation.system.terminal import (
     Format,

@@ -11,14 +11,12 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from curation.core.benchmark import in_benchmark_order
 from curation.core.documents import Rejected
+from curation.dataset.editions import Edition
 from curation.json.text import canonical, parse
-
-if TYPE_CHECKING:
-    from curation.dataset.editions import Edition
 
 
 class Difference(StrEnum):

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
 import pyarrow as pa
 
 from curation.core.documents import ABSENT, Change, Origin, Reason
+from curation.core.json_types import UntypedJson
 from curation.dataset.parquet import (
     TableForm,
     columns_of,
@@ -30,10 +30,6 @@ from curation.dataset.parquet import (
 )
 from curation.system.errors import NoInput, other_version
 from curation.workers.pool import in_batches
-
-if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
-
 
 #: Paths inside a build folder.
 DOCUMENTS = "ledger/documents.parquet"
@@ -182,7 +178,7 @@ class Ledger:
     def changes(self) -> pl.LazyFrame:
         """Return the table of changes, in the order in which they were made."""
         if not (self.folder / CHANGES).is_file():
-            return pl.DataFrame(CHANGE_COLUMNS.empty_table()).lazy()
+            return pl.LazyFrame(schema=pl.Schema(CHANGE_COLUMNS))
         return pl.scan_parquet(self.folder / CHANGES, glob=False)
 
     def entries(self, **values: str) -> list[LedgerRow]:

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, cast
 
 from curation.download.packs import write_pack
 from curation.download.pins import ArchiveKind, ArchivePin, selects
@@ -16,10 +16,10 @@ from curation.system.errors import BadArchive, WrongDigest
 from curation.system.user_files import reading, refuse_large
 
 #: Bytes of one file, and of all files together, read of an archive.
-FILE_BYTES: Final = 64 << 20
-TOTAL_BYTES: Final = 6 << 30
+FILE_BYTES = 64 << 20
+TOTAL_BYTES = 6 << 30
 #: Exceptions of the standard library for broken archives.
-_BROKEN: Final = (
+_BROKEN = (
     tarfile.TarError,
     zipfile.BadZipFile,
     zlib.error,

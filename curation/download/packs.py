@@ -13,7 +13,6 @@ import weakref
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
@@ -21,8 +20,8 @@ from curation.download.folder_files import FolderFiles, MadeFile, digest_of, sin
 from curation.system.atomic_files import replace_file, unfinished
 from curation.system.errors import BadArchive, BadData, NoInput
 
-SUFFIX: Final = ".pack"
-_LENGTH_BYTES: Final = 8
+SUFFIX = ".pack"
+_LENGTH_BYTES = 8
 #: Path to where its content starts, its size, and its sha256 in hexadecimal.
 _Rows = dict[str, tuple[int, int, str]]
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
 
@@ -44,7 +44,7 @@ def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 _Sha256 = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")]
 #: The forms in which a mirror may hold a repository's archive.
-_TARBALLS: Final = (".tar.gz", ".tar.xz", ".zip")
+_TARBALLS = (".tar.gz", ".tar.xz", ".zip")
 
 
 class ArchiveKind(StrEnum):

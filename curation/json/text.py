@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from functools import partial
-from typing import Final, NamedTuple, NoReturn, Self
+from typing import NamedTuple, NoReturn, Self
 
 import msgspec
 import orjson
@@ -162,7 +162,7 @@ def _refused(error: ValueError | RecursionError) -> Rejected:
 
 
 #: Limit of the interpreter's guard against quadratic int parsing.
-INTEGER_TOO_LONG: Final = Rejected(
+INTEGER_TOO_LONG = Rejected(
     reason=Reason.NUMBER_OUT_OF_RANGE, detail="an integer of more than 4,300 digits"
 )
 

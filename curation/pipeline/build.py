@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from curation.core.benchmark import (
     CANARY,
@@ -26,7 +25,7 @@ from curation.dataset.decisions import (
     HeldResult,
     SourceDocument,
 )
-from curation.download.acquire import FetchSettings
+from curation.download.acquire import FetchSettings, UnavailableArchive
 from curation.instances.dataset.make_instances import RecordInstances
 from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST
@@ -58,6 +57,7 @@ from curation.pipeline.read_batches import (
 )
 from curation.rules.sets import RuleSet, rule_set
 from curation.schema.near_duplicates import cluster_weights, clusters
+from curation.sources.readers import Source
 from curation.system.atomic_files import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, read_sums
 from curation.system.errors import BadData, CannotCreate, NoInput, Unavailable
@@ -68,10 +68,6 @@ from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.process import Program
 from curation.workers.ray_pool import LOCAL, OpenPool, pools_of, ray_address
 from curation.workers.run_folder import RunFolder, run_folder_of
-
-if TYPE_CHECKING:
-    from curation.download.acquire import UnavailableArchive
-    from curation.sources.readers import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,6 +14,7 @@ from curation.core.documents import (
     Reason,
     Rejected,
 )
+from curation.core.json_types import Json
 from curation.core.records import BenchmarkRecord
 from curation.core.rule import Context, RepairKind
 from curation.dataset.decisions import DocumentResult
@@ -39,9 +39,6 @@ from curation.workers.limits import (
     Limits,
 )
 from curation.workers.protocol import describe
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
 
 
 class LibraryFiles(msgspec.Struct, frozen=True, kw_only=True):

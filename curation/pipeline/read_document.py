@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from curation.core.documents import (
     Document,
@@ -12,10 +11,12 @@ from curation.core.documents import (
     Reason,
     Rejected,
 )
+from curation.core.json_types import Json
 from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer
 from curation.json.values import objects
+from curation.rules.sets import RuleSet
 from curation.schema.measures import nesting_of_document
 from curation.workers.limits import (
     IDENTIFIERS,
@@ -24,10 +25,6 @@ from curation.workers.limits import (
     too_identified,
     too_many,
 )
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.rules.sets import RuleSet
 
 #: Characters of a rejection's detail; a pointer can be as long as a document.
 LONGEST_DETAIL = 1_000

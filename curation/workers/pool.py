@@ -10,17 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import Self, TypeVar
 
 import psutil
 
-from curation.workers.limits import Ending, ProcessResult
+from curation.workers.limits import Ending, Limits, Message, ProcessResult
 from curation.workers.process import Program, exchange
 from curation.workers.worker import Worker
-
-if TYPE_CHECKING:
-    from curation.workers.limits import Limits, Message
-
 
 T = TypeVar("T")
 

@@ -21,13 +21,10 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
-from curation.workers.limits import MEMORY_WORDS, Ending, ProcessResult
+from curation.workers.limits import MEMORY_WORDS, Ending, Message, ProcessResult
 from curation.workers.protocol import CHANNEL
-
-if TYPE_CHECKING:
-    from curation.workers.limits import Message
 
 #: What a child may know of our environment; everything else, tokens above all,
 #: stays here.

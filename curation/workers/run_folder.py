@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
@@ -19,9 +18,9 @@ from curation.system.atomic_files import sweep_tree, unfinished, writing
 from curation.system.errors import TemporarilyUnavailable
 
 #: Number of other fingerprints whose finished work is kept.
-_KEPT: Final = 2
+_KEPT = 2
 #: The folder in a run folder that holds the finished work.
-_COMPLETIONS: Final = "completions"
+_COMPLETIONS = "completions"
 
 
 def run_folder_of(out: Path) -> Path:
