@@ -32,7 +32,7 @@ from curation.system.words import counted, shortened
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.dataset.story import DocumentStory
+    from curation.dataset.ledger import DocumentStory
     from curation.rules.sets import AnyRule, RuleSet
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -212,7 +212,7 @@ def _explain_reason(
 
 
 def _tell_stories(build: Path, name: str, format_: Format) -> None:
-    from curation.dataset.story import stories
+    from curation.dataset.ledger import stories
     from curation.packaging.manifest import read_facts
 
     documents = stories(build, name)

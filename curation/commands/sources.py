@@ -108,8 +108,8 @@ def sources(  # noqa: PLR0913 (one parameter an option)
         print_json(report)
     else:
         _print(described, missing, locked)
-    if acquisition.exit_code:
-        raise typer.Exit(acquisition.exit_code)
+    if code := max(acquisition.missing.values(), default=0):
+        raise typer.Exit(code)
 
 
 def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:

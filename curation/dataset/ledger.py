@@ -3,13 +3,14 @@
 `ledger/documents.parquet` has one row for each raw document, and
 `ledger/changes.parquet` one for each edit of a rule, with the values before and after.
 A change points to its document by the document's row number. Without a change the
-second table is not there: `datasets` opens none without rows.
+second table is not there: `datasets` opens none without rows. `stories` looks up one
+document in them and in a build's rows.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -18,8 +19,9 @@ import msgspec
 import polars as pl
 import pyarrow as pa
 
-from curation.core.documents import ABSENT, Change, Origin, Reason
-from curation.core.json_types import UntypedJson
+from curation.core.documents import ABSENT, KEPT, Change, Origin, Reason
+from curation.core.json_types import Json, UntypedJson
+from curation.core.records import BenchmarkRecord
 from curation.dataset.parquet import (
     TableForm,
     columns_of,
@@ -29,6 +31,7 @@ from curation.dataset.parquet import (
     table_of_columns,
 )
 from curation.system.errors import NoInput, other_version
+from curation.system.registry import closest_names
 from curation.workers.pool import in_batches
 
 #: Paths inside a build folder.
@@ -231,3 +234,60 @@ def open_ledger(folder: Path) -> Ledger:
         if (folder / name).is_file():
             refuse_columns(folder / name, form)
     return Ledger(folder)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentStory:
+    """One raw document: its ledger entry, and its row if it was kept."""
+
+    entry: LedgerRow
+    #: The record's columns by name; None if the document was rejected.
+    record: Mapping[str, Json] | None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the document is in the benchmark."""
+        return self.entry.outcome == KEPT
+
+    @property
+    def explanation(self) -> str:
+        """The sentence of the rejection's reason; empty for a kept document."""
+        outcome = self.entry.outcome
+        return next((reason.explanation for reason in Reason if reason == outcome), "")
+
+
+def stories(folder: Path, name: str) -> list[DocumentStory]:
+    """Return the story of every document of an id, in the order of reading.
+
+    `name` is an id, or `config/id`.
+
+    Raises:
+        NoInput: the build knows no such id (the nearest are named), or the folder
+            is not a build.
+        BadData: a table of the build cannot be read, or has other columns.
+    """
+    ledger = open_ledger(folder)
+    try:
+        entries = ledger.entries(unique_id=name)
+        config, slash, unique_id = name.partition("/")
+        if not entries and slash:
+            entries = ledger.entries(unique_id=unique_id, config=config)
+        if not entries:
+            ids = ledger.documents().select("unique_id").unique().collect()
+            near = ", ".join(closest_names(name, ids["unique_id"].sort()))
+            then = f"did you mean {near}?" if near else "csbdata stats lists configs"
+            raise NoInput(f"no document is named {name!r}", str(folder), then)
+        return [_story(folder, entry) for entry in entries]
+    except (pl.exceptions.PolarsError, msgspec.ValidationError) as error:
+        raise other_version(error, folder) from error
+
+
+def _story(folder: Path, entry: LedgerRow) -> DocumentStory:
+    if entry.outcome != KEPT:
+        return DocumentStory(entry=entry, record=None)
+    files = sorted((folder / entry.config).glob(f"{entry.split}-*.parquet"))
+    # The folder's own name may look like a pattern.
+    tables = pl.scan_parquet(files, glob=False)
+    rows = tables.filter(unique_id=entry.unique_id).collect().to_dicts()
+    msgspec.convert(rows, list[BenchmarkRecord])
+    return DocumentStory(entry=entry, record=next(iter(rows), None))

@@ -97,7 +97,7 @@ class ArchivePin:
     file: str = ""
     #: The files that sources read.
     paths: tuple[str, ...]
-    #: Over the selected files (`curation.download.folder_files.digest_of`).
+    #: Over the selected files (`curation.download.packs.digest_of`).
     digest: _Sha256
     #: The published file's, where it has fixed bytes.
     sha256: _Sha256 = ""

@@ -30,8 +30,8 @@ from curation.pipeline.process_document import (
     BuildSetup,
     DocumentRequest,
     LibraryFiles,
+    too_long_to_read,
 )
-from curation.pipeline.read_document import too_long_to_read
 from curation.rules.benchmark import quota
 from curation.rules.sets import RuleSet
 from curation.system.errors import BadConfiguration

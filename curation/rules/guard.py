@@ -34,7 +34,7 @@ from curation.core.rule import (
     rule,
 )
 from curation.json.pointer import Tokens, at, change_at
-from curation.json.text import write
+from curation.json.text import nested_values, write
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.subschemas import edited
 from curation.system.user_files import raw_folder
@@ -161,14 +161,9 @@ def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:
 
 def _values(value: Json) -> Iterator[str]:
     """Yield the values inside a value that are not containers, as JSON texts."""
-    if isinstance(value, dict):
-        for member in value.values():
-            yield from _values(member)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _values(item)
-    elif value is not ABSENT:
-        yield write(value)
+    for inner in nested_values(value):
+        if inner is not ABSENT and not isinstance(inner, dict | list):
+            yield write(inner)
 
 
 #: The config of the documents that the list speaks of.

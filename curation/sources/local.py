@@ -17,7 +17,6 @@ A source expression is what `check`, `instances`, `eval --data`, suites and
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
@@ -28,9 +27,9 @@ import msgspec
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Files, RawDocument, Rejected
-from curation.download.folder_files import FolderFiles, MadeFile, single_file
+from curation.download.packs import FolderFiles, MadeFile, single_file
 from curation.json import text as jsontext
-from curation.json.named_text import COMMENTS_SUFFIX, YAML_SUFFIXES, parse_named
+from curation.json.text import COMMENTS_SUFFIX, YAML_SUFFIXES, parse_named
 from curation.sources.contents import (
     Held,
     held_schemas,
@@ -346,20 +345,13 @@ def made_unique(
     """Give every row a unique id, even where the file repeats one.
 
     A row without one is `<stem>-<row number>`. The first row with an id keeps it;
-    others get `-` and 8 hex digits of their text's sha256, and then a count from 2.
+    others get `-` and their row number.
     """
     used: set[str] = set()
-    counts: Counter[str] = Counter()
     for number, own_id, content in rows:
         unique_id = own_id or f"{stem}-{number}"
-        if unique_id in used:
-            import hashlib  # noqa: PLC0415 - takes 5 ms
-
-            unique_id += "-" + hashlib.sha256(content).hexdigest()[:8]
-        first = unique_id
         while unique_id in used:
-            counts[first] += 1
-            unique_id = f"{first}-{counts[first] + 1}"
+            unique_id += f"-{number}"
         used.add(unique_id)
         yield number, unique_id, content
 

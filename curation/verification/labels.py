@@ -43,16 +43,16 @@ from curation.verification.check import (
     CheckBatch,
     CheckItem,
     CheckResult,
+    Finding,
     FolderCheck,
     group_batches,
     group_rows,
 )
-from curation.verification.findings import Finding
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.instances.model import InstanceRow
-    from curation.verification.folder_contents import FolderContents
+    from curation.verification.check import FolderContents
 
     _Row = Mapping[str, UntypedJson]
     _Rows = Sequence[_Row]

@@ -39,10 +39,10 @@ from curation.verification.check import (
     CheckBatch,
     CheckItem,
     CheckResult,
+    Finding,
     FolderCheck,
+    FolderContents,
 )
-from curation.verification.findings import Finding
-from curation.verification.folder_contents import FolderContents
 
 
 def config_batches(contents: FolderContents) -> Iterator[CheckBatch]:

@@ -10,12 +10,14 @@ import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json, UntypedJson
+from curation.json.text import nested_values
 from curation.system.errors import TemporarilyUnavailable
 
 #: Bytes of one raw document.
@@ -125,16 +127,7 @@ def too_identified(value: Json) -> Rejected | None:
 
 def count_nodes(value: Json, enough: int) -> int:
     """Count JSON values, the root included; stop once there are more than enough."""
-    count, stack = 1, [value]
-    while stack and count <= enough:
-        inner = stack.pop()
-        if isinstance(inner, dict):
-            count += len(inner)
-            stack.extend(inner.values())
-        elif isinstance(inner, list):
-            count += len(inner)
-            stack.extend(inner)
-    return count
+    return sum(1 for _ in islice(nested_values(value), enough + 1))
 
 
 _T = TypeVar("_T")

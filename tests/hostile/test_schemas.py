@@ -20,11 +20,11 @@ from curation.instances.witnesses.search import find_witnesses
 from curation.json.text import parse
 from curation.pipeline import process_document
 from curation.pipeline.process_document import (
+    LONGEST_DETAIL,
     BuildSetup,
     DocumentRequest,
     LibraryFiles,
 )
-from curation.pipeline.read_document import LONGEST_DETAIL
 from curation.references.verdicts import python_verdict, rust_verdict
 from curation.schema.dialects import DIALECTS
 from curation.validation import fastjsonschema_check

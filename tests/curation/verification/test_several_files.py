@@ -13,8 +13,8 @@ import pytest
 from curation.core.benchmark import CONFIGS, SPLITS, instances_folder
 from curation.dataset.difference import compare
 from curation.dataset.editions import open_edition
+from curation.dataset.ledger import stories
 from curation.dataset.parquet import RECORDS, SplitFiles, split_files
-from curation.dataset.story import stories
 from curation.instances.dataset import parquet as instances
 from curation.instances.dataset.records import select_records, write_files
 from curation.packaging.derived_files import rebuild
