@@ -161,7 +161,6 @@ def as_json(
                 "kinds": list(pair.kinds),
                 "a": _place(pair.before),
                 "b": _place(pair.after),
-                "difference": pair.difference.value,
             }
             for pair in pairs
         ],

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -17,17 +15,6 @@ from curation.core.benchmark import in_benchmark_order
 from curation.core.documents import Rejected
 from curation.dataset.editions import Edition
 from curation.json.text import canonical, parse
-
-
-class Difference(StrEnum):
-    """The difference of two texts of one record."""
-
-    NONE = "none"
-    """The same text."""
-    TEXTUAL = "textual"
-    """Key order or number spelling; equal in canonical form."""
-    CANONICAL = "canonical"
-    """Different schemas."""
 
 
 class EditionRow(NamedTuple):
@@ -39,31 +26,14 @@ class EditionRow(NamedTuple):
     json_schema: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordPair:
+class RecordPair(NamedTuple):
     """One record in both editions, or in one of them."""
 
     before: EditionRow | None
     after: EditionRow | None
-    difference: Difference = Difference.NONE
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of its changes; empty for none."""
-        if self.before is None:
-            return ("added",)
-        if self.after is None:
-            return ("removed",)
-        before, after = self.before, self.after
-        have_splits = before.split is not None and after.split is not None
-        kinds = {
-            "changed": self.difference is Difference.CANONICAL,
-            "textual": self.difference is Difference.TEXTUAL,
-            "moved_config": before.config != after.config,
-            "moved_split": have_splits and before.split != after.split,
-            "renamed": before.unique_id != after.unique_id,
-        }
-        return tuple(kind for kind, is_so in kinds.items() if is_so)
+    #: The kinds of its changes: `changed` means other schemas, `textual` another key
+    #: order or number spelling; empty for none.
+    kinds: tuple[str, ...]
 
 
 #: Every kind that `RecordPair.kinds` can name, in the order of the summary's columns.
@@ -108,8 +78,8 @@ def compare(old: Edition, new: Edition) -> list[RecordPair]:
                 unpaired.append(row)
         unmatched = {id(row) for rows in waiting.values() for row in rows}
         before, after = unpaired, [row for row in after if id(row) in unmatched]
-    pairs += (RecordPair(before=row, after=None) for row in before)
-    pairs += (RecordPair(before=None, after=row) for row in after)
+    pairs += (RecordPair(row, None, ("removed",)) for row in before)
+    pairs += (RecordPair(None, row, ("added",)) for row in after)
     return [pair for pair in pairs if pair.kinds]
 
 
@@ -121,11 +91,18 @@ def _identity(row: EditionRow) -> bytes:
 
 
 def _pair(before: EditionRow, after: EditionRow) -> RecordPair:
-    difference = Difference.NONE
-    if before.json_schema != after.json_schema:
-        is_equal = _identity(before) == _identity(after)
-        difference = Difference.TEXTUAL if is_equal else Difference.CANONICAL
-    return RecordPair(before=before, after=after, difference=difference)
+    differs = before.json_schema != after.json_schema
+    is_equal = differs and _identity(before) == _identity(after)
+    have_splits = before.split is not None and after.split is not None
+    kinds = {
+        "changed": differs and not is_equal,
+        "textual": is_equal,
+        "moved_config": before.config != after.config,
+        "moved_split": have_splits and before.split != after.split,
+        "renamed": before.unique_id != after.unique_id,
+    }
+    named = tuple(kind for kind, is_so in kinds.items() if is_so)
+    return RecordPair(before, after, named)
 
 
 def config_counts(

@@ -10,7 +10,7 @@ document in them and in a build's rows.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -20,7 +20,7 @@ import polars as pl
 import pyarrow as pa
 
 from curation.core.documents import ABSENT, KEPT, Change, Origin, Reason
-from curation.core.json_types import Json, UntypedJson
+from curation.core.json_types import UntypedJson
 from curation.core.records import BenchmarkRecord
 from curation.dataset.parquet import (
     TableForm,
@@ -241,8 +241,8 @@ class DocumentStory:
     """One raw document: its ledger entry, and its row if it was kept."""
 
     entry: LedgerRow
-    #: The record's columns by name; None if the document was rejected.
-    record: Mapping[str, Json] | None
+    #: None if the document was rejected.
+    record: BenchmarkRecord | None
 
     @property
     def kept(self) -> bool:
@@ -277,17 +277,19 @@ def stories(folder: Path, name: str) -> list[DocumentStory]:
             near = ", ".join(closest_names(name, ids["unique_id"].sort()))
             then = f"did you mean {near}?" if near else "csbdata stats lists configs"
             raise NoInput(f"no document is named {name!r}", str(folder), then)
-        return [_story(folder, entry) for entry in entries]
+        return [
+            DocumentStory(entry=entry, record=_kept_record(folder, entry))
+            for entry in entries
+        ]
     except (pl.exceptions.PolarsError, msgspec.ValidationError) as error:
         raise other_version(error, folder) from error
 
 
-def _story(folder: Path, entry: LedgerRow) -> DocumentStory:
+def _kept_record(folder: Path, entry: LedgerRow) -> BenchmarkRecord | None:
     if entry.outcome != KEPT:
-        return DocumentStory(entry=entry, record=None)
+        return None
     files = sorted((folder / entry.config).glob(f"{entry.split}-*.parquet"))
     # The folder's own name may look like a pattern.
     tables = pl.scan_parquet(files, glob=False)
     rows = tables.filter(unique_id=entry.unique_id).collect().to_dicts()
-    msgspec.convert(rows, list[BenchmarkRecord])
-    return DocumentStory(entry=entry, record=next(iter(rows), None))
+    return next(iter(msgspec.convert(rows, list[BenchmarkRecord])), None)

@@ -16,11 +16,11 @@ of single records are in `raw/lists/repairs.tsv`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from curation.core.documents import RepairEvidence
 from curation.core.rule import (
@@ -41,13 +41,10 @@ from curation.system.user_files import raw_folder
 from curation.validation.dialect_decision import refusing
 from curation.validation.metaschemas import complaints
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    #: Refused places of a subschema, with the value that the author wrote at each.
-    Refused = Mapping[Tokens, Json]
-    #: From a subschema to its repair; the same object if nothing changes.
-    Mend = Callable[[dict[str, Json], Refused], dict[str, Json]]
+#: Refused places of a subschema, with the value that the author wrote at each.
+Refused = Mapping[Tokens, Json]
+#: From a subschema to its repair; the same object if nothing changes.
+Mend = Callable[[dict[str, Json], Refused], dict[str, Json]]
 
 
 def with_schema(

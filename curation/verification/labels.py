@@ -15,7 +15,6 @@ from dataclasses import asdict, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -25,6 +24,7 @@ from curation.core.benchmark import (
     instances_folder,
     records_config,
 )
+from curation.core.json_types import Json, UntypedJson
 from curation.dataset.parquet import split_files
 from curation.fit.records import record_fit
 from curation.instances.dataset import parquet as tables
@@ -35,6 +35,7 @@ from curation.instances.dataset.make_instances import (
 )
 from curation.instances.dataset.worker import cost_too_much
 from curation.instances.judging.grading import grade
+from curation.instances.model import InstanceRow
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.rewritten_fits import rewritten_fit
 from curation.system.words import counted, shortened
@@ -45,17 +46,13 @@ from curation.verification.check import (
     CheckResult,
     Finding,
     FolderCheck,
+    FolderContents,
     group_batches,
     group_rows,
 )
 
-if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
-    from curation.instances.model import InstanceRow
-    from curation.verification.check import FolderContents
-
-    _Row = Mapping[str, UntypedJson]
-    _Rows = Sequence[_Row]
+_Row = Mapping[str, UntypedJson]
+_Rows = Sequence[_Row]
 
 #: Records of a row group whose instances are judged, and instances of each.
 _RECORDS = 24

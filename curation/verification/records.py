@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 import polars as pl
@@ -28,6 +28,7 @@ from curation.core.benchmark import (
 )
 from curation.core.benchmark import LEDGER as FOLDER
 from curation.core.documents import KEPT, Origin, Reason, Rejected
+from curation.core.json_types import Json, UntypedJson
 from curation.core.rule import RepairKind
 from curation.dataset.ledger import CHANGE_COLUMNS, CHANGES, DOCUMENTS
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, LEDGER_COLUMNS
@@ -276,11 +277,7 @@ def _instances(contents: FolderContents) -> Iterator[_Fault]:
         yield from _rows(wrong, INSTANCE_LEDGER, detail)
 
 
-if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
-    from curation.verification.check import FolderContents
-
-    _Row = Mapping[str, UntypedJson]
+_Row = Mapping[str, UntypedJson]
 
 #: What decided a dialect: whether words did (None: they may have), and the lint of it.
 _EVIDENCE: dict[object, tuple[bool | None, str]] = {
