@@ -45,7 +45,11 @@ def systems(content: bytes) -> Iterator[str]:
         parse = msgspec.json.Decoder(_Row).decode
     except msgspec.DecodeError:
         # It refuses half of a surrogate pair, which Python reads.
-        rows, parse = _parsed(content), partial(msgspec.convert, type=_Row)
+        parse = partial(msgspec.convert, type=_Row)
+        try:
+            rows = msgspec.convert(json.loads(content), list[Any])
+        except (ValueError, RecursionError) as error:
+            raise BadData(f"not a JSON array of rows ({error})", _FILE) from error
     for row in rows:
         try:
             yield parse(row).system
@@ -53,13 +57,6 @@ def systems(content: bytes) -> Iterator[str]:
             yield ""
         except UnicodeDecodeError as error:
             raise BadData(f"not UTF-8 ({error})", _FILE) from error
-
-
-def _parsed(content: bytes) -> list[UntypedJson]:
-    try:
-        return msgspec.convert(json.loads(content), list[Any])
-    except (ValueError, RecursionError) as error:
-        raise BadData(f"not a JSON array of rows ({error})", _FILE) from error
 
 
 def definitions(system: str) -> Iterator[str]:

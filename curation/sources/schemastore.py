@@ -284,7 +284,19 @@ def fetch_live(settings: FetchSettings, progress: Progress) -> LiveSchemas:
     urls = hosted_elsewhere(catalogue(open_pack(got.pack).read(_CATALOGUES[_ARCHIVE])))
     with Cache(settings.cache).lock(f"{_ARCHIVE}-live", progress.say):
         old = read_lock(path)
-        failures = _ask_all(settings, sorted({*urls, *old}), old, progress)
+        failures: dict[str, str] = {}
+        tried = sorted({*urls, *old})
+        with progress.bar("Asking SchemaStore's other hosts", len(tried)) as advance:
+            for url in tried:
+                file = settings.cache / live_path(url)
+                asks = not file.is_file()
+                try:
+                    download(url, file, old.get(url, ""))
+                except CsbdataError as fault:
+                    failures[url] = fault.what
+                if asks:
+                    time.sleep(PAUSE)
+                advance(1)
         missing = [url for url in old if url in failures]
         if missing:
             raise Unavailable(
@@ -299,25 +311,6 @@ def fetch_live(settings: FetchSettings, progress: Progress) -> LiveSchemas:
         }
         write_lock(path, locked)
     return LiveSchemas(locked=locked, failures=dict(sorted(failures.items())))
-
-
-def _ask_all(
-    settings: FetchSettings, urls: list[str], old: dict[str, str], progress: Progress
-) -> dict[str, str]:
-    """Fetch missing schemas; return the reason for each address that failed."""
-    failures: dict[str, str] = {}
-    with progress.bar("Asking SchemaStore's other hosts", len(urls)) as advance:
-        for url in urls:
-            file = settings.cache / live_path(url)
-            asks = not file.is_file()
-            try:
-                download(url, file, old.get(url, ""))
-            except CsbdataError as fault:
-                failures[url] = fault.what
-            if asks:
-                time.sleep(PAUSE)
-            advance(1)
-    return failures
 
 
 SOURCE = Source(

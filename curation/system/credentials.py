@@ -123,10 +123,6 @@ class SplitUrl:
         values = (self.user, self.password, *(value for _, value in self.query))
         return (basic, *values)
 
-    def hide(self, text: str) -> str:
-        """Return a text without the secrets of this URL."""
-        return hide_secrets(text, self.secrets)
-
 
 def split_url(url: str) -> SplitUrl:
     """Split the secrets off a URL; another text is its own clean form.
