@@ -16,9 +16,10 @@ from curation.checking.problems import places_in_yaml
 from curation.checking.syntax import syntax_fault
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
+from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer, tokens_of
 from curation.json.positions import TextPositions
-from curation.json.text import YAML_SUFFIXES, parse, parse_named, write
+from curation.json.text import parse, write
 from curation.sources.contents import PYTHON
 from curation.sources.local import (
     IN_ROW,

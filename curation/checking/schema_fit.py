@@ -32,7 +32,7 @@ from curation.fit.verdict import (
 )
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import as_schema
-from curation.json.text import parse_named
+from curation.json.named_text import parse_named
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.sources.readers import Role
 from curation.system.words import command

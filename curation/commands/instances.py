@@ -90,7 +90,7 @@ def _schemas_of(
     from curation.checking.schema_files import STDIN, why_no_schema
     from curation.instances.dataset.make_instances import SchemaInstances
     from curation.instances.dataset.worker import InstanceRequest
-    from curation.json.text import parse_named
+    from curation.json.named_text import parse_named
     from curation.lint.satisfiability import Satisfiability
     from curation.sources.local import open_source, require_files
     from curation.sources.neighbours import base_uri_of, neighbours_of

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+from curation.json.named_text import without_comments
 from curation.json.pointer import Tokens, tokens_of
-from curation.json.text import MAX_DEPTH, without_comments
+from curation.json.text import MAX_DEPTH
 
 #: What a text consists of.
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:]+', re.DOTALL)

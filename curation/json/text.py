@@ -4,8 +4,7 @@
 would not write back (`1.00`, `1E3`, `-0`) becomes a `SpelledFloat`, so that
 `write` gives the author's own spelling wherever no rule touched it. `canonical`
 is the identity of a schema: keys sorted by code point, no insignificant
-whitespace, UTF-8, integers exact at any size, 1.0 equal to 1. `parse_named` reads by
-the suffix of a file's name: JSON, JSON with comments, or YAML.
+whitespace, UTF-8, integers exact at any size, 1.0 equal to 1.
 """
 
 from __future__ import annotations
@@ -406,45 +405,3 @@ def digest_of(text: bytes) -> str:
     import hashlib  # noqa: PLC0415 - takes 5 ms
 
     return hashlib.sha256(text).hexdigest()
-
-
-#: Suffixes of files read as YAML.
-YAML_SUFFIXES = (".yaml", ".yml")
-#: The suffix of files read as JSON with comments and trailing commas.
-COMMENTS_SUFFIX = ".jsonc"
-
-
-def parse_named(name: str, content: bytes) -> Json | Rejected:
-    """Return the value of a file: JSON, or by its name JSON with comments or YAML.
-
-    Of a file with such a name that is neither, the reason is YAML's.
-    """
-    if name.endswith(COMMENTS_SUFFIX):
-        text = content.decode("utf-8", "surrogateescape")
-        content = without_comments(text).encode("utf-8", "surrogateescape")
-    value = parse(content)
-    if not (isinstance(value, Rejected) and name.endswith(YAML_SUFFIXES)):
-        return value
-    from curation.json.yaml_reader import parse_yaml  # noqa: PLC0415 - takes 20 ms
-
-    return parse_yaml(content)
-
-
-#: A string, or an extension of JSON with comments.
-_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/', re.DOTALL)
-_TRAILING = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
-
-
-def without_comments(text: str) -> str:
-    """Return JSON with comments as JSON, every character at its place.
-
-    Example:
-        >>> without_comments('{"a": 1, // x')
-        '{"a": 1,     '
-    """
-
-    def blank(match: re.Match[str]) -> str:
-        piece = match[0]
-        return piece if piece.startswith('"') else re.sub(r"[^\n]", " ", piece)
-
-    return _TRAILING.sub(blank, _COMMENT.sub(blank, text))

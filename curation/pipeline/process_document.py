@@ -24,8 +24,8 @@ from curation.dataset.features import used
 from curation.dataset.paper_tables import raw_figures
 from curation.download.packs import open_files
 from curation.json import text as jsontext
+from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer
-from curation.json.text import YAML_SUFFIXES, parse_named
 from curation.json.values import canonical_of_part, objects, write_document
 from curation.lint.liveness import liveness
 from curation.references.closure import NO_LIBRARY, PackLibrary

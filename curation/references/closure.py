@@ -15,8 +15,8 @@ import msgspec
 from curation.core.documents import Files, Reason, Rejected
 from curation.core.json_types import Json
 from curation.core.rule import Library
+from curation.json.named_text import parse_named
 from curation.json.pointer import Tokens, pointer
-from curation.json.text import parse_named
 from curation.json.values import remembered
 from curation.references.schema import (
     Reference,

@@ -20,8 +20,8 @@ from msgspec.structs import replace
 
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
+from curation.json.named_text import parse_named
 from curation.json.pointer import at, tokens_of
-from curation.json.text import parse_named
 from curation.sources.readers import NamedSchema, as_rows, is_one_schema
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names

@@ -29,7 +29,7 @@ from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Files, RawDocument, Rejected
 from curation.download.packs import FolderFiles, MadeFile, single_file
 from curation.json import text as jsontext
-from curation.json.text import COMMENTS_SUFFIX, YAML_SUFFIXES, parse_named
+from curation.json.named_text import COMMENTS_SUFFIX, YAML_SUFFIXES, parse_named
 from curation.sources.contents import (
     Held,
     held_schemas,

@@ -11,7 +11,7 @@ import msgspec
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.core.rule import Library
-from curation.json.text import parse_named
+from curation.json.named_text import parse_named
 from curation.sources.readers import claimed_uris, own_uri
 from curation.workers.limits import DOCUMENT_BYTES
 

@@ -19,7 +19,8 @@ from curation.core.benchmark import InstanceKind
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.dataset.features import features
-from curation.json.text import parse_named, plain, write
+from curation.json.named_text import parse_named
+from curation.json.text import plain, write
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
 from curation.schema.drafts import StatementKind, statement
 from curation.sources.local import OwnSchemas, OwnText, require_files
