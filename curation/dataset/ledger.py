@@ -274,7 +274,7 @@ def stories(folder: Path, name: str) -> list[DocumentStory]:
             entries = ledger.entries(unique_id=unique_id, config=config)
         if not entries:
             ids = ledger.documents().select("unique_id").unique().collect()
-            near = ", ".join(closest_names(name, ids["unique_id"].sort()))
+            near = ", ".join(closest_ids(name, ids["unique_id"]))
             then = f"did you mean {near}?" if near else "csbdata stats lists configs"
             raise NoInput(f"no document is named {name!r}", str(folder), then)
         return [
@@ -283,6 +283,11 @@ def stories(folder: Path, name: str) -> list[DocumentStory]:
         ]
     except (pl.exceptions.PolarsError, msgspec.ValidationError) as error:
         raise other_version(error, folder) from error
+
+
+def closest_ids(name: str, ids: pl.Series) -> list[str]:
+    """Return the ids most like a name, without its folder and `.json`."""
+    return closest_names(name.rpartition("/")[2].removesuffix(".json"), ids.sort())
 
 
 def _kept_record(folder: Path, entry: LedgerRow) -> BenchmarkRecord | None:

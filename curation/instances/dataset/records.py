@@ -16,6 +16,7 @@ from curation.core.benchmark import in_benchmark_order, instances_folder
 from curation.core.json_types import Json, UntypedJson
 from curation.dataset.editions import open_edition
 from curation.dataset.features import used
+from curation.dataset.ledger import closest_ids
 from curation.dataset.parquet import file_name, split_files
 from curation.instances.constraints.keyword_values import array_of, names_of
 from curation.instances.model import InstanceRow
@@ -24,7 +25,6 @@ from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.subschemas import children, edited, subschemas
 from curation.system.atomic_files import writing
 from curation.system.errors import BadConfiguration, NoInput, other_version
-from curation.system.registry import closest_names
 from curation.system.user_files import MARK, reading_parquet, safe_name
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def find_record(folder: Path, identifier: str) -> dict[str, str]:
     if matches.is_empty() and slash:
         matches = rows.filter(config=config, unique_id=unique_id)
     if matches.is_empty():
-        near = closest_names(identifier, rows["unique_id"].sort())
+        near = closest_ids(identifier, rows["unique_id"])
         then = f"did you mean {', '.join(near)}?" if near else ""
         raise NoInput(f"no record is named {identifier!r}", str(folder), then)
     if len(matches) > 1:
