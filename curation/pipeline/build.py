@@ -516,9 +516,10 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
             rule_faults=find_rule_faults(request.out),
             not_had=tuple(
                 dict.fromkeys(
-                    absent
-                    for item in (*plan.inputs, *plan.missing)
-                    for absent in item.not_had
+                    [
+                        *(absent for item in plan.inputs for absent in item.not_had),
+                        *(absent for item in plan.missing for absent in item.not_had),
+                    ]
                 )
             ),
         )
