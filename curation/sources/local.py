@@ -166,7 +166,11 @@ def open_source(
         say(f"{expression}: {counted(len(held.schemas), 'schema')}")
         start = held.start.removeprefix(MCP).split(maxsplit=1)[0]
         first = Path(start.rstrip("#:")).name
-        return _of_schemas(expression, plain_id(Path(first).stem), held.schemas, first)
+        name = plain_id(Path(first).stem)
+        schemas = held.schemas
+        places = tuple(f"{first}#{schema.place or schema.name}" for schema in schemas)
+        read_rows = partial(MadeFile, f"{name}.jsonl", as_rows(schemas), places)
+        return OwnSchemas(expression=expression, name=name, read=read_rows)
     if path is not None:
         own = path.resolve()
         tables = path if path.is_dir() and _parquet_files(path) else None
@@ -241,15 +245,6 @@ def schemas_of(expression: str, say: Callable[[str], None]) -> Held | None:
         found = selected(read_mcp_server(command, say), name, expression)
         return Held(found, f"{MCP}{command}#")
     return read_held(expression, say) or read_python(expression, say)
-
-
-def _of_schemas(
-    expression: str, name: str, schemas: list[NamedSchema], place: str
-) -> OwnSchemas:
-    name = name.rpartition("/")[2]
-    places = tuple(f"{place}#{schema.place or schema.name}" for schema in schemas)
-    read_rows = partial(MadeFile, f"{name}.jsonl", as_rows(schemas), places)
-    return OwnSchemas(expression=expression, name=name, read=read_rows)
 
 
 def _parquet_files(folder: Path) -> list[Path]:
