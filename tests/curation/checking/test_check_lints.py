@@ -14,7 +14,7 @@ from curation.checking.schema_files import SchemaFile
 from curation.checking.schema_fit import judge_files
 from curation.fit.profile import load_profiles
 from curation.instances.constraints import interpretations
-from curation.json import text
+from curation.json import named_text
 from curation.json.text import parse
 from curation.references.schema import Schema
 from curation.schema.dialects import DRAFT_07
@@ -123,7 +123,7 @@ def test_a_text_is_parsed_once_for_all_targets(monkeypatch: pytest.MonkeyPatch) 
         texts.append(text)
         return parse(text)
 
-    for module in (text, interpretations):
+    for module in (named_text, interpretations):
         monkeypatch.setattr(module, "parse", noted)
     found = schema_fit.Fix(sentence="")
     monkeypatch.setattr(schema_fit, "_fix", lambda *_: found)
