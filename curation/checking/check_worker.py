@@ -48,7 +48,7 @@ from curation.json.pointer import (
 from curation.lint.contradictions import FORMATS, TABLES
 from curation.lint.lint import MISSPELT, NON_OBJECT_ROOT, OUTSIDE, UNKNOWN_FORMAT
 from curation.lint.liveness import NEEDED_BESIDE
-from curation.pipeline.read_document import read
+from curation.pipeline.process_document import read
 from curation.references.closure import lost_references
 from curation.references.schema import Schema, schema_of
 from curation.rules.clean import (

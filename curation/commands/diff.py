@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: Maximum number of listed records of each kind.
-_LISTED: Final = 10
+_LISTED = 10
 #: Characters of a value that are shown to people.
-_SHOWN: Final = 400
+_SHOWN = 400
 _SIDE = (
     "A build, a folder of <config>/*.parquet or *.json, or owner/name@revision; "
     "or the file of one schema."
@@ -69,8 +68,7 @@ def diff(
       csbdata diff before.schema.json after.schema.json --fail-on narrower
 
     For editions, `textual` means another key order or number spelling of an equal
-    schema. In the table of keywords `+format` came, `-format` went, `~format` has
-    another value.
+    schema.
 
     For two schemas, B is equal, wider, narrower, overlapping, apart or unknown, with a
     value on each side. jsonschema-rs makes proofs; otherwise values may decide.
@@ -152,20 +150,17 @@ def as_json(
     old: Edition, new: Edition, pairs: Sequence[RecordPair]
 ) -> dict[str, ReadOnlyJson]:
     """Return the whole comparison as one JSON object."""
-    from curation.dataset.difference import config_counts, keyword_counts
+    from curation.dataset.difference import config_counts
 
     return {
         "a": old.name,
         "b": new.name,
         "configs": config_counts(old, new, pairs),
-        "keywords": dict(_ranked(keyword_counts(pairs))),
         "records": [
             {
                 "kinds": list(pair.kinds),
                 "a": _place(pair.before),
                 "b": _place(pair.after),
-                "difference": pair.difference.value,
-                "keywords": list(pair.keywords),
             }
             for pair in pairs
         ],
@@ -178,12 +173,8 @@ def _place(row: EditionRow | None) -> dict[str, Json] | None:
     return {"config": row.config, "split": row.split, "unique_id": row.unique_id}
 
 
-def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-
-
 def _print(old: Edition, new: Edition, pairs: Sequence[RecordPair]) -> None:
-    from curation.dataset.difference import KINDS, config_counts, keyword_counts
+    from curation.dataset.difference import KINDS, config_counts
 
     counts = config_counts(old, new, pairs)
     headers = ["config", "a", "b", *(kind.replace("_", " ") for kind in KINDS)]
@@ -193,9 +184,6 @@ def _print(old: Edition, new: Edition, pairs: Sequence[RecordPair]) -> None:
     say(f"a: {old.name}")
     say(f"b: {new.name}")
     stdout().print(table(headers, rows, numbers=range(1, len(headers))))
-    keywords = _ranked(keyword_counts(pairs))
-    if keywords:
-        stdout().print(table(["keyword", "records"], keywords[:20], numbers=[1]))
     if not pairs:
         show("No differences.")
     for kind in KINDS:
@@ -208,8 +196,7 @@ def _print(old: Edition, new: Edition, pairs: Sequence[RecordPair]) -> None:
             if pair.before and pair.after and pair.before.split is None:
                 # If one side has no splits, the other's is not a change.
                 paths[1:] = [_path(pair.after._replace(split=None))]
-            line = " -> ".join(dict.fromkeys(paths))
-            lines.append(f"  {line}  {' '.join(pair.keywords)}".rstrip())
+            lines.append(f"  {' -> '.join(dict.fromkeys(paths))}")
         show_first(lines, _LISTED)
 
 

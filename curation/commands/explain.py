@@ -9,11 +9,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from curation.core.documents import ABSENT, Change, Reason
-from curation.core.records import BenchmarkRecord
 from curation.core.rule import Rule
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.rules.guard import evidence_counts
@@ -31,8 +29,8 @@ from curation.system.terminal import (
 from curation.system.words import counted, shortened
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.dataset.story import DocumentStory
+    from curation.core.json_types import Json, UntypedJson
+    from curation.dataset.ledger import DocumentStory
     from curation.rules.sets import AnyRule, RuleSet
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -161,20 +159,18 @@ def _explained(reason: Reason, rule_sets: list[RuleSet]) -> dict[str, Json]:
     return {
         "reason": reason.value,
         "explanation": reason.explanation,
-        "rules": {rules.name: [*_giving(reason, rules)] for rules in rule_sets},
+        "rules": {
+            rules.name: [
+                rule.name for rule in rules.all_rules if reason in rule.reasons
+            ]
+            for rules in rule_sets
+        },
     }
 
 
-def _giving(reason: Reason, rules: RuleSet) -> list[str]:
-    return [rule.name for rule in rules.all_rules if reason in rule.reasons]
-
-
 def _givers(reason: Reason, rule_sets: list[RuleSet]) -> str:
-    givers = [
-        f"{rules.name}: {', '.join(names)}"
-        for rules in rule_sets
-        if (names := _giving(reason, rules))
-    ]
+    rules: UntypedJson = _explained(reason, rule_sets)["rules"]
+    givers = [f"{name}: {', '.join(given)}" for name, given in rules.items() if given]
     return "; ".join(givers) or _BEFORE_RULES
 
 
@@ -212,7 +208,7 @@ def _explain_reason(
 
 
 def _tell_stories(build: Path, name: str, format_: Format) -> None:
-    from curation.dataset.story import stories
+    from curation.dataset.ledger import stories
     from curation.packaging.manifest import read_facts
 
     documents = stories(build, name)
@@ -226,7 +222,8 @@ def _tell_stories(build: Path, name: str, format_: Format) -> None:
                     change[side] = None if change[side] == ABSENT else change[side]
             if not story.kept:
                 entry["explanation"] = story.explanation
-            printed.append({**entry, "record": story.record})
+            record = story.record and asdict(story.record)
+            printed.append({**entry, "record": record})
         print_json(printed)
         return
     for number, story in enumerate(documents):
@@ -268,9 +265,9 @@ def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
     yield "found in", entry.original_repository or ""
     yield "raw sha256", entry.raw_sha256
     yield "sha256", entry.sha256
-    if not story.record:
+    record = story.record
+    if record is None:
         return
-    record = msgspec.convert(story.record, BenchmarkRecord)
     words = ", ".join(record.dialect_words)
     evidence = f"{record.dialect_found} ({words})" if words else record.dialect_found
     yield "dialect", f"{record.dialect}, {evidence}"

@@ -13,7 +13,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from enum import EnumType, StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer._coercion import RuntimeParam, bool_flag_type_descriptor, build_runtime_param
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typer._click import Context, HelpFormatter, Parameter
 
 #: Most characters of the sentence about a command.
-_SENTENCE: Final = 400
+_SENTENCE = 400
 
 
 def local_path(text: str) -> Path:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import DatasetFolderArgument  # noqa: TC001 - typer reads it off the signature
+from curation.commands.options import DatasetFolderArgument
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import (
     Format,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.commands.options import MirrorOption, OfflineOption  # noqa: TC001 - typer reads them off the signature
+from curation.commands.options import MirrorOption, OfflineOption
 from curation.system.progress import progress_for
 from curation.system.terminal import (
     Format,
@@ -108,8 +108,8 @@ def sources(  # noqa: PLR0913 (one parameter an option)
         print_json(report)
     else:
         _print(described, missing, locked)
-    if acquisition.exit_code:
-        raise typer.Exit(acquisition.exit_code)
+    if code := max(acquisition.missing.values(), default=0):
+        raise typer.Exit(code)
 
 
 def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:

@@ -100,7 +100,7 @@ def verify(
 
 def _questions(verification: Verification) -> dict[str, str]:
     """Return the question of each check; reading everything comes first."""
-    from curation.verification.findings import READABLE
+    from curation.verification.check import READABLE
 
     return {READABLE: "can everything be read?", **verification.questions}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 from curation.core.json_types import Json, UntypedJson
 
@@ -158,7 +158,7 @@ class Provenance:
 
 
 #: For a text of the user's, outside of archives.
-NOWHERE: Final = Provenance(
+NOWHERE = Provenance(
     source="local", path="", commit="", licence="NOASSERTION", origin=Origin.LOCAL
 )
 

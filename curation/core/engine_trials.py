@@ -7,10 +7,9 @@ made when `csbdata fit` is asked about an engine.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
+from curation.core.json_types import Json
 
 
 class KnownEngine(NamedTuple):
@@ -63,7 +62,7 @@ class EngineRunner(Protocol):
         """End all processes."""
 
 
-_MAKERS: Final[list[Callable[[], EngineRunner]]] = []
+_MAKERS: list[Callable[[], EngineRunner]] = []
 
 
 def register_runner(make: Callable[[], EngineRunner]) -> None:

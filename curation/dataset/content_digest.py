@@ -8,7 +8,8 @@ which shows which records of a later build are unchanged since.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import polars as pl
@@ -16,18 +17,14 @@ import polars as pl
 from curation.dataset.editions import config_names, instance_tables
 from curation.system.user_files import reading_parquet
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 #: The table of an edition with the digests of the records measured.
-DIGESTS: Final = "digests.parquet"
+DIGESTS = "digests.parquet"
 #: The share of an edition's records that a dataset must have unchanged, for the results
 #: to be shown as its own.
-SHARE: Final = 0.9
-_RECORD: Final = ["config", "id"]
-_OF_RECORDS: Final = ("unique_id", "json_schema", "dialect")
-_OF_INSTANCES: Final = ("unique_id", "text", "valid", "kind", "keyword")
+SHARE = 0.9
+_RECORD = ["config", "id"]
+_OF_RECORDS = ("unique_id", "json_schema", "dialect")
+_OF_INSTANCES = ("unique_id", "text", "valid", "kind", "keyword")
 
 
 def record_digests(folder: Path) -> pl.DataFrame:

@@ -13,7 +13,7 @@ import msgspec
 from curation.core.benchmark import split_of
 from curation.core.documents import KEPT, Change, Provenance, Rejected
 from curation.core.records import BenchmarkRecord
-from curation.dataset.paper_tables import RawFigures  # noqa: TC001 (msgspec reads it)
+from curation.dataset.paper_tables import RawFigures
 
 if TYPE_CHECKING:
     from curation.dataset.ledger import LedgerRow

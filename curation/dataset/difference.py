@@ -7,32 +7,14 @@ Records are matched by config and id, then by id alone (moved), then by canonica
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Callable, Hashable, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from curation.core.benchmark import in_benchmark_order
 from curation.core.documents import Rejected
+from curation.dataset.editions import Edition
 from curation.json.text import canonical, parse
-from curation.schema.dialects import BY_NAME
-from curation.schema.keywords import ANNOTATIONS, Shape
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.dataset.editions import Edition
-
-
-class Difference(StrEnum):
-    """The difference of two texts of one record."""
-
-    NONE = "none"
-    """The same text."""
-    TEXTUAL = "textual"
-    """Key order or number spelling; equal in canonical form."""
-    CANONICAL = "canonical"
-    """Different schemas."""
 
 
 class EditionRow(NamedTuple):
@@ -44,33 +26,14 @@ class EditionRow(NamedTuple):
     json_schema: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordPair:
+class RecordPair(NamedTuple):
     """One record in both editions, or in one of them."""
 
     before: EditionRow | None
     after: EditionRow | None
-    difference: Difference = Difference.NONE
-    #: Keywords that came (`+`), went (`-`) or have another value (`~`), sorted.
-    keywords: tuple[str, ...] = ()
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of its changes; empty for none."""
-        if self.before is None:
-            return ("added",)
-        if self.after is None:
-            return ("removed",)
-        before, after = self.before, self.after
-        have_splits = before.split is not None and after.split is not None
-        kinds = {
-            "changed": self.difference is Difference.CANONICAL,
-            "textual": self.difference is Difference.TEXTUAL,
-            "moved_config": before.config != after.config,
-            "moved_split": have_splits and before.split != after.split,
-            "renamed": before.unique_id != after.unique_id,
-        }
-        return tuple(kind for kind, is_so in kinds.items() if is_so)
+    #: The kinds of its changes: `changed` means other schemas, `textual` another key
+    #: order or number spelling; empty for none.
+    kinds: tuple[str, ...]
 
 
 #: Every kind that `RecordPair.kinds` can name, in the order of the summary's columns.
@@ -95,18 +58,11 @@ def compare(old: Edition, new: Edition) -> list[RecordPair]:
         ]
         for edition in (old, new)
     )
-
-    def identity(row: EditionRow) -> bytes:
-        """Return the canonical form; broken text stays as it is."""
-        text = row.json_schema.encode()
-        value = parse(text)
-        return text if isinstance(value, Rejected) else canonical(value)
-
     # By config and id, by id, by content, each in the order of the rows.
     keys: Sequence[Callable[[EditionRow], Hashable]] = (
         itemgetter(0, 2),
         itemgetter(2),
-        identity,
+        _identity,
     )
     for key in keys:
         if not before or not after:
@@ -122,26 +78,31 @@ def compare(old: Edition, new: Edition) -> list[RecordPair]:
                 unpaired.append(row)
         unmatched = {id(row) for rows in waiting.values() for row in rows}
         before, after = unpaired, [row for row in after if id(row) in unmatched]
-    pairs += (RecordPair(before=row, after=None) for row in before)
-    pairs += (RecordPair(before=None, after=row) for row in after)
+    pairs += (RecordPair(row, None, ("removed",)) for row in before)
+    pairs += (RecordPair(None, row, ("added",)) for row in after)
     return [pair for pair in pairs if pair.kinds]
 
 
+def _identity(row: EditionRow) -> bytes:
+    """Return the canonical form; broken text stays as it is."""
+    text = row.json_schema.encode()
+    value = parse(text)
+    return text if isinstance(value, Rejected) else canonical(value)
+
+
 def _pair(before: EditionRow, after: EditionRow) -> RecordPair:
-    if before.json_schema == after.json_schema:
-        return RecordPair(before=before, after=after)
-    old, new = (parse(row.json_schema.encode()) for row in (before, after))
-    difference, keywords = Difference.CANONICAL, frozenset[str]()
-    if not isinstance(old, Rejected) and not isinstance(new, Rejected):
-        keywords = frozenset(changed_keywords(old, new))
-        if not keywords:
-            difference = Difference.TEXTUAL
-    return RecordPair(
-        before=before,
-        after=after,
-        difference=difference,
-        keywords=tuple(sorted(keywords)),
-    )
+    differs = before.json_schema != after.json_schema
+    is_equal = differs and _identity(before) == _identity(after)
+    have_splits = before.split is not None and after.split is not None
+    kinds = {
+        "changed": differs and not is_equal,
+        "textual": is_equal,
+        "moved_config": before.config != after.config,
+        "moved_split": have_splits and before.split != after.split,
+        "renamed": before.unique_id != after.unique_id,
+    }
+    named = tuple(kind for kind, is_so in kinds.items() if is_so)
+    return RecordPair(before, after, named)
 
 
 def config_counts(
@@ -169,78 +130,3 @@ def config_counts(
         }
         for config in in_benchmark_order(sizes[0] | sizes[1])
     }
-
-
-_APPLICATORS = frozenset(
-    keyword for dialect in BY_NAME.values() for keyword in dialect.applicators
-)
-_MAPS = frozenset(
-    keyword
-    for dialect in BY_NAME.values()
-    for keyword, shape in dialect.applicators.items()
-    if shape in {Shape.MAP, Shape.DEPENDENCIES}
-)
-_KNOWN = ANNOTATIONS.union(*(dialect.effective for dialect in BY_NAME.values()))
-
-
-def changed_keywords(
-    before: Json, after: Json, keyword: str = "schema"
-) -> Iterator[str]:
-    """Yield `+keyword`, `-keyword` or `~keyword` for each keyword that differs.
-
-    Both are schemas; the innermost keyword that holds the difference is named. A
-    property's name is not a keyword: a property that came or went is `~properties`.
-
-    Args:
-        before: A schema.
-        after: Another.
-        keyword: What holds them.
-    """
-    if canonical(before) == canonical(after):
-        return
-    if not isinstance(before, dict) or not isinstance(after, dict):
-        yield f"~{keyword}"
-        return
-    for name in before.keys() | after.keys():
-        if name not in before:
-            yield f"+{name}"
-        elif name not in after:
-            yield f"-{name}"
-        else:
-            yield from _changed_inside(name, before[name], after[name])
-
-
-def _changed_inside(keyword: str, before: Json, after: Json) -> Iterator[str]:
-    equal = True
-    pairs = [(before, after)]
-    if keyword not in _APPLICATORS:
-        equal = canonical(before) == canonical(after)
-        pairs = []
-    elif keyword in _MAPS and isinstance(before, dict) and isinstance(after, dict):
-        equal = before.keys() == after.keys()
-        pairs = [(before[name], after[name]) for name in before.keys() & after.keys()]
-    elif isinstance(before, list) and isinstance(after, list):
-        equal = len(before) == len(after)
-        pairs = list(zip(before, after, strict=False))
-    if not equal:
-        yield f"~{keyword}"
-    for old, new in pairs:
-        yield from changed_keywords(old, new, keyword)
-
-
-def keyword_counts(pairs: Iterable[RecordPair]) -> Counter[str]:
-    """Count in how many records each keyword differs.
-
-    Keywords that no draft knows are counted together, under their sign and `other`.
-    """
-    counts: Counter[str] = Counter()
-    for pair in pairs:
-        counts.update(
-            {
-                signed
-                if signed[1:].removeprefix("_") in _KNOWN
-                else f"{signed[0]}other"
-                for signed in pair.keywords
-            }
-        )
-    return counts

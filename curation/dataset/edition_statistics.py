@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from curation.core.benchmark import RAW_IN_TABLE_9
 from curation.core.documents import Origin
+from curation.dataset.editions import Edition
 from curation.dataset.ledger import DOCUMENTS, open_ledger
 from curation.dataset.paper_tables import (
     SchemaMeasures,
@@ -22,9 +22,6 @@ from curation.dataset.paper_tables import (
     table_8,
     table_9,
 )
-
-if TYPE_CHECKING:
-    from curation.dataset.editions import Edition
 
 #: Columns of a build's rows that need not be counted again.
 _STATED = ("size", "features", "formats")

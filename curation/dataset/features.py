@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from curation.core.json_types import Json
+from curation.schema.dialects import Dialect
 from curation.schema.keywords import (
     ANNOTATIONS,
     CONTAINERS,
@@ -19,10 +20,6 @@ from curation.schema.keywords import (
     REFERENCE_KEYWORDS,
 )
 from curation.schema.subschemas import subschemas
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.schema.dialects import Dialect
 
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 _COMBINING = frozenset({"allOf", "anyOf", "oneOf"})

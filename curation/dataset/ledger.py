@@ -3,7 +3,8 @@
 `ledger/documents.parquet` has one row for each raw document, and
 `ledger/changes.parquet` one for each edit of a rule, with the values before and after.
 A change points to its document by the document's row number. Without a change the
-second table is not there: `datasets` opens none without rows.
+second table is not there: `datasets` opens none without rows. `stories` looks up one
+document in them and in a build's rows.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
 import pyarrow as pa
 
-from curation.core.documents import ABSENT, Change, Origin, Reason
+from curation.core.documents import ABSENT, KEPT, Change, Origin, Reason
+from curation.core.json_types import UntypedJson
+from curation.core.records import BenchmarkRecord
 from curation.dataset.parquet import (
     TableForm,
     columns_of,
@@ -29,11 +31,8 @@ from curation.dataset.parquet import (
     table_of_columns,
 )
 from curation.system.errors import NoInput, other_version
+from curation.system.registry import closest_names
 from curation.workers.pool import in_batches
-
-if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
-
 
 #: Paths inside a build folder.
 DOCUMENTS = "ledger/documents.parquet"
@@ -182,7 +181,7 @@ class Ledger:
     def changes(self) -> pl.LazyFrame:
         """Return the table of changes, in the order in which they were made."""
         if not (self.folder / CHANGES).is_file():
-            return pl.DataFrame(CHANGE_COLUMNS.empty_table()).lazy()
+            return pl.LazyFrame(schema=pl.Schema(CHANGE_COLUMNS))
         return pl.scan_parquet(self.folder / CHANGES, glob=False)
 
     def entries(self, **values: str) -> list[LedgerRow]:
@@ -235,3 +234,67 @@ def open_ledger(folder: Path) -> Ledger:
         if (folder / name).is_file():
             refuse_columns(folder / name, form)
     return Ledger(folder)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentStory:
+    """One raw document: its ledger entry, and its row if it was kept."""
+
+    entry: LedgerRow
+    #: None if the document was rejected.
+    record: BenchmarkRecord | None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the document is in the benchmark."""
+        return self.entry.outcome == KEPT
+
+    @property
+    def explanation(self) -> str:
+        """The sentence of the rejection's reason; empty for a kept document."""
+        outcome = self.entry.outcome
+        return next((reason.explanation for reason in Reason if reason == outcome), "")
+
+
+def stories(folder: Path, name: str) -> list[DocumentStory]:
+    """Return the story of every document of an id, in the order of reading.
+
+    `name` is an id, or `config/id`.
+
+    Raises:
+        NoInput: the build knows no such id (the nearest are named), or the folder
+            is not a build.
+        BadData: a table of the build cannot be read, or has other columns.
+    """
+    ledger = open_ledger(folder)
+    try:
+        entries = ledger.entries(unique_id=name)
+        config, slash, unique_id = name.partition("/")
+        if not entries and slash:
+            entries = ledger.entries(unique_id=unique_id, config=config)
+        if not entries:
+            ids = ledger.documents().select("unique_id").unique().collect()
+            near = ", ".join(closest_ids(name, ids["unique_id"]))
+            then = f"did you mean {near}?" if near else "csbdata stats lists configs"
+            raise NoInput(f"no document is named {name!r}", str(folder), then)
+        return [
+            DocumentStory(entry=entry, record=_kept_record(folder, entry))
+            for entry in entries
+        ]
+    except (pl.exceptions.PolarsError, msgspec.ValidationError) as error:
+        raise other_version(error, folder) from error
+
+
+def closest_ids(name: str, ids: pl.Series) -> list[str]:
+    """Return the ids most like a name, without its folder and `.json`."""
+    return closest_names(name.rpartition("/")[2].removesuffix(".json"), ids.sort())
+
+
+def _kept_record(folder: Path, entry: LedgerRow) -> BenchmarkRecord | None:
+    if entry.outcome != KEPT:
+        return None
+    files = sorted((folder / entry.config).glob(f"{entry.split}-*.parquet"))
+    # The folder's own name may look like a pattern.
+    tables = pl.scan_parquet(files, glob=False)
+    rows = tables.filter(unique_id=entry.unique_id).collect().to_dicts()
+    return next(iter(msgspec.convert(rows, list[BenchmarkRecord])), None)

@@ -12,7 +12,6 @@ import types
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
@@ -33,14 +32,6 @@ from curation.system.user_files import reading_parquet
 #: Where pages are cut, and what `datasets` calls it in a file's metadata.
 CHUNKING_KEY = "content_defined_chunking"
 _CHUNKING = {"min_chunk_size": 2**18, "max_chunk_size": 2**20, "norm_level": 0}
-#: How the types of columns are called where their values are gathered.
-_SERIES: dict[pa.DataType, type[pl.DataType]] = {
-    pa.string(): pl.String,
-    pa.int64(): pl.Int64,
-    pa.int32(): pl.Int32,
-    pa.bool_(): pl.Boolean,
-    pa.float64(): pl.Float64,
-}
 
 
 def _arrow_type(annotation: object) -> pa.DataType:
@@ -108,27 +99,10 @@ def table_of_columns(
         TypeError: a value does not have the type of its column.
         UnicodeEncodeError: a text has half of a surrogate pair.
     """
-    arrays = [_array(values[field.name], field.type) for field in columns]
-    return pa.Table.from_arrays(arrays, schema=columns)
-
-
-def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    if pa.types.is_list(kind):
-        ends = [0, *accumulate(len(value or ()) for value in values)]
-        starts = [
-            None if value is None else end
-            for value, end in zip(values, ends, strict=False)
-        ]
-        return pa.ListArray.from_arrays(
-            _array([*starts, ends[-1]], pa.int32()),
-            _array(
-                [element for value in values for element in value or ()],
-                kind.value_type,
-            ),
-        )
     # `pa.array` of a list would load pandas, half a second.
-    series = pl.Series(values=values, dtype=_SERIES[kind], strict=True)
-    return series.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(kind)
+    values = {name: values[name] for name in columns.names}
+    frame = pl.DataFrame(values, schema=pl.Schema(columns))
+    return frame.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(columns)
 
 
 def parquet_writer(
@@ -218,7 +192,7 @@ def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
     Raises:
         BadData: naming the column (exit 65).
     """
-    types_ = pl.DataFrame(COLUMNS.empty_table()).schema
+    types_ = pl.Schema(COLUMNS)
     for name in [name for name in types_ if name in rows.columns]:
         actual, right = rows.schema[name], types_[name]
         if actual != right and not (actual.is_numeric() and right.is_numeric()):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import platformdirs
 
@@ -24,7 +24,7 @@ from curation.system.errors import NoInput, TemporarilyUnavailable
 
 _T = TypeVar("_T")
 #: How long to wait for another process that fetches the same archive, seconds.
-_PATIENCE: Final = 1800.0
+_PATIENCE = 1800.0
 
 
 class FolderName(NamedTuple):
@@ -123,7 +123,7 @@ class Cache:
         return value
 
 
-_GITHUB: Final = "https://codeload.github.com"
+_GITHUB = "https://codeload.github.com"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 import pooch
@@ -20,16 +19,16 @@ from curation.system.errors import (
 )
 from curation.system.retry import retry_after, retry_call
 
-_LATER: Final = "run the same command later"
+_LATER = "run the same command later"
 #: Seconds to connect, and without a byte.
-_TIMEOUTS: Final = (4.0, 20.0)
+_TIMEOUTS = (4.0, 20.0)
 _LIMITED, _SERVER_ERROR = 429, 500
-_GONE: Final = frozenset({404, 410, 451})
+_GONE = frozenset({404, 410, 451})
 #: Requests of one file, seconds before the second one, and the longest wait that a
 #: server may ask for.
-_ATTEMPTS: Final = 4
-PAUSE: Final = 0.5
-_LONGEST_WAIT: Final = 60.0
+_ATTEMPTS = 4
+PAUSE = 0.5
+_LONGEST_WAIT = 60.0
 pooch.get_logger().setLevel("ERROR")
 
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 from shutil import which
-from typing import Final
 
 from curation.download.http import Unreachable
 from curation.download.pins import ArchiveKind, ArchivePin
@@ -29,16 +28,16 @@ from curation.system.programs import (
 from curation.system.user_files import file_digest
 
 #: Seconds for one package; the largest has 93 MB.
-DEADLINE: Final = 600.0
+DEADLINE = 600.0
 #: npm's codes for a package or a version that an answering registry does not have.
-_UNKNOWN: Final = re.compile(r"\b(?:E404|ETARGET|ENOVERSIONS)\b")
+_UNKNOWN = re.compile(r"\b(?:E404|ETARGET|ENOVERSIONS)\b")
 #: pip's words when no host answers.
-_SILENT: Final = re.compile(r"connection broken by|Failed to establish|ConnectTimeout")
+_SILENT = re.compile(r"connection broken by|Failed to establish|ConnectTimeout")
 #: pip's words when a file has another sha256.
-_REFUSED: Final = "DO NOT MATCH THE HASHES"
+_REFUSED = "DO NOT MATCH THE HASHES"
 #: The system's words when a disk, or a user's part of it, is full.
-_FULL: Final = re.compile(r"No space left on device|Disk quota exceeded|Errno 28\b")
-_PIP_OPTIONS: Final = (
+_FULL = re.compile(r"No space left on device|Disk quota exceeded|Errno 28\b")
+_PIP_OPTIONS = (
     "download",
     "--no-deps",
     "--no-input",

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
 
@@ -44,7 +44,7 @@ def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 _Sha256 = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")]
 #: The forms in which a mirror may hold a repository's archive.
-_TARBALLS: Final = (".tar.gz", ".tar.xz", ".zip")
+_TARBALLS = (".tar.gz", ".tar.xz", ".zip")
 
 
 class ArchiveKind(StrEnum):
@@ -97,7 +97,7 @@ class ArchivePin:
     file: str = ""
     #: The files that sources read.
     paths: tuple[str, ...]
-    #: Over the selected files (`curation.download.folder_files.digest_of`).
+    #: Over the selected files (`curation.download.packs.digest_of`).
     digest: _Sha256
     #: The published file's, where it has fixed bytes.
     sha256: _Sha256 = ""

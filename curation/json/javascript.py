@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from curation.core.json_types import UntypedJson
 
 #: A token, behind spaces and comments.
-_TOKEN: Final = re.compile(
+_TOKEN = re.compile(
     r"""(?:\s+|//[^\n]*|/\*.*?\*/)*+(?:
     (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\$]|\\.|\$(?!\{))*`)
     |(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w$]))
@@ -22,22 +22,20 @@ _TOKEN: Final = re.compile(
     |(?P<other>.))""",
     re.VERBOSE | re.DOTALL,
 )
-_REGULAR_EXPRESSION: Final = re.compile(
-    r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/\w*"
-)
-_TEMPLATE_PART: Final = re.compile(r"\\.|`|\$\{", re.DOTALL)
-_ESCAPE: Final = re.compile(
+_REGULAR_EXPRESSION = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/\w*")
+_TEMPLATE_PART = re.compile(r"\\.|`|\$\{", re.DOTALL)
+_ESCAPE = re.compile(
     r"\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL
 )
-_ESCAPED: Final = dict(zip("ntrbfv0\n", "\n\t\r\b\f\v\0", strict=False)) | {"\n": ""}
-_WORDS: Final = {"true": True, "false": False, "null": None}
+_ESCAPED = dict(zip("ntrbfv0\n", "\n\t\r\b\f\v\0", strict=False)) | {"\n": ""}
+_WORDS = {"true": True, "false": False, "null": None}
 #: Words after which an expression begins.
-_OPERATORS: Final = frozenset(
+_OPERATORS = frozenset(
     {"await", "case", "delete", "do", "else", "in", "instanceof", "of", "return"}
     | {"throw", "typeof", "void", "yield"}
 )
-_CLOSING: Final = {"{": "}", "[": "]", "(": ")"}
-_ENDS: Final = frozenset(",;}])")
+_CLOSING = {"{": "}", "[": "]", "(": ")"}
+_ENDS = frozenset(",;}])")
 
 
 class _Opaque:
@@ -45,7 +43,7 @@ class _Opaque:
 
 
 #: Replaces a value known only by running the file.
-OPAQUE: Final = _Opaque()
+OPAQUE = _Opaque()
 
 
 class _Token(NamedTuple):

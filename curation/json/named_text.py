@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Final
 
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.json.text import parse
 
 #: Suffixes of files read as YAML.
-YAML_SUFFIXES: Final = (".yaml", ".yml")
+YAML_SUFFIXES = (".yaml", ".yml")
 #: The suffix of files read as JSON with comments and trailing commas.
-COMMENTS_SUFFIX: Final = ".jsonc"
+COMMENTS_SUFFIX = ".jsonc"
 
 
 def parse_named(name: str, content: bytes) -> Json | Rejected:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 import msgspec
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: A JSON pointer (RFC 6901) as its reference tokens.
 Tokens = tuple[str, ...]
 #: An index of an array, of fewer digits than any number that Python refuses to read.
-_INDEX: Final = re.compile(r"[0-9]{1,18}")
+_INDEX = re.compile(r"[0-9]{1,18}")
 #: Characters that a URI fragment may hold as they are (RFC 3986 section 3.5).
 _FRAGMENT_SAFE = "/~!$&'()*+,;=:@?-._"
 

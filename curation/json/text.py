@@ -14,11 +14,11 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from functools import partial
-from typing import Final, NamedTuple, NoReturn, Self
+from typing import NamedTuple, NoReturn, Self
 
 import msgspec
 import orjson
@@ -162,7 +162,7 @@ def _refused(error: ValueError | RecursionError) -> Rejected:
 
 
 #: Limit of the interpreter's guard against quadratic int parsing.
-INTEGER_TOO_LONG: Final = Rejected(
+INTEGER_TOO_LONG = Rejected(
     reason=Reason.NUMBER_OUT_OF_RANGE, detail="an integer of more than 4,300 digits"
 )
 
@@ -246,23 +246,21 @@ def any_spelled(value: Json) -> bool:
     return False
 
 
-def floats(value: Json) -> Iterator[float]:
-    """Yield the numbers of a value that are floats, at any depth."""
-    if isinstance(value, float):
-        yield value
+def nested_values(value: Json) -> Iterator[Json]:
+    """Yield a value and all values inside it, in no order."""
     stack = [value]
     while stack:
         nested = stack.pop()
-        members: Iterable[Json] = ()
+        yield nested
         if isinstance(nested, dict):
-            members = nested.values()
+            stack.extend(nested.values())
         elif isinstance(nested, list):
-            members = nested
-        for member in members:
-            if isinstance(member, float):
-                yield member
-            elif isinstance(member, dict | list):
-                stack.append(member)
+            stack.extend(nested)
+
+
+def floats(value: Json) -> Iterator[float]:
+    """Yield the numbers of a value that are floats, at any depth."""
+    return (number for number in nested_values(value) if isinstance(number, float))
 
 
 def _map_numbers(value: Json, convert: Callable[[float], Json]) -> Json:

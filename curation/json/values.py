@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import wraps
 from threading import Lock
-from typing import TYPE_CHECKING, TypeGuard, TypeVar, TypeVarTuple
+from typing import TypeGuard, TypeVar, TypeVarTuple
 
 import orjson
 
+from curation.core.json_types import Json
+from curation.json.pointer import Tokens
 from curation.json.text import canonical, compact, plain, spaced
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
 
 
 def identity(value: Json) -> bytes:

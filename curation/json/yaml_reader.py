@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -21,27 +21,27 @@ from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import INTEGER_TOO_LONG, MAX_DEPTH, depth
 
-_NULLS: Final = frozenset(("", "~", "null", "Null", "NULL"))
-_TRUE: Final = frozenset(("true", "True", "TRUE"))
-_FALSE: Final = frozenset(("false", "False", "FALSE"))
-_INTEGER: Final = re.compile(r"[-+]?[0-9]+")
-_BASED: Final = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_NOT_FINITE: Final = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
-_TAG: Final = "tag:yaml.org,2002:"
-_STR: Final = f"{_TAG}str"
-_FLOAT_TAG: Final = f"{_TAG}float"
-_TYPES: Final = ("str", "int", "float", "bool", "null", "seq", "map")
-_TAGS: Final = frozenset((None, "!", *(f"{_TAG}{name}" for name in _TYPES)))
-_CONSTRUCTOR: Final = yaml.constructor.SafeConstructor()
+_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
+_TRUE = frozenset(("true", "True", "TRUE"))
+_FALSE = frozenset(("false", "False", "FALSE"))
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_TAG = "tag:yaml.org,2002:"
+_STR = f"{_TAG}str"
+_FLOAT_TAG = f"{_TAG}float"
+_TYPES = ("str", "int", "float", "bool", "null", "seq", "map")
+_TAGS = frozenset((None, "!", *(f"{_TAG}{name}" for name in _TYPES)))
+_CONSTRUCTOR = yaml.constructor.SafeConstructor()
 #: Most characters of a number: in any base it has fewer than 4,300 decimal digits,
 #: which Python still writes.
-_LONGEST_NUMBER: Final = 3_500
-_TOO_LONG: Final = "a number of more than 4300 digits"
-_NO_NAME: Final = object()
+_LONGEST_NUMBER = 3_500
+_TOO_LONG = "a number of more than 4300 digits"
+_NO_NAME = object()
 #: The name of a member that merges mappings.
-_MERGE: Final = object()
-_COLLECTION_AS_NAME: Final = "a collection as a member's name"
+_MERGE = object()
+_COLLECTION_AS_NAME = "a collection as a member's name"
 
 
 class YamlFault(Enum):
@@ -98,7 +98,7 @@ def core_scalar(text: str, tag: str | None = None) -> Json:
     return value
 
 
-_TYPE_TAGS: Final = {
+_TYPE_TAGS = {
     type(None): "null",
     bool: "bool",
     int: "int",

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 import polars as pl
@@ -21,7 +21,7 @@ from curation.core.benchmark import (
 )
 from curation.core.documents import KEPT, Origin, Reason
 from curation.dataset.edition_statistics import effective_sizes, without_sample
-from curation.dataset.ledger import DOCUMENTS
+from curation.dataset.ledger import DOCUMENTS, Ledger
 from curation.dataset.parquet import file_name, split_files
 from curation.fit.records import RecordFit
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, MISSING
@@ -29,9 +29,6 @@ from curation.lint.lint import CODES
 from curation.lint.satisfiability import Satisfiability
 from curation.packaging.manifest import ConfigFigures
 from curation.system.errors import BadData, NoInput
-
-if TYPE_CHECKING:
-    from curation.dataset.ledger import Ledger
 
 #: Characters of the schema in the row that the card shows, and columns of the row and
 #: of its instances.

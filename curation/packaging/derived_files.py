@@ -13,16 +13,19 @@ from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from shutil import copyfile, copytree
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from curation.core.benchmark import CORE, NOTICES, SPLITS
+from curation.core.records import BenchmarkRecord
 from curation.dataset.content_digest import SHARE, unchanged_records
+from curation.dataset.decisions import DecidedDocument
 from curation.dataset.edition_statistics import statistics_of
 from curation.dataset.editions import Edition, open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.parquet import COLUMNS, file_name, write_sorted
+from curation.instances.dataset.make_instances import RecordInstances
 from curation.instances.dataset.parquet import write_instances
 from curation.packaging import card, licences, manifest
 from curation.packaging.card import (
@@ -44,11 +47,6 @@ from curation.system.atomic_files import UNFINISHED, recover
 from curation.system.errors import NoInput
 from curation.system.user_files import reading_parquet, results_folder
 from curation.workers.run_folder import locked, run_folder_of
-
-if TYPE_CHECKING:
-    from curation.core.records import BenchmarkRecord
-    from curation.dataset.decisions import DecidedDocument
-    from curation.instances.dataset.make_instances import RecordInstances
 
 _SINGLE = frozenset(
     {card.FILE, card.DETAILS, licences.FILE, manifest.FILE, checksums.FILE}
@@ -101,7 +99,7 @@ def write_derived(
         edition = open_edition(str(folder))
     except NoInput:  # It has no records.
         strings = dict.fromkeys(("config", "split"), pl.String)
-        columns = strings | dict(pl.DataFrame(COLUMNS.empty_table()).schema)
+        columns = strings | pl.Schema(COLUMNS)
         rows = pl.DataFrame(schema=columns)
         edition = Edition(name=str(folder), folder=folder, rows=rows)
     written = [file_name(name, SPLITS[-1]) for name in core]

@@ -12,13 +12,11 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from shutil import copyfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from curation.core.benchmark import NOTICES
+from curation.packaging.manifest import Pin
 from curation.system.user_files import cards_folder
-
-if TYPE_CHECKING:
-    from curation.packaging.manifest import Pin
 
 #: The folder of texts in a dataset folder.
 FOLDER = "LICENSES"

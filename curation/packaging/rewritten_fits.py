@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Final
 
 import polars as pl
 
@@ -16,10 +15,10 @@ from curation.system.user_files import results_folder
 
 #: The file of an edition that `python -m bench.edition.fits` writes: a row a record
 #: and target.
-FITS: Final = "fits.parquet"
+FITS = "fits.parquet"
 #: Digits of a schema's digest in it.
-DIGITS: Final = 16
-_SAFE: Final = ("as it stands", "after safe rewrites")
+DIGITS = 16
+_SAFE = ("as it stands", "after safe rewrites")
 
 
 @cache

@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -30,13 +29,11 @@ from curation.dataset.parquet import (
     required_of,
 )
 from curation.instances.dataset import parquet as instances
+from curation.packaging.counts import DataFiles
 from curation.system.checksums import names_in
 
-if TYPE_CHECKING:
-    from curation.packaging.counts import DataFiles
-
 #: The file of an edition that names the records.
-CORE_LIST: Final = "core.tsv"
+CORE_LIST = "core.tsv"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +49,11 @@ class CoreRecord(BenchmarkRecord):
 
 
 #: The table of the config.
-CORE_TABLE: Final = replace(RECORDS, columns=columns_of(CoreRecord))
+CORE_TABLE = replace(RECORDS, columns=columns_of(CoreRecord))
 
 
 #: The forms of the ledger's tables, those about instances among them.
-LEDGER_FORMS: Final = {
+LEDGER_FORMS = {
     **ledger.FORMS,
     **{
         path: TableForm(

@@ -7,10 +7,9 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from curation.core.benchmark import (
     CANARY,
@@ -26,7 +25,7 @@ from curation.dataset.decisions import (
     HeldResult,
     SourceDocument,
 )
-from curation.download.acquire import FetchSettings
+from curation.download.acquire import FetchSettings, UnavailableArchive
 from curation.instances.dataset.make_instances import RecordInstances
 from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST
@@ -58,22 +57,17 @@ from curation.pipeline.read_batches import (
 )
 from curation.rules.sets import RuleSet, rule_set
 from curation.schema.near_duplicates import cluster_weights, clusters
+from curation.sources.readers import Source
 from curation.system.atomic_files import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, read_sums
 from curation.system.errors import BadData, CannotCreate, NoInput, Unavailable
 from curation.system.progress import Phases, Progress, Quiet, announce
 from curation.system.user_files import file_digest
-from curation.validation.fastjsonschema_check import try_fastjsonschema
+from curation.validation.fastjsonschema_check import fastjsonschema_verdicts
 from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.process import Program
 from curation.workers.ray_pool import LOCAL, OpenPool, pools_of, ray_address
 from curation.workers.run_folder import RunFolder, run_folder_of
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from curation.download.acquire import UnavailableArchive
-    from curation.sources.readers import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -531,9 +525,8 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         )
 
 
-#: Seconds of one worker for one record: the benchmark's 8,978 took two workers 108 and
-#: 100 seconds.
-_COMPILE_SECONDS = 0.024
+#: Seconds of one worker for one record: the benchmark's 8,978 took two workers 100
+#: seconds.
 _INSTANCE_SECONDS = 0.022
 
 
@@ -560,11 +553,12 @@ class _Steps:
         tasks = tasks_of(documents) if request.instances else []
         step = InstanceStep(tasks, self.run, self.open_pool)
         if request.instances:
-            title = "Making instances"
-            with self._long_bar(
-                title, step.count, _INSTANCE_SECONDS, lambda: step.config
+            title, jobs = "Making instances", request.workers
+            announce(self.progress, title, step.count * _INSTANCE_SECONDS / jobs)
+            with self.progress.bar(
+                title, step.count, note=lambda: step.config
             ) as advance:
-                step.work(jobs=request.workers, progress=advance)
+                step.work(jobs=jobs, progress=advance)
         clock.lap("instances")
         digests = (decided.result.sha256 for decided in documents if decided.kept)
         columns = (
@@ -621,19 +615,10 @@ class _Steps:
         """Return fastjsonschema's verdict by digest."""
         records = [document.record() for document in documents if document.kept]
         title = "Compiling with fastjsonschema"
-        with self._long_bar(title, len(records), _COMPILE_SECONDS) as advance:
-            compiled = try_fastjsonschema(
+        with self.progress.bar(title, len(records)) as advance:
+            return fastjsonschema_verdicts(
                 records,
-                self.request.fetch.cache,
                 jobs=self.request.workers,
                 progress=advance,
                 open_pool=self.open_pool,
             )
-        return {record.sha256: record.fastjsonschema or "" for record in compiled}
-
-    def _long_bar(
-        self, title: str, count: int, seconds: float, note: Callable[[], str] = str
-    ) -> AbstractContextManager[Callable[[int], None]]:
-        """Say how long that will take, by the seconds of one; open its bar."""
-        announce(self.progress, title, count * seconds / self.request.workers)
-        return self.progress.bar(title, count, note=note)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, UNNAMED
 from curation.core.documents import Files, Origin
@@ -18,8 +19,7 @@ from curation.download.acquire import (
     acquire,
     fetch_together,
 )
-from curation.download.folder_files import FolderFiles
-from curation.download.packs import open_files
+from curation.download.packs import FolderFiles, open_files
 from curation.download.pins import load_pins, pins_for
 from curation.packaging.manifest import Pin
 from curation.sources.local import SOURCE as LOCAL
@@ -360,19 +360,13 @@ def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
     return MissingSource(source=source, why=f"the sample has nothing of {source.name}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Acquisition:
+class Acquisition(NamedTuple):
     """Outcomes of the requested archives."""
 
     #: By name of the archive, in the order of `raw/sources.toml`.
     archives: Mapping[str, Acquired | UnavailableArchive]
-    #: Unavailable names, with the exit code.
+    #: Unavailable names, with the exit code: 75 if it may be had later, or 69.
     missing: Mapping[str, int]
-
-    @property
-    def exit_code(self) -> int:
-        """0, 75 if something may be had later, or 69."""
-        return max(self.missing.values(), default=0)
 
 
 def acquire_all(

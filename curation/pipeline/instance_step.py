@@ -8,12 +8,12 @@ again, finds them. Results do not depend on the number of workers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.core.benchmark import split_of
 from curation.core.json_types import Json
+from curation.dataset.decisions import DecidedDocument
 from curation.fit.records import RecordFit, record_fit
 from curation.instances.dataset import worker
 from curation.instances.dataset.make_instances import (
@@ -39,11 +39,8 @@ from curation.workers.limits import (
 )
 from curation.workers.pool import Pool, in_batches
 from curation.workers.process import Program
-
-if TYPE_CHECKING:
-    from curation.dataset.decisions import DecidedDocument
-    from curation.workers.ray_pool import OpenPool
-    from curation.workers.run_folder import RunFolder
+from curation.workers.ray_pool import OpenPool
+from curation.workers.run_folder import RunFolder
 
 
 class FitRequest(msgspec.Struct, frozen=True):

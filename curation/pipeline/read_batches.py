@@ -11,7 +11,6 @@ import hashlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
@@ -26,24 +25,21 @@ from curation.dataset.decisions import (
 )
 from curation.dataset.ledger import open_ledger
 from curation.download.pins import selects
+from curation.pipeline.inputs import BuildInput
 from curation.pipeline.process_document import (
     BuildSetup,
     DocumentRequest,
     LibraryFiles,
+    too_long_to_read,
 )
-from curation.pipeline.read_document import too_long_to_read
 from curation.rules.benchmark import quota
+from curation.rules.sets import RuleSet
 from curation.system.errors import BadConfiguration
 from curation.system.user_files import raw_folder
 from curation.system.words import counted
 from curation.workers.limits import Ending, ProcessResult, refuse_endless
 from curation.workers.pool import Pool, in_batches
-
-if TYPE_CHECKING:
-    from curation.pipeline.inputs import BuildInput
-    from curation.rules.sets import RuleSet
-    from curation.workers.run_folder import RunFolder
-
+from curation.workers.run_folder import RunFolder
 
 _GITHUB = "https://github.com/"
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from curation.core.documents import ABSENT, Change
+from curation.core.json_types import Json
 from curation.json.pointer import (
     Drop,
     Put,
@@ -28,17 +28,14 @@ from curation.json.pointer import (
     fragment_of,
     rewritten,
 )
+from curation.references.closure import Closure, ReachedSchema
+from curation.references.schema import ResolvedReference, Schema
 from curation.schema.dialects import declared
 from curation.schema.roots import unused
 from curation.schema.subschemas import join
 
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.references.closure import Closure, ReachedSchema
-    from curation.references.schema import ResolvedReference, Schema
-
-    #: From the key of each schema that comes in to its name among the definitions.
-    _Names = Mapping[tuple[int, Tokens], str]
+#: From the key of each schema that comes in to its name among the definitions.
+_Names = Mapping[tuple[int, Tokens], str]
 
 #: Keywords of a schema that tie it to its place.
 _MARKS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$vocabulary")

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.core.documents import Reason, Rejected
+from curation.core.documents import Files, Reason, Rejected
+from curation.core.json_types import Json
+from curation.core.rule import Library
 from curation.json.named_text import parse_named
 from curation.json.pointer import Tokens, pointer
 from curation.json.values import remembered
@@ -25,7 +26,7 @@ from curation.references.schema import (
     follow_reference,
     references_in,
 )
-from curation.schema.dialects import DRAFT_04
+from curation.schema.dialects import DRAFT_04, Dialect
 from curation.schema.drafts import statement
 from curation.schema.subschemas import SchemaLocation, below
 from curation.schema.translation import CannotPortError, ported
@@ -35,12 +36,6 @@ from curation.validation.metaschemas import (
     other_scheme,
     standard_document,
 )
-
-if TYPE_CHECKING:
-    from curation.core.documents import Files
-    from curation.core.json_types import Json
-    from curation.core.rule import Library
-    from curation.schema.dialects import Dialect
 
 #: Number of parsed documents kept, the last ones used.
 MOST_KEPT = 256
@@ -77,7 +72,7 @@ class PackLibrary:
 
 
 #: For schemas that refer to no other document.
-NO_LIBRARY: Final[Library] = MappingProxyType({})
+NO_LIBRARY: Library = MappingProxyType({})
 
 
 def found_document(library: Library, uri: str) -> Json | None:

@@ -10,8 +10,9 @@ an applicator moves on into the instance (`is_recursive`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
 
+from curation.core.json_types import Json
+from curation.json.pointer import Tokens
 from curation.json.values import remembered
 from curation.references.schema import Schema, descend, references_in, schema_of
 from curation.schema.dialects import ANY_DIALECT, Dialect
@@ -24,10 +25,6 @@ from curation.schema.keywords import (
 )
 from curation.schema.subschemas import SchemaLocation, below, children
 from curation.validation.metaschemas import is_valid
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
 
 
 @remembered
@@ -220,10 +217,10 @@ def is_recursive(schema: Json, dialect: Dialect) -> bool:
 
 
 #: The types of JSON values; integers are numbers.
-ALL_TYPES: Final = frozenset({"array", "boolean", "null", "number", "object", "string"})
-_NONE: Final = frozenset[str]()
+ALL_TYPES = frozenset({"array", "boolean", "null", "number", "object", "string"})
+_NONE = frozenset[str]()
 #: Keywords that refuse nothing by themselves; `if` looks at its branches.
-_PASSIVE: Final = names_of_kind(
+_PASSIVE = names_of_kind(
     KeywordKind.IDENTIFIER, KeywordKind.ANCHOR, KeywordKind.DEFINITIONS
 ) | {"then", "else", "$ref"}
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 import jsonschema_rs
@@ -19,6 +18,7 @@ import msgspec
 from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Tokens, member, tokens_of
 from curation.json.values import remembered
+from curation.schema.dialects import Dialect
 from curation.schema.keywords import Shape
 from curation.schema.subschemas import (
     SchemaLocation,
@@ -29,9 +29,6 @@ from curation.schema.subschemas import (
     walk,
 )
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse, standard_document
-
-if TYPE_CHECKING:
-    from curation.schema.dialects import Dialect
 
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True):

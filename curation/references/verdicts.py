@@ -11,7 +11,7 @@ URI are looked up its way, and must lead to the same place (`disputed`).
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jsonschema_rs
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
 #: How `referencing` ends where a schema is expected and the value is not one.
-_LIBRARY_FAILS: Final = (AttributeError, TypeError)
+_LIBRARY_FAILS = (AttributeError, TypeError)
 #: Longest text kept of an error.
 _SHOWN = 300
 

@@ -14,22 +14,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from curation.regex import character_sets
 from curation.regex import parser as trees
 from curation.regex.character_sets import CharSet, minterms
 
 #: States kept in memory; beyond, all are dropped and rebuilt.
-_MAX_STATES: Final = 3_000
+_MAX_STATES = 3_000
 #: Patterns with more unbounded repetitions get no automaton: the derivatives grow
 #: with the cube of their number.
-_MAX_REPETITIONS: Final = 200
+_MAX_REPETITIONS = 200
 #: Terms likewise.
-_MAX_TERMS: Final = 40_000
+_MAX_TERMS = 40_000
 #: Weights of characters that no pattern names, and of those that one does.
-_OPEN_WEIGHT: Final = 2.0
-_STOP: Final = 0.3
+_OPEN_WEIGHT = 2.0
+_STOP = 0.3
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -83,9 +83,9 @@ class Head:
 
 #: Values of `TextBefore.previous`: at the start, after a character of `\w`, after
 #: any other.
-AT_START: Final = 0
-BEHIND_OTHER: Final = 1
-BEHIND_WORD: Final = 2
+AT_START = 0
+BEHIND_OTHER = 1
+BEHIND_WORD = 2
 
 
 class TextBefore(NamedTuple):

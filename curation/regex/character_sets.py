@@ -8,21 +8,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Final
 
 import regress
 
 #: The last code point.
-LAST: Final = 0x10FFFF
+LAST = 0x10FFFF
 #: Halves of surrogate pairs are not characters: they cannot be written as UTF-8.
-_SURROGATES: Final = (0xD800, 0xDFFF)
+_SURROGATES = (0xD800, 0xDFFF)
 #: Control characters that a range in a pattern hardly means.
-_UNNATURAL: Final = frozenset("\x7f")
-_LETTERS: Final = string.ascii_lowercase * 3 + string.ascii_uppercase + string.digits
+_UNNATURAL = frozenset("\x7f")
+_LETTERS = string.ascii_lowercase * 3 + string.ascii_uppercase + string.digits
 #: Longer runs repeat their draws: a prime, so that no length divides it.
-_BLOCK: Final = 4_093
+_BLOCK = 4_093
 #: Characters above ASCII that a palette shows at most.
-_FEW: Final = 64
+_FEW = 64
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -166,9 +165,9 @@ def minterms(sets: Sequence[CharSet]) -> list[CharSet]:
     return [chars for chars in parts if chars.ranges]
 
 
-DIGITS: Final = CharSet(((48, 57),))
-WORDS: Final = CharSet(((48, 57), (65, 90), (95, 95), (97, 122)))
-SPACES: Final = CharSet(
+DIGITS = CharSet(((48, 57),))
+WORDS = CharSet(((48, 57), (65, 90), (95, 95), (97, 122)))
+SPACES = CharSet(
     normal(
         (
             (9, 13),
@@ -185,8 +184,8 @@ SPACES: Final = CharSet(
     )
 )
 #: What `.` is: anything but the ends of lines.
-DOT: Final = CharSet(_inverse(((10, 10), (13, 13), (0x2028, 0x2029))), open=True)
-ANY: Final = CharSet(normal(((0, LAST),)), open=True)
+DOT = CharSet(_inverse(((10, 10), (13, 13), (0x2028, 0x2029))), open=True)
+ANY = CharSet(normal(((0, LAST),)), open=True)
 
 
 @lru_cache(maxsize=1)

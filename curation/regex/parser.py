@@ -13,7 +13,6 @@ import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final
 
 import msgspec
 
@@ -22,10 +21,10 @@ from curation.regex.character_sets import CharSet
 from curation.validation.patterns import LONGEST, is_ecma, repaired
 
 #: Lengths above this are all the same: too long.
-MAX_LENGTH: Final = 1 << 40
+MAX_LENGTH = 1 << 40
 #: (repetitions, length): on texts of that length, all ways to divide them among so
 #: many variable repetitions, none within another, are tried in milliseconds.
-_SAFE: Final = ((1, MAX_LENGTH), (2, 2_000), (3, 300), (4, 100), (8, 24))
+_SAFE = ((1, MAX_LENGTH), (2, 2_000), (3, 300), (4, 100), (8, 24))
 
 
 class PatternNode(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -98,7 +97,7 @@ class AnchorKind(StrEnum):
 
 
 #: Anchors that depend on the characters on both sides.
-BORDERS: Final = (AnchorKind.BOUNDARY, AnchorKind.NO_BOUNDARY)
+BORDERS = (AnchorKind.BOUNDARY, AnchorKind.NO_BOUNDARY)
 
 
 class Anchor(PatternNode, frozen=True, kw_only=True):
@@ -205,7 +204,7 @@ _CLASSES = {
 }
 _QUANTIFIER = re.compile(r"(?:\{(\d+)(?:(,)(\d*))?\}|([*+?]))\??")
 #: The least and the most repetitions of a quantifier of one character.
-_SIGNS: Final[dict[str | None, tuple[int, int | None]]] = {
+_SIGNS: dict[str | None, tuple[int, int | None]] = {
     "*": (0, None),
     "+": (1, None),
     "?": (0, 1),

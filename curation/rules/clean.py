@@ -6,9 +6,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from curation.core.json_types import UntypedJson
 from curation.core.rule import (
     ABSENT,
     Change,
@@ -66,9 +66,6 @@ from curation.validation.metaschemas import (
 )
 from curation.validation.patterns import pattern_verdict
 from curation.workers.limits import too_many
-
-if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
 
 
 def _rejected(reason: Reason, tokens: Tokens, problem: str) -> Rejected:

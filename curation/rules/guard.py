@@ -16,11 +16,11 @@ of single records are in `raw/lists/repairs.tsv`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from curation.core.documents import RepairEvidence
 from curation.core.rule import (
@@ -34,20 +34,17 @@ from curation.core.rule import (
     rule,
 )
 from curation.json.pointer import Tokens, at, change_at
-from curation.json.text import write
+from curation.json.text import nested_values, write
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.subschemas import edited
 from curation.system.user_files import raw_folder
 from curation.validation.dialect_decision import refusing
 from curation.validation.metaschemas import complaints
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    #: Refused places of a subschema, with the value that the author wrote at each.
-    Refused = Mapping[Tokens, Json]
-    #: From a subschema to its repair; the same object if nothing changes.
-    Mend = Callable[[dict[str, Json], Refused], dict[str, Json]]
+#: Refused places of a subschema, with the value that the author wrote at each.
+Refused = Mapping[Tokens, Json]
+#: From a subschema to its repair; the same object if nothing changes.
+Mend = Callable[[dict[str, Json], Refused], dict[str, Json]]
 
 
 def with_schema(
@@ -161,14 +158,9 @@ def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:
 
 def _values(value: Json) -> Iterator[str]:
     """Yield the values inside a value that are not containers, as JSON texts."""
-    if isinstance(value, dict):
-        for member in value.values():
-            yield from _values(member)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _values(item)
-    elif value is not ABSENT:
-        yield write(value)
+    for inner in nested_values(value):
+        if inner is not ABSENT and not isinstance(inner, dict | list):
+            yield write(inner)
 
 
 #: The config of the documents that the list speaks of.

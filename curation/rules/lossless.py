@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
 
 from curation.core.rule import (
     Change,
@@ -32,7 +31,7 @@ from curation.references.closure import Closure, closure_of, found_document
 from curation.references.reachable import applied
 from curation.references.schema import Schema, follow_reference, schema_of
 from curation.rules.guard import with_schema
-from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_04
+from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_04, Dialect
 from curation.schema.drafts import StatementKind, statement, usage
 from curation.schema.subschemas import edited_objects, subschemas, without
 from curation.schema.translation import BOUNDS, with_numeric_bounds
@@ -45,12 +44,9 @@ from curation.validation.dialect_decision import (
 )
 from curation.validation.metaschemas import is_valid, valid_under
 
-if TYPE_CHECKING:
-    from curation.schema.dialects import Dialect
-
-    #: From a subschema's members to what they shall be; the same object where nothing
-    #: changes.
-    _Mend = Callable[[dict[str, Json]], dict[str, Json]]
+#: From a subschema's members to what they shall be; the same object where nothing
+#: changes.
+_Mend = Callable[[dict[str, Json]], dict[str, Json]]
 
 
 def _mended(document: Document, rule_name: str, mend: _Mend, note: str) -> Document:

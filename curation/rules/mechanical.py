@@ -6,23 +6,19 @@ import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, TypeGuard, cast
+from typing import TypeGuard, cast
 
 import msgspec
 
-from curation.core.rule import Context, Document, Rejected, RepairKind, rule
+from curation.core.rule import Context, Document, Json, Rejected, RepairKind, rule
 from curation.json.pointer import Put, Tokens, at, rewritten, tokens_of
 from curation.json.text import digest, parse
-from curation.rules.guard import mechanical, with_schema
+from curation.rules.guard import Refused, mechanical, with_schema
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, NUMBERS, Shape
 from curation.schema.misspellings import ANY_TYPE, type_meant
 from curation.schema.subschemas import without
 from curation.system.user_files import raw_folder
-
-if TYPE_CHECKING:
-    from curation.core.rule import Json
-    from curation.rules.guard import Refused
 
 
 class Patch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -7,10 +7,10 @@ json-schema.org/specification. `curation.schema.dialects` reads it draft by draf
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 #: Names of the drafts, oldest first.
-DRAFTS: Final = ("draft-03", "draft-04", "draft-06", "draft-07", "2019-09", "2020-12")
+DRAFTS = ("draft-03", "draft-04", "draft-06", "draft-07", "2019-09", "2020-12")
 #: The JSON types of values that a keyword can be about; integers are numbers.
 ValueType = Literal["array", "number", "object", "string"]
 
@@ -66,17 +66,17 @@ class Keyword(NamedTuple):
 
 
 #: Keywords that bound a number, or how much a string, an array or an object holds.
-BOUNDS: Final = frozenset(
+BOUNDS = frozenset(
     {
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength"),
         *("maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
     }
 )
 #: Keywords whose value is a number.
-NUMBERS: Final = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}
+NUMBERS = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}
 _K = KeywordKind
 _S = Shape
-KEYWORDS: Final = (
+KEYWORDS = (
     Keyword("id", _K.IDENTIFIER, last="draft-04"),
     Keyword("$id", _K.IDENTIFIER, first="draft-06"),
     Keyword("$vocabulary", _K.IDENTIFIER, first="2019-09"),
@@ -155,9 +155,9 @@ KEYWORDS: Final = (
     Keyword("deprecated", _K.ANNOTATION, first="2019-09"),
 )
 #: Every name that is a keyword in some draft, annotations included.
-KNOWN_KEYWORDS: Final = frozenset(keyword.name for keyword in KEYWORDS)
+KNOWN_KEYWORDS = frozenset(keyword.name for keyword in KEYWORDS)
 #: Each keyword about a single type, with that type.
-TYPE_OF_KEYWORD: Final[dict[str, ValueType]] = {
+TYPE_OF_KEYWORD: dict[str, ValueType] = {
     keyword.name: keyword.value_type
     for keyword in KEYWORDS
     if keyword.value_type is not None
@@ -171,17 +171,17 @@ def names_of_kind(*kinds: KeywordKind) -> frozenset[str]:
 
 #: Keywords that only annotate, in whichever draft knows them; `format` asserts
 #: only by choice and is left to the validator.
-ANNOTATIONS: Final = names_of_kind(KeywordKind.ANNOTATION)
+ANNOTATIONS = names_of_kind(KeywordKind.ANNOTATION)
 #: Containers of definitions: they apply nothing by themselves.
-CONTAINERS: Final = names_of_kind(KeywordKind.DEFINITIONS)
+CONTAINERS = names_of_kind(KeywordKind.DEFINITIONS)
 #: Applicators that judge the very instance that their schema judges.
-IN_PLACE: Final = frozenset(
+IN_PLACE = frozenset(
     {
         *("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependencies"),
         "dependentSchemas",
     }
 )
 #: The keywords that refer to another schema, in whichever draft.
-REFERENCE_KEYWORDS: Final = tuple(
+REFERENCE_KEYWORDS = tuple(
     keyword.name for keyword in KEYWORDS if keyword.kind is KeywordKind.REFERENCE
 )

@@ -83,7 +83,15 @@ def clusters(digests: Sequence[str], shingles: Callable[[int], bytes]) -> list[s
     sizes = np.array(
         [len(distinct(index)) // 8 for index in range(len(firsts))], np.int64
     )
-    parities = lru_cache(_CACHED_PARITIES)(lambda index: _parities(distinct(index)))
+
+    @lru_cache(_CACHED_PARITIES)
+    def parities(index: int) -> int:
+        """Return a bit for each remainder of hashes: whether it is odd times there."""
+        numbers = np.frombuffer(distinct(index), ">u8")
+        remainders = (numbers % _PARITIES).astype(np.intp)
+        odd = np.bincount(remainders, minlength=_PARITIES) & 1
+        return int.from_bytes(np.packbits(odd.astype(np.bool_)).tobytes())
+
     hashes = lru_cache(_CACHED_SETS)(
         lambda index: frozenset(hashes_of(distinct(index)))
     )
@@ -150,13 +158,6 @@ def _connect(
             head, gone = _head(joined, record), _head(joined, partner)
             if head != gone and near(record, partner):
                 joined[gone] = head
-
-
-def _parities(packed: bytes) -> int:
-    """Return a bit for each remainder of hashes: whether it is there an odd time."""
-    remainders = (np.frombuffer(packed, ">u8") % _PARITIES).astype(np.intp)
-    odd = np.bincount(remainders, minlength=_PARITIES) & 1
-    return int.from_bytes(np.packbits(odd.astype(np.bool_)).tobytes())
 
 
 # Shingles are counted by the last bits of their hashes: 64 MiB of counts. Shingles that

@@ -9,9 +9,9 @@ have a property called `type` or `required`.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from typing import TYPE_CHECKING
 
 from curation.core.json_types import Json
+from curation.json.pointer import Tokens
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import (
     ANNOTATIONS,
@@ -20,9 +20,6 @@ from curation.schema.keywords import (
     REFERENCE_KEYWORDS,
     Shape,
 )
-
-if TYPE_CHECKING:
-    from curation.json.pointer import Tokens
 
 #: The seven names that `type` knows (draft-04 to 2020-12).
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
 
 import msgspec
@@ -19,13 +18,11 @@ from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Drop, Put, Tokens, pointer, rewritten
 from curation.json.text import digest
 from curation.json.values import remembered
+from curation.schema.dialects import Dialect
 from curation.schema.keywords import ANNOTATIONS, Shape
 
-if TYPE_CHECKING:
-    from curation.schema.dialects import Dialect
-
-    #: The function for `edited`: from tokens and a subschema to its replacement.
-    _Edit = Callable[[Tokens, Json], Json]
+#: The function for `edited`: from tokens and a subschema to its replacement.
+_Edit = Callable[[Tokens, Json], Json]
 
 
 class SchemaLocation(msgspec.Struct, frozen=True, eq=False, gc=False):

@@ -2,40 +2,39 @@
 
 An OpenAPI description, a list of tools and a request hold schemas; any other document
 may be one. `FILE#NAME` is the schema that a document holds under a name, or at a
-pointer (`FILE#/tools/0/inputSchema`).
+pointer (`FILE#/tools/0/inputSchema`). The models of a Python module are converted to
+JSON Schema by pydantic.
 """
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from curation.core.documents import Rejected
+from curation.core.json_types import Json
 from curation.json.named_text import parse_named
 from curation.json.pointer import at, tokens_of
-from curation.sources.readers import NamedSchema, is_one_schema
-from curation.system.errors import BadData
+from curation.sources.readers import NamedSchema, as_rows, is_one_schema
+from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
 from curation.system.user_files import existing_path, reading, refuse_large
 from curation.system.words import counted
 
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-
 #: A module of Python, and a model in it.
-_MODULE: Final = re.compile(
-    r"(?P<module>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)(:(?P<model>\w+))?"
-)
+_MODULE = re.compile(r"(?P<module>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)(:(?P<model>\w+))?")
 #: The suffix of a file with models.
-PYTHON: Final = ".py"
-_BEFORE_MODEL: Final = re.compile(r"(?<=\.py)#(?=\w+$)")
+PYTHON = ".py"
+_BEFORE_MODEL = re.compile(r"(?<=\.py)#(?=\w+$)")
 #: Names that a message lists.
-_SHOWN: Final = 8
+_SHOWN = 8
 
 
 class Held(NamedTuple):
@@ -159,7 +158,6 @@ def read_python(expression: str, say: Callable[[str], None]) -> Held | None:
     match = _MODULE.fullmatch(expression)
     if not is_file and (match is None or path is not None):
         return None
-    from curation.sources.pydantic_models import read_models  # noqa: PLC0415 (slow)
 
     # What is printed can be pasted.
     start = expression.partition(":")[0] + ":"
@@ -177,3 +175,57 @@ def read_python(expression: str, say: Callable[[str], None]) -> Held | None:
             return None
     schemas = read_models(match["module"], say)
     return Held(selected(schemas, match["model"] or "", match["module"]), start)
+
+
+def read_models(
+    module: str, say: Callable[[str], None], folder: Path | None = None
+) -> list[NamedSchema]:
+    """Return the schema of each model that a module defines, by their names.
+
+    Models are classes of pydantic's `BaseModel` and pydantic's dataclasses that the
+    module, or a module below it, defines and the module has a name for.
+
+    Args:
+        module: Its dotted name; it is imported, which runs it.
+        say: Prints that it is imported, and of models without a JSON Schema.
+        folder: Where it is looked for first; by default the current folder.
+
+    Raises:
+        NoInput: it cannot be imported.
+        BadData: it has no models.
+    """
+    from pydantic import BaseModel, TypeAdapter  # noqa: PLC0415 (slow)
+
+    say(f"Importing {module}")
+    here = str((folder or Path.cwd()).absolute())
+    sys.path.insert(0, here)
+    try:
+        loaded = importlib.import_module(module)
+    except (Exception, SystemExit) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise NoInput(f"cannot be imported ({why})", module) from error
+    finally:
+        sys.path.remove(here)
+    schemas: list[NamedSchema] = []
+    for name, model in sorted(vars(loaded).items()):
+        # pydantic adds `RootModel[int]` to a module that only derives from it.
+        if not isinstance(model, type) or not name.isidentifier():
+            continue
+        if not (
+            issubclass(model, BaseModel) or hasattr(model, "__pydantic_validator__")
+        ):
+            continue
+        if not f"{model.__module__}.".startswith(f"{loaded.__name__}."):
+            continue
+        try:
+            own = NamedSchema(name=name, schema=TypeAdapter(model).json_schema())
+            as_rows([own])  # an infinite default, for one, is not JSON
+        except Exception as error:  # noqa: BLE001 (a model runs code of the user's)
+            why = f"{type(error).__name__}: {error}".splitlines()[0]
+            say(f"{module}.{name} has no JSON Schema ({why})")
+            continue
+        schemas.append(own)
+    if not schemas:
+        then = "models are classes of pydantic.BaseModel that it defines"
+        raise BadData("no model with a JSON Schema", module, then)
+    return schemas

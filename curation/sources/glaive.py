@@ -11,18 +11,16 @@ import hashlib
 import json
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from curation.core.benchmark import natural_key
 from curation.core.documents import RawDocument
+from curation.core.json_types import UntypedJson
 from curation.json import text as jsontext
 from curation.sources.readers import Reading, Source, document, function_name
 from curation.system.errors import BadData
-
-if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
 
 _NAME = "glaive"
 _CONFIG = "Glaiveai2K"
@@ -47,7 +45,11 @@ def systems(content: bytes) -> Iterator[str]:
         parse = msgspec.json.Decoder(_Row).decode
     except msgspec.DecodeError:
         # It refuses half of a surrogate pair, which Python reads.
-        rows, parse = _parsed(content), partial(msgspec.convert, type=_Row)
+        parse = partial(msgspec.convert, type=_Row)
+        try:
+            rows = msgspec.convert(json.loads(content), list[Any])
+        except (ValueError, RecursionError) as error:
+            raise BadData(f"not a JSON array of rows ({error})", _FILE) from error
     for row in rows:
         try:
             yield parse(row).system
@@ -55,13 +57,6 @@ def systems(content: bytes) -> Iterator[str]:
             yield ""
         except UnicodeDecodeError as error:
             raise BadData(f"not UTF-8 ({error})", _FILE) from error
-
-
-def _parsed(content: bytes) -> list[UntypedJson]:
-    try:
-        return msgspec.convert(json.loads(content), list[Any])
-    except (ValueError, RecursionError) as error:
-        raise BadData(f"not a JSON array of rows ({error})", _FILE) from error
 
 
 def definitions(system: str) -> Iterator[str]:

@@ -10,9 +10,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from posixpath import dirname, join, normpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 
+from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import (
     Put,
     Tokens,
@@ -25,9 +26,6 @@ from curation.schema.subschemas import edited
 from curation.sources.neighbours import NeighbourLibrary, base_uri_of
 from curation.sources.openapi_bodies import dialect_in, walk
 from curation.sources.readers import plain_id
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
 
 
 class Joined(NamedTuple):
@@ -157,7 +155,13 @@ class _Joining:
                 fault = f"{place}: {reference}: {error.args[0]}"
                 self._lost.setdefault(target, fault)
                 return reference
-            self._names[target] = name or self._new_name(target)
+            if not name:
+                stem = target.file.rpartition("/")[2].partition(".")[0]
+                name = plain_id(target.tokens[-1] if target.tokens else stem)
+                if name in self._taken:
+                    name += f"-{len(self._taken)}"
+                self._taken.add(name)
+            self._names[target] = name
             self._waiting.append((target, value))
         return f"#{self._place(target)}"
 
@@ -174,14 +178,6 @@ class _Joining:
             return at(document, tokens)
         except LookupError:
             raise LookupError("nothing at this pointer") from None
-
-    def _new_name(self, target: _Target) -> str:
-        stem = target.file.rpartition("/")[2].partition(".")[0]
-        name = plain_id(target.tokens[-1] if target.tokens else stem)
-        if name in self._taken:
-            name += f"-{len(self._taken)}"
-        self._taken.add(name)
-        return name
 
 
 def joined(document: dict[str, UntypedJson], path: str) -> Joined:

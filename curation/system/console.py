@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from rich.console import Console as RichConsole
 
 from curation.system.words import plain
 
 #: Columns of a file or a pipe without `COLUMNS`: more than any row needs.
-_PIPE_WIDTH: Final = 10_000
+_PIPE_WIDTH = 10_000
 
 
 class Console(RichConsole):

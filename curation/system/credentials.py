@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from urllib.parse import parse_qsl, quote, unquote
 
 import msgspec
@@ -62,7 +62,7 @@ _SECRET_NAMES = re.compile(
     r"(?i)(?:api_?key|access_key(?:_id)?|secret|secret_key|token|passw(?:or)?d)\Z"
 )
 #: Shorter texts than this occur by chance.
-_SHORTEST_SECRET: Final = 6
+_SHORTEST_SECRET = 6
 
 
 def redacted(text: str) -> str:
@@ -95,13 +95,13 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 #: A URL with its parts; `urlsplit` would end the password at a `/` in it, and show the
 #: rest as a path.
-_URL: Final = re.compile(
+_URL = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)"
     r"(?:(?P<user>[^/@:?#]*)(?::(?!\d+(?:/|$))(?P<password>[^/?#]*|[^@?#]*))?@)?"
     r"(?P<place>[^?#]*)(?:\?(?P<query>[^#]*))?(?P<fragment>(?:#.*)?)",
     re.DOTALL,
 )
-_LATE: Final = re.compile(r"[?&].*|#[^?&]*=.*", re.DOTALL)
+_LATE = re.compile(r"[?&].*|#[^?&]*=.*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,10 +122,6 @@ class SplitUrl:
         basic = base64.b64encode(pair).decode() if self.password else ""
         values = (self.user, self.password, *(value for _, value in self.query))
         return (basic, *values)
-
-    def hide(self, text: str) -> str:
-        """Return a text without the secrets of this URL."""
-        return hide_secrets(text, self.secrets)
 
 
 def split_url(url: str) -> SplitUrl:
@@ -162,7 +158,7 @@ def hide_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 #: A URL in a word such as `--model=http://...`.
-_IN_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
+_IN_WORD = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
 
 
 def redacted_words(words: Iterable[str]) -> list[str]:

@@ -7,12 +7,12 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 #: What a program of others may know of our environment: where things are, how pip,
 #: its connections and a compiler are set up. Everything else stays here, whatever it
 #: is called, since no one can list the names of all secrets.
-ALLOWED_VARIABLES: Final = frozenset(
+ALLOWED_VARIABLES = frozenset(
     {
         *("ALL_PROXY", "APPDATA", "CC", "CFLAGS", "CPPFLAGS", "CUDA_HOME"),
         *("CUDA_PATH", "CUDA_VISIBLE_DEVICES", "CURL_CA_BUNDLE", "CXX", "CXXFLAGS"),
@@ -25,7 +25,7 @@ ALLOWED_VARIABLES: Final = frozenset(
 )
 #: The same by how names begin: pip's own settings, an index's password among them if
 #: the user has put one there; places and locale.
-ALLOWED_PREFIXES: Final = ("LC_", "PIP_", "XDG_")
+ALLOWED_PREFIXES = ("LC_", "PIP_", "XDG_")
 
 
 class EndedProgram(NamedTuple):

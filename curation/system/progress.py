@@ -7,17 +7,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import Final
 
 from curation.system.terminal import ACTIVITY, say, stderr
 from curation.system.words import safe
 
 #: Seconds between lines of progress where no bar is shown.
-HEARTBEAT: Final = 10.0
+HEARTBEAT = 10.0
 #: Minimum duration in seconds that is printed before the work begins.
-_LONG: Final = 60.0
+_LONG = 60.0
 #: Things to do from which on a bar is worth its line.
-_MANY: Final = 5
+_MANY = 5
 
 
 class Progress:

@@ -16,16 +16,13 @@ from __future__ import annotations
 
 import difflib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from importlib.metadata import EntryPoint
+from typing import Any, Generic, Protocol, TypeVar
 
 from curation.system.errors import BadConfiguration, BadUsage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from importlib.metadata import EntryPoint
 
 
 class Named(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Mapping
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import stamina
 import urllib3
@@ -15,7 +15,7 @@ T = TypeVar("T")
 #: stamina logs every retry; without a handler Python prints that on stderr.
 logging.getLogger("stamina").addHandler(logging.NullHandler())
 
-_RETRY_AFTER: Final = urllib3.Retry(retry_after_max=sys.maxsize)
+_RETRY_AFTER = urllib3.Retry(retry_after_max=sys.maxsize)
 
 
 def retry_call(

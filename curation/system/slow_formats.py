@@ -13,10 +13,9 @@ from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Final
 
 #: Each library, and its function that jsonschema calls.
-_SLOW: Final = {
+_SLOW = {
     "isoduration": "parse_duration",
     "rfc3986_validator": "validate_rfc3986",
     "rfc3987_syntax": "is_valid_syntax",

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import msgspec
 import typer
@@ -49,11 +49,11 @@ class Activity(msgspec.Struct):
 
 
 #: That of this process.
-ACTIVITY: Final = Activity()
+ACTIVITY = Activity()
 
 
 #: Variables by which a file or a pipe is written as a screen is.
-_AS_ON_A_SCREEN: Final = frozenset({"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE"})
+_AS_ON_A_SCREEN = frozenset({"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE"})
 _COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("command_line", default=())
 
 
@@ -182,8 +182,8 @@ def print_json(value: ReadOnlyJson) -> None:
 
 
 #: Lines of a screen.
-_LINES: Final = 40
-_MORE: Final = "Another table with its notes, or --all"
+_LINES = 40
+_MORE = "Another table with its notes, or --all"
 
 
 def print_screen(

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR
-from typing import Final
 from urllib.parse import unquote
 
 from curation.system.errors import BadData, NoInput
@@ -151,12 +150,12 @@ def refuse_unprintable(path: Path) -> Path:
 
 
 #: Between split and id in the name of one of MaskBench's files.
-MARK: Final = "---"
+MARK = "---"
 #: Names that stay as they are, but for blanks.
-_PLAIN: Final = re.compile(r"[A-Za-z0-9$@_][A-Za-z0-9$@_.,= -]{0,99}")
-_OTHER: Final = re.compile(r"[^A-Za-z0-9$@_.,=-]+")
-_MAX_BEGINNING: Final = 60
-_DIGEST: Final = 12
+_PLAIN = re.compile(r"[A-Za-z0-9$@_][A-Za-z0-9$@_.,= -]{0,99}")
+_OTHER = re.compile(r"[^A-Za-z0-9$@_.,=-]+")
+_MAX_BEGINNING = 60
+_DIGEST = 12
 
 
 def safe_name(name: str) -> str:

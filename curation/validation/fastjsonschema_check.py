@@ -1,23 +1,18 @@
 """fastjsonschema's verdict on each record.
 
 A step after deduplication, since compiling is slow and decides nothing about a record.
-The verdicts are one table by digest, valid for every build with this version of
-fastjsonschema.
+fastjsonschema writes Python source and runs it, and would fetch a `$ref`'s document:
+hence its own process, and a handler of every scheme that refuses.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
-import msgspec
-
+from curation.core.json_types import Json
 from curation.core.records import BenchmarkRecord
-from curation.system.atomic_files import atomic_write_bytes
 from curation.workers.limits import (
     BACKSTOP,
     BUSY_MACHINE,
@@ -27,34 +22,74 @@ from curation.workers.limits import (
 )
 from curation.workers.pool import Pool
 from curation.workers.process import Program
+from curation.workers.ray_pool import OpenPool
 
-if TYPE_CHECKING:
-    from curation.workers.ray_pool import OpenPool
-
-_PROGRAM = Program(module="curation.validation.fastjsonschema_worker")
 _BATCH = 32
 #: Most characters times levels of a schema. Beyond are 5 % of records, and 41 % of the
 #: time.
 LONGEST = 500_000
+#: The verdict on a schema that compiles.
+COMPILES = "compiles"
 TOO_LARGE = "too_large"
 _OUT_OF_MEMORY, _CRASHED = "out_of_memory", "crashed"
 #: The verdicts on schemas that cost too much, or ended the process.
 ENDED = frozenset({TOO_LARGE, _OUT_OF_MEMORY, _CRASHED})
 
 
-def try_fastjsonschema(
+class RemoteReferenceError(LookupError):
+    """The schema needs another document, which is not fetched."""
+
+
+class _Refusing:
+    """Handlers of every URI scheme there is: they refuse."""
+
+    def __contains__(self, scheme: object) -> bool:
+        """Return True: there is a handler for every scheme."""
+        return True
+
+    def __getitem__(self, scheme: str) -> Callable[[str], NoReturn]:
+        """Return the handler that refuses."""
+
+        def refuse(uri: str) -> NoReturn:
+            raise RemoteReferenceError(uri)
+
+        return refuse
+
+
+def verdict(text: str) -> str:
+    """Return `compiles`, or the name of the exception with which it ended."""
+    import fastjsonschema  # noqa: PLC0415 - only the child needs it
+
+    try:
+        handlers: Any = _Refusing()
+        fastjsonschema.compile(json.loads(text), handlers=handlers)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - it is the verdict
+        # `re.error` and its like mean nothing without their module.
+        kind = type(error)
+        short = kind.__name__
+        return short if short[0].isupper() else f"{kind.__module__}.{short}"
+    return COMPILES
+
+
+def start(_setup: Json) -> Callable[[str], str]:
+    """Import fastjsonschema; return the handler of one schema's text."""
+    verdict("true")
+    return verdict
+
+
+def fastjsonschema_verdicts(
     records: Iterable[BenchmarkRecord],
-    cache: Path,
     *,
     jobs: int,
     progress: Callable[[int], None] = lambda _done: None,
     open_pool: OpenPool = Pool,
-) -> list[BenchmarkRecord]:
-    """Return the records with fastjsonschema's verdict on each, cached by sha256.
+) -> dict[str, str]:
+    """Return fastjsonschema's verdict on each record, by its sha256.
 
     Args:
         records: The records.
-        cache: The cache folder.
         jobs: Number of workers.
         progress: Called with the number of records done since the last call.
         open_pool: Opens the pool of workers.
@@ -62,51 +97,30 @@ def try_fastjsonschema(
     Raises:
         WorkerDidNotStart: fastjsonschema cannot be run at all.
         TemporarilyUnavailable: it does not come to an end with a schema.
-        CannotCreate: the cache folder cannot be written.
     """
-    all_records = list(records)
-    memory = cache / f"fastjsonschema-{version('fastjsonschema')}.json"
-    try:
-        verdicts = msgspec.json.decode(memory.read_bytes(), type=dict[str, str])
-    except (OSError, ValueError):
-        # The file is missing or damaged.
-        verdicts = {}
-    new: dict[str, str] = {}
-    for record in all_records:
+    verdicts: dict[str, str] = {}
+    small: list[BenchmarkRecord] = []
+    for record in records:
         if len(record.json_schema) * (record.depth + 1) > LONGEST:
             verdicts[record.sha256] = TOO_LARGE
-        elif record.sha256 not in verdicts:
-            new[record.sha256] = record.json_schema
-    progress(sum(record.sha256 in verdicts for record in all_records))
-    if new:
-        for sha256, verdict in _ask(new, jobs, open_pool):
-            verdicts[sha256] = verdict
-            progress(1)
-        text = json.dumps(dict(sorted(verdicts.items())), indent=0)
-        memory.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write_bytes(memory, text.encode())
-    return [
-        replace(record, fastjsonschema=verdicts[record.sha256])
-        for record in all_records
-    ]
-
-
-def _ask(
-    schemas: Mapping[str, str], jobs: int, open_pool: OpenPool
-) -> Iterator[tuple[str, str]]:
-    digests, texts = list(schemas), list(schemas.values())
-    starts = range(0, len(texts), _BATCH)
-    batches = (texts[start : start + _BATCH] for start in starts)
+        else:
+            small.append(record)
+    progress(len(verdicts))
+    batches = [small[start : start + _BATCH] for start in range(0, len(small), _BATCH)]
     limits = Limits(seconds=BACKSTOP, wall_times=BUSY_MACHINE)
-    with open_pool(_PROGRAM, jobs=jobs, limits=limits, attempts=1) as pool:
-        for result in pool.run_batches(batches):
-            first = result.index * _BATCH
-            for offset, outcome in enumerate(result.results):
-                sha256 = digests[first + offset]
+    with open_pool(
+        Program(module=__name__), jobs=jobs, limits=limits, attempts=1
+    ) as pool:
+        texts = ([record.json_schema for record in batch] for batch in batches)
+        for finished in pool.run_batches(texts):
+            batch = batches[finished.index]
+            for record, outcome in zip(batch, finished.results, strict=True):
+                sha256 = record.sha256
                 refuse_endless(outcome, f"fastjsonschema, schema {sha256[:16]}")
-                verdict = _CRASHED
+                verdicts[sha256] = _CRASHED
                 if outcome.ending is Ending.OK:
-                    verdict = str(outcome.answer)
+                    verdicts[sha256] = str(outcome.answer)
                 elif outcome.ending is Ending.OUT_OF_MEMORY:
-                    verdict = _OUT_OF_MEMORY
-                yield sha256, verdict
+                    verdicts[sha256] = _OUT_OF_MEMORY
+            progress(len(batch))
+    return verdicts

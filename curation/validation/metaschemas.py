@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import jsonschema_rs
 import orjson
@@ -36,17 +36,13 @@ from curation.schema.dialects import (
 )
 from curation.schema.subschemas import subschemas
 
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-
-
 #: Dialect name to the class of validators of its schemas.
-RUST_VALIDATORS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
+RUST_VALIDATORS: Mapping[str, type[jsonschema_rs.Validator]] = {
     dialect.name: jsonschema_rs.validator_cls_for({"$schema": dialect.uri})
     for dialect in DIALECTS
 }
 #: Dialect name to the number by which jsonschema-rs calls the draft.
-RUST_DRAFTS: Final[Mapping[str, int]] = {
+RUST_DRAFTS: Mapping[str, int] = {
     "draft-04": jsonschema_rs.Draft4,
     "draft-06": jsonschema_rs.Draft6,
     "draft-07": jsonschema_rs.Draft7,
@@ -270,8 +266,8 @@ def cut(text: str, length: int) -> str:
 
 
 #: What jsonschema-rs reads as a number, and what does not come back as it was.
-_NUMERAL: Final = re.compile(r"\+?[0-9]+")
-_LOST: Final = re.compile(rb'"(?:|\+[0-9]+|0[0-9]+)":')
+_NUMERAL = re.compile(r"\+?[0-9]+")
+_LOST = re.compile(rb'"(?:|\+[0-9]+|0[0-9]+)":')
 
 
 class ErrorPaths(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from curation.schema.dialects import BY_NAME
 from curation.system.slow_formats import formats_when_needed
@@ -17,6 +17,6 @@ with formats_when_needed():
 
 #: Dialect name to the class of validators of its schemas, draft-03 included. Their
 #: common protocol lacks the needed methods, so they are not typed.
-PYTHON_VALIDATORS: Final[Mapping[str, Any]] = {
+PYTHON_VALIDATORS: Mapping[str, Any] = {
     name: validator_for({"$schema": dialect.uri}) for name, dialect in BY_NAME.items()
 }

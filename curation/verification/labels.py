@@ -15,7 +15,6 @@ from dataclasses import asdict, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -25,6 +24,7 @@ from curation.core.benchmark import (
     instances_folder,
     records_config,
 )
+from curation.core.json_types import Json, UntypedJson
 from curation.dataset.parquet import split_files
 from curation.fit.records import record_fit
 from curation.instances.dataset import parquet as tables
@@ -35,43 +35,39 @@ from curation.instances.dataset.make_instances import (
 )
 from curation.instances.dataset.worker import cost_too_much
 from curation.instances.judging.grading import grade
+from curation.instances.model import InstanceRow
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.rewritten_fits import rewritten_fit
 from curation.system.words import counted, shortened
-from curation.validation.fastjsonschema_check import ENDED
-from curation.validation.fastjsonschema_worker import verdict
+from curation.validation.fastjsonschema_check import ENDED, verdict
 from curation.verification.check import (
     CheckBatch,
     CheckItem,
     CheckResult,
+    Finding,
     FolderCheck,
+    FolderContents,
     group_batches,
     group_rows,
 )
-from curation.verification.findings import Finding
 
-if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
-    from curation.instances.model import InstanceRow
-    from curation.verification.folder_contents import FolderContents
-
-    _Row = Mapping[str, UntypedJson]
-    _Rows = Sequence[_Row]
+_Row = Mapping[str, UntypedJson]
+_Rows = Sequence[_Row]
 
 #: Records of a row group whose instances are judged, and instances of each.
-_RECORDS: Final = 24
-_OF_RECORD: Final = 4
+_RECORDS = 24
+_OF_RECORD = 4
 #: Regenerated records of a row group, and characters of the longest of them:
 #: one of a megabyte takes seconds, and hundreds of megabytes.
-_MADE_AGAIN: Final = 2
-_LENGTH: Final = 20_000
+_MADE_AGAIN = 2
+_LENGTH = 20_000
 #: The programs that decide the content, by their names in the manifest.
-_MAKERS: Final = ("csbdata", "fastjsonschema", "jsonschema", "jsonschema-rs", "regress")
-_SHOWN: Final = 60
+_MAKERS = ("csbdata", "fastjsonschema", "jsonschema", "jsonschema-rs", "regress")
+_SHOWN = 60
 #: The labels that one verdict gives.
-_LABELS: Final = ("valid", "keyword", "schema_pointer", "instance_pointer", "fails_at")
-_OF_INSTANCES: Final = ("unique_id", "number", "text", "verdicts", *_LABELS)
-_OF_RECORDS: Final = (
+_LABELS = ("valid", "keyword", "schema_pointer", "instance_pointer", "fails_at")
+_OF_INSTANCES = ("unique_id", "number", "text", "verdicts", *_LABELS)
+_OF_RECORDS = (
     *("unique_id", "json_schema", "dialect", "sha256", "fastjsonschema", "fits"),
     *("fits_but_for", "fits_rewritten"),
 )

@@ -11,31 +11,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from curation.core.json_types import Json
 from curation.lint.credentials import cover_credentials
 from curation.system.credentials import redacted
 from curation.system.progress import Progress, Quiet
 from curation.system.user_files import reading_parquet
 from curation.system.words import shortened
-from curation.verification.check import CheckItem
-from curation.verification.files import DIGESTS, STRAYS
-from curation.verification.findings import READABLE, Finding, Verification
-from curation.verification.folder_contents import open_folder
+from curation.verification.check import (
+    READABLE,
+    CheckBatch,
+    CheckItem,
+    Finding,
+    FolderCheck,
+    Verification,
+    open_folder,
+)
+from curation.verification.files import DIGESTS, STRAYS, TEXTS
 from curation.verification.labels import LABELS
 from curation.verification.records import LEAKAGE, ROWS
 from curation.verification.tables import DERIVED, LOADING
-from curation.verification.texts import TEXTS
-from curation.workers.limits import BUSY_MACHINE, Limits
+from curation.workers.limits import BUSY_MACHINE, Limits, Message, ProcessResult
 from curation.workers.pool import BatchResult, Pool
 from curation.workers.process import Program
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.verification.check import CheckBatch, FolderCheck
-    from curation.workers.limits import Message, ProcessResult
 
 #: In the order of their findings.
 CHECKS = (DIGESTS, STRAYS, LOADING, DERIVED, ROWS, LABELS, LEAKAGE, TEXTS)

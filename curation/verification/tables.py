@@ -17,7 +17,6 @@ from importlib.util import find_spec
 from itertools import chain, pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -40,12 +39,10 @@ from curation.verification.check import (
     CheckBatch,
     CheckItem,
     CheckResult,
+    Finding,
     FolderCheck,
+    FolderContents,
 )
-from curation.verification.findings import Finding
-
-if TYPE_CHECKING:
-    from curation.verification.folder_contents import FolderContents
 
 
 def config_batches(contents: FolderContents) -> Iterator[CheckBatch]:
@@ -193,15 +190,8 @@ def _foreign_columns(columns: pa.Schema, expected: pa.Schema) -> str:
     """
     if columns == expected:
         return ""
-    types, expected_types = (
-        {column.name: column.type for column in each} for each in (columns, expected)
-    )
-    names = sorted(
-        name
-        for name in types.keys() | expected_types
-        if types.get(name) != expected_types.get(name)
-    )
-    return ", ".join(names) or "their order"
+    names = {column.name for column in {*columns} ^ {*expected}}
+    return ", ".join(sorted(names)) or "their order"
 
 
 def _row_groups(paths: Sequence[Path], form: TableForm) -> Iterator[pa.Table]:

@@ -11,15 +11,13 @@ import gc
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import msgspec
 
+from curation.core.json_types import Json
+from curation.workers.limits import Message
 from curation.workers.protocol import serve
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.workers.limits import Message
 
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")

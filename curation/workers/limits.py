@@ -10,28 +10,26 @@ import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from itertools import islice
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
 from curation.core.documents import Reason, Rejected
-from curation.core.json_types import Json
+from curation.core.json_types import Json, UntypedJson
+from curation.json.text import nested_values
 from curation.system.errors import TemporarilyUnavailable
 
-if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
-
-
 #: Bytes of one raw document.
-DOCUMENT_BYTES: Final = 16 * 2**20
+DOCUMENT_BYTES = 16 * 2**20
 #: Objects with an `id` or `$id` inside each other. Validators take cubic time and space
 #: for them; SchemaStore and WitnessGeneration have ten at most.
-IDENTIFIERS: Final = 32
+IDENTIFIERS = 32
 #: JSON values (members and elements) in one document.
-NODES: Final = 1_000_000
+NODES = 1_000_000
 #: Seconds of processor time after which a request of a build is taken for endless.
 #: What counted limits let through takes a tenth of it on a slow machine.
-BACKSTOP: Final = 600.0
+BACKSTOP = 600.0
 
 #: What a worker can be given, as its set-up or as a request: msgspec writes it as JSON.
 Message: TypeAlias = "Json | msgspec.Struct | Mapping[str, Message] | Sequence[Message]"
@@ -67,7 +65,7 @@ def decode_line(line: bytes) -> WorkerLine:
 
 #: `Limits.wall_times` of work whose result must not turn on how busy the machine is:
 #: decisions about documents, and answers about schemas.
-BUSY_MACHINE: Final = 8.0
+BUSY_MACHINE = 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,16 +127,7 @@ def too_identified(value: Json) -> Rejected | None:
 
 def count_nodes(value: Json, enough: int) -> int:
     """Count JSON values, the root included; stop once there are more than enough."""
-    count, stack = 1, [value]
-    while stack and count <= enough:
-        inner = stack.pop()
-        if isinstance(inner, dict):
-            count += len(inner)
-            stack.extend(inner.values())
-        elif isinstance(inner, list):
-            count += len(inner)
-            stack.extend(inner)
-    return count
+    return sum(1 for _ in islice(nested_values(value), enough + 1))
 
 
 _T = TypeVar("_T")

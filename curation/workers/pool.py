@@ -10,17 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import Self, TypeVar
 
 import psutil
 
-from curation.workers.limits import Ending, ProcessResult
+from curation.workers.limits import Ending, Limits, Message, ProcessResult
 from curation.workers.process import Program, exchange
 from curation.workers.worker import Worker
-
-if TYPE_CHECKING:
-    from curation.workers.limits import Limits, Message
-
 
 T = TypeVar("T")
 
@@ -187,7 +183,11 @@ class Pool:
                 finished.append(
                     BatchResult(index=task.index, results=tuple(task.results))
                 )
-        self._sample()
+        if time.monotonic() >= self._next_sample:
+            self._next_sample = time.monotonic() + _SAMPLE
+            total = sum(worker.rss_bytes for worker in self._workers)
+            total += psutil.Process().memory_info().rss
+            self.peak_rss_mb = max(self.peak_rss_mb, round(total / 2**20, 1))
         return finished
 
     def _take_results(self, worker: Worker, task: _Task) -> None:
@@ -201,11 +201,3 @@ class Pool:
             task.results.append(result)
         if worker.child is None:
             self._resume(worker, task)
-
-    def _sample(self) -> None:
-        if time.monotonic() < self._next_sample:
-            return
-        self._next_sample = time.monotonic() + _SAMPLE
-        total = sum(worker.rss_bytes for worker in self._workers)
-        total += psutil.Process().memory_info().rss
-        self.peak_rss_mb = max(self.peak_rss_mb, round(total / 2**20, 1))

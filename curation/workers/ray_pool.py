@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from curation.system.errors import (
     BadConfiguration,
@@ -29,13 +29,11 @@ from curation.system.errors import (
 from curation.system.slow_formats import formats_when_needed
 from curation.system.words import counted
 from curation.workers.fingerprint import code_digest, digest_of_files, versions
+from curation.workers.limits import Limits, Message, ProcessResult
 from curation.workers.pool import BatchResult, Pool
+from curation.workers.process import Program
 
-if TYPE_CHECKING:
-    from curation.workers.limits import Limits, Message, ProcessResult
-    from curation.workers.process import Program
-
-LOCAL: Final = "local"
+LOCAL = "local"
 #: Times that Ray runs a batch again after its node or process was lost.
 _RETRIES = 3
 #: Seconds between two looks at the nodes.
@@ -47,7 +45,7 @@ _STORE_BYTES = 100 * 2**20
 #: Batches for each CPU handed over before the first is done.
 _AHEAD = 2
 #: The first file read by each Python of a node started here.
-NODE_PATH: Final = str(Path(__file__).with_name("ray_node"))
+NODE_PATH = str(Path(__file__).with_name("ray_node"))
 #: Set before Ray is imported: no usage statistics, no warnings about its settings.
 _SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
@@ -19,9 +18,9 @@ from curation.system.atomic_files import sweep_tree, unfinished, writing
 from curation.system.errors import TemporarilyUnavailable
 
 #: Number of other fingerprints whose finished work is kept.
-_KEPT: Final = 2
+_KEPT = 2
 #: The folder in a run folder that holds the finished work.
-_COMPLETIONS: Final = "completions"
+_COMPLETIONS = "completions"
 
 
 def run_folder_of(out: Path) -> Path:
@@ -78,7 +77,14 @@ class RunFolder:
         with locked(folder):
             run = cls(folder, fingerprint)
             with writing(folder):
-                run._remove_old()
+                pieces = run._pieces
+                pieces.mkdir(parents=True, exist_ok=True)
+                # The system's own stamp may be the same for several runs in a row.
+                os.utime(pieces, ns=(time.time_ns(), time.time_ns()))
+                older = [path for path in pieces.parent.iterdir() if path != pieces]
+                older.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+                for old in older[_KEPT:]:
+                    shutil.rmtree(old, ignore_errors=True)
             sweep_tree(folder)
             yield run
 
@@ -115,14 +121,3 @@ class RunFolder:
     def _head(self, name: str, payload: bytes) -> bytes:
         sha256 = hashlib.sha256(payload).hexdigest()
         return msgspec.json.encode([self.fingerprint, name, sha256])
-
-    def _remove_old(self) -> None:
-        """Count this fingerprint as used now, and remove those used longest ago."""
-        pieces = self._pieces
-        pieces.mkdir(parents=True, exist_ok=True)
-        # The system's own stamp may be the same for several runs in a row.
-        os.utime(pieces, ns=(time.time_ns(), time.time_ns()))
-        older = [path for path in pieces.parent.iterdir() if path != pieces]
-        older.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
-        for old in older[_KEPT:]:
-            shutil.rmtree(old, ignore_errors=True)

@@ -22,8 +22,8 @@ from transformers.models.auto.modeling_auto import (
 from transformers.utils import logging
 
 from curation.core.hub_names import model_name
-from curation.download.folder_files import digest_of
 from curation.download.huggingface import hub_snapshot
+from curation.download.packs import digest_of
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, NoInput
 from curation.system.user_files import file_digest
 from evaluation.models import hardware

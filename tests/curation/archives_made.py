@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 from typing import TYPE_CHECKING
 
-from curation.download.folder_files import digest_of
+from curation.download.packs import digest_of
 from curation.download.pins import ArchiveKind, ArchivePin
 
 if TYPE_CHECKING:

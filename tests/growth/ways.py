@@ -36,7 +36,7 @@ from curation.relation.comparer import Comparer
 from curation.relation.questions import AlgebraQuestion, Question, SchemaQuestion
 from curation.rules.sets import rule_set
 from curation.schema.dialects import DRAFT_2020_12
-from curation.verification.folder_contents import open_folder
+from curation.verification.check import open_folder
 from curation.verification.run import CHECKS
 from curation.workers.limits import Ending, ProcessResult
 from evaluation.analysis.compare_runs import compare_runs

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from curation.dataset.ledger import CHANGES
 from curation.verification import verify_folder
-from curation.verification.files import DIGESTS, STRAYS
+from curation.verification.files import DIGESTS, STRAYS, TEXTS
 from curation.verification.records import LEAKAGE
-from curation.verification.texts import TEXTS
 from tests.curation.verification.tampering import TABLE, edit_manifest, set_cell
 
 if TYPE_CHECKING:

@@ -20,14 +20,14 @@ from curation.instances.witnesses.search import find_witnesses
 from curation.json.text import parse
 from curation.pipeline import process_document
 from curation.pipeline.process_document import (
+    LONGEST_DETAIL,
     BuildSetup,
     DocumentRequest,
     LibraryFiles,
 )
-from curation.pipeline.read_document import LONGEST_DETAIL
 from curation.references.verdicts import python_verdict, rust_verdict
 from curation.schema.dialects import DIALECTS
-from curation.validation import fastjsonschema_worker
+from curation.validation import fastjsonschema_check
 from curation.workers.limits import Ending, Limits, ProcessResult
 from curation.workers.pool import Pool
 from curation.workers.process import Program
@@ -212,7 +212,7 @@ def test_f29_hostile_names_are_names() -> None:
         assert reason_of(outcome) is None
         assert parse(outcome.answer["record"]["json_schema"].encode()) == schema
     texts = [json.dumps(each) for each in schemas.NAMES.values()]
-    program = Program(module=fastjsonschema_worker.__name__)
+    program = Program(module=fastjsonschema_check.__name__)
     with Pool(program, jobs=1, limits=LIMITS, attempts=1) as pool:
         (result,) = pool.run_batches([texts])
     assert {each.ending for each in result.results} == {Ending.OK}
@@ -397,7 +397,7 @@ def test_f23_no_validator_follows_a_reference_out(tmp_path: Path) -> None:
             for dialect in DIALECTS:
                 python_verdict(schema, dialect, thorough=True)
                 rust_verdict(schema, dialect)
-        program = Program(module=fastjsonschema_worker.__name__)
+        program = Program(module=fastjsonschema_check.__name__)
         limits = replace(LIMITS, seconds=20)
         with Pool(program, jobs=1, limits=limits, attempts=1) as pool:
             for result in pool.run_batches([[json.dumps(each)] for each in found]):

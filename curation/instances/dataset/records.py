@@ -16,8 +16,8 @@ from curation.core.benchmark import in_benchmark_order, instances_folder
 from curation.core.json_types import Json, UntypedJson
 from curation.dataset.editions import open_edition
 from curation.dataset.features import used
+from curation.dataset.ledger import closest_ids
 from curation.dataset.parquet import file_name, split_files
-from curation.dataset.story import closest_ids
 from curation.instances.constraints.keyword_values import array_of, names_of
 from curation.instances.model import InstanceRow
 from curation.schema.dialects import ANY_DIALECT
@@ -194,7 +194,7 @@ def find_record(folder: Path, identifier: str) -> dict[str, str]:
     if matches.is_empty() and slash:
         matches = rows.filter(config=config, unique_id=unique_id)
     if matches.is_empty():
-        near = closest_ids(identifier, rows["unique_id"].to_list())
+        near = closest_ids(identifier, rows["unique_id"])
         then = f"did you mean {', '.join(near)}?" if near else ""
         raise NoInput(f"no record is named {identifier!r}", str(folder), then)
     if len(matches) > 1:

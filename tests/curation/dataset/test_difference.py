@@ -1,12 +1,10 @@
-"""Editions open from a build or files; their differences: laws, kinds, keywords."""
+"""Editions open from a build or files; their differences: laws and kinds."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -14,11 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.dataset.difference import (
-    Difference,
     RecordPair,
-    changed_keywords,
     compare,
-    keyword_counts,
 )
 from curation.dataset.editions import COLUMNS, Edition, open_edition
 from curation.system.errors import (
@@ -29,10 +24,6 @@ from curation.system.errors import (
     Unavailable,
 )
 from tests.builds import KEPT_ROWS, write_build
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-
 
 EditionRow = tuple[str, str | None, str, str]
 ROWS = st.lists(
@@ -45,18 +36,6 @@ ROWS = st.lists(
         ),
     ),
     max_size=6,
-)
-SCHEMAS = st.recursive(
-    st.booleans() | st.just({"type": "string"}) | st.just({"enum": [1]}),
-    lambda inner: (
-        st.builds(lambda a: {"items": a}, inner)
-        | st.builds(lambda a: {"anyOf": a}, st.lists(inner, max_size=3))
-        | st.builds(
-            lambda a: {"properties": a},
-            st.dictionaries(st.sampled_from(["p", "q"]), inner),
-        )
-    ),
-    max_leaves=6,
 )
 
 
@@ -74,9 +53,9 @@ def _one(before: EditionRow, after: EditionRow) -> RecordPair:
 
 
 def _mirrored(pair: RecordPair) -> tuple[object, ...]:
-    signs = str.maketrans("+-", "-+")
-    words = tuple(sorted(each.translate(signs) for each in pair.keywords))
-    return pair.after, pair.before, pair.difference, words
+    exchanged = {"added": "removed", "removed": "added"}
+    kinds = tuple(exchanged.get(kind, kind) for kind in pair.kinds)
+    return pair.after, pair.before, kinds
 
 
 @given(ROWS)
@@ -93,7 +72,7 @@ def test_the_other_direction_finds_the_same(
     there = compare(edition(one), edition(other))
     back = compare(edition(other), edition(one))
     assert Counter(map(_mirrored, there)) == Counter(
-        (pair.before, pair.after, pair.difference, pair.keywords) for pair in back
+        (pair.before, pair.after, pair.kinds) for pair in back
     )
 
 
@@ -134,56 +113,7 @@ def test_added_and_removed() -> None:
 def test_key_order_is_textual() -> None:
     """An equal schema in another key order is a textual difference only."""
     pair = _one(("A", None, "x", '{"a":1,"b":2}'), ("A", None, "x", '{"b":2,"a":1}'))
-    assert pair.difference is Difference.TEXTUAL
-    assert pair.keywords == ()
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "words"),
-    [
-        ({"_format": "uri"}, {"format": "uri"}, {"-_format", "+format"}),
-        ({"properties": {"a": True}}, {"properties": {"b": True}}, {"~properties"}),
-        (
-            {"properties": {"type": {"type": "string"}}},
-            {"properties": {"type": {"type": "number"}}},
-            {"~type"},
-        ),
-        ({"items": [{}, {"enum": [1]}]}, {"items": [{}, {"enum": [2]}]}, {"~enum"}),
-        ({"items": [{}]}, {"items": {}}, {"~items"}),
-        ({"anyOf": [True]}, {"anyOf": [True, False]}, {"~anyOf"}),
-        ({"default": {"type": 1}}, {"default": {"type": 2}}, {"~default"}),
-        ({"not": {"minimum": 1}}, {"not": {"minimum": 1.0}}, set()),
-        (True, {"type": "string"}, {"~schema"}),
-        (
-            {"dependencies": {"a": ["b"]}},
-            {"dependencies": {"a": []}},
-            {"~dependencies"},
-        ),
-    ],
-)
-def test_the_innermost_keyword_is_named(
-    before: Json, after: Json, words: set[str]
-) -> None:
-    """Property names are no keywords, and data is not looked into."""
-    assert set(changed_keywords(before, after)) == words
-
-
-@given(SCHEMAS, SCHEMAS)
-def test_keywords_are_named_exactly_where_schemas_differ(
-    before: Json, after: Json
-) -> None:
-    """No keyword is named if and only if the two are equal."""
-    same = json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
-    assert (not list(changed_keywords(before, after))) == same
-
-
-def test_words_of_no_draft_count_together() -> None:
-    """The table of keywords does not grow with every author's own words."""
-    pairs = [
-        RecordPair(before=None, after=None, keywords=("+x-mine", "+format")),
-        RecordPair(before=None, after=None, keywords=("+x-yours", "-_format")),
-    ]
-    assert keyword_counts(pairs) == {"+other": 2, "+format": 1, "-_format": 1}
+    assert pair.kinds == ("textual",)
 
 
 def test_a_build_is_read_whole(tmp_path: Path) -> None:

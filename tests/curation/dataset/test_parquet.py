@@ -22,6 +22,7 @@ from curation.dataset.ledger import (
     DOCUMENTS,
     FORMS,
     open_ledger,
+    stories,
     write_ledger,
 )
 from curation.dataset.parquet import (
@@ -36,7 +37,6 @@ from curation.dataset.parquet import (
     table_of_columns,
     write_sorted,
 )
-from curation.dataset.story import stories
 from curation.system.errors import BadData, NoInput
 from tests.builds import write_config
 from tests.made import ADDED, change, count_entries, entry, in_split, record, rejected

@@ -25,13 +25,18 @@ from curation.download.acquire import (
     acquire,
     at_hand,
     fetch_together,
+    unpack,
 )
-from curation.download.archives import unpack
 from curation.download.cache import Cache, FolderName
-from curation.download.folder_files import FolderFiles, digest_of
 from curation.download.http import Unreachable
 from curation.download.packages import download_package
-from curation.download.packs import open_files, open_pack, write_pack
+from curation.download.packs import (
+    FolderFiles,
+    digest_of,
+    open_files,
+    open_pack,
+    write_pack,
+)
 from curation.download.pins import ArchiveKind, load_pins, pins_for, selects
 from curation.sources.registry import sources
 from curation.system.errors import (

@@ -30,7 +30,7 @@ from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger
 from curation.dataset.parquet import RECORDS, file_name
 from curation.download.acquire import FetchSettings
-from curation.download.folder_files import FolderFiles
+from curation.download.packs import FolderFiles
 from curation.packaging.manifest import FILE, Pin
 from curation.pipeline.build import (
     BuildRequest,

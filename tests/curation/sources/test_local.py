@@ -1,4 +1,4 @@
-"""The user's own schemas: folders, JSONL, parquet, columns of the Hub; neighbours."""
+"""The user's own schemas: folders, JSONL, parquet; neighbours."""
 
 from __future__ import annotations
 
@@ -7,20 +7,17 @@ import io
 import json
 import os
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.download.folder_files import single_file
+from curation.download.packs import single_file
 from curation.sources import local
-from curation.sources.local import open_source, read_hub_column
 from curation.sources.neighbours import (
     NeighbourLibrary,
     base_uri_of,
@@ -34,8 +31,6 @@ from tests.curation.sources.given import Held, held, reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from curation.core.json_types import UntypedJson
 
 
 def table(**columns: list[object]) -> Held:
@@ -272,18 +267,14 @@ def test_ids_that_occur_twice_become_unique() -> None:
     """The first keeps its id, the others add a digest, equal ones a count."""
     rows = [b'{"unique_id": "x", "json_schema": %d}' % each for each in (1, 2, 2, 2)]
     names = list(found(Held({"own.jsonl": b"\n".join(rows)})))
-    second = names[1]
-    assert names == ["x", second, f"{second}-2", f"{second}-3"]
-    assert second.startswith("x-")
-    assert len(second) == len("x-") + 8
+    assert names == ["x", "x-2", "x-3", "x-4"]
 
 
 def test_many_rows_of_one_id_cost_no_more_than_others() -> None:
     """Each takes the next count: tried from the first, they take hours."""
-    unique = list(local.made_unique([(1, "x", b"{}")] * 20_000, "s"))
-    second = unique[1][1]
-    counted = (f"{second}-{count}" for count in range(2, 20_000))
-    assert [unique_id for _, unique_id, _ in unique] == ["x", second, *counted]
+    rows = [(number, "x", b"{}") for number in range(1, 20_000)]
+    counted = (f"x-{number}" for number in range(2, 20_000))
+    assert [made[1] for made in local.made_unique(rows, "s")] == ["x", *counted]
 
 
 @pytest.mark.parametrize(
@@ -407,113 +398,3 @@ def test_a_uri_that_two_documents_claim_leads_nowhere() -> None:
     other = {"$id": "https://example.com/b.json"}
     files = held(a=claim, b=claim, c=other, d={**other, "type": "object"}, e={})
     assert claimed_uris(files.read, files.paths) == {URI: "a"}
-
-
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder that the Hub's client gives for `ours/data` at `v1`."""
-
-    def snapshot(name: str, revision: str) -> Path:
-        assert (name, revision) == ("ours/data", "v1")
-        return tmp_path
-
-    monkeypatch.setattr("curation.download.huggingface.hub_snapshot", snapshot)
-    return tmp_path
-
-
-def write(path: Path, **columns: UntypedJson) -> None:
-    """Write a table."""
-    path.parent.mkdir(exist_ok=True)
-    pq.write_table(pa.table(columns), path)
-
-
-def test_values_are_schemas(hub: Path) -> None:
-    """Texts or objects, of all files; what is no JSON is counted."""
-    write(hub / "a/0.parquet", s=['{"type": "null"}', "{", None], unique_id=list("xyz"))
-    write(hub / "b/0.parquet", s=[{"type": "string"}])
-    told: list[str] = []
-    found = read_hub_column("ours/data", "v1", "s", told.append)
-    assert [(own.name, own.schema) for own in found] == [
-        ("x", {"type": "null"}),
-        ("row-4", {"type": "string"}),
-    ]
-    assert told == ["ours/data@v1#s: 2 values left out: no JSON"]
-
-
-def test_of_a_build_the_ten_configs_are_read(hub: Path) -> None:
-    """Neither instances and the ledger, nor `Tools`, nor what repeats the rows."""
-    for name in ("Snowplow", "Tools", "core", "data", "ledger"):
-        write(hub / name / "test-0.parquet", s=["{}"], unique_id=[name])
-    write(hub / "instances/0.parquet", text=["{}"])
-    found = read_hub_column("ours/data", "v1", "s", print)
-    assert [own.name for own in found] == ["Snowplow"]
-
-
-@pytest.mark.parametrize(
-    ("ids", "names"),
-    [
-        ([0, 7], ["0", "7"]),
-        ([b"a", b"b"], ["a", "b"]),
-        ([None, ""], ["row-1", "row-2"]),
-    ],
-)
-def test_ids_are_texts(hub: Path, ids: list[object], names: list[str]) -> None:
-    """Numbers and bytes too, as in a file of the user's."""
-    write(hub / "0.parquet", s=["{}", "{}"], unique_id=ids)
-    found = read_hub_column("ours/data", "v1", "s", print)
-    assert [own.name for own in found] == names
-    assert len(list(open_source("ours/data@v1#s").texts())) == 2
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        [b'{"type": "null"}', b"\xff"],
-        [{"const": 1.5}, {"const": float("nan")}],
-        [{"const": b"x"}],
-        [True, None],
-        [float("inf")],
-        [timedelta(1)],
-    ],
-)
-def test_a_value_that_is_no_json_is_left_out(
-    hub: Path, values: list[UntypedJson]
-) -> None:
-    """Wherever in the value it stands."""
-    write(hub / "0.parquet", s=["{}"])
-    write(hub / "1.parquet", s=values)
-    told: list[str] = []
-    found = read_hub_column("ours/data", "v1", "s", told.append)
-    kept = found[1:]
-    assert [own.name for own in kept] == ["row-2"][: len(values) - 1]
-    assert told == ["ours/data@v1#s: 1 value left out: no JSON"]
-
-
-def test_a_column_that_is_not_there_is_named(hub: Path) -> None:
-    """With those that are."""
-    write(hub / "0.parquet", s=["{}"])
-    with pytest.raises(BadData, match="no column 't'"):
-        read_hub_column("ours/data", "v1", "t", print)
-    write(hub / "0.parquet", s=["{"])
-    with pytest.raises(BadData, match="no value"):
-        read_hub_column("ours/data", "v1", "s", print)
-
-
-def test_a_dataset_without_tables_is_told_so(hub: Path) -> None:
-    """There must be parquet files."""
-    assert not list(hub.iterdir())
-    with pytest.raises(NoInput, match="no parquet files"):
-        read_hub_column("ours/data", "v1", "s", print)
-
-
-def test_the_expression_names_all_three(hub: Path) -> None:
-    """A column needs a revision: a branch would move."""
-    write(hub / "0.parquet", s=['{"type": "null"}'])
-    opened = open_source("ours/data@v1#s")
-    assert [(text.id, text.read()) for text in opened.texts()] == [
-        ("row-1", b'{"type": "null"}')
-    ]
-    assert opened.name == "data"
-    for expression in ("a/b#s", "data@v1#s"):
-        with pytest.raises(NoInput, match="no such file or folder"):
-            open_source(expression)

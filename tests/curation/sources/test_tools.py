@@ -23,8 +23,7 @@ from curation.pipeline.inputs import (
     default_sources,
 )
 from curation.sources import glaive, tool_schemas
-from curation.sources.contents import held_schemas
-from curation.sources.pydantic_models import read_models
+from curation.sources.contents import held_schemas, read_models
 from curation.sources.tools import schema_place
 from curation.system.errors import BadData, NoInput, Unavailable
 from curation.system.progress import Quiet

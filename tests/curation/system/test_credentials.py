@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from curation.system.credentials import (
     REDACTED,
     guard,
+    hide_secrets,
     redacted,
     redacted_traceback,
     split_url,
@@ -177,7 +178,7 @@ def test_a_url_is_split_into_what_it_was_made_of(user: str, value: str) -> None:
     assert (split.clean, split.user, split.password) == (model, user, password)
     assert split.query == (("k", value), ("b", ""))
     for each in (user, password, value, *secrets):
-        assert split.hide(each) == "*" * len(each)
+        assert hide_secrets(each, split.secrets) == "*" * len(each)
 
 
 @pytest.mark.usefixtures("guarded")

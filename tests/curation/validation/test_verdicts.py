@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 from curation.references.verdicts import python_verdict, rust_verdict
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
 from curation.validation import fastjsonschema_check
-from curation.validation.fastjsonschema_check import try_fastjsonschema
-from curation.validation.fastjsonschema_worker import COMPILES, verdict
+from curation.validation.fastjsonschema_check import (
+    COMPILES,
+    fastjsonschema_verdicts,
+    verdict,
+)
 from curation.validation.patterns import (
     LONGEST,
     is_ecma,
@@ -30,8 +33,6 @@ from tests.made import record, sha256
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from curation.core.json_types import UntypedJson
     from curation.core.records import BenchmarkRecord
 
@@ -172,54 +173,37 @@ def test_verdicts(schema: object, wanted: str) -> None:
 
 
 def test_what_is_too_large_is_counted_and_never_compiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Characters times levels decide, the same on every machine."""
     monkeypatch.setattr(fastjsonschema_check, "LONGEST", 100)
     small, large = of({"const": 1}), of({"const": "x" * 100})
-    verdicts = try_fastjsonschema([small, large], tmp_path, jobs=1)
-    assert [each.fastjsonschema for each in verdicts] == [COMPILES, "too_large"]
+    assert fastjsonschema_verdicts([small, large], jobs=1) == {
+        small.sha256: COMPILES,
+        large.sha256: "too_large",
+    }
 
 
-def test_a_program_without_its_schema_is_no_other_program() -> None:
-    """What would nest too deep for Python still fails, and nothing else does."""
-    deep: object = {"type": "string"}
-    for _ in range(120):
-        deep = {"type": "object", "properties": {"a": deep}}
-    assert verdict(json.dumps(deep)) == "SyntaxError"
-    assert verdict(json.dumps({"type": "object", "properties": {"a": {}}})) == COMPILES
-
-
-def test_nothing_is_fetched(trap: tuple[str, list[str]], tmp_path: Path) -> None:
+def test_nothing_is_fetched(trap: tuple[str, list[str]]) -> None:
     """A remote reference is refused, not followed."""
     address, seen = trap
-    (done,) = try_fastjsonschema([of({"$ref": f"{address}/x"})], tmp_path, jobs=1)
-    assert done.fastjsonschema == "RemoteReferenceError"
+    done = fastjsonschema_verdicts([of({"$ref": f"{address}/x"})], jobs=1)
+    assert [*done.values()] == ["RemoteReferenceError"]
     assert seen == []
 
 
-def test_records_keep_their_order_and_are_remembered(tmp_path: Path) -> None:
-    """Each record gets its own verdict; the second time none is asked for."""
+def test_each_record_has_a_verdict() -> None:
+    """It is that of its own schema, and each record is counted."""
     records = [of({"const": number}) for number in range(40)]
-    records.insert(7, of({"type": "strange"}))
+    strange = of({"type": "strange"})
+    records.insert(7, strange)
     steps: list[int] = []
-    first = try_fastjsonschema(records, tmp_path, jobs=2, progress=steps.append)
-    assert [each.unique_id for each in first] == [each.unique_id for each in records]
-    failed = [at for at, each in enumerate(first) if each.fastjsonschema != COMPILES]
-    assert failed == [7]
+    verdicts = fastjsonschema_verdicts(records, jobs=2, progress=steps.append)
+    assert verdicts == {
+        **{each.sha256: COMPILES for each in records},
+        strange.sha256: "JsonSchemaDefinitionException",
+    }
     assert sum(steps) == len(records)
-    again: list[int] = []
-    assert try_fastjsonschema(records, tmp_path, jobs=2, progress=again.append) == first
-    assert again == [len(records)]
-
-
-def test_a_damaged_memory_is_made_anew(tmp_path: Path) -> None:
-    """What cannot be read is asked for again."""
-    records = [of({"const": 1})]
-    first = try_fastjsonschema(records, tmp_path, jobs=1)
-    (memory,) = tmp_path.iterdir()
-    memory.write_bytes(b"[1]")
-    assert try_fastjsonschema(records, tmp_path, jobs=1) == first
 
 
 CODE = """

@@ -23,7 +23,7 @@ from curation.packaging.tables import table_form
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
 from curation.verification import verify_folder
-from curation.verification.folder_contents import open_folder
+from curation.verification.check import open_folder
 from curation.verification.labels import LABELS
 from curation.verification.records import ROWS
 from curation.verification.tables import DERIVED

@@ -19,13 +19,11 @@ from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
 from curation.system.errors import NoInput, Unavailable
 from curation.verification import Finding, Verification, verify_folder
-from curation.verification.check import CheckItem, group_rows
-from curation.verification.files import DIGESTS, STRAYS
-from curation.verification.folder_contents import open_folder
+from curation.verification.check import CheckItem, group_rows, open_folder
+from curation.verification.files import DIGESTS, STRAYS, TEXTS
 from curation.verification.labels import LABELS
 from curation.verification.records import LEAKAGE, ROWS
 from curation.verification.tables import DERIVED, LOADING
-from curation.verification.texts import TEXTS
 from curation.workers.limits import Ending, ProcessResult
 from tests.builds import write_build
 from tests.curation.credential_examples import examples

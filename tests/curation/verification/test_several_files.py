@@ -13,8 +13,8 @@ import pytest
 from curation.core.benchmark import CONFIGS, SPLITS, instances_folder
 from curation.dataset.difference import compare
 from curation.dataset.editions import open_edition
+from curation.dataset.ledger import stories
 from curation.dataset.parquet import RECORDS, SplitFiles, split_files
-from curation.dataset.story import stories
 from curation.instances.dataset import parquet as instances
 from curation.instances.dataset.records import select_records, write_files
 from curation.packaging.derived_files import rebuild
@@ -123,7 +123,7 @@ def test_a_record_of_the_last_file_is_found(several: Path) -> None:
     name = pq.read_table(several / last)["unique_id"][-1].as_py()
     (story,) = stories(several, f"Github_easy/{name}")
     assert story.record is not None
-    assert story.record["unique_id"] == name
+    assert story.record.unique_id == name
 
 
 def test_masks_are_the_same(several: Path, sample_build: Path, tmp_path: Path) -> None:

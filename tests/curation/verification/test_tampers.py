@@ -19,11 +19,10 @@ from curation.dataset import parquet
 from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.dataset.parquet import parquet_writer
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER, MISSING
-from curation.verification.files import DIGESTS, STRAYS
+from curation.verification.files import DIGESTS, STRAYS, TEXTS
 from curation.verification.labels import LABELS
 from curation.verification.records import LEAKAGE, ROWS
 from curation.verification.tables import DERIVED
-from curation.verification.texts import TEXTS
 from tests.curation.verification.tampering import (
     COPIES,
     FIRST,
