@@ -141,9 +141,7 @@ def _default_tasks(model: str) -> list[str]:
     from evaluation.servers.provider import is_served
     from evaluation.tasks import tasks
 
-    measuring = [
-        task for task in tasks().values() if task.needs_data and task.by_default
-    ]
+    measuring = [task for task in tasks().values() if task.needs_data]
     without = [task.name for task in measuring if not task.needs_model]
     writing = [task.name for task in measuring if task.needs_model]
     if is_served(model):

@@ -125,8 +125,6 @@ class Task:
     settings: tuple[AcceptedSetting, ...] = ()
     #: The task whose rows the tables are of; empty: its own.
     reads: str = ""
-    #: Whether `eval` runs it where no task is named, if it can.
-    by_default: bool = True
 
     def prepared(self, fetch: FetchSettings, say: Callable[[str], None]) -> Task:
         """Return the task, ready to be asked for its cases.

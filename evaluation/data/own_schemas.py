@@ -113,12 +113,6 @@ class SchemaText:
         )
 
 
-def plain_schema(config: str, name: str, schema: Json) -> SchemaText | str:
-    """Return a schema without instances, or its fault."""
-    wrong = complaint_about(schema)
-    return wrong or SchemaText(config=config, id=name, schema=schema)
-
-
 def maskbench_schema(
     config: str, name: str, content: dict[str, Any]
 ) -> SchemaText | str:
@@ -163,6 +157,12 @@ def _checked_test(test: Json) -> Mapping[str, Json]:
 def _instance(test: Mapping[str, Json]) -> Instance:
     """Return a test as an instance; ours name the keyword in their description."""
     text = test.get("text")
+    if not isinstance(text, str):
+        text = write(test["data"])
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            text = json.dumps(plain(test["data"]))
     kind = str(test.get("description", ""))
     keyword = ""
     pointer = ""
@@ -170,21 +170,12 @@ def _instance(test: Mapping[str, Json]) -> Instance:
         keyword, _, pointer = kind.removeprefix(_NEAR_MISS).partition(" at ")
         kind = InstanceKind.NEAR_MISS
     return Instance(
-        text=text if isinstance(text, str) else _text(test["data"]),
+        text=text,
         valid=test["valid"] is True,
         kind=kind if kind in _KINDS else "test",
         keyword=keyword,
         schema_pointer=pointer,
     )
-
-
-def _text(data: Json) -> str:
-    text = write(data)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(plain(data))
-    return text
 
 
 @dataclass(slots=True)
@@ -291,7 +282,8 @@ class OwnSchemaReader:
                 .removesuffix(".schema")
             )
         if not is_maskbench(value):
-            return plain_schema(config, name, value)
+            wrong = complaint_about(value)
+            return wrong or SchemaText(config=config, id=name, schema=value)
         if not self._is_table:
             split, name = name_of(inside)
             config = split or FILES

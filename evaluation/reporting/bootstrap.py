@@ -16,7 +16,6 @@ import numpy as np
 from evaluation.reporting.statistics import (
     Interval,
     freedom_of,
-    p_of_t,
     t_quantile,
 )
 
@@ -34,11 +33,8 @@ class PairedFigure:
     """How a figure b compares with a on the same subjects: b / a, or b - a."""
 
     value: float
+    #: None with fewer than five clusters.
     interval: Interval | None
-    #: Pairs that have both figures.
-    pairs: int
-    #: Two-sided p of there being no difference; None with fewer than five clusters.
-    p: float | None
 
 
 def geometric_ratio(
@@ -70,7 +66,7 @@ def geometric_ratio(
     between = mean.interval and Interval(
         exp(mean.interval.low), exp(mean.interval.high)
     )
-    return PairedFigure(exp(mean.value), between, mean.pairs, mean.p)
+    return PairedFigure(exp(mean.value), between)
 
 
 def mean_difference(
@@ -83,8 +79,8 @@ def mean_difference(
 
     Percentiles over resampled clusters (B. Efron, 1979), the same for the same seed,
     widened for the number of clusters that their sizes are worth (T. Hesterberg, 2015,
-    "What teachers should know about the bootstrap", 3.3). p is below 0.05 where 0 is
-    outside. Neither is known of fewer than five clusters.
+    "What teachers should know about the bootstrap", 3.3). Unknown of fewer than five
+    clusters.
 
     Args:
         a: A figure of each subject.
@@ -104,15 +100,14 @@ def mean_difference(
         sizes[group] = sizes.get(group, 0) + 1
     if not sums:
         return None
-    pairs = sum(sizes.values())
-    mean = sum(sums.values()) / pairs
+    mean = sum(sums.values()) / sum(sizes.values())
     number = freedom_of([*sizes.values()]) + 1
     if number < _RESAMPLED:
-        return PairedFigure(mean, None, pairs, None)
+        return PairedFigure(mean, None)
     totals = np.array([*sums.values()])[:, None]
     means = _drawn_means(totals, np.array([*sizes.values()]), _RESAMPLES, seed)
     (interval,) = _intervals(means, _tail(number))
-    return PairedFigure(mean, interval, pairs, _p_of(means[:, 0], number))
+    return PairedFigure(mean, interval)
 
 
 def _drawn_means(
@@ -151,14 +146,6 @@ def _intervals(means: np.ndarray, tail: float) -> list[Interval]:
     return [
         Interval(float(low), float(high)) for low, high in zip(lows, highs, strict=True)
     ]
-
-
-def _p_of(means: np.ndarray, clusters: int) -> float:
-    """Return the p at which 0 is on the edge of such an interval."""
-    beyond = min(int((means <= 0).sum()), int((means >= 0).sum()))
-    tail = min(0.5, (beyond + 1) / (len(means) + 1))
-    t = -NormalDist().inv_cdf(tail) / sqrt(clusters / (clusters - 1))
-    return p_of_t(t, clusters - 1)
 
 
 def bootstrap_means(

@@ -114,8 +114,14 @@ class Duration:
 
     def __str__(self) -> str:
         """Return it with three figures: `12.3 µs`, `≥ 40.0 s`."""
-        text = _scaled(self.ns)
-        return f"≥ {text}" if self.at_least else text
+        if not isfinite(self.ns):
+            return "-"
+        scale, name = next(
+            unit for unit in _UNITS if abs(self.ns) >= unit[0] or unit[0] == 1
+        )
+        number = self.ns / scale
+        decimals = 0 if scale == 1 else max(0, 3 - len(str(int(abs(number)))))
+        return f"{'≥ ' if self.at_least else ''}{number:,.{decimals}f} {name}"
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
@@ -330,7 +336,10 @@ class Table:
             index
             for index, name in enumerate(self.columns)
             if (name not in names if names else index == 0)
-            or not all(_is_empty(row[index]) for row in self.rows)
+            or any(
+                cell is not None and not (isinstance(cell, Rate) and cell.of == 0)
+                for cell in (row[index] for row in self.rows)
+            )
         ]
         columns_shown = tuple(self.columns[index] for index in columns)
         note = self.note
@@ -358,10 +367,6 @@ class Table:
 def in_turns(lists: Iterable[Iterable[Table]]) -> list[Table]:
     """Return the first table of each list, the second of each, and so on."""
     return [table for tables in zip_longest(*lists) for table in tables if table]
-
-
-def _is_empty(cell: Cell) -> bool:
-    return cell is None or (isinstance(cell, Rate) and cell.of == 0)
 
 
 def text_of(cell: Cell) -> str:
@@ -400,12 +405,3 @@ def _bounds(interval: Interval | None) -> dict[str, Json]:
 
 def _number(value: float) -> float | None:
     return value if isfinite(value) else None
-
-
-def _scaled(ns: float) -> str:
-    if not isfinite(ns):
-        return "-"
-    scale, name = next(unit for unit in _UNITS if abs(ns) >= unit[0] or unit[0] == 1)
-    number = ns / scale
-    decimals = 0 if scale == 1 else max(0, 3 - len(str(int(abs(number)))))
-    return f"{number:,.{decimals}f} {name}"
