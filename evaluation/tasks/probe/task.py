@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evaluation.core.records import Record
 
 #: Probes of one keyword, in the order of the reports.
-PROBES: Final = (*KEYWORD_PROBES, *(pair.probe for pair in pairs()))
+PROBES: Final = (*KEYWORD_PROBES, *pairs())
 
 
 def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[PlacedProbe]:
