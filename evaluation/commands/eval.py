@@ -166,9 +166,7 @@ def _faults(run: RecordedRun) -> list[str]:
     from evaluation.analysis.engine_faults import fault_lines
 
     fetch = FetchSettings.from_environment()
-    return [
-        line for label in files for line in fault_lines(run, label, "masks", fetch, say)
-    ]
+    return [line for label in files for line in fault_lines(run, label, fetch, say)]
 
 
 def _print(result: RunResult, format_: ReportFormat) -> None:

@@ -141,6 +141,8 @@ def open_data(
     _say_lines("left out", left_out, progress)
     _say_lines("invalid, and counted all the same", remarks, progress)
     lacking = {index for index, record in selected.items() if not record.complete}
+    origins = ["given"] if len(lacking) < len(selected) else []
+    origins += ["made"] if lacking and instances else []
     store = None
     if lacking and instances:
         from evaluation.data.instance_store import InstanceStore  # noqa: PLC0415 - heavy, rarely asked
@@ -154,7 +156,7 @@ def open_data(
         origin=reader.origin,
         sha256=reader.sha256(),
         count=len(selected),
-        instances=_origin(selected.values(), makes=instances),
+        instances=" and ".join(origins) or "none",
         selection=selection,
         left_out=left_out,
         vacuous=vacuous,
@@ -321,14 +323,6 @@ def _select(
         places = draw(named, selection.limit, selection.seed)
         allowed = {number: allowed[number] for number in places}
     return allowed, vacuous
-
-
-def _origin(selected: Collection[RecordName], *, makes: bool) -> str:
-    """Return where instances come from, in the words of `Dataset.instances`."""
-    complete = {record.complete for record in selected}
-    present = ["given"] if True in complete else []
-    new = ["made"] if makes and False in complete else []
-    return " and ".join([*present, *new]) or "none"
 
 
 def _records(

@@ -13,7 +13,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from curation.core.benchmark import InstanceKind
 from curation.core.documents import Rejected
@@ -67,22 +67,15 @@ def complaint_about(schema: Json) -> str:
     declared = statement(schema)
     if declared.kind is StatementKind.UNKNOWN:
         return ""
-    if declared.dialect is None:
-        dialect = DRAFT_2020_12
-        is_valid_somewhere = any(
-            is_valid(schema, draft) for draft in reversed(DIALECTS)
-        )
-        message = None if is_valid_somewhere else complaint(schema, dialect)
-    elif declared.dialect not in DIALECTS:
+    dialect = declared.dialect or DRAFT_2020_12
+    drafts = DIALECTS[::-1] if declared.dialect is None else [dialect]
+    if dialect not in DIALECTS or any(is_valid(schema, draft) for draft in drafts):
         return ""
-    else:
-        dialect = declared.dialect
-        message = complaint(schema, dialect)
+    message = complaint(schema, dialect)
     return f"not valid under {dialect.name}: {message}" if message else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaText:
+class SchemaText(NamedTuple):
     """A schema of the user's; a `Record` once it is drawn.
 
     Features are computed only for schemas drawn.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -52,8 +51,7 @@ class _Part(NamedTuple):
     instances: tuple[Path, ...] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParquetTables:
+class ParquetTables(NamedTuple):
     """A folder of parquet files."""
 
     folder: Path
@@ -223,6 +221,9 @@ def _sample(
     if schema is None or values["unique_id"] is None:
         where = f"{part.config}/{values['unique_id']}"
         raise BadData("a row without json_schema or unique_id", where)
+    if named is None:
+        value = parse(schema.encode("utf-8", "surrogatepass"))
+        named = () if isinstance(value, Rejected) else features(value, ANY_DIALECT)
     return Record(
         id=values["unique_id"],
         group=part.config,
@@ -230,15 +231,9 @@ def _sample(
         schema=schema,
         dialect=values.get("dialect") or "",
         instances=instances,
-        features=_features(schema) if named is None else tuple(named),
+        features=tuple(named),
         weight=values.get("weight") or 1.0,
     )
-
-
-def _features(schema: str) -> tuple[str, ...]:
-    """Return the feature names of a schema's text; none if it is not JSON."""
-    value = parse(schema.encode("utf-8", "surrogatepass"))
-    return () if isinstance(value, Rejected) else features(value, ANY_DIALECT)
 
 
 def _instances(

@@ -7,7 +7,6 @@ clusters are drawn, with all that is in them.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from math import exp, log, sqrt
 from statistics import NormalDist
 
@@ -18,6 +17,7 @@ from evaluation.reporting.statistics import (
     freedom_of,
     t_quantile,
 )
+from evaluation.reporting.tables import Estimate, Ratio
 
 # Draws of a bootstrap, and how many values it may hold at a time.
 _RESAMPLES = 2_000
@@ -28,20 +28,11 @@ _SPREAD = 2
 _RESAMPLED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class PairedFigure:
-    """How a figure b compares with a on the same subjects: b / a, or b - a."""
-
-    value: float
-    #: None with fewer than five clusters.
-    interval: Interval | None
-
-
 def geometric_ratio(
     a: Sequence[float | None],
     b: Sequence[float | None],
     clusters: Sequence[Hashable] | None = None,
-) -> PairedFigure | None:
+) -> Ratio | None:
     """Return the geometric mean of b / a over pairs, with a 95 % bootstrap interval.
 
     The exponential of `mean_difference` of logarithms. Pairs that are not both known
@@ -66,7 +57,7 @@ def geometric_ratio(
     between = mean.interval and Interval(
         exp(mean.interval.low), exp(mean.interval.high)
     )
-    return PairedFigure(exp(mean.value), between)
+    return Ratio(exp(mean.value), between)
 
 
 def mean_difference(
@@ -74,7 +65,7 @@ def mean_difference(
     b: Sequence[float],
     clusters: Sequence[Hashable] | None = None,
     seed: int = 0,
-) -> PairedFigure | None:
+) -> Estimate | None:
     """Return the mean of b - a over pairs, with a 95 % bootstrap interval.
 
     Percentiles over resampled clusters (B. Efron, 1979), the same for the same seed,
@@ -103,11 +94,11 @@ def mean_difference(
     mean = sum(sums.values()) / sum(sizes.values())
     number = freedom_of([*sizes.values()]) + 1
     if number < _RESAMPLED:
-        return PairedFigure(mean, None)
+        return Estimate(mean, None)
     totals = np.array([*sums.values()])[:, None]
     means = _drawn_means(totals, np.array([*sizes.values()]), _RESAMPLES, seed)
     (interval,) = _intervals(means, _tail(number))
-    return PairedFigure(mean, interval)
+    return Estimate(mean, interval)
 
 
 def _drawn_means(

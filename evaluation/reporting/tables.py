@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from curation.core.json_types import Json
-    from evaluation.reporting.bootstrap import PairedFigure
     from evaluation.reporting.quantiles import Quantile, Quantiles
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
@@ -199,11 +198,6 @@ class Estimate:
     #: What programs call it.
     name: ClassVar[str] = "value"
 
-    @classmethod
-    def of(cls, figure: PairedFigure | None) -> Self | None:
-        """Return the cell of a figure of pairs; None without any."""
-        return None if figure is None else cls(figure.value, figure.interval)
-
     def __str__(self) -> str:
         """Return it with its interval: `1.02 [0.97, 1.07]`."""
         if not isfinite(self.value):
@@ -239,7 +233,7 @@ class Shift(Estimate):
     name: ClassVar[str] = "difference"
 
     @classmethod
-    def of(cls, figure: PairedFigure | None) -> Self | None:
+    def of(cls, figure: Estimate | None) -> Self | None:
         """Return the cell of a difference of pairs; None without any."""
         if figure is None:
             return None

@@ -59,6 +59,10 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
             **dict.fromkeys(self.no, Support.NO),
         }
 
+    def features_in(self, _contexts: frozenset[str]) -> Mapping[str, Support]:
+        """Return `features`: a document knows no contexts."""
+        return self.features
+
     def of(self, feature: str) -> Support:
         """Return the declared support of a feature, under any of its names."""
         return self.features.get(_SAME.get(feature, feature), Support.UNKNOWN)

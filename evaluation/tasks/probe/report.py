@@ -144,7 +144,7 @@ def _bases(
     document knows no contexts.
     """
     for declaration in _declarations_of(name):
-        yield declaration.title, lambda _, known=declaration.features: known
+        yield declaration.title, declaration.features_in
     told_apart = [
         result._replace(feature=FORMAT + FORMAT_OF_PROBE[result.name])
         for result in results

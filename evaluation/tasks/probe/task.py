@@ -86,5 +86,5 @@ TASK: Final = Task(
     cases=cases,
     tables=tables,
     passes=lambda row: outcome(row) in GOOD,
-    settings=(AcceptedSetting(name="drafts", meaning="drafts, separated by commas"),),
+    settings=(AcceptedSetting("drafts", "drafts, separated by commas"),),
 )

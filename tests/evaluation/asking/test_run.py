@@ -16,18 +16,31 @@ from curation.system.terminal import command_line_of
 from evaluation.analysis.run_report import tables_by_task
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.run import run, score_file, suite_header
-from evaluation.core.records import Record, RecordSet, TokenPrices, encode_records
-from evaluation.core.run_header import DataHeader
+from evaluation.commands.options import RunSettings
+from evaluation.core.cases import Bounds
+from evaluation.core.records import (
+    Record,
+    RecordSelection,
+    RecordSet,
+    Response,
+    TokenPrices,
+    Verdict,
+    encode_records,
+)
+from evaluation.core.run_header import DataHeader, ModelHeader, TaskSettings
 from evaluation.data import SAMPLE_LINE
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import scored_run
+from evaluation.walking.run import RunTotals
 from tests.evaluation.measuring import miniature, request_of, sample
 from tests.evaluation.servers.loopback import Said, answer, loopback
 from tests.evaluation.suites.envelopes import own_records
+from tests.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from curation.core.json_types import UntypedJson
     from evaluation.asking.request import RunResult
 
 
@@ -40,6 +53,35 @@ _SCHEMA = json.dumps(
     }
 )
 _RECORDS = [Record(id=f"r{n}", group="g", schema=_SCHEMA) for n in range(3)]
+
+
+_DEFAULTS = {
+    "RunRequest": {
+        name: getattr(RunRequest(), name)
+        for name in RunRequest.__dataclass_fields__
+        if name not in {"fetch", "settings", "bounds", "models"}
+    },
+    "RunSettings": RunSettings(),
+    "ModelOptions": ModelOptions(),
+    "as paper": ModelOptions().as_paper(),
+    "Bounds": Bounds(),
+    "TaskSettings": TaskSettings(),
+    "RecordSelection": RecordSelection(),
+    "Response": Response(record="a"),
+    "Verdict": Verdict(passed=True),
+    "Record": Record(id="a"),
+    "DataHeader": DataHeader(),
+    "ModelHeader": ModelHeader(),
+    "RunTotals": RunTotals(),
+}
+
+
+@pytest.mark.parametrize(("name", "members"), table(__file__, "defaults"))
+def test_what_is_not_asked_for_has_its_default(
+    name: str, members: dict[str, UntypedJson]
+) -> None:
+    """Settings of a run, and members that a line or a header may leave out."""
+    assert json.loads(msgspec.json.encode(_DEFAULTS[name])) == members
 
 
 def _request(tmp_path: Path, base: str, **more: Any) -> RunRequest:  # noqa: ANN401 - as the request's
