@@ -347,7 +347,8 @@ class _Work:
 def _case_fingerprint(mark: str, case: Case, repetition: int) -> str:
     """Return the fingerprint of a row: over the case, and all that measures it."""
     walks = [[walk.text, walk.valid, walk.label] for walk in case.walks]
-    parts = [mark, case.task, case.config, case.id, case.schema, walks, case.label]
+    parts: list[object] = [mark, case.task, case.config, case.id, case.schema]
+    parts += [walks, case.label]
     parts += [repetition] if repetition else []
     return sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
