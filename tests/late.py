@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
+
+#: What pytest asks every name of a module for.
+_COLLECTING: Final = {"__bases__", "__test__", "__wrapped__", "_mock_name"}
 
 
 class Late:
@@ -27,7 +30,9 @@ class Late:
         return getattr(module, self._name) if self._name else module
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any attribute
-        """Return an attribute of it."""
+        """Return an attribute of it; a collector's question imports nothing."""
+        if name in _COLLECTING:
+            raise AttributeError(name)
         return getattr(self._whole(), name)
 
     def __call__(self, *arguments: object, **named: object) -> Any:  # noqa: ANN401 - any answer

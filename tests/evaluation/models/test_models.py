@@ -212,8 +212,6 @@ def test_attention_is_computed_as_asked(tmp_path: Path) -> None:
         load_model(model_folder, LoadOptions(device="cpu", attention="abacus"))
 
 
-pytest.importorskip("transformers")
-
 _THEIRS = """
 from evaluation.models.store import NamedModel
 
