@@ -17,7 +17,7 @@ from evaluation.analysis.run_report import tables_by_task
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.run import run, score_file, suite_header
 from evaluation.commands.options import RunSettings, split_settings
-from evaluation.core.cases import Bounds
+from evaluation.core.cases import Bounds, Case, Result, Row
 from evaluation.core.records import (
     Record,
     RecordSelection,
@@ -75,6 +75,8 @@ _DEFAULTS = {
     "ModelHeader": ModelHeader(),
     "RunTotals": RunTotals(),
     "RequestLimits": RequestLimits(),
+    "Case": Case(task="t", id="a", config="c", schema="{}"),
+    "Row": Row(engine="e", task="t", id="a", config="c", result=Result.OK),
 }
 
 
