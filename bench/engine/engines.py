@@ -35,8 +35,8 @@ from evaluation.core.cases import Result
 from evaluation.core.records import RecordSelection
 from evaluation.data import open_data
 from evaluation.results.reader import open_run
-from evaluation.setup.engine_files import find_engine
-from evaluation.setup.environments import NotInstalled, find_interpreter
+from evaluation.setup.engine_files import find_engine, install_line
+from evaluation.setup.environments import find_interpreter
 
 if TYPE_CHECKING:
     import argparse
@@ -233,8 +233,8 @@ def libraries(engine: str) -> str:
     """
     cache = FetchSettings.from_environment().cache
     python = find_interpreter(cache, find_engine(engine))
-    if isinstance(python, NotInstalled):
-        raise SystemExit(f"{python.reason}: {python.install}")
+    if isinstance(python, str):
+        raise SystemExit(f"{python}: {install_line(find_engine(engine))}")
     asked = "import sysconfig; print(sysconfig.get_path('platlib'))"
     done = subprocess.run(
         [str(python), "-c", asked], capture_output=True, text=True, check=True

@@ -26,7 +26,7 @@ from evaluation.asking.run import run
 from evaluation.core.cases import Bounds
 from evaluation.core.run_header import TaskSettings
 from evaluation.setup.engine_files import VENDOR, find_engine
-from evaluation.setup.environments import NotInstalled, find_interpreter
+from evaluation.setup.environments import find_interpreter
 from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.outcomes import failures_of
 from evaluation.tasks.official_suite.task import with_suite
@@ -66,8 +66,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         work.write_text(json.dumps(_work(cases, tokenizer, Path(temporary))), "utf-8")
         for engine in options.suite_engines:
             python = find_interpreter(fetch.cache, find_engine(engine))
-            if isinstance(python, NotInstalled):
-                found[engine] = f"not run: {python.reason}"
+            if isinstance(python, str):
+                found[engine] = f"not run: {python}"
                 continue
             folder = Path(temporary) / engine
             folder.mkdir()

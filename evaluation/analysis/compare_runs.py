@@ -560,7 +560,7 @@ def objections(runs: Sequence[RecordedRun]) -> list[str]:
     gaps = [f"{names[run.folder]}: {gap}" for run in runs for gap in gaps_of(run)]
     return gaps + [
         f"{names[run.folder]} and {names[reference.folder]} differ in {difference}: "
-        f"{difference.condition.consequence}"
+        f"{difference.consequence}"
         for reference, run in combinations(runs, 2)
         for difference in differences(reference.raw_header, run.raw_header)
     ]
@@ -634,7 +634,14 @@ def compare_runs(
         tables.append([table for table in compared_tables if table.rows])
     failures: list[str] = []
     if "worse" in fail_on:
-        failures += _worse(compared)
+        failures += [
+            f"{engine.before.label}: {len(engine.cases['worse']):,} worse, "
+            f"{counted(len(engine.cases['not run']), 'case')} not run"
+            for engine in compared
+            if engine.cases["worse"] or engine.cases["not run"]
+        ]
+        if not failures and not any(engine.common for engine in compared):
+            failures.append("nothing was compared")
     if "slower" in fail_on:
         failures += slowdowns(
             [pair for paired_cases in pairs.values() for pair in paired_cases]
@@ -692,15 +699,3 @@ def _pairs(
         for a, b in product(before, now)
         if not matched or (a.engine, b.engine) in matched
     ]
-
-
-def _worse(compared: Sequence[BaselineComparison]) -> list[str]:
-    failures = [
-        f"{engine.before.label}: {len(engine.cases['worse']):,} worse, "
-        f"{counted(len(engine.cases['not run']), 'case')} not run"
-        for engine in compared
-        if engine.cases["worse"] or engine.cases["not run"]
-    ]
-    if not failures and not any(engine.common for engine in compared):
-        return ["nothing was compared"]
-    return failures

@@ -29,7 +29,7 @@ from evaluation.results.outcomes import (
     number_in,
     outcome_of,
 )
-from evaluation.tasks import task_named
+from evaluation.tasks.masks import NAME
 from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.why import ACCEPTED, OTHER, VARYING
 
@@ -63,41 +63,33 @@ class EngineFault(NamedTuple):
         return None if self.text is None else self.row.walks[self.text]
 
 
-def faults(run: RecordedRun, label: str, task: str) -> list[EngineFault]:
+def faults(run: RecordedRun, label: str) -> list[EngineFault]:
     """Return the classes of an engine's failures, the worst first, then the commonest.
 
     Args:
-        run: The run.
+        run: A run of task `masks`.
         label: The engine's label.
-        task: The task whose rows are read.
     """
-    passes = task_named(task).passes
     smallest: dict[tuple[object, ...], EngineFault] = {}
-    for row in run.rows(task):
+    for row in run.rows(NAME):
         outcome = outcome_of(row)
         if row.engine != label or outcome not in SEVERITY:
             continue
-        if passes is not None and passes(row):
-            continue
         by_cause: dict[tuple[object, ...], int | None] = {}
         for index, walked in enumerate(row.walks):
-            if engine_is_wrong(walked) and walked.why:
-                cause = walked.verdict, walked.why.cause
-                by_cause.setdefault(cause, index)
+            why = walked.why if engine_is_wrong(walked) else None
+            if why:
+                by_cause.setdefault((walked.verdict, why.cause), index)
         if not by_cause:
             by_cause[outcome, row.phase, VARYING.sub("", row.detail)] = None
         for key, text in by_cause.items():
-            smallest_fault = smallest.get(key)
             fault = EngineFault(outcome=outcome, row=row, text=text, schemas=1)
-            if smallest_fault is not None:
-                size = number_in(row, "size", 0)
-                smaller = (
-                    fault
-                    if size < number_in(smallest_fault.row, "size", 0)
-                    else smallest_fault
+            before = smallest.setdefault(key, fault)
+            if before is not fault:
+                smaller = min(
+                    before, fault, key=lambda fault: number_in(fault.row, "size", 0)
                 )
-                fault = smaller._replace(schemas=smallest_fault.schemas + 1)
-            smallest[key] = fault
+                smallest[key] = smaller._replace(schemas=before.schemas + 1)
     return sorted(
         smallest.values(),
         key=lambda fault: (SEVERITY.index(fault.outcome), -fault.schemas),
@@ -107,20 +99,18 @@ def faults(run: RecordedRun, label: str, task: str) -> list[EngineFault]:
 def fault_lines(
     run: RecordedRun,
     label: str,
-    task: str,
     fetch: FetchSettings,
     say: Callable[[str], None],
 ) -> list[str]:
     """Return the faults of an engine in words, each with the smallest schema found.
 
     Args:
-        run: The run.
+        run: A run of task `masks`.
         label: The engine's label.
-        task: The task whose rows are read.
         fetch: Where the tokenizer is.
         say: Prints slow steps.
     """
-    classes = faults(run, label, task)
+    classes = faults(run, label)
     if not classes:
         return []
     say(f"{label}: looking for the smallest schemas under which it fails")

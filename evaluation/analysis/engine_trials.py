@@ -93,7 +93,16 @@ class EngineTrials:
             CsbdataError: a server does not answer, or knows neither key nor model.
         """
         if is_served(spec):
-            return _answer(spec, schema)
+            record = Record(id="schema", schema=json.dumps(schema))
+            # The maximum cost is printed before.
+            (line,) = ask_records(spec, [record], None, say)
+            is_known = line.verdict != UNKNOWN
+            return EngineTrial(
+                engine=line.model,
+                answered=is_known,
+                refusal=line.message if line.verdict == REJECTED else "",
+                late="" if is_known else line.message,
+            )
         engine = self._selected(spec)
         if spec not in self._asking:
             tokenizer = get_tokenizer(BYTES, self._settings)
@@ -105,20 +114,6 @@ class EngineTrials:
         except TemporarilyUnavailable as error:
             return EngineTrial(engine=engine.label, late=error.what)
         return trial_of(case, row)
-
-
-def _answer(address: str, schema: Json) -> EngineTrial:
-    """Send a schema once; the maximum cost is printed before."""
-    record = Record(id="schema", schema=json.dumps(schema))
-    for line in ask_records(address, [record], None, say):
-        is_known = line.verdict != UNKNOWN
-        return EngineTrial(
-            engine=line.model,
-            answered=is_known,
-            refusal=line.message if line.verdict == REJECTED else "",
-            late="" if is_known else line.message,
-        )
-    return EngineTrial(engine=address, late="nothing was sent")
 
 
 def case_of_values(text: str, instances: SchemaInstances) -> Case:

@@ -129,7 +129,7 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
         unlike = [
             str(difference)
             for difference in differences(reference.raw_header, candidate.raw_header)
-            if difference.condition.name != "--id"
+            if difference.name != "--id"
         ]
         if unlike:
             raise BadConfiguration(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import CsbdataError, NoInput
 from evaluation.core.cases import Result, Row
@@ -15,7 +15,6 @@ from evaluation.results.refusal_messages import refused_keywords
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from evaluation.core.suite import Suite
     from evaluation.core.task import Task
     from evaluation.results.reader import RecordedRun
 
@@ -78,26 +77,18 @@ def _tasks(run: RecordedRun, names: Sequence[str]) -> dict[str, Task | None]:
 
 def _tables(run: RecordedRun, name: str, task: Task | None) -> Iterable[Table]:
     """Return the tables of a suite or task, or the common ones."""
-    if suite := _suite(run):
-        from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 (of suites)
-        from evaluation.results.suite_tables import suite_tables  # noqa: PLC0415 (of suites)
-
-        return suite_tables(suite, scored_run(run, name))
-    if task and not run.suite:
-        return task.tables(run)
-    return tables_of_any(run.attempts(name))
-
-
-def _suite(run: RecordedRun) -> Suite[Any] | None:
-    """Return the suite of a run; None for other runs or if not installed here."""
     if not run.suite:
-        return None
+        return task.tables(run) if task else tables_of_any(run.attempts(name))
+    from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 (of suites)
+    from evaluation.results.suite_tables import suite_tables  # noqa: PLC0415 (of suites)
     from evaluation.suites.registry import recorded_suite  # noqa: PLC0415 (imports every suite)
 
     try:
-        return recorded_suite(str(run.suite.get("spec")))
+        suite = recorded_suite(str(run.suite.get("spec")))
     except CsbdataError:
-        return None
+        # It is not installed here.
+        return tables_of_any(run.attempts(name))
+    return suite_tables(suite, scored_run(run, name))
 
 
 def most_telling(by_task: Mapping[str, Sequence[Table]]) -> list[Table]:

@@ -101,7 +101,19 @@ class ExtractionScore:
         worst = sorted(totals, key=lambda name: (_f1(totals[name]), name))
         fields_table = Table.of_records(
             "Fields, the worst first",
-            [self._row(name, totals[name]) for name in worst],
+            (
+                {
+                    "field": name or "(root)",
+                    "rule": self.rules.get(name, ""),
+                    "F1": Estimate(_f1(totals[name])),
+                    "right": self._rate(name),
+                    "exact": totals[name]["exact"],
+                    "wrong": totals[name]["wrong"],
+                    "omitted": totals[name]["omitted"],
+                    "invented": totals[name]["invented"],
+                }
+                for name in worst
+            ),
             "right: of the gold values, with the interval by documents; exact: equal "
             "as written; omitted: gold values without an answer; invented: "
             "answers without a gold value.",
@@ -109,22 +121,8 @@ class ExtractionScore:
         )
         return [self._summary(worst), *self.more, fields_table]
 
-    def _row(self, name: str, counts: Counter[str]) -> dict[str, Cell]:
-        return {
-            "field": name or "(root)",
-            "rule": self.rules.get(name, ""),
-            "F1": Estimate(_f1(counts)),
-            "right": self._rate("right", name),
-            "exact": counts["exact"],
-            "wrong": counts["wrong"],
-            "omitted": counts["omitted"],
-            "invented": counts["invented"],
-        }
-
-    def _rate(
-        self, outcome: str, field_name: str | None = None, against: str = "omitted"
-    ) -> Rate:
-        """Return the share of an outcome among gold values or answers."""
+    def _rate(self, field_name: str | None = None, against: str = "omitted") -> Rate:
+        """Return the share that is right of gold values, or of answers."""
         rates = []
         for fields in self.documents.values():
             counters = [*fields.values()]
@@ -134,7 +132,7 @@ class ExtractionScore:
                 counts["right"] + counts["wrong"] + counts[against]
                 for counts in counters
             )
-            rates.append(Rate(sum(counts[outcome] for counts in counters), of))
+            rates.append(Rate(sum(counts["right"] for counts in counters), of))
         return Rate.total(rates)
 
     def _summary(self, fields: Sequence[str]) -> Table:
@@ -145,8 +143,8 @@ class ExtractionScore:
         )
         row: dict[str, Cell] = {
             "all right": Rate(perfect, len(self.documents)),
-            "recall": self._rate("right"),
-            "precision": self._rate("right", against="invented"),
+            "recall": self._rate(),
+            "precision": self._rate(against="invented"),
             "F1 micro": micro,
             "F1 macro": macro,
         }

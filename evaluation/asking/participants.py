@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from curation.system.errors import BadUsage, Unavailable, install_extra
 from curation.system.registry import closest_names
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from evaluation.servers.model_server import ModelServer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class Side(NamedTuple):
     """A model with the engines it writes under, or the ways in which it is asked."""
 
     options: ModelOptions
@@ -91,14 +90,7 @@ def engines_of(request: RunRequest) -> list[Side]:
     """
     sides: list[Side] = []
     for options in request.models:
-        if options.over_http:
-            from evaluation.servers.models import prices_of  # noqa: PLC0415 - of servers alone
-
-            servers = _servers(options, request)
-            connection = servers[0].connection
-            prices = prices_of(options.prices, connection, request.max_cost)
-            sides.append(Side(options=options, servers=servers, prices=prices))
-        else:
+        if not options.over_http:
             engines = select_engines(
                 request.fetch.cache,
                 request.engine_specs,
@@ -106,28 +98,27 @@ def engines_of(request: RunRequest) -> list[Side]:
                 request.options,
             )
             sides.append(Side(options=options, engines=engines))
-    return sides
+            continue
+        if request.options and all(options.over_http for options in request.models):
+            raise BadUsage(
+                f"--option {request.options[0]}: a server has no options",
+                then="it is constrained by what it was started with",
+            )
+        from evaluation.servers.client import RequestLimits  # noqa: PLC0415 - of servers alone
+        from evaluation.servers.model_server import served_model  # noqa: PLC0415 - as above
+        from evaluation.servers.models import prices_of  # noqa: PLC0415 - as above
 
-
-def _servers(options: ModelOptions, request: RunRequest) -> Sequence[ModelServer]:
-    """Return a server, once for each way in which it is asked.
-
-    Raises:
-        BadUsage: an engine's option is given, and no model of the run is here.
-    """
-    if request.options and all(options.over_http for options in request.models):
-        raise BadUsage(
-            f"--option {request.options[0]}: a server has no options",
-            then="it is constrained by what it was started with",
+        limits = RequestLimits(
+            seconds=request.bounds.run_seconds, patience=options.patience
         )
-    from evaluation.servers.client import RequestLimits  # noqa: PLC0415 - of servers alone
-    from evaluation.servers.model_server import served_model  # noqa: PLC0415 - as above
-
-    limits = RequestLimits(
-        seconds=request.bounds.run_seconds, patience=options.patience
-    )
-    servers = served_model(options.model, request.engine_specs, limits)
-    return [replace(server, adapt=request.adapt) for server in servers]
+        servers = [
+            replace(server, adapt=request.adapt)
+            for server in served_model(options.model, request.engine_specs, limits)
+        ]
+        connection = servers[0].connection
+        prices = prices_of(options.prices, connection, request.max_cost)
+        sides.append(Side(options=options, servers=servers, prices=prices))
+    return sides
 
 
 def _check_settings(

@@ -64,10 +64,7 @@ def open_records(
             settings=request.fetch,
             progress=progress,
         )
-    return _given(request.data, choice)
-
-
-def _given(records: Sequence[Record], choice: RecordSelection) -> Dataset:
+    records = request.data
     selected = _drawn([record for record in records if choice.allows(record)], choice)
     return Dataset(
         name=GIVEN,

@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -28,19 +26,12 @@ RESPONSES: Final = "responses.jsonl"
 _SHOWN: Final = 160
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseFile:
+class ResponseFile(NamedTuple):
     """The responses of a file, and the invalid lines."""
 
-    path: Path
     responses: Sequence[Response]
     #: One message for each invalid line: `FILE:LINE: why`.
     problems: Sequence[str]
-
-    @property
-    def sha256(self) -> str:
-        """The digest of the responses, in their order."""
-        return sha256(encode_responses(self.responses)).hexdigest()
 
 
 def encode_responses(responses: Iterable[Response]) -> bytes:
@@ -81,7 +72,7 @@ def read_responses(
             str(path),
             'a line is an object with at least "record" and "text"',
         )
-    return ResponseFile(path=path, responses=responses, problems=problems)
+    return ResponseFile(responses, problems)
 
 
 def parse_response(line: bytes) -> Response:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,11 +34,9 @@ from evaluation.asking.request import (
 from evaluation.core.records import RecordSet, encode_records
 from evaluation.core.run_header import (
     SUITE,
-    Participant,
+    Constraint,
     RunHeader,
     absolute_words,
-    clock_cost_ns,
-    cpu_governor,
     machine,
     usable_cores,
 )
@@ -131,9 +130,8 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
                 stack.callback(writer.model.close)
         plan = _plan(request, tasks, data, writers, progress)
         if plan is not None:
-            head = header(
-                participants, plan, data, request.limit, _models(choice, writers)
-            )
+            models = _models(choice, writers)
+            head = header(participants, plan, data, request.limit, models)
         elif choice is not None and records is not None:
             entries = [writer.header() for writer in writers]
             head = suite_header(choice, records, entries, _facts(request))
@@ -201,7 +199,8 @@ def score_file(
         labels = dict.fromkeys(response.label for response in file.responses)
         participants = [{"engine": label, "name": label} for label in labels]
         participants = participants if head is None else head["engines"]
-        facts: dict[str, Json] = {"file": path.name, "sha256": file.sha256}
+        digest = sha256(encode_responses(file.responses)).hexdigest()
+        facts: dict[str, Json] = {"file": path.name, "sha256": digest}
         head = suite_header(choice, records, participants, facts)
         folder = request.run_dir or RUNS / str(head["plan"])[:12]
     with hold_run_folder(folder, head):
@@ -289,10 +288,10 @@ def _plan(
 
 def _models(choice: SuiteChoice | None, writers: Sequence[Writer]) -> dict[str, Json]:
     """Return the facts of the model that writes for tasks; empty if none does."""
-    if choice is None or not writers:
+    if choice is None:
         return {}
     facts = choice.suite.facts
-    about = {} if facts is None else facts(choice.settings)
+    about = facts(choice.settings) if facts else {}
     return {**writers[0].facts, **about}
 
 
@@ -465,7 +464,7 @@ def _finished(
 
 
 def header(
-    participants: Sequence[Participant],
+    participants: Sequence[Constraint],
     plan: RunPlan,
     data: Dataset | None,
     limit: int | None,
@@ -519,7 +518,6 @@ def header(
         "data": about,
         "sources": {**sources},
         "models": dict(models),
-        "timer_ns": clock_cost_ns(),
     }
 
 
@@ -587,7 +585,6 @@ def _head(
         "engines": [dict(participant) for participant in participants],
         "tasks": [*tasks],
         "machine": machine(),
-        "governor": cpu_governor(),
         "finished": None,
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }

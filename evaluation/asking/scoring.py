@@ -11,7 +11,7 @@ from collections import defaultdict
 from contextlib import closing, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -44,7 +44,14 @@ if TYPE_CHECKING:
 
     from evaluation.asking.request import SuiteChoice
 
-_Number = TypeVar("_Number", int, float)
+#: Figures of a response that are added up over its attempts.
+_FIGURES: Final = (
+    "prompt_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+    "seconds",
+    "cost",
+)
 #: Responses, and bytes of them, that a worker is given at a time.
 _MOST: Final = 64
 _HEAVIEST: Final = 2**20
@@ -96,10 +103,22 @@ def _scored(
 ) -> Iterator[tuple[ScoredResponse, list[str]]]:
     """Yield the attempts at one answer as one, with what identifies them."""
     judged = zip(pairs, verdicts, strict=True)
-    for _, same in groupby(judged, key=_answer_key):
+    for _, same in groupby(
+        judged,
+        key=lambda pair: (
+            pair[0][0].key,
+            pair[0][1].repeat,
+            pair[0][1].model,
+            pair[0][1].condition,
+        ),
+    ):
         attempts = list(same)
         (record, first), _ = attempts[0]
         answers = [response for (_, response), _ in attempts]
+        figures: dict[str, Any] = {
+            name: _sum([getattr(answer, name) for answer in answers])
+            for name in _FIGURES
+        }
         scored = ScoredResponse(
             record=record.key,
             group=record.group,
@@ -108,26 +127,17 @@ def _scored(
             condition=first.condition,
             verdicts=tuple(verdict for _, verdict in attempts),
             weight=record.weight,
-            prompt_tokens=_sum([answer.prompt_tokens for answer in answers]),
-            output_tokens=_sum([answer.output_tokens for answer in answers]),
-            reasoning_tokens=_sum([answer.reasoning_tokens for answer in answers]),
-            seconds=_sum([answer.seconds for answer in answers]),
-            cost=_sum([answer.cost for answer in answers]),
             participant=first.participant,
             writing=answers[-1].writing,
+            **figures,
         )
         yield scored, [answer.fingerprint or str(answer.text) for answer in answers]
 
 
-def _answer_key(judged: tuple[tuple[Record, Response], Verdict]) -> object:
-    (record, response), _ = judged
-    return record.key, response.repeat, response.model, response.condition
-
-
-def _sum(figures: Sequence[_Number | None]) -> _Number | None:
+def _sum(figures: Sequence[float | None]) -> float | None:
     """Return the sum; None if any is not known."""
     present = [figure for figure in figures if figure is not None]
-    return sum(present[1:], present[0]) if len(present) == len(figures) else None
+    return sum(present) if len(present) == len(figures) else None
 
 
 def match_responses(

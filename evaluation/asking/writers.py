@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -123,11 +123,7 @@ def _local_writers(
     options, bounds = side.options, request.bounds
     say(f"loading the model {options.model}")
     loading = LoadOptions(
-        revision=options.revision,
-        device=options.device,
-        dtype=options.dtype,
-        threads=options.threads,
-        attention=options.attention,
+        **{field.name: getattr(options, field.name) for field in fields(LoadOptions)}
     )
     loaded = get_model(options.model, loading, request.fetch, say)
     tokenizer = cache(partial(_vocabulary, loaded, request.fetch, say))

@@ -144,7 +144,6 @@ def _statuses() -> list[dict[str, Any]]:
     from curation.download.acquire import FetchSettings
     from evaluation.setup.engine_files import engine_paths, find_engine, install_line
     from evaluation.setup.environments import (
-        NotInstalled,
         existing_environments,
         find_interpreter,
         installed_version,
@@ -154,7 +153,7 @@ def _statuses() -> list[dict[str, Any]]:
     statuses = []
     for file in map(find_engine, engine_paths()):
         interpreter = find_interpreter(cache, file)
-        reason = interpreter.reason if isinstance(interpreter, NotInstalled) else None
+        reason = interpreter if isinstance(interpreter, str) else None
         installed = installed_version(file.distribution)
         statuses.append(
             {

@@ -141,9 +141,7 @@ def _default_tasks(model: str) -> list[str]:
     from evaluation.servers.provider import is_served
     from evaluation.tasks import tasks
 
-    measuring = [
-        task for task in tasks().values() if task.needs_data and task.by_default
-    ]
+    measuring = [task for task in tasks().values() if task.needs_data]
     without = [task.name for task in measuring if not task.needs_model]
     writing = [task.name for task in measuring if task.needs_model]
     if is_served(model):
@@ -168,9 +166,7 @@ def _faults(run: RecordedRun) -> list[str]:
     from evaluation.analysis.engine_faults import fault_lines
 
     fetch = FetchSettings.from_environment()
-    return [
-        line for label in files for line in fault_lines(run, label, "masks", fetch, say)
-    ]
+    return [line for label in files for line in fault_lines(run, label, fetch, say)]
 
 
 def _print(result: RunResult, format_: ReportFormat) -> None:

@@ -151,13 +151,6 @@ class RecordSelection:
             and (not self.ids or not names.isdisjoint(self.ids))
         )
 
-    def leaves_out(self, name: RecordName) -> bool:
-        """Return whether a record that may be drawn is vacuous, and does not count.
-
-        One named in `ids` does.
-        """
-        return name.vacuous and not self.vacuous and not self.ids
-
 
 class OpenedData(Protocol):
     """Schemas that a run has opened (`evaluation.data.Dataset`)."""
@@ -215,16 +208,15 @@ _SPARSE: Final = {"split": "", "instances": (), "features": (), "weight": 1.0}
 
 def encode_records(records: Iterable[Record]) -> bytes:
     """Return records as JSON lines."""
-    return b"".join(_encode(record) + b"\n" for record in records)
-
-
-def _encode(record: Record) -> bytes:
-    columns = {
-        name: value
-        for name, value in msgspec.structs.asdict(record).items()
-        if name not in _SPARSE or value != _SPARSE[name]
-    }
-    return msgspec.json.encode(columns)
+    lines = (
+        {
+            name: value
+            for name, value in msgspec.structs.asdict(record).items()
+            if name not in _SPARSE or value != _SPARSE[name]
+        }
+        for record in records
+    )
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,6 @@ import platform
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
@@ -52,8 +50,8 @@ class RefusalPattern(msgspec.Struct, frozen=True, kw_only=True):
     keywords: tuple[str, ...] = ()
 
 
-class Participant(Protocol):
-    """An engine or model in a run: `EngineUnderTest`, `ModelServer`, `Writer`."""
+class Constraint(Protocol):
+    """An engine, or a way to ask a server: `EngineUnderTest`, `ModelServer`."""
 
     @property
     def label(self) -> str:
@@ -65,10 +63,6 @@ class Participant(Protocol):
 
     def header(self) -> dict[str, Json]:
         """Return its entry in the run's header; see `ParticipantHeader`."""
-
-
-class Constraint(Participant, Protocol):
-    """An engine, or a way to ask a server: `EngineUnderTest`, `ModelServer`."""
 
     @property
     def condition(self) -> str:
@@ -364,11 +358,9 @@ def _other_options(command: Sequence[str], anew: AbstractSet[str]) -> list[str]:
     ]
 
 
-_READINGS = 10_001
 #: Seconds for which cores are watched, and per cent of them below which one is idle.
 _WATCHED = 0.04
 _IDLE = 50
-_GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 
 
 def machine() -> dict[str, Json]:
@@ -396,20 +388,6 @@ def idle_last(cores: Sequence[int]) -> list[int]:
     """
     load = dict(enumerate(psutil.cpu_percent(_WATCHED, percpu=True)))
     return sorted(cores, key=lambda core: (load.get(core, 0) < _IDLE, core))
-
-
-def clock_cost_ns() -> int:
-    """Return what reading the clock takes; each measured time is too long by it."""
-    readings = [perf_counter_ns() for _ in range(_READINGS)]
-    return (readings[-1] - readings[0]) // (_READINGS - 1)
-
-
-def cpu_governor() -> str | None:
-    """Return how the system chooses the speed of its cores; None where unknown."""
-    try:
-        return _GOVERNOR.read_text(encoding="utf-8").strip()
-    except OSError:
-        return None
 
 
 def _processor() -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -64,8 +64,7 @@ class TaskInput(StrEnum):
     """Texts that a model writes for the schemas of `--data`; no cases."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptedSetting:
+class AcceptedSetting(NamedTuple):
     """One setting that a task reads; the others are refused."""
 
     #: Its name in `--set NAME=VALUE`, or the name of its option.
@@ -125,8 +124,6 @@ class Task:
     settings: tuple[AcceptedSetting, ...] = ()
     #: The task whose rows the tables are of; empty: its own.
     reads: str = ""
-    #: Whether `eval` runs it where no task is named, if it can.
-    by_default: bool = True
 
     def prepared(self, fetch: FetchSettings, say: Callable[[str], None]) -> Task:
         """Return the task, ready to be asked for its cases.

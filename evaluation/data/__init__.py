@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from curation.core.benchmark import CONFIGS, CORE, TOOLS
 from curation.core.json_types import Json
@@ -24,39 +24,6 @@ if TYPE_CHECKING:
     from evaluation.core.records import Record, RecordName
     from evaluation.data.instance_store import InstanceStore
     from evaluation.data.parquet_tables import ParquetTables
-
-
-class RecordReader(Protocol):
-    """Reads the records of data in one layout, such as a folder of parquet files.
-
-    `names` and `records` are in the same order, which never changes.
-
-    Example:
-        >>> reader = OwnSchemaReader.of(open_source("my_schemas"))
-        >>> [name.id for name in reader.names()]
-        ['crate', 'lid']
-        >>> [record.schema for record in reader.records({1})]
-        ['{"type": "object"}']
-    """
-
-    @property
-    def origin(self) -> str:
-        """Where the data is from: `build`, `files`, `hub` or `sample`."""
-
-    def sha256(self) -> str:
-        """Return the digest of all input."""
-
-    def names(self) -> Iterator[RecordName]:
-        """Yield the name of every record."""
-
-    def records(self, places: Collection[int]) -> Iterator[Record]:
-        """Yield the records at these places of `names`."""
-
-    def left_out(self) -> tuple[str, ...]:
-        """Return one line for everything that is not a schema; known after `names`."""
-
-    def remarks(self) -> tuple[str, ...]:
-        """Return one line for every schema that is invalid and stays in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,9 +133,16 @@ def open_data(
         selection = replace(selection, configs=(), ids=ids)
     folder = tables.folder.resolve() if tables else None
     selected, vacuous = _select(reader, selection, name)
-    _say_lines("left out", reader.left_out(), progress)
-    _say_lines("invalid, and counted all the same", reader.remarks(), progress)
+    left_out: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    if isinstance(reader, OwnSchemaReader):
+        left_out = reader.left_out()
+        remarks = reader.remarks()
+    _say_lines("left out", left_out, progress)
+    _say_lines("invalid, and counted all the same", remarks, progress)
     lacking = {index for index, record in selected.items() if not record.complete}
+    origins = ["given"] if len(lacking) < len(selected) else []
+    origins += ["made"] if lacking and instances else []
     store = None
     if lacking and instances:
         from evaluation.data.instance_store import InstanceStore  # noqa: PLC0415 - heavy, rarely asked
@@ -182,11 +156,11 @@ def open_data(
         origin=reader.origin,
         sha256=reader.sha256(),
         count=len(selected),
-        instances=_origin(selected.values(), makes=instances),
+        instances=" and ".join(origins) or "none",
         selection=selection,
-        left_out=reader.left_out(),
+        left_out=left_out,
         vacuous=vacuous,
-        remarks=reader.remarks(),
+        remarks=remarks,
         partial=partial_data(folder, reader.origin, selection.configs),
         place=str(folder) if folder and reader.origin == "sample" else absolute(name),
         read=partial(_records, reader, selected.keys(), lacking, store),
@@ -299,7 +273,7 @@ def built_sample(settings: FetchSettings, progress: Progress) -> ParquetTables:
 
 
 def _select(
-    reader: RecordReader, selection: RecordSelection, name: str
+    reader: OwnSchemaReader | ParquetTables, selection: RecordSelection, name: str
 ) -> tuple[dict[int, RecordName], int]:
     """Return the selected positions, with their records' names.
 
@@ -320,7 +294,7 @@ def _select(
         configs[record.group] = splits[record.split] = None
         # `Tools` is not one of the ten: --config names it.
         if selection.allows(record) and not (beside_ten and record.group == TOOLS):
-            if selection.leaves_out(record):
+            if record.vacuous and not selection.vacuous and not selection.ids:
                 vacuous += 1
             else:
                 allowed[index] = record
@@ -351,15 +325,8 @@ def _select(
     return allowed, vacuous
 
 
-def _origin(selected: Collection[RecordName], *, makes: bool) -> str:
-    """Return where instances come from, in the words of `Dataset.instances`."""
-    present = "given" if any(record.complete for record in selected) else ""
-    new = "made" if makes and not all(record.complete for record in selected) else ""
-    return " and ".join(filter(None, (present, new))) or "none"
-
-
 def _records(
-    reader: RecordReader,
+    reader: OwnSchemaReader | ParquetTables,
     places: Collection[int],
     lacking: set[int],
     store: InstanceStore | None,

@@ -136,27 +136,19 @@ class InstanceStore:
                 if content is None:
                     name = f"{record.group}/{record.id}"
                     raise BadData("changed while it was measured", name)
-                stored = self._decoded(content)
+                try:
+                    stored = msgspec.json.decode(content, type=_StoredInstances)
+                except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                    raise CannotCreate(
+                        f"the stored instances are damaged ({error})",
+                        str(self.folder / _FILE),
+                        "remove the file: its instances are made again",
+                    ) from error
                 yield msgspec.structs.replace(
                     record,
                     dialect=stored.dialect or record.dialect,
                     instances=stored.instances,
                 )
-
-    def _decoded(self, content: bytes) -> _StoredInstances:
-        """Return the stored instances of a record.
-
-        Raises:
-            CannotCreate: it is damaged.
-        """
-        try:
-            return msgspec.json.decode(content, type=_StoredInstances)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise CannotCreate(
-                f"the stored instances are damaged ({error})",
-                str(self.folder / _FILE),
-                "remove the file: its instances are made again",
-            ) from error
 
     def _missing(
         self,
@@ -201,22 +193,15 @@ class InstanceStore:
                     continue
                 tries = (outcome,) if earlier is None else (earlier, outcome)
                 instances = instances_of(*tries)
-                self._keep(database, request, instances)
+                stored = _StoredInstances(
+                    dialect=instances.dialect, instances=recorded_instances(instances)
+                )
+                content = msgspec.json.encode(stored)
+                columns = (self._key(request), content, self._code, int(time.time()))
+                insert = "insert or replace into made values (?, ?, ?, ?)"
+                database.execute(insert, columns)
                 advance(1)
             database.commit()
-
-    def _keep(
-        self,
-        database: sqlite3.Connection,
-        request: InstanceRequest,
-        instances: SchemaInstances,
-    ) -> None:
-        stored = _StoredInstances(
-            dialect=instances.dialect, instances=recorded_instances(instances)
-        )
-        now = int(time.time())
-        row = (self._key(request), msgspec.json.encode(stored), self._code, now)
-        database.execute("insert or replace into made values (?, ?, ?, ?)", row)
 
     def _key(self, request: InstanceRequest) -> bytes:
         text = f"{self._code}\n{self.seed}\n{request.dialect}\n{request.schema}"

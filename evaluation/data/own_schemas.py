@@ -13,7 +13,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from curation.core.benchmark import InstanceKind
 from curation.core.documents import Rejected
@@ -67,22 +67,15 @@ def complaint_about(schema: Json) -> str:
     declared = statement(schema)
     if declared.kind is StatementKind.UNKNOWN:
         return ""
-    if declared.dialect is None:
-        dialect = DRAFT_2020_12
-        is_valid_somewhere = any(
-            is_valid(schema, draft) for draft in reversed(DIALECTS)
-        )
-        message = None if is_valid_somewhere else complaint(schema, dialect)
-    elif declared.dialect not in DIALECTS:
+    dialect = declared.dialect or DRAFT_2020_12
+    drafts = DIALECTS[::-1] if declared.dialect is None else [dialect]
+    if dialect not in DIALECTS or any(is_valid(schema, draft) for draft in drafts):
         return ""
-    else:
-        dialect = declared.dialect
-        message = complaint(schema, dialect)
+    message = complaint(schema, dialect)
     return f"not valid under {dialect.name}: {message}" if message else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaText:
+class SchemaText(NamedTuple):
     """A schema of the user's; a `Record` once it is drawn.
 
     Features are computed only for schemas drawn.
@@ -111,12 +104,6 @@ class SchemaText:
             # No dialect is decided: what any of them reads as a keyword counts.
             features=features(self.schema, ANY_DIALECT),
         )
-
-
-def plain_schema(config: str, name: str, schema: Json) -> SchemaText | str:
-    """Return a schema without instances, or its fault."""
-    wrong = complaint_about(schema)
-    return wrong or SchemaText(config=config, id=name, schema=schema)
 
 
 def maskbench_schema(
@@ -163,6 +150,12 @@ def _checked_test(test: Json) -> Mapping[str, Json]:
 def _instance(test: Mapping[str, Json]) -> Instance:
     """Return a test as an instance; ours name the keyword in their description."""
     text = test.get("text")
+    if not isinstance(text, str):
+        text = write(test["data"])
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            text = json.dumps(plain(test["data"]))
     kind = str(test.get("description", ""))
     keyword = ""
     pointer = ""
@@ -170,21 +163,12 @@ def _instance(test: Mapping[str, Json]) -> Instance:
         keyword, _, pointer = kind.removeprefix(_NEAR_MISS).partition(" at ")
         kind = InstanceKind.NEAR_MISS
     return Instance(
-        text=text if isinstance(text, str) else _text(test["data"]),
+        text=text,
         valid=test["valid"] is True,
         kind=kind if kind in _KINDS else "test",
         keyword=keyword,
         schema_pointer=pointer,
     )
-
-
-def _text(data: Json) -> str:
-    text = write(data)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(plain(data))
-    return text
 
 
 @dataclass(slots=True)
@@ -291,7 +275,8 @@ class OwnSchemaReader:
                 .removesuffix(".schema")
             )
         if not is_maskbench(value):
-            return plain_schema(config, name, value)
+            wrong = complaint_about(value)
+            return wrong or SchemaText(config=config, id=name, schema=value)
         if not self._is_table:
             split, name = name_of(inside)
             config = split or FILES

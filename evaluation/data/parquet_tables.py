@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -44,8 +43,7 @@ _OF_INSTANCES: Final = (
 _NEEDED: Final = frozenset({"unique_id", "json_schema", "config", *_OF_INSTANCES})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
+class _Part(NamedTuple):
     config: str
     split: str
     schemas: tuple[Path, ...]
@@ -53,8 +51,7 @@ class _Part:
     instances: tuple[Path, ...] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParquetTables:
+class ParquetTables(NamedTuple):
     """A folder of parquet files."""
 
     folder: Path
@@ -64,8 +61,15 @@ class ParquetTables:
     @classmethod
     def of(cls, folder: Path, origin: str) -> ParquetTables | None:
         """Return the reader of a folder; None if it has no `<config>/*.parquet`."""
-        parts = tuple(_parts(folder))
-        return cls(folder=folder, parts=parts, origin=origin) if parts else None
+        parts: list[_Part] = []
+        for config in config_names(folder):
+            by_split = _by_split(sorted((folder / config).glob("*.parquet")))
+            beside = _by_split(instance_tables(folder, config))
+            parts += (
+                _Part(config, split, schemas, beside.get(split, ()) if beside else None)
+                for split, schemas in by_split.items()
+            )
+        return cls(folder=folder, parts=tuple(parts), origin=origin) if parts else None
 
     def sha256(self) -> str:
         """Return the digest of every input file."""
@@ -118,14 +122,6 @@ class ParquetTables:
             for row in batch.to_pylist()
         )
 
-    def left_out(self) -> tuple[str, ...]:
-        """Return nothing: a row is a schema."""
-        return ()
-
-    def remarks(self) -> tuple[str, ...]:
-        """Return nothing: the build has held every schema against its metaschema."""
-        return ()
-
 
 class _InstancesByRecord:
     def __init__(self, paths: Sequence[Path], names: Sequence[pa.StringArray]) -> None:
@@ -146,19 +142,6 @@ class _InstancesByRecord:
                 f"the instances of {self._next[0]!r} stand where it does not",
                 str(self._paths[0].parent),
                 "csbdata verify lists further faults",
-            )
-
-
-def _parts(folder: Path) -> Iterator[_Part]:
-    for config in config_names(folder):
-        by_split = _by_split(sorted((folder / config).glob("*.parquet")))
-        beside = _by_split(instance_tables(folder, config))
-        for split, schemas in by_split.items():
-            yield _Part(
-                config=config,
-                split=split,
-                schemas=schemas,
-                instances=beside.get(split, ()) if beside else None,
             )
 
 
@@ -238,6 +221,9 @@ def _sample(
     if schema is None or values["unique_id"] is None:
         where = f"{part.config}/{values['unique_id']}"
         raise BadData("a row without json_schema or unique_id", where)
+    if named is None:
+        value = parse(schema.encode("utf-8", "surrogatepass"))
+        named = () if isinstance(value, Rejected) else features(value, ANY_DIALECT)
     return Record(
         id=values["unique_id"],
         group=part.config,
@@ -245,15 +231,9 @@ def _sample(
         schema=schema,
         dialect=values.get("dialect") or "",
         instances=instances,
-        features=_features(schema) if named is None else tuple(named),
+        features=tuple(named),
         weight=values.get("weight") or 1.0,
     )
-
-
-def _features(schema: str) -> tuple[str, ...]:
-    """Return the feature names of a schema's text; none if it is not JSON."""
-    value = parse(schema.encode("utf-8", "surrogatepass"))
-    return () if isinstance(value, Rejected) else features(value, ANY_DIALECT)
 
 
 def _instances(

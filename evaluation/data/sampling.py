@@ -28,16 +28,13 @@ def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[i
     """
     ranks: dict[str, list[tuple[bytes, int]]] = defaultdict(list)
     for index, config, name in names:
-        ranks[config].append((_rank(seed, config, name), index))
+        rank = hashlib.sha256(f"{seed}:{config}/{name}".encode()).digest()
+        ranks[config].append((rank, index))
     shares = _shares({config: len(ranked) for config, ranked in ranks.items()}, limit)
     places: list[int] = []
     for config, ranked in ranks.items():
         places += (index for _, index in heapq.nsmallest(shares[config], ranked))
     return sorted(places)
-
-
-def _rank(seed: int, config: str, name: str) -> bytes:
-    return hashlib.sha256(f"{seed}:{config}/{name}".encode()).digest()
 
 
 def _shares(counts: Mapping[str, int], limit: int) -> dict[str, int]:

@@ -7,7 +7,6 @@ clusters are drawn, with all that is in them.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from math import exp, log, sqrt
 from statistics import NormalDist
 
@@ -16,9 +15,9 @@ import numpy as np
 from evaluation.reporting.statistics import (
     Interval,
     freedom_of,
-    p_of_t,
     t_quantile,
 )
+from evaluation.reporting.tables import Estimate, Ratio
 
 # Draws of a bootstrap, and how many values it may hold at a time.
 _RESAMPLES = 2_000
@@ -29,23 +28,11 @@ _SPREAD = 2
 _RESAMPLED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class PairedFigure:
-    """How a figure b compares with a on the same subjects: b / a, or b - a."""
-
-    value: float
-    interval: Interval | None
-    #: Pairs that have both figures.
-    pairs: int
-    #: Two-sided p of there being no difference; None with fewer than five clusters.
-    p: float | None
-
-
 def geometric_ratio(
     a: Sequence[float | None],
     b: Sequence[float | None],
     clusters: Sequence[Hashable] | None = None,
-) -> PairedFigure | None:
+) -> Ratio | None:
     """Return the geometric mean of b / a over pairs, with a 95 % bootstrap interval.
 
     The exponential of `mean_difference` of logarithms. Pairs that are not both known
@@ -70,7 +57,7 @@ def geometric_ratio(
     between = mean.interval and Interval(
         exp(mean.interval.low), exp(mean.interval.high)
     )
-    return PairedFigure(exp(mean.value), between, mean.pairs, mean.p)
+    return Ratio(exp(mean.value), between)
 
 
 def mean_difference(
@@ -78,13 +65,13 @@ def mean_difference(
     b: Sequence[float],
     clusters: Sequence[Hashable] | None = None,
     seed: int = 0,
-) -> PairedFigure | None:
+) -> Estimate | None:
     """Return the mean of b - a over pairs, with a 95 % bootstrap interval.
 
     Percentiles over resampled clusters (B. Efron, 1979), the same for the same seed,
     widened for the number of clusters that their sizes are worth (T. Hesterberg, 2015,
-    "What teachers should know about the bootstrap", 3.3). p is below 0.05 where 0 is
-    outside. Neither is known of fewer than five clusters.
+    "What teachers should know about the bootstrap", 3.3). Unknown of fewer than five
+    clusters.
 
     Args:
         a: A figure of each subject.
@@ -104,15 +91,14 @@ def mean_difference(
         sizes[group] = sizes.get(group, 0) + 1
     if not sums:
         return None
-    pairs = sum(sizes.values())
-    mean = sum(sums.values()) / pairs
+    mean = sum(sums.values()) / sum(sizes.values())
     number = freedom_of([*sizes.values()]) + 1
     if number < _RESAMPLED:
-        return PairedFigure(mean, None, pairs, None)
+        return Estimate(mean, None)
     totals = np.array([*sums.values()])[:, None]
     means = _drawn_means(totals, np.array([*sizes.values()]), _RESAMPLES, seed)
     (interval,) = _intervals(means, _tail(number))
-    return PairedFigure(mean, interval, pairs, _p_of(means[:, 0], number))
+    return Estimate(mean, interval)
 
 
 def _drawn_means(
@@ -151,14 +137,6 @@ def _intervals(means: np.ndarray, tail: float) -> list[Interval]:
     return [
         Interval(float(low), float(high)) for low, high in zip(lows, highs, strict=True)
     ]
-
-
-def _p_of(means: np.ndarray, clusters: int) -> float:
-    """Return the p at which 0 is on the edge of such an interval."""
-    beyond = min(int((means <= 0).sum()), int((means >= 0).sum()))
-    tail = min(0.5, (beyond + 1) / (len(means) + 1))
-    t = -NormalDist().inv_cdf(tail) / sqrt(clusters / (clusters - 1))
-    return p_of_t(t, clusters - 1)
 
 
 def bootstrap_means(

@@ -88,13 +88,12 @@ def numbers(report: Table) -> set[int]:
     return {
         index
         for index in range(len(report.columns))
-        if any(_is_figure(row[index]) for row in report.rows)
+        if any(
+            not isinstance(row[index], str | MissingFigure | None)
+            for row in report.rows
+        )
         and not any(isinstance(row[index], str) for row in report.rows)
     }
-
-
-def _is_figure(cell: Cell) -> bool:
-    return cell is not None and not isinstance(cell, str | MissingFigure)
 
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")

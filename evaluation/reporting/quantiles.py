@@ -40,12 +40,7 @@ class Quantiles:
 
         Interpolated (Hyndman and Fan, 1996, definition 7). It is a lower bound if a
         value cut off could be below it.
-
-        Raises:
-            ValueError: `percent` is not between 0 and 100.
         """
-        if not 0 <= percent <= 100:  # noqa: PLR2004 (per cent)
-            raise ValueError(percent)
         if not len(self.values):
             return None
         position = (len(self.values) - 1) * percent / 100

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from curation.core.json_types import Json
-    from evaluation.reporting.bootstrap import PairedFigure
     from evaluation.reporting.quantiles import Quantile, Quantiles
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
@@ -114,8 +113,14 @@ class Duration:
 
     def __str__(self) -> str:
         """Return it with three figures: `12.3 µs`, `≥ 40.0 s`."""
-        text = _scaled(self.ns)
-        return f"≥ {text}" if self.at_least else text
+        if not isfinite(self.ns):
+            return "-"
+        scale, name = next(
+            unit for unit in _UNITS if abs(self.ns) >= unit[0] or unit[0] == 1
+        )
+        number = self.ns / scale
+        decimals = 0 if scale == 1 else max(0, 3 - len(str(int(abs(number)))))
+        return f"{'≥ ' if self.at_least else ''}{number:,.{decimals}f} {name}"
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
@@ -193,11 +198,6 @@ class Estimate:
     #: What programs call it.
     name: ClassVar[str] = "value"
 
-    @classmethod
-    def of(cls, figure: PairedFigure | None) -> Self | None:
-        """Return the cell of a figure of pairs; None without any."""
-        return None if figure is None else cls(figure.value, figure.interval)
-
     def __str__(self) -> str:
         """Return it with its interval: `1.02 [0.97, 1.07]`."""
         if not isfinite(self.value):
@@ -233,7 +233,7 @@ class Shift(Estimate):
     name: ClassVar[str] = "difference"
 
     @classmethod
-    def of(cls, figure: PairedFigure | None) -> Self | None:
+    def of(cls, figure: Estimate | None) -> Self | None:
         """Return the cell of a difference of pairs; None without any."""
         if figure is None:
             return None
@@ -330,7 +330,10 @@ class Table:
             index
             for index, name in enumerate(self.columns)
             if (name not in names if names else index == 0)
-            or not all(_is_empty(row[index]) for row in self.rows)
+            or any(
+                cell is not None and not (isinstance(cell, Rate) and cell.of == 0)
+                for cell in (row[index] for row in self.rows)
+            )
         ]
         columns_shown = tuple(self.columns[index] for index in columns)
         note = self.note
@@ -358,10 +361,6 @@ class Table:
 def in_turns(lists: Iterable[Iterable[Table]]) -> list[Table]:
     """Return the first table of each list, the second of each, and so on."""
     return [table for tables in zip_longest(*lists) for table in tables if table]
-
-
-def _is_empty(cell: Cell) -> bool:
-    return cell is None or (isinstance(cell, Rate) and cell.of == 0)
 
 
 def text_of(cell: Cell) -> str:
@@ -400,12 +399,3 @@ def _bounds(interval: Interval | None) -> dict[str, Json]:
 
 def _number(value: float) -> float | None:
     return value if isfinite(value) else None
-
-
-def _scaled(ns: float) -> str:
-    if not isfinite(ns):
-        return "-"
-    scale, name = next(unit for unit in _UNITS if abs(ns) >= unit[0] or unit[0] == 1)
-    number = ns / scale
-    decimals = 0 if scale == 1 else max(0, 3 - len(str(int(abs(number)))))
-    return f"{number:,.{decimals}f} {name}"

@@ -6,8 +6,7 @@ Command, paths, jobs and free memory may differ.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.run_header import MOVING_FACTS
@@ -39,29 +38,19 @@ _NOT_OF_SUITES: Final = frozenset({"data", "models"})
 _DEVICE_NUMBER: Final = re.compile(r":\d+$")
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One thing that runs must have in common."""
+class ConditionDifference(NamedTuple):
+    """A condition that two runs do not share."""
 
     #: What messages call it.
     name: str
-    #: What it means for a comparison if it differs.
+    #: What it means for a comparison.
     consequence: str
-    #: Returns the members of a header that must equal another header's, by name.
-    part: Callable[[Header, Header], Header]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionDifference:
-    """A condition that two runs do not share."""
-
-    condition: Condition
     #: What exactly differs: `dtype float32, not bfloat16`.
     detail: str
 
     def __str__(self) -> str:
         """Return the condition's name with what exactly differs."""
-        return f"{self.condition.name} ({self.detail})"
+        return f"{self.name} ({self.detail})"
 
 
 def _member(name: str) -> Callable[[Header, Header], Header]:
@@ -127,31 +116,29 @@ def _suite(header: Header, baseline: Header) -> Header:
 _OTHER_SCHEMAS: Final = (
     "their schemas differ: only schemas with the same name are compared"
 )
+#: What runs must have in common: its name; the consequence for a comparison if it
+#: differs; and what returns the members of a header that must equal another header's.
 CONDITIONS: Final = (
-    Condition(
+    (
         "version of csbdata",
         "the measurement may have changed in between",
         _member("csbdata"),
     ),
-    Condition(
-        "measuring code", "other code of csbdata has measured them", _member("code")
-    ),
-    Condition("data", _OTHER_SCHEMAS, _data),
-    Condition("--limit", _OTHER_SCHEMAS, _member("limit")),
-    Condition("--id", _OTHER_SCHEMAS, _member("only")),
-    Condition(
-        "sources of tasks", "a task's own cases are of another edition", _sources
-    ),
-    Condition(
+    ("measuring code", "other code of csbdata has measured them", _member("code")),
+    ("data", _OTHER_SCHEMAS, _data),
+    ("--limit", _OTHER_SCHEMAS, _member("limit")),
+    ("--id", _OTHER_SCHEMAS, _member("only")),
+    ("sources of tasks", "a task's own cases are of another edition", _sources),
+    (
         "tokenizer",
         "they have another tokenizer: other tokens, other masks",
         _members("tokenizer", "sha256", "vocab_size"),
     ),
-    Condition("limits", "what one cuts off, the other may finish", _members("limits")),
-    Condition("settings", "their tasks had other settings", _settings),
-    Condition("model", "another model wrote, or the same one otherwise", _models),
-    Condition("suite", "other records, or answers scored otherwise", _suite),
-    Condition(
+    ("limits", "what one cuts off, the other may finish", _members("limits")),
+    ("settings", "their tasks had other settings", _settings),
+    ("model", "another model wrote, or the same one otherwise", _models),
+    ("suite", "other records, or answers scored otherwise", _suite),
+    (
         "machine",
         "they ran on another machine: their times are not comparable",
         _members("machine", *_OF_MACHINE),
@@ -164,11 +151,11 @@ _OF_PARTICIPANT: Final = ("version", "preset", "options", "sha256", "model", "se
 def differences(header: Header, baseline: Header) -> list[ConditionDifference]:
     """Return the conditions that two runs do not share, by their whole headers."""
     differing = []
-    for condition in CONDITIONS:
-        values = condition.part(header, baseline)
-        baseline_values = condition.part(baseline, header)
+    for name, consequence, part in CONDITIONS:
+        values = part(header, baseline)
+        baseline_values = part(baseline, header)
         if detail := _each(values, baseline_values, (*values, *baseline_values)):
-            differing.append(ConditionDifference(condition=condition, detail=detail))
+            differing.append(ConditionDifference(name, consequence, detail))
     return differing
 
 

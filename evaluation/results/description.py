@@ -25,8 +25,15 @@ def describe(header: RunHeader) -> list[str]:
         *_data(header),
         f"tasks: {', '.join(header.tasks)}",
         f"engines: {engines or 'none can be run here'}",
-        *_conditions(header),
     ]
+    if header.tokenizer.name:
+        lines.append(f"tokenizer: {header.tokenizer.name}")
+    limits = header.limits
+    if limits.compile_seconds is not None and limits.run_seconds is not None:
+        lines.append(
+            f"time limits: {limits.compile_seconds:g} s to compile, "
+            f"{limits.run_seconds:g} s to test each schema"
+        )
     if header.started and header.csbdata:
         lines.append(f"made: {header.started} by csbdata {header.csbdata}")
     return lines
@@ -76,8 +83,15 @@ def _model(model: ModelHeader) -> Iterator[str]:
     named = [model.model]
     named += [f"revision {model.revision[:12]}"] if model.revision else []
     named += [model.dtype] if model.dtype else []
-    if model.device:
-        named.append(f"on {_device(model)}")
+    if model.device_name:
+        driver = model.driver or "unknown"
+        named.append(
+            f"on {model.device} ({model.device_name}, driver {driver}, "
+            f"CUDA {model.cuda})"
+        )
+    elif model.device:
+        named.append(f"on {model.device}")
+        named += [f"{model.threads} threads"] if model.threads else []
     yield f"model: {', '.join(named)}"
     if model.limits:
         yield f"its cache: {model.limits}"
@@ -103,23 +117,3 @@ def _model(model: ModelHeader) -> Iterator[str]:
     if model.gpu_settings:
         settings = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
         yield f"GPU: {', '.join(settings)}"
-
-
-def _device(model: ModelHeader) -> str:
-    if model.device_name:
-        return (
-            f"{model.device} ({model.device_name}, driver {model.driver or 'unknown'}, "
-            f"CUDA {model.cuda})"
-        )
-    return f"{model.device}, {model.threads} threads" if model.threads else model.device
-
-
-def _conditions(header: RunHeader) -> Iterator[str]:
-    if header.tokenizer.name:
-        yield f"tokenizer: {header.tokenizer.name}"
-    limits = header.limits
-    if limits.compile_seconds is not None and limits.run_seconds is not None:
-        yield (
-            f"time limits: {limits.compile_seconds:g} s to compile, "
-            f"{limits.run_seconds:g} s to test each schema"
-        )

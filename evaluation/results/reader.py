@@ -392,6 +392,7 @@ def walk_frame(cases: Iterable[StoredTexts]) -> pl.DataFrame:
 
 def _lines(case: StoredTexts) -> Iterator[dict[str, Any]]:
     for index, walk in enumerate(case.walks):
+        times = bytes(walk.mask_ns)
         yield {
             "engine": case.engine,
             "task": case.task,
@@ -403,7 +404,8 @@ def _lines(case: StoredTexts) -> Iterator[dict[str, Any]]:
             "right": engine_is_right(walk),
             "apart": is_judged_apart(walk),
             "tokens": walk.tokens,
-            "masks": _count(walk.mask_ns),
+            # Integers in a JSON array.
+            "masks": times.count(b",") + (times != b"[]"),
             "at": walk.at,
             "forced": walk.forced,
             "keyword": str(walk.label.get("keyword") or ""),
@@ -413,9 +415,3 @@ def _lines(case: StoredTexts) -> Iterator[dict[str, Any]]:
             "context": walk.why.context if walk.why else None,
             "size": number_in(case, "size", 0),
         }
-
-
-def _count(array: msgspec.Raw) -> int:
-    """Return the number of integers in a JSON array of them."""
-    text = bytes(array)
-    return text.count(b",") + (text != b"[]")

@@ -69,12 +69,10 @@ def warns_of(row: Row, keyword: str, declared: Sequence[RefusalPattern] = ()) ->
     name = row.engine.partition(" ")[0]
     quote = r"[\"'`]" if keyword.islower() else ""
     named = re.compile(rf"{quote}(?<![\w$]){re.escape(keyword)}(?!\w){quote}")
-    for warning in row.warnings:
-        if named.search(warning):
-            return True
-        if keyword in refused_keywords(name, warning, declared):
-            return True
-    return False
+    return any(
+        named.search(warning) or keyword in refused_keywords(name, warning, declared)
+        for warning in row.warnings
+    )
 
 
 @cache

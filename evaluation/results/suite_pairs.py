@@ -7,9 +7,8 @@ nothing else (`evaluation.reporting.statistics`).
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from evaluation.core.records import is_free
 from evaluation.reporting.bootstrap import geometric_ratio, mean_difference
@@ -34,8 +33,7 @@ _NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairedSides:
+class PairedSides(NamedTuple):
     """Two sides, a model under a condition each, with what both answered."""
 
     a: str
@@ -79,11 +77,7 @@ def pair_sides(
         for label, responses in sides.items()
     }
     return [
-        PairedSides(
-            a=a,
-            b=b,
-            answers=matched(counted[a], counted[b]),
-        )
+        PairedSides(a, b, matched(counted[a], counted[b]))
         for a, b in (combinations(sides, 2) if labels is None else labels)
     ]
 
@@ -214,12 +208,10 @@ def changes_table(
 def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:
     """Return how many times as long as a b takes for an answer; None if unknown."""
     return [
-        Ratio.of(
-            geometric_ratio(
-                [a.seconds for a, _ in pair.answers],
-                [b.seconds for _, b in pair.answers],
-                [a.cluster for a, _ in pair.answers],
-            )
+        geometric_ratio(
+            [a.seconds for a, _ in pair.answers],
+            [b.seconds for _, b in pair.answers],
+            [a.cluster for a, _ in pair.answers],
         )
         for pair in pairs
     ]
@@ -242,11 +234,14 @@ def changed_classes(pairs: Sequence[PairedSides]) -> Table:
     """Return how often which class of a is which other class of b."""
     return changes_table(
         "Other classes on the same record",
-        [(pair.a, pair.b, pair.by_cluster(_class)) for pair in pairs],
+        [
+            (
+                pair.a,
+                pair.b,
+                pair.by_cluster(lambda side: side.verdict.failure_class or "passed"),
+            )
+            for pair in pairs
+        ],
         "answers",
         "changed-classes",
     )
-
-
-def _class(scored: ScoredResponse) -> str:
-    return scored.verdict.failure_class or "passed"

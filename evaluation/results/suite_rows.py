@@ -73,10 +73,9 @@ def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row
         label=label,
         fingerprint=fingerprint,
     )
-    return row if scored.writing is None else _with_writing(row, scored.writing)
-
-
-def _with_writing(row: Row, writing: Mapping[str, UntypedJson]) -> Row:
+    writing: Any = scored.writing
+    if writing is None:
+        return row
     result = Result(writing["result"])
     compile_ns = writing["compile_ns"]
     phase = "compile" if compile_ns is None else "generate"

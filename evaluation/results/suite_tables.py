@@ -83,15 +83,8 @@ def pass_rates(run: ScoredRun) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for group in groups_of(run.by_label):
         for label, responses in run.by_label.items():
-            group_responses = texts_of_group(responses, group)
-            rows.append(
-                (
-                    group,
-                    label,
-                    len(group_responses),
-                    passed(group_responses),
-                )
-            )
+            texts = texts_of_group(responses, group)
+            rows.append((group, label, len(texts), passed(texts)))
     return Table(
         title="Pass rate",
         columns=("group", "model", "responses", "passed"),
@@ -276,26 +269,20 @@ def classes_table(run: ScoredRun, explained: Mapping[str, str]) -> Table:
 
 def costs(run: ScoredRun) -> Table:
     """Return time, tokens and cost of each side; unknown figures stay empty."""
-    rows: list[dict[str, Cell]] = []
-    for label, responses in run.by_label.items():
-        rows.append(
+    return Table.of_records(
+        "Time, tokens and cost",
+        (
             {
                 "model": label,
                 "p50": _time(responses, 50),
                 "p95": _time(responses, 95),
-                "prompt tokens": _total(
-                    response.prompt_tokens for response in responses
-                ),
-                "output tokens": _total(
-                    response.output_tokens for response in responses
-                ),
-                "thinking": _total(response.reasoning_tokens for response in responses),
+                "prompt tokens": _total(responses, "prompt_tokens"),
+                "output tokens": _total(responses, "output_tokens"),
+                "thinking": _total(responses, "reasoning_tokens"),
                 "cost": total_cost(response.cost for response in responses),
             }
-        )
-    return Table.of_records(
-        "Time, tokens and cost",
-        rows,
+            for label, responses in run.by_label.items()
+        ),
         note="p50, p95: from request to end of an answer, repairs included. thinking: "
         "tokens of the output besides the answer, where they were counted.",
         name="costs",
@@ -322,6 +309,8 @@ def total_cost(costs: Iterable[float | None]) -> float | MissingFigure | None:
     return sum(priced) if priced else None
 
 
-def _total(figures: Iterable[float | None]) -> float | None:
+def _total(responses: Iterable[ScoredResponse], name: str) -> int | None:
+    """Return the sum of a figure that is known; None if none is."""
+    figures = [getattr(response, name) for response in responses]
     present = [figure for figure in figures if figure is not None]
     return sum(present) if present else None

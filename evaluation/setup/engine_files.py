@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import orjson
@@ -232,12 +232,17 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
     if not loads:
         raise BadConfiguration("no function `load(tokenizer, options)`", str(path))
     about = _convert("ABOUT", literals["ABOUT"], EngineAbout, path)
-    _check_patterns(about, path)
-    presets: dict[str, Mapping[str, Json]] = {}
-    for preset, options in literals["PRESETS"].items():
-        if not isinstance(options, dict):
-            raise BadConfiguration(f"PRESETS: {preset} must be a dict", str(path))
-        presets[preset] = options
+    for index, refusal in enumerate(about.refusals):
+        try:
+            re.compile(refusal.pattern)
+        except (re.error, OverflowError, RecursionError) as error:
+            message = f"ABOUT: refusals[{index}]: no regular expression ({error})"
+            raise BadConfiguration(message, str(path)) from error
+    beside = tuple(path.parent / name for name in about.beside)
+    if isinstance(about.beside, str) or not all(file.is_file() for file in beside):
+        message = "ABOUT: `beside` must list files of its folder"
+        raise BadConfiguration(message, str(path))
+    presets = _convert("PRESETS", literals["PRESETS"], dict[str, dict[str, Any]], path)
     try:
         # The first rejects names that are not strings, the second invalid numbers.
         orjson.dumps(presets)
@@ -249,19 +254,10 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
         path=path,
         version=version,
         about=about,
-        beside=_beside(about, path),
+        beside=beside,
         options=_convert("OPTIONS", literals["OPTIONS"], dict[str, str], path),
         presets=presets,
     )
-
-
-def _check_patterns(about: EngineAbout, path: Path) -> None:
-    for index, refusal in enumerate(about.refusals):
-        try:
-            re.compile(refusal.pattern)
-        except (re.error, OverflowError, RecursionError) as error:
-            message = f"ABOUT: refusals[{index}]: no regular expression ({error})"
-            raise BadConfiguration(message, str(path)) from error
 
 
 def _convert(name: str, literal: Mapping[str, Json], type_: type[_T], path: Path) -> _T:
@@ -269,15 +265,6 @@ def _convert(name: str, literal: Mapping[str, Json], type_: type[_T], path: Path
         return msgspec.convert(literal, type_)
     except msgspec.ValidationError as error:
         raise BadConfiguration(f"{name}: {error}", str(path)) from error
-
-
-def _beside(about: EngineAbout, path: Path) -> tuple[Path, ...]:
-    names = about.beside
-    files = tuple(path.parent / name for name in names)
-    if isinstance(names, str) or not all(file.is_file() for file in files):
-        message = "ABOUT: `beside` must list files of its folder"
-        raise BadConfiguration(message, str(path))
-    return files
 
 
 def _assignment(statement: ast.stmt) -> tuple[str, ast.expr | None]:

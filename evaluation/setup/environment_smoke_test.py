@@ -7,6 +7,7 @@ Only the standard library is imported. The vocabulary is the 256 bytes and an en
 
 from __future__ import annotations
 
+import itertools
 import json
 import runpy
 import sys
@@ -49,7 +50,7 @@ def main(path: str, options: str) -> None:
 def _tokenizer_json() -> str:
     """Return the text of a `tokenizer.json` of the same vocabulary."""
     printing = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    free = iter(range(256, 512))
+    free = itertools.count(256)
     letters = [chr(n if n in printing else next(free)) for n in range(256)]
     end = {"id": 256, "content": "<|end|>", "special": True}
     flags = {

@@ -8,7 +8,6 @@ trial.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -45,7 +44,6 @@ from evaluation.setup.engine_files import (
     engine_paths,
     find_engine,
     has_name,
-    install_line,
 )
 
 RECORD = "environment.json"
@@ -92,14 +90,6 @@ class Environment:
         return environment_python(self.folder)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotInstalled:
-    """Why an engine cannot be run here, and the line that changes it."""
-
-    reason: str
-    install: str
-
-
 def environments_folder(cache: Path) -> Path:
     """Return the folder of all environments in a cache; it need not exist."""
     return cache / "environments"
@@ -107,7 +97,7 @@ def environments_folder(cache: Path) -> Path:
 
 def environment_python(folder: Path) -> Path:
     """Return the Python of a virtual environment."""
-    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    return folder / "bin" / "python"
 
 
 def environment_folder(cache: Path, name: str, version: str) -> Path:
@@ -165,8 +155,8 @@ def existing_environments(cache: Path, name: str = "") -> list[Environment]:
     ]
 
 
-def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
-    """Return the Python that has an engine in the version wanted.
+def find_interpreter(cache: Path, file: EngineFile) -> Path | str:
+    """Return the Python that has an engine in the version wanted, or why none has.
 
     This one, if the engine loads in it; otherwise an environment's. Without a version
     any will do, a tried default before others.
@@ -195,14 +185,13 @@ def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
     if interpreter is not None:
         return interpreter.interpreter
     name = f"{file.distribution} {file.version}".strip()
+    if broken:
+        return f"{file.distribution} {installed} is here and does not run ({broken})"
     also = f" (but {installed} is)" if installed and file.version else ""
     extra = file.about.extra
     if extra and not file.version:
         also = f" (pip install 'csbdata[{extra}]' puts it beside csbdata)"
-    reason = f"{name} is not installed here{also}"
-    if broken:
-        reason = f"{file.distribution} {installed} is here and does not run ({broken})"
-    return NotInstalled(reason=reason, install=install_line(file))
+    return f"{name} is not installed here{also}"
 
 
 @cache
@@ -296,7 +285,7 @@ def make_environment(
             then = "install what your system calls python3-venv"
             raise Unavailable(message, sys.executable, then)
         # The settings of this Python's pip.
-        settings = Path(sys.prefix) / ("pip.ini" if os.name == "nt" else "pip.conf")
+        settings = Path(sys.prefix) / "pip.conf"
         if settings.is_file():
             shutil.copy(settings, fresh)
         say(f"{row.engine} {row.version}: installing")

@@ -134,7 +134,11 @@ def select_engines(
         >>> [engine.label for engine in select_engines(cache, ["none"], "faithful", [])]
         ['none']
     """
-    named = [_with_preset(spec, preset) for spec in dict.fromkeys(specs)]
+    named = []
+    for spec in dict.fromkeys(specs):
+        name, at, suffix = spec.rpartition("@")
+        has_preset = at and name and suffix in PRESETS
+        named.append((name, suffix) if has_preset else (spec, preset))
     files = [_find(spec) for spec, _ in named]
     if files and all(file.fault for file in files):
         find_engine(named[0][0])
@@ -161,12 +165,6 @@ def _find(spec: str) -> EngineFile:
             raise
         path = Path(spec).resolve()
         return EngineFile(name=path.stem, path=path, fault=str(fault))
-
-
-def _with_preset(spec: str, preset: str) -> tuple[str, str]:
-    """Return an engine's name, and its preset or the common one."""
-    name, at, suffix = spec.rpartition("@")
-    return (name, suffix) if at and name and suffix in PRESETS else (spec, preset)
 
 
 def _options_by_engine(
@@ -211,16 +209,15 @@ def _engine_under_test(
     if not (file.distribution or file.about.install):
         return engine
     from evaluation.setup.environments import (  # noqa: PLC0415 - of installed engines
-        NotInstalled,
         existing_environments,
         find_interpreter,
         installed_version,
     )
 
     where = find_interpreter(cache, file)
-    if isinstance(where, NotInstalled):
+    if isinstance(where, str):
         version = file.version or _NO_VERSION
-        return replace(engine, version=version, unavailable=where.reason)
+        return replace(engine, version=version, unavailable=where)
     engine = replace(engine, interpreter=str(where))
     if not file.distribution:
         return engine

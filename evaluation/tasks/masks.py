@@ -117,9 +117,5 @@ TASK: Final = Task(
     input=TaskInput.INSTANCES,
     cases=cases,
     tables=imported_late("evaluation.tasks.masks_report", "tables"),
-    settings=(
-        AcceptedSetting(
-            name="orders", meaning="orders of each valid instance's members"
-        ),
-    ),
+    settings=(AcceptedSetting("orders", "orders of each valid instance's members"),),
 )

@@ -349,8 +349,7 @@ def _case_fingerprint(mark: str, case: Case, repetition: int) -> str:
     walks = [[walk.text, walk.valid, walk.label] for walk in case.walks]
     parts: list[object] = [mark, case.task, case.config, case.id, case.schema]
     parts += [walks, case.label]
-    if repetition:
-        parts.append(repetition)
+    parts += [repetition] if repetition else []
     return sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 

@@ -26,8 +26,7 @@ _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.D
 _CLOSES: Final = {"{": "}", "[": "]"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class Member(NamedTuple):
     """A member of an object, or an element of an array, which has no name."""
 
     name: Spelled | None
@@ -70,8 +69,7 @@ class Spelled:
     def mapped(self, change: Callable[[Spelled], Spelled]) -> Spelled:
         """Return it with every value in it changed, the innermost first."""
         members = tuple(
-            replace(member, value=member.value.mapped(change))
-            for member in self.members
+            Member(member.name, member.value.mapped(change)) for member in self.members
         )
         return change(replace(self, members=members))
 
@@ -285,7 +283,7 @@ def _in_container(
     value: Spelled, offset: int, text: str, places: Sequence[_Place]
 ) -> str:
     members = value.members
-    begun = sum(member.value.start <= offset for member in members)
+    begun = sum(member.value.end <= offset for member in members)
     if begun == len(members):
         if offset >= value.end:
             return "end of the text"

@@ -11,22 +11,35 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import torch
-from transformers.cache_utils import StaticLayer
 
-from bench.model import gpu, gpu_correct, gpu_figures, gpu_slot
-from evaluation.models.forward import ForwardPass, SharedRows
-from evaluation.models.hardware import make_current
-from evaluation.models.token_choice import TokenChooser
+from tests.late import Late
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import torch
+    from transformers.cache_utils import StaticLayer
+
+    from bench.model import gpu, gpu_correct, gpu_figures, gpu_slot
+    from evaluation.models.forward import ForwardPass, SharedRows
+    from evaluation.models.hardware import make_current
+    from evaluation.models.token_choice import TokenChooser
     from evaluation.models.transformers import TransformersModel
 
     Plant = Callable[[pytest.MonkeyPatch], None]
+else:
+    torch = Late("torch")
+    gpu = Late("bench.model.gpu")
+    gpu_correct = Late("bench.model.gpu_correct")
+    gpu_figures = Late("bench.model.gpu_figures")
+    gpu_slot = Late("bench.model.gpu_slot")
+    StaticLayer = Late("transformers.cache_utils", "StaticLayer")
+    ForwardPass = Late("evaluation.models.forward", "ForwardPass")
+    SharedRows = Late("evaluation.models.forward", "SharedRows")
+    make_current = Late("evaluation.models.hardware", "make_current")
+    TokenChooser = Late("evaluation.models.token_choice", "TokenChooser")
 
 
 def _options(folder: Path, minutes: float = 9.0) -> argparse.Namespace:
@@ -42,9 +55,11 @@ def _lines(folder: Path) -> list[dict[str, Any]]:
 def slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> gpu.Slot:
     """Return a slot that compiles nothing."""
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(gpu, "VARIANTS", ("loop", "batch", "eager", "static", ""))
     monkeypatch.setattr(
-        gpu, "check_masks", partial(gpu_correct.check_masks, engines=())
+        "bench.model.gpu.VARIANTS", ("loop", "batch", "eager", "static", "")
+    )
+    monkeypatch.setattr(
+        "bench.model.gpu.check_masks", partial(gpu_correct.check_masks, engines=())
     )
     return gpu.Slot(_options(tmp_path), tmp_path)
 
@@ -58,7 +73,7 @@ def _shift_a_row(patch: pytest.MonkeyPatch) -> None:
         packed[2] = packed[2].roll(1)
         return packed
 
-    patch.setattr(TokenChooser, "_on_device", shifted)
+    patch.setattr("evaluation.models.token_choice.TokenChooser._on_device", shifted)
 
 
 def _shift_positions(patch: pytest.MonkeyPatch) -> None:
@@ -72,7 +87,7 @@ def _shift_positions(patch: pytest.MonkeyPatch) -> None:
             others[0] = others[0] + 1
         return whole(self, tokens, cache, *others)
 
-    patch.setattr(ForwardPass, "over_texts", shifted)
+    patch.setattr("evaluation.models.forward.ForwardPass.over_texts", shifted)
 
 
 def _shift_a_cache(patch: pytest.MonkeyPatch) -> None:
@@ -86,7 +101,7 @@ def _shift_a_cache(patch: pytest.MonkeyPatch) -> None:
             layer.keys = layer.keys.roll(1, dims=2)
         return logits
 
-    patch.setattr(SharedRows, "feed", shifted)
+    patch.setattr("evaluation.models.forward.SharedRows.feed", shifted)
 
 
 def _shift_a_static_cache(patch: pytest.MonkeyPatch) -> None:
@@ -97,7 +112,7 @@ def _shift_a_static_cache(patch: pytest.MonkeyPatch) -> None:
         keys, values = whole(self, *arguments, **named)
         return keys.roll(1, dims=2), values
 
-    patch.setattr(StaticLayer, "update", shifted)
+    patch.setattr("transformers.cache_utils.StaticLayer.update", shifted)
 
 
 @pytest.mark.slow
@@ -140,7 +155,7 @@ def test_a_fault_stops_the_slot_which_says_where(
 
     if plant is _shift_a_row:
         plant(monkeypatch)
-    monkeypatch.setattr(gpu, "load", load_and_plant)
+    monkeypatch.setattr("bench.model.gpu.load", load_and_plant)
     with pytest.raises(SystemExit, match="the slot stops") as stopped:
         slot.run()
     assert where in str(stopped.value)
@@ -167,7 +182,7 @@ def test_a_figure_that_fails_costs_no_other_and_keeps_its_warnings(
         logging.getLogger("library").warning("a slow path")
         raise RuntimeError("no kernel")
 
-    monkeypatch.setattr(gpu, "mask_cost", fail)
+    monkeypatch.setattr("bench.model.gpu.mask_cost", fail)
     slot.figure("mask", 60)
     (line,) = _lines(tmp_path)
     assert line["found"] == {"not_run": "RuntimeError: no kernel"}
@@ -177,7 +192,7 @@ def test_a_figure_that_fails_costs_no_other_and_keeps_its_warnings(
         with suppress(Exception):  # as a library may do
             time.sleep(60)
 
-    monkeypatch.setattr(gpu, "mask_cost", hang)
+    monkeypatch.setattr("bench.model.gpu.mask_cost", hang)
     slot._until = time.monotonic() + 4.2
     assert slot.figure("mask", 60)["not_run"].endswith("no more within 4 s")
     assert slot.figure("bandwidth", 60)["not_run"] == "the time of the slot is up"

@@ -9,14 +9,15 @@ import pytest
 from bench.model.shapes import ModelShape, draw_weights, load_shape, shapes
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
+from tests.late import Late
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from transformers import PretrainedConfig
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = Late("torch")
+transformers = Late("transformers")
 
 #: Numbers of weights as the publishers' files have them.
 _WEIGHTS = {

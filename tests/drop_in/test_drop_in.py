@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-datasets = pytest.importorskip("datasets")
 _SCRIPT = Path(__file__).with_name("run_lm_eval.py")
 #: A Python that has lm_eval, and a build to take instead of the sample's.
 _PYTHON, _BUILD = "CSBDATA_LM_EVAL", "CSBDATA_BUILD"
@@ -24,13 +23,6 @@ def folder(request: pytest.FixtureRequest) -> Path:
         return Path(os.environ[_BUILD]).resolve()
     built: Path = request.getfixturevalue("sample_build")
     return built
-
-
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Keep `datasets` offline and inside a folder of the test."""
-    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
-    return str(tmp_path / "cache")
 
 
 def _interpreter() -> str:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import torch
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-
 from tests.evaluation.tokenizers import made
+from tests.late import Late
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+else:
+    torch = Late("torch")
+    LlamaConfig = Late("transformers", "LlamaConfig")
+    LlamaForCausalLM = Late("transformers", "LlamaForCausalLM")
+    PreTrainedTokenizerFast = Late("transformers", "PreTrainedTokenizerFast")
 
 #: Turns of a conversation, each under its role.
 _TEMPLATE = (

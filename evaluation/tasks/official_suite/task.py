@@ -258,8 +258,8 @@ TASK: Final = Task(
     prepare=with_suite,
     tables=imported_late("evaluation.tasks.official_suite.report", "tables"),
     settings=(
-        AcceptedSetting(name="drafts", meaning="drafts, separated by commas"),
-        AcceptedSetting(name="optional", meaning="true: the optional tests too"),
+        AcceptedSetting("drafts", "drafts, separated by commas"),
+        AcceptedSetting("optional", "true: the optional tests too"),
     ),
     passes=lambda row: not failures_of(row),
 )

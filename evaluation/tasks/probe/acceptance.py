@@ -18,7 +18,7 @@ from curation.system.errors import BadUsage
 from curation.system.words import counted
 from evaluation.core.cases import Result
 from evaluation.core.records import Adapt, Message, Record
-from evaluation.generation.text_generation import Generation, GenerationRequest
+from evaluation.generation.text_generation import GenerationRequest
 from evaluation.servers.client import RequestLimits, ServerClient
 from evaluation.servers.model_server import served_model
 from evaluation.servers.models import prices_of
@@ -101,7 +101,13 @@ def ask_records(
             except SpendingLimit as limit:
                 say(f"{limit}: the same command continues")
                 return
-            verdict, message = _verdict(generation)
+            message = generation.detail
+            verdict = ACCEPTED
+            if generation.result is Result.COMPILE_ERROR:
+                verdict = REJECTED
+            elif generation.result is Result.ERROR:
+                verdict = UNKNOWN
+                message = message or generation.ending.value
             yield Acceptance(
                 record=request.record.key,
                 verdict=verdict,
@@ -109,14 +115,6 @@ def ask_records(
                 model=server.label,
                 date=today,
             )
-
-
-def _verdict(generation: Generation) -> tuple[str, str]:
-    if generation.result is Result.COMPILE_ERROR:
-        return REJECTED, generation.detail
-    if generation.result is Result.ERROR:
-        return UNKNOWN, generation.detail or generation.ending.value
-    return ACCEPTED, generation.detail
 
 
 def write_acceptance(

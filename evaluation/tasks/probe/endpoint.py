@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections import defaultdict
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from curation.fit.profile import TargetKind
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.words import counted, shortened
 from evaluation.answers.judge import judge
@@ -31,7 +34,6 @@ from evaluation.servers.provider import PROMPT_ALONE, is_served, split_provider
 from evaluation.servers.served_model import ConditionUnavailable, ServedModel
 from evaluation.tasks.probe.outcomes import ProbeOutcome
 from evaluation.tasks.probe.probe import KEYWORD_PROBES
-from evaluation.tasks.probe.profiles import profile_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -70,6 +72,7 @@ PROBED: Final = (
 _FOUR: Final = 4
 #: Held by every answer that keeps a schema of `_PROPERTIES`.
 _HELD: Final = ("type", "properties", "required", "additionalProperties")
+_ENFORCED: Final = ProbeOutcome.ENFORCED
 _REFUSALS: Final = (TextEnding.ENGINE, TextEnding.REQUEST)
 #: After which as the first answer no more is asked.
 _TROUBLE: Final = (TextEnding.MODEL, TextEnding.TIMEOUT)
@@ -100,12 +103,32 @@ class Conformance(NamedTuple):
         return [features, keywords] if keyword_rows else [features]
 
     def profile(self, name: str) -> str:
-        """Return the TOML of a profile; see `profile_text`."""
-        outcomes = {
-            key: {key: [outcome]} for key, outcome in self.keywords.items() if outcome
-        }
+        """Return the profile of the server for `csbdata fit`, as TOML."""
         title = f"{self.server.label} at {self.server.connection.base}"
-        return profile_text(name, title, self.date, outcomes)
+        # Texts and lists of TOML are JSON's.
+        quoted = partial(json.dumps, ensure_ascii=False)
+        by_outcome: dict[ProbeOutcome | None, list[str]] = defaultdict(list)
+        for keyword, outcome in sorted(self.keywords.items()):
+            by_outcome[outcome].append(keyword)
+        lines = [
+            "# Made by `csbdata probe`.",
+            f"name = {quoted(name)}",
+            f"title = {quoted(title)}",
+            f'date = "{self.date}"',
+            f'kind = "{TargetKind.SERVER}"',
+            'compared = "the server, by probes"',
+            f"accepted = {quoted(by_outcome[_ENFORCED])}",
+            "\n[sources.probes]",
+            f"title = {quoted(f'probes of {title}')}",
+            f'date = "{self.date}"',
+            'evidence = "probed"',
+        ]
+        for outcome in (ProbeOutcome.REFUSED, ProbeOutcome.IGNORED):
+            if keywords := by_outcome[outcome]:
+                lines += ["\n[[rules]]", 'check = "keyword"']
+                lines += [f"names = {quoted(keywords)}", f'effect = "{outcome}"']
+                lines.append('source = "probes"')
+        return "\n".join([*lines, ""])
 
 
 @dataclass(slots=True)
@@ -351,9 +374,6 @@ def _keywords(
             outcome = _ENFORCED if is_respected else ProbeOutcome.IGNORED
             outcomes[group[name].keyword] = outcome
     return outcomes
-
-
-_ENFORCED: Final = ProbeOutcome.ENFORCED
 
 
 def _typed(probe: Probe) -> Json:

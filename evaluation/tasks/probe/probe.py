@@ -12,9 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
-
-import msgspec
+from typing import Final, NamedTuple
 
 from curation.core.json_types import Json
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
@@ -182,43 +180,23 @@ FORMAT_OF_PROBE: Final[dict[str, str]] = {
 }
 
 
-class KeywordPair(msgspec.Struct, frozen=True, kw_only=True):
-    """Two keywords used together: how often, where, and their probe."""
-
-    keywords: tuple[str, str]
-    #: Schemas that have them in one place, and their share of all.
-    schemas: int
-    share: float
-    #: Contexts of probes to the schemas that have them there.
-    places: dict[str, int]
-    dialect: str
-    schema: dict[str, Any]
-    valid: Any
-    #: Keyword to a value that it alone refuses.
-    violating: dict[str, Any]
-
-    @property
-    def name(self) -> str:
-        """What tables call it."""
-        return " + ".join(self.keywords)
-
-    @property
-    def probe(self) -> Probe:
-        """Its probe; it is named after its first keyword."""
-        return Probe(
-            name=self.name,
-            keyword=next(iter(self.violating)),
-            schema=self.schema,
-            valid=self.valid,
-            violating=self.violating,
-            since=self.dialect,
-            until=self.dialect,
-            contexts=tuple(self.places),
-        )
-
-
 @cache
-def pairs() -> tuple[KeywordPair, ...]:
-    """Return the pairs, the most frequent first."""
-    _, *lines = Path(__file__).with_name("pairs.jsonl").read_bytes().splitlines()
-    return tuple(msgspec.json.decode(line, type=KeywordPair) for line in lines)
+def pairs() -> tuple[Probe, ...]:
+    """Return the probes of two keywords in one place, the most frequent pair first.
+
+    Each is named after its first keyword, and put where schemas have the two.
+    """
+    _, *lines = Path(__file__).with_name("pairs.jsonl").read_text("utf-8").splitlines()
+    return tuple(
+        Probe(
+            name=" + ".join(pair["keywords"]),
+            keyword=next(iter(pair["violating"])),
+            schema=pair["schema"],
+            valid=pair["valid"],
+            violating=pair["violating"],
+            since=pair["dialect"],
+            until=pair["dialect"],
+            contexts=tuple(pair["places"]),
+        )
+        for pair in map(json.loads, lines)
+    )

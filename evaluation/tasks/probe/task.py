@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evaluation.core.records import Record
 
 #: Probes of one keyword, in the order of the reports.
-PROBES: Final = (*KEYWORD_PROBES, *(pair.probe for pair in pairs()))
+PROBES: Final = (*KEYWORD_PROBES, *pairs())
 
 
 def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[PlacedProbe]:
@@ -86,5 +86,5 @@ TASK: Final = Task(
     cases=cases,
     tables=tables,
     passes=lambda row: outcome(row) in GOOD,
-    settings=(AcceptedSetting(name="drafts", meaning="drafts, separated by commas"),),
+    settings=(AcceptedSetting("drafts", "drafts, separated by commas"),),
 )

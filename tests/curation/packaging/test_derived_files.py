@@ -16,7 +16,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from datasets import load_dataset
 from huggingface_hub import DatasetCard
 
 from curation.core.benchmark import CANARY, CONFIGS, METADATA_KEY, SPLITS, natural_key
@@ -53,6 +52,7 @@ from curation.system.progress import Quiet
 from curation.verification.run import CHECKS, verify_folder
 from curation.workers.run_folder import locked, run_folder_of
 from tests.builds import write_build, write_config
+from tests.late import Late
 from tests.made import count_entries, entry, facts, in_split, record
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def test_the_core_of_an_edition_is_a_config(
     place = "curation.packaging.derived_files.results_folder"
     monkeypatch.setattr(place, lambda: edition.parent)
     rebuild(folder)
-    rows = load_dataset(
+    rows = datasets.load_dataset(
         str(folder), "core", split="test", cache_dir=str(tmp_path / "cache")
     )
     assert [f"{row['config']}/{row['unique_id']}" for row in rows] == chosen
@@ -560,7 +560,7 @@ def test_other_alphabets_stand_there_as_they_are(tmp_path: Path) -> None:
     assert "Ganz äöü." in (tmp_path / FILE).read_text("utf-8")
 
 
-datasets = pytest.importorskip("datasets")
+datasets = Late("datasets")
 BUILD: dict[str, dict[str, list[BenchmarkRecord]]] = {
     "Github_easy": {split: [in_split(split)] for split in SPLITS},
     "Kubernetes": {"test": [in_split("test", "k"), record("huge", depth=2**40)]},

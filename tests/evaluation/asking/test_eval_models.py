@@ -10,8 +10,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import torch
-import transformers
 import typer
 from typer.testing import CliRunner
 
@@ -20,12 +18,19 @@ from evaluation.commands.eval import evaluate
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
 from tests.evaluation.suites.coverage.written_texts import text_from_row
+from tests.late import Late
 from tests.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import torch
+    import transformers
+
     from evaluation.suites.coverage.texts import GeneratedText
+else:
+    torch = Late("torch")
+    transformers = Late("transformers")
 
 _APP = typer.Typer()
 _APP.command()(evaluate)

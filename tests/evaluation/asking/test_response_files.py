@@ -80,6 +80,8 @@ def test_half_a_surrogate_pair_becomes_its_escape() -> None:
     """Within a JSON string it means the same, and every process can be handed it."""
     found = parse_response(b'{"record": "a", "text": "{\\"x\\": \\"\\ud800\\"}"}')
     assert found.text == '{"x": "\\ud800"}'
+    assert (found.model, found.condition) == ("model", "free")
+    assert (found.repeat, found.attempt) == (0, 0)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"hello\n", b"\x00\x01"])

@@ -11,23 +11,37 @@ import pytest
 
 import csbdata
 from curation.download.acquire import FetchSettings
-from curation.system.errors import CannotCreate, Unavailable
+from curation.system.errors import BadUsage, CannotCreate, Unavailable
 from curation.system.terminal import command_line_of
 from evaluation.analysis.run_report import tables_by_task
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.run import run, score_file, suite_header
-from evaluation.core.records import Record, RecordSet, TokenPrices, encode_records
-from evaluation.core.run_header import DataHeader
+from evaluation.commands.options import RunSettings, split_settings
+from evaluation.core.cases import Bounds, Case, Result, Row
+from evaluation.core.records import (
+    Record,
+    RecordSelection,
+    RecordSet,
+    Response,
+    TokenPrices,
+    Verdict,
+    encode_records,
+)
+from evaluation.core.run_header import DataHeader, ModelHeader, TaskSettings
 from evaluation.data import SAMPLE_LINE
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import scored_run
+from evaluation.servers.client import RequestLimits
+from evaluation.walking.run import RunTotals
 from tests.evaluation.measuring import miniature, request_of, sample
 from tests.evaluation.servers.loopback import Said, answer, loopback
 from tests.evaluation.suites.envelopes import own_records
+from tests.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from curation.core.json_types import UntypedJson
     from evaluation.asking.request import RunResult
 
 
@@ -40,6 +54,54 @@ _SCHEMA = json.dumps(
     }
 )
 _RECORDS = [Record(id=f"r{n}", group="g", schema=_SCHEMA) for n in range(3)]
+
+
+_DEFAULTS = {
+    "RunRequest": {
+        name: getattr(RunRequest(), name)
+        for name in RunRequest.__dataclass_fields__
+        if name not in {"fetch", "settings", "bounds", "models"}
+    },
+    "RunSettings": RunSettings(),
+    "ModelOptions": ModelOptions(),
+    "as paper": ModelOptions().as_paper(),
+    "Bounds": Bounds(),
+    "TaskSettings": TaskSettings(),
+    "RecordSelection": RecordSelection(),
+    "Response": Response(record="a"),
+    "Verdict": Verdict(passed=True),
+    "Record": Record(id="a"),
+    "DataHeader": DataHeader(),
+    "ModelHeader": ModelHeader(),
+    "RunTotals": RunTotals(),
+    "RequestLimits": RequestLimits(),
+    "Case": Case(task="t", id="a", config="c", schema="{}"),
+    "Row": Row(engine="e", task="t", id="a", config="c", result=Result.OK),
+}
+
+
+@pytest.mark.parametrize(("name", "members"), table(__file__, "defaults"))
+def test_what_is_not_asked_for_has_its_default(
+    name: str, members: dict[str, UntypedJson]
+) -> None:
+    """Settings of a run, and members that a line or a header may leave out."""
+    assert json.loads(msgspec.json.encode(_DEFAULTS[name])) == members
+
+
+@pytest.mark.parametrize(
+    "least",
+    [
+        *("threads=1", "samples=1", "batch=1", "repeats=1", "budget=1", "memory=64"),
+        *("seed=0", "temperature=0", "patience=0", "repairs=0", "orders=0"),
+    ],
+)
+def test_a_setting_has_a_least_value(least: str) -> None:
+    """It is taken, and the next lower one is refused."""
+    name, _, text = least.partition("=")
+    settings, _ = split_settings([least])
+    assert getattr(settings, name) == int(text)
+    with pytest.raises(BadUsage, match=name):
+        split_settings([f"{name}={int(text) - 1}"])
 
 
 def _request(tmp_path: Path, base: str, **more: Any) -> RunRequest:  # noqa: ANN401 - as the request's

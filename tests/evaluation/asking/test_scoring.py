@@ -308,7 +308,9 @@ def test_a_folder_may_have_an_at_sign_in_its_path(tmp_path: Path) -> None:
     """What stands behind it is a reading only if it is no path."""
     (tmp_path / "me@home").mkdir()
     spec = str(lay_out(tmp_path / "me@home"))
-    assert choose_named_suite(spec, {}).suite.name == "doubling"
+    chosen = choose_named_suite(spec, {"largest": "3"})
+    assert chosen.suite.name == "doubling"
+    assert msgspec.to_builtins(chosen.settings)["largest"] == 3
     with pytest.raises(BadConfiguration, match="one reading only"):
         choose_named_suite(f"{spec}@paper", {})
 

@@ -127,12 +127,12 @@ def test_a_cause_is_shown_by_its_smallest_schema_and_many_are_counted(
     ]
     header = {**HEAD, "tokenizer": {"name": str(folder / "tokenizer")}}
     run = open_run(write_run(folder / "made", rows, header))
-    found = faults(run, "alpha 1.0", "masks")
+    found = faults(run, "alpha 1.0")
     shown = [(fault.row.id, fault.schemas) for fault in found]
     assert shown == [("o7", 1), ("o8", 1), ("o4", 3), ("o6", 1), ("o2", 1)]
     fetch = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
     said: list[str] = []
-    lines = fault_lines(run, "alpha 1.0", "masks", fetch, said.append)
+    lines = fault_lines(run, "alpha 1.0", fetch, said.append)
     assert [line for line in lines if line[:1].strip()] == [
         "alpha 1.0: crash in 1 schema: compile: dead",
         "alpha 1.0: timeout in 1 schema: compile: late",
@@ -141,7 +141,7 @@ def test_a_cause_is_shown_by_its_smallest_schema_and_many_are_counted(
         f"and 1 other cause: csbdata results show {run.folder} --failures",
     ]
     assert said == ["alpha 1.0: looking for the smallest schemas under which it fails"]
-    assert fault_lines(run, "none", "masks", fetch, said.append) == []
+    assert fault_lines(run, "none", fetch, said.append) == []
 
 
 def test_an_engine_without_a_fault_has_no_lines_of_them() -> None:

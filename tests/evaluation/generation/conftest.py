@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.download.acquire import FetchSettings
-from evaluation.models.loading import LoadOptions, load_model
 from evaluation.tokenizers import get_tokenizer
+from tests.late import Late
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evaluation.models.loading import LoadOptions, load_model
     from evaluation.models.transformers import TransformersModel
     from evaluation.tokenizers import TokenizerFiles
+else:
+    LoadOptions = Late("evaluation.models.loading", "LoadOptions")
+    load_model = Late("evaluation.models.loading", "load_model")
 
 
 @pytest.fixture(scope="session")

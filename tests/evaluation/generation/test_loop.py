@@ -16,23 +16,26 @@ from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result
 from evaluation.core.records import Message
-from evaluation.generation.engine_session import engine_sessions
-from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
     LoopOptions,
     TextEnding,
     TokenizedRequest,
 )
 from evaluation.walking.engine_process import CoreWaits
+from tests.late import Late
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import UntypedJson
-    from evaluation.generation.engine_session import EngineSession
+    from evaluation.generation.engine_session import EngineSession, engine_sessions
+    from evaluation.generation.loop import generate
     from evaluation.generation.text_generation import Generation
     from evaluation.models.transformers import TransformersModel
     from evaluation.tokenizers import TokenizerFiles
+else:
+    engine_sessions = Late("evaluation.generation.engine_session", "engine_sessions")
+    generate = Late("evaluation.generation.loop", "generate")
 
 
 #: The engines of the package.

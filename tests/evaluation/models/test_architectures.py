@@ -5,31 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
-import torch
-from transformers import (
-    CONFIG_MAPPING,
-    AutoModelForCausalLM,
-    AutoModelForImageTextToText,
-    PreTrainedTokenizerFast,
-)
 
 from curation.system.errors import Unavailable
 from evaluation.core.records import Message
-from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
-from evaluation.models import hardware, loading
-from evaluation.models.loading import LoadOptions, load_model
 from tests.evaluation.tokenizers import made
+from tests.late import Late
 from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import torch
+    import transformers
     from transformers import PreTrainedModel
 
     from curation.core.json_types import UntypedJson
+    from evaluation.generation.loop import generate
+    from evaluation.models import hardware, loading
+    from evaluation.models.loading import LoadOptions, load_model
     from evaluation.models.transformers import TransformersModel
+else:
+    torch = Late("torch")
+    transformers = Late("transformers")
+    generate = Late("evaluation.generation.loop", "generate")
+    hardware = Late("evaluation.models.hardware")
+    loading = Late("evaluation.models.loading")
+    LoadOptions = Late("evaluation.models.loading", "LoadOptions")
+    load_model = Late("evaluation.models.loading", "load_model")
 
 
 _PLAIN_TEMPLATE = (
@@ -43,7 +47,7 @@ KINDS: Final[dict[str, dict[str, UntypedJson]]] = dict(table(__file__, "kinds"))
 def tiny_model(folder: Path, kind: str) -> Path:
     """Write a tiny model of a kind, with a tokenizer, and return its folder."""
     made.byte_level(folder, padding=0)
-    tokenizer = PreTrainedTokenizerFast(
+    tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_file=str(folder / "tokenizer.json"),
         eos_token=made.END,
         chat_template=None if kind == "gpt2" else _PLAIN_TEMPLATE,
@@ -58,9 +62,13 @@ def tiny_model(folder: Path, kind: str) -> Path:
     if "text_config" in changes:
         changes["text_config"] = {**given, **changes["text_config"]}
         given = {"eos_token_id": tokenizer.eos_token_id}
-    config = CONFIG_MAPPING[kind.partition(" ")[0]](**{**given, **changes})
+    config = transformers.CONFIG_MAPPING[kind.partition(" ")[0]](**{**given, **changes})
     torch.manual_seed(3)
-    factory = AutoModelForImageTextToText if kind == "gemma3" else AutoModelForCausalLM
+    factory = (
+        transformers.AutoModelForImageTextToText
+        if kind == "gemma3"
+        else transformers.AutoModelForCausalLM
+    )
     model: PreTrainedModel = factory.from_config(config)  # type: ignore[no-untyped-call]  # transformers leaves it untyped
     with torch.no_grad():
         for parameter in model.parameters():
@@ -185,22 +193,26 @@ _FULL = "CUDA out of memory. Tried to allocate 2.00 GiB.\nmore"
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("kind", "message", "words"),
     [
-        (torch.AcceleratorError(_BUSY), "has failed (CUDA error: all CUDA-capable"),
-        (torch.OutOfMemoryError(_FULL), "has no memory left for it (CUDA out of"),
+        ("AcceleratorError", _BUSY, "has failed (CUDA error: all CUDA-capable"),
+        ("OutOfMemoryError", _FULL, "has no memory left for it (CUDA out of"),
     ],
     ids=["busy", "full"],
 )
 def test_a_device_that_takes_no_model_is_told_in_one_line(
-    model_folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
+    model_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    message: str,
+    words: str,
 ) -> None:
     """While it is loaded; the message says where to look."""
 
     def fails(*_given: object) -> None:
-        raise error
+        raise getattr(torch, kind)(message)
 
-    monkeypatch.setattr(loading, "_loaded", fails)
+    monkeypatch.setattr("evaluation.models.loading._loaded", fails)
     with pytest.raises(Unavailable) as told:
         load_model(model_folder, LoadOptions(device="cpu"))
     assert words in told.value.what

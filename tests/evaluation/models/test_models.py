@@ -9,9 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
-import torch
 from huggingface_hub import constants
-from transformers import PreTrainedTokenizerFast
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import (
@@ -24,28 +22,44 @@ from curation.system.errors import (
 from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.commands.options import split_revision
 from evaluation.core.records import Message
-from evaluation.models import hardware as memory
-from evaluation.models.hardware import device_facts, gpu_settings
 from evaluation.models.known.smollm2 import NAME
-from evaluation.models.loading import (
-    LoadOptions,
-    choose_device,
-    choose_dtype,
-    folder_digest,
-    load_model,
-)
 from evaluation.models.store import get_model
-from evaluation.models.transformers import TEMPLATE_DATE, ChatPrompts
 from evaluation.suites.coverage.suite import CoverageSettings
 from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.small_model import small_model
 from tests.evaluation.tokenizers import made
+from tests.late import Late
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import torch
+    from transformers import PreTrainedTokenizerFast
+
+    from evaluation.models import hardware as memory
+    from evaluation.models import transformers as chat
+    from evaluation.models.hardware import device_facts, gpu_settings
+    from evaluation.models.loading import (
+        LoadOptions,
+        choose_device,
+        choose_dtype,
+        folder_digest,
+        load_model,
+    )
     from tests.fake_hub import FakeHub
+else:
+    torch = Late("torch")
+    memory = Late("evaluation.models.hardware")
+    chat = Late("evaluation.models.transformers")
+    PreTrainedTokenizerFast = Late("transformers", "PreTrainedTokenizerFast")
+    device_facts = Late("evaluation.models.hardware", "device_facts")
+    gpu_settings = Late("evaluation.models.hardware", "gpu_settings")
+    LoadOptions = Late("evaluation.models.loading", "LoadOptions")
+    choose_device = Late("evaluation.models.loading", "choose_device")
+    choose_dtype = Late("evaluation.models.loading", "choose_dtype")
+    folder_digest = Late("evaluation.models.loading", "folder_digest")
+    load_model = Late("evaluation.models.loading", "load_model")
 
 
 @pytest.mark.slow
@@ -180,7 +194,9 @@ def test_a_model_that_is_too_large_is_refused_before_it_is_read(
     (weights,) = model_folder.glob("*.safetensors")
     size = weights.stat().st_size
     weights.unlink()
-    monkeypatch.setattr(memory, "free_memory", lambda _device: size // 2 + 1024)
+    monkeypatch.setattr(
+        "evaluation.models.hardware.free_memory", lambda _device: size // 2 + 1024
+    )
     with pytest.raises(BadConfiguration, match=r"take .* GiB, and cpu has .* GiB free"):
         load_model(model_folder, LoadOptions(device="cpu", dtype="fp32"))
     with pytest.raises(NoInput, match="cannot be loaded"):
@@ -195,9 +211,6 @@ def test_attention_is_computed_as_asked(tmp_path: Path) -> None:
     with pytest.raises(NoInput, match="cannot be loaded"):
         load_model(model_folder, LoadOptions(device="cpu", attention="abacus"))
 
-
-pytest.importorskip("torch")
-pytest.importorskip("transformers")
 
 _THEIRS = """
 from evaluation.models.store import NamedModel
@@ -219,8 +232,6 @@ def _add(folder: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_file_adds_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing else is edited: `--model theirs` loads it, with what was asked for."""
-    from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - needs torch
-
     _add(tmp_path, "their_model", "theirs", monkeypatch)
     settings = FetchSettings(mirror=None, cache=tmp_path, offline=True)
     said: list[str] = []
@@ -266,7 +277,6 @@ def test_what_is_no_part_of_a_model_does_not_count(tmp_path: Path) -> None:
 
 _NAME = "tester/model"
 _COMMIT = "1234567890abcdef1234567890abcdef12345678"
-_FP32 = LoadOptions(device="cpu", dtype="fp32")
 _CLASSES = (
     "PreTrainedTokenizerFast",
     "TokenizersBackend",
@@ -276,6 +286,10 @@ _CLASSES = (
     "GPTNeoXTokenizer",
     "CohereTokenizer",
 )
+
+
+def _fp32() -> LoadOptions:
+    return LoadOptions(device="cpu", dtype="fp32")
 
 
 def _cached(home: Path, folder: Path) -> Path:
@@ -312,7 +326,7 @@ def test_a_cached_model_is_loaded_whatever_its_tokenizer_is_called(
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(home / "hub"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     _cached(home, _with_class(small_model(tmp_path / "made"), name))
-    model = load_model(_NAME, _FP32)
+    model = load_model(_NAME, _fp32())
     assert model.facts()["revision"] == _COMMIT
     asked = [Message(role="user", content='{"name": "a person"}')]
     settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
@@ -330,7 +344,7 @@ def test_a_model_comes_from_the_hub_with_its_weights(
     folder = small_model(tmp_path / "made")
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     hub.store.put(_NAME, {**files, "pytorch_model.bin": b"w", "notes.pdf": b"n"})
-    assert load_model(_NAME, _FP32).vocab_size
+    assert load_model(_NAME, _fp32()).vocab_size
     asked = " ".join(one.path for one in hub.asked)
     assert "model.safetensors" in asked
     assert "pytorch_model.bin" not in asked
@@ -343,7 +357,7 @@ def test_a_gated_model_says_what_to_do(hub: FakeHub) -> None:
     hub.repository(_NAME).gated = True
     hub.store.tokens.clear()
     with pytest.raises(NotPermitted, match=_NAME) as caught:
-        load_model(_NAME, _FP32)
+        load_model(_NAME, _fp32())
     assert caught.value.then
 
 
@@ -376,14 +390,14 @@ _ASKED = [
 ]
 
 
-def _prompts(folder: Path, template: str | None) -> ChatPrompts:
+def _prompts(folder: Path, template: str | None) -> chat.ChatPrompts:
     made.byte_level(folder)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_file=str(folder / "tokenizer.json"),
         eos_token=made.END,
         chat_template=template,
     )
-    prompts = ChatPrompts(tokenizer, "tester/model")
+    prompts = chat.ChatPrompts(tokenizer, "tester/model")
     prompts.spell = tokenizer.decode  # type: ignore[attr-defined]  # for the tests alone
     return prompts
 
@@ -421,8 +435,8 @@ def test_a_template_that_takes_nothing_is_told(tmp_path: Path) -> None:
 def test_the_day_is_pinned_and_recorded(tmp_path: Path) -> None:
     """A template that asks for today is told the same day on every day."""
     dated = "{{ strftime_now('%Y-%m-%d') }} " + _TURNS
-    assert _text(tmp_path, dated).startswith(f"{TEMPLATE_DATE} ")
-    assert _prompts(tmp_path, dated).facts()["template_date"] == TEMPLATE_DATE
+    assert _text(tmp_path, dated).startswith(f"{chat.TEMPLATE_DATE} ")
+    assert _prompts(tmp_path, dated).facts()["template_date"] == chat.TEMPLATE_DATE
 
 
 def _tool(folder: Path, script: str) -> str:

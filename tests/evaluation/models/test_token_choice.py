@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.generation.loop import LogitsError, is_choice
-from evaluation.models.hardware import DeviceClock
-from evaluation.models.token_choice import (
-    ChosenToken,
-    RowLogits,
-    RowMask,
-    TokenChooser,
-    TokenQuestion,
-)
+from tests.late import Late
 
-_CPU = torch.device("cpu")
+if TYPE_CHECKING:
+    import torch
+
+    from evaluation.generation import loop
+    from evaluation.models.hardware import DeviceClock
+    from evaluation.models.token_choice import (
+        ChosenToken,
+        RowLogits,
+        RowMask,
+        TokenChooser,
+        TokenQuestion,
+    )
+else:
+    torch = Late("torch")
+    loop = Late("evaluation.generation.loop")
+    DeviceClock = Late("evaluation.models.hardware", "DeviceClock")
+    ChosenToken = Late("evaluation.models.token_choice", "ChosenToken")
+    RowLogits = Late("evaluation.models.token_choice", "RowLogits")
+    RowMask = Late("evaluation.models.token_choice", "RowMask")
+    TokenChooser = Late("evaluation.models.token_choice", "TokenChooser")
+    TokenQuestion = Late("evaluation.models.token_choice", "TokenQuestion")
+
 _SIZE = 77
 
 
 def _chooser(tie: float = 0.0) -> TokenChooser:
-    return TokenChooser(_CPU, DeviceClock(_CPU), tie)
+    cpu = torch.device("cpu")
+    return TokenChooser(cpu, DeviceClock(cpu), tie)
 
 
 def _by_hand(logits: np.ndarray, allowed: np.ndarray) -> ChosenToken:
@@ -112,16 +126,16 @@ def test_what_is_no_number_is_never_a_choice(bad: float, *, is_allowed: bool) ->
         for row in (0, 1)
     ]
     first, second = _chooser().choose(asked).tokens
-    with pytest.raises(LogitsError):
-        is_choice(first.best)
-    assert is_choice(second.best)
+    with pytest.raises(loop.LogitsError):
+        loop.is_choice(first.best)
+    assert loop.is_choice(second.best)
 
 
 def test_nothing_allowed_is_no_choice() -> None:
     """Neither a token nor an end."""
     none = RowMask(of=np.zeros((1, 12), np.uint8))
     asked = TokenQuestion(logits=RowLogits(of=torch.zeros(1, _SIZE)), allowed=none)
-    assert not is_choice(_chooser().choose([asked]).tokens[0].best)
+    assert not loop.is_choice(_chooser().choose([asked]).tokens[0].best)
 
 
 def test_a_near_token_is_told_where_it_is_looked_for() -> None:
@@ -160,7 +174,7 @@ def test_tokens_are_drawn_by_their_weights() -> None:
 
 def test_a_moment_of_a_processor_is_when_the_work_is_done() -> None:
     """What the clock calls itself stands in headers."""
-    clock = DeviceClock(_CPU)
+    clock = DeviceClock(torch.device("cpu"))
     begun = clock.moment()
     work = clock.since(begun)
     assert isinstance(begun, int)

@@ -53,10 +53,8 @@ def test_wilson_is_wilsons(one: int, other: int) -> None:
 
 
 def test_wilson_of_nothing_is_nothing() -> None:
-    """No share of no whole, and no share beyond the whole."""
+    """No share of no whole."""
     assert wilson(0, 0) is None
-    with pytest.raises(ValueError, match="5"):
-        wilson(5, 4)
 
 
 @given(_COUNTS, _COUNTS)
@@ -75,8 +73,6 @@ def test_mcnemar_of_many_is_small_but_no_fault() -> None:
     """Thousands of discordant pairs are computed in whole numbers."""
     assert 0 <= mcnemar(0, 9_000) < 1e-300
     assert mcnemar(4_500, 4_500) == 1
-    with pytest.raises(ValueError, match="-1"):
-        mcnemar(-1, 2)
 
 
 @given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), max_size=8))
@@ -197,10 +193,8 @@ def test_a_time_out_only_ever_hides_what_is_larger(
 
 
 def test_quantiles_of_nothing_are_nothing() -> None:
-    """No value has no median, and no percentile is above 100."""
+    """No value has no median."""
     assert Quantiles.of([]).at(50) is None
-    with pytest.raises(ValueError, match="101"):
-        Quantiles.of([1]).at(101)
 
 
 def test_all_cut_off_has_a_lower_bound_only() -> None:
@@ -227,22 +221,22 @@ def test_a_ratio_turns_over(pairs: list[tuple[float, float]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "pairs"),
+    ("a", "b", "ratio"),
     [
-        ([0, 1], [1, 1], 1),
-        ([1, 1], [-1, 1], 1),
-        ([None, 1], [1, 1], 1),
-        ([1, 1], [1, None], 1),
+        ([0, 1], [1, 3], 3),
+        ([1, 1], [-1, 3], 3),
+        ([None, 1], [1, 3], 3),
+        ([1, 1], [3, None], 3),
         ([0], [1], None),
         ([], [], None),
     ],
 )
 def test_what_has_no_ratio_is_left_out(
-    a: Sequence[float | None], b: Sequence[float | None], pairs: int | None
+    a: Sequence[float | None], b: Sequence[float | None], ratio: float | None
 ) -> None:
     """A time of 0 is no time; one pair has no interval; no pair has no ratio."""
     found = geometric_ratio(a, b)
-    assert (found and found.pairs) == pairs
+    assert (found and found.value) == pytest.approx(ratio)
     assert found is None or found.interval is None
 
 
@@ -275,11 +269,7 @@ def test_a_bootstrap_is_that_of_its_draws(sizes: list[int]) -> None:
     outer = (means[math.floor(tail * 1_999)], means[math.ceil((1 - tail) * 1_999)])
     interval = known(found.interval)
     assert (interval.low, interval.high) == pytest.approx(outer)
-    share = (min((means <= 0).sum(), (means >= 0).sum()) + 1) / 2_001
-    t = stats.norm.isf(share) / factor
-    assert found.p == pytest.approx(2 * stats.t.sf(t, number - 1))
     assert found.value == pytest.approx(numpy.mean(values))
-    assert found.pairs == len(values)
 
 
 def test_a_bootstrap_is_scipys() -> None:
@@ -322,38 +312,11 @@ def test_texts_of_one_schema_do_not_narrow_an_interval() -> None:
     clusters = [number for number in range(20) for _ in range(10)]
     once = known(mean_difference([0.0] * 20, drawn))
     found = known(mean_difference([0.0] * 200, often, clusters))
-    assert (once.pairs, found.pairs) == (20, 200)
     figures, again = (
-        (it.value, known(it.p), known(it.interval).low, known(it.interval).high)
+        (it.value, known(it.interval).low, known(it.interval).high)
         for it in (once, found)
     )
     assert figures == pytest.approx(again)
-
-
-@given(st.lists(st.floats(-100, 100), min_size=8, max_size=12), st.integers(0, 9))
-def test_p_says_what_the_interval_says(values: list[float], seed: int) -> None:
-    """Below 0.05 where 0 is outside of the interval, above where it is inside."""
-    found = known(mean_difference([0.0] * len(values), values, seed=seed))
-    p, between = known(found.p), known(found.interval)
-    assert 0 <= p <= 1
-    if p < 0.045:
-        assert not between.low < 0 < between.high
-    if p > 0.055:
-        assert between.low <= 0 <= between.high
-
-
-@pytest.mark.slow
-def test_the_p_of_no_difference_is_even() -> None:
-    """Of 200 samples with mean 0 about a tenth have a p below 0.1."""
-    rng = numpy.random.default_rng(11)
-    for size in (5, 25):
-        found = [
-            mean_difference([0.0] * size, rng.normal(0, 1, size).tolist(), seed=seed)
-            for seed in range(200)
-        ]
-        ps = [one.p for one in found if one is not None and one.p is not None]
-        assert len(ps) == 200
-        assert 10 <= sum(p < 0.1 for p in ps) <= 32
 
 
 @pytest.mark.parametrize("schemas", [1, 4])
@@ -365,7 +328,7 @@ def test_few_schemas_have_no_interval(schemas: int) -> None:
             mean_difference([0.0] * 60, [1.0 + it for it in clusters], clusters)
         )
         assert found.value == 1 + (number - 1) / 2
-        assert (found.interval is not None) is (found.p is not None) is has_interval
+        assert (found.interval is not None) is has_interval
     assert mean_difference([], []) is None
 
 

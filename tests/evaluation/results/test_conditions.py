@@ -25,7 +25,12 @@ from evaluation.reporting.tables import Rate
 from evaluation.results.conditions import check_participants
 from evaluation.results.edition_picture import fits_picture
 from evaluation.results.fits import WAYS, FitRow, fits_table, reached, read_fits
-from evaluation.results.noise import reach_of, repetition_offsets, widened
+from evaluation.results.noise import (
+    reach_of,
+    repetition_offsets,
+    times_by_case,
+    widened,
+)
 from evaluation.results.reader import open_run
 from evaluation.results.suite_pairs import (
     changed_classes,
@@ -218,6 +223,15 @@ def _processes(deviation: float, count: int, seed: int) -> list[list[float]]:
         [exp(10 + size + offset) for offset in offsets]
         for size in (draw.gauss(0, 1) for _ in range(50))
     ]
+
+
+def test_times_are_by_case_in_the_order_of_attempts() -> None:
+    """A bootstrap draws by place; a case without one of its times has none."""
+    ids = [str(number) for number in range(60, 0, -1)]
+    lines = {"config": ["c"] * 120, "id": ids * 2, "ns": [None, *range(1, 120)]}
+    found = times_by_case(pl.DataFrame(lines), "ns")
+    assert [*found] == [("c", id_) for id_ in ids[1:]]
+    assert found["c", "59"] == [1, 61]
 
 
 def test_without_repetitions_nothing_is_known() -> None:

@@ -24,8 +24,8 @@ from evaluation.results.edition import ROWS, SAMPLE, TABLE, read_index, read_row
 from evaluation.results.edition_picture import PICTURE, picture_of
 from evaluation.results.fits import FITS_TABLE, read_fits
 from evaluation.results.headline import headline
-from evaluation.setup.engine_files import find_engine
-from evaluation.setup.environments import NotInstalled, find_interpreter
+from evaluation.setup.engine_files import find_engine, install_line
+from evaluation.setup.environments import find_interpreter
 from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import DEFAULT, get_tokenizer
 
@@ -194,8 +194,8 @@ def test_the_fault_shows(program: Path) -> None:
     name, version = _engine(program)
     file = find_engine(f"{name.lower()}=={version}")
     found = find_interpreter(FetchSettings.from_environment().cache, file)
-    if isinstance(found, NotInstalled):
-        pytest.skip(f"not run: {found.reason}; {found.install}")
+    if isinstance(found, str):
+        pytest.skip(f"not run: {found}; {install_line(file)}")
     said = subprocess.run(
         [found, "-c", _WITH_STAND_INS, file.path, program],
         capture_output=True,

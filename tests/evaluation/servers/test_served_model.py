@@ -262,7 +262,7 @@ def test_a_stopped_program_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_batch_is_asked_for_at_once() -> None:
-    """Eight texts are under way together, and come back in their order."""
+    """Eight texts are under way together, in their order, with seeds of 31 bits."""
 
     def reply(body: dict[str, Any], _number: int) -> Said:
         return Said(pieces=[0.6, *answer(json.dumps(body["seed"])).pieces])
@@ -272,7 +272,8 @@ def test_a_batch_is_asked_for_at_once() -> None:
         (one,) = server_participants(connection, ["none"])
         model = ServedModel(ServerClient(one.connection))
         for _ in range(2):
-            made = model.generate([replace(_request(), seed=n) for n in range(8)], one)
+            seeds = range(2**31, 2**31 + 8)
+            made = model.generate([replace(_request(), seed=n) for n in seeds], one)
         model.close()
     assert [one.text for one in made] == [str(number) for number in range(8)]
     assert server.most == 8

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import itertools
 import json
 import platform
 from dataclasses import replace
@@ -15,8 +14,6 @@ import pytest
 
 from curation.system.errors import BadConfiguration, BadUsage, NoInput
 from evaluation.core.run_header import (
-    clock_cost_ns,
-    cpu_governor,
     idle_last,
     machine,
     usable_cores,
@@ -283,22 +280,6 @@ def test_a_machine_is_told_without_names() -> None:
     text = json.dumps(machine(), allow_nan=False).lower()
     for name in (platform.node(), getpass.getuser()):
         assert len(name) < 4 or name.lower() not in text
-
-
-def test_reading_the_clock_costs_something(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reading takes a positive number of whole nanoseconds, here 100."""
-    assert clock_cost_ns() >= 1
-    readings = itertools.count(5_000, 100)
-    monkeypatch.setattr(
-        "evaluation.core.run_header.perf_counter_ns", lambda: next(readings)
-    )
-    assert clock_cost_ns() == 100
-
-
-def test_a_governor_is_a_word_or_nothing() -> None:
-    """Where the system does not say, nothing is made up."""
-    found = cpu_governor()
-    assert found is None or found == found.strip() != ""
 
 
 @pytest.mark.parametrize(

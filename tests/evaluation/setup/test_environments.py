@@ -31,7 +31,6 @@ from evaluation.setup.engine_files import (
 from evaluation.setup.environment_smoke_test import main
 from evaluation.setup.environments import (
     RECORD,
-    NotInstalled,
     environment_folder,
     environment_python,
     environments_folder,
@@ -63,7 +62,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def interpreter(spec: str) -> Path | NotInstalled:
+def interpreter(spec: str) -> Path | str:
     """Return the Python in which an engine runs here."""
     return find_interpreter(default_cache(), find_engine(spec))
 
@@ -114,16 +113,15 @@ class TestInterpreter:
         """A version that is nowhere is unavailable, with the line that adds it."""
         pretend("llama_cpp", "0.3.2")
         missing = interpreter("llama_cpp==0.3.1")
-        assert missing == NotInstalled(
-            reason="llama-cpp-python 0.3.1 is not installed here",
-            install="csbdata engines add llama_cpp==0.3.1",
-        )
+        assert missing == "llama-cpp-python 0.3.1 is not installed here"
+        added = install_line(find_engine("llama_cpp==0.3.1"))
+        assert added == "csbdata engines add llama_cpp==0.3.1"
 
     def test_names_the_extra_that_installs_it_here(self, tmp_path: Path) -> None:
         """Where one does, and any version will do."""
         about = EngineAbout(distribution="no-such-thing", extra="mine")
-        missing = _missing(tmp_path, about)
-        assert missing.reason == (
+        _, reason = _missing(tmp_path, about)
+        assert reason == (
             "no-such-thing is not installed here "
             "(pip install 'csbdata[mine]' puts it beside csbdata)"
         )
@@ -131,16 +129,16 @@ class TestInterpreter:
     def test_does_not_trust_half_an_installation(self, tmp_path: Path) -> None:
         """An engine that needs two distributions does not run where one is."""
         about = EngineAbout(distribution="typer", install="typer no-such-thing")
-        missing = _missing(tmp_path, about)
-        assert missing.install == "pip install typer no-such-thing"
+        file, _ = _missing(tmp_path, about)
+        assert install_line(file) == "pip install typer no-such-thing"
 
 
-def _missing(folder: Path, about: EngineAbout) -> NotInstalled:
-    """Return why a file's engine does not run here."""
+def _missing(folder: Path, about: EngineAbout) -> tuple[EngineFile, str]:
+    """Return a file's engine, and why it does not run here."""
     file = EngineFile(name="mine", path=folder / "mine.py", about=about)
     found = find_interpreter(default_cache(), file)
-    assert isinstance(found, NotInstalled)
-    return found
+    assert isinstance(found, str)
+    return file, found
 
 
 def _listed(name: str) -> dict[str, UntypedJson]:
@@ -174,10 +172,10 @@ class TestBroken:
         """What is missing is named; once the line was followed, it is used."""
         file = find_engine("xgrammar")
         missing = find_interpreter(default_cache(), file)
-        assert isinstance(missing, NotInstalled)
-        assert "xgrammar 9.9 is here and does not run" in missing.reason
-        assert "tvm_ffi_is_missing" in missing.reason
-        assert missing.install == "csbdata engines add xgrammar"
+        assert isinstance(missing, str)
+        assert "xgrammar 9.9 is here and does not run" in missing
+        assert "tvm_ffi_is_missing" in missing
+        assert install_line(file) == "csbdata engines add xgrammar"
         assert not _listed("xgrammar")["usable"]
         assert _listed("xgrammar")["installed"] is None
         tried = version_to_install(file).version
@@ -446,7 +444,7 @@ def _examined(name: str) -> list[dict[str, Any]]:
     file = find_engine(name)
     python = find_interpreter(default_cache(), file)
     if not isinstance(python, Path):
-        pytest.skip(f"{python.reason}: {python.install}")
+        pytest.skip(f"{python}: {install_line(file)}")
     contract = Path(__file__).parents[1] / "engines" / "contract.py"
     options = json.dumps(choose_options(file, "faithful", {}))
     said = subprocess.run(

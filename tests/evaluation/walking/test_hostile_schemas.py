@@ -13,7 +13,7 @@ from curation.download.acquire import FetchSettings
 from evaluation.core.cases import Bounds, Result, WalkVerdict
 from evaluation.core.records import Instance, Record
 from evaluation.setup.engine_files import find_engine
-from evaluation.setup.environments import NotInstalled, find_interpreter
+from evaluation.setup.environments import find_interpreter
 from tests.evaluation.measuring import measured, request_of
 
 if TYPE_CHECKING:
@@ -92,13 +92,9 @@ def _samples() -> list[Record]:
 
 
 def _rows(folder: Path, spec: str) -> dict[str, Row]:
-    if isinstance(
-        found := find_interpreter(
-            FetchSettings.from_environment().cache, find_engine(spec)
-        ),
-        NotInstalled,
-    ):
-        pytest.skip(f"{found.reason}: {found.install}")
+    found = find_interpreter(FetchSettings.from_environment().cache, find_engine(spec))
+    if isinstance(found, str):
+        pytest.skip(found)
     samples = _samples()
     request = replace(
         request_of(folder, samples, bounds=_BOUNDS),

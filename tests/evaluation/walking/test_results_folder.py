@@ -50,8 +50,9 @@ def test_rows_are_appended_and_found_again(
             assert out.finished == {f"f{each}" for each in range(number)}
             out.write(row(fingerprint=f"f{number}"))
             assert f"f{number}" in out.finished
-    lines = (tmp_path / "run" / "attempts.jsonl").read_bytes()
-    assert lines.count(b"\n") == 3
+    path = tmp_path / "run" / "attempts.jsonl"
+    assert path.read_bytes().count(b"\n") == 3
+    assert not path.stat().st_mode & 0o111
 
 
 def test_a_line_that_is_no_row_finishes_nothing(tmp_path: Path) -> None:

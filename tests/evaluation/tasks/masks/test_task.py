@@ -25,6 +25,7 @@ from evaluation.results.attempts import attempt_of
 from evaluation.results.reader import open_run
 from evaluation.tasks.maskbench_files import result_of, write_maskbench
 from evaluation.tasks.masks import TASK, cases, permuted_texts
+from evaluation.tasks.masks_report import _places
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
 from tests.evaluation.measuring import measured, miniature, request_of
 
@@ -304,8 +305,14 @@ def test_near_misses_of_length_bounds_stand_alone() -> None:
 def test_the_slowest_are_named_first(tmp_path: Path) -> None:
     """Five of each engine; what was never measured is not among them."""
     rows = [
-        row(id=f"o{number}", compile_ns=number * 10**6, first_mask_ns=number * 1000)
+        row(
+            id=f"o{number}",
+            engine=engine,
+            compile_ns=number * 10**6,
+            first_mask_ns=number * 1000,
+        )
         for number in range(1, 8)
+        for engine in ("beta 2.0", "alpha 1.0")
     ]
     rows.append(
         row(
@@ -318,10 +325,25 @@ def test_the_slowest_are_named_first(tmp_path: Path) -> None:
     )
     slowest = _table_of(tmp_path, rows, "masks-slowest")
     names = [f"Github_easy/o{number}" for number in (7, 6, 5, 4, 3)]
-    assert [cells[1] for cells in slowest.rows] == names
+    assert [cells[1] for cells in slowest.rows] == names * 2
+    engines = ["alpha 1.0"] * 5 + ["beta 2.0"] * 5
+    assert [cells[0] for cells in slowest.rows] == engines
     cells: Any = slowest.rows[0]
     whole, compiled, masks, mean = cells[3:7]
     assert whole.ns == compiled.ns + masks * mean.ns > compiled.ns == 7e6
+
+
+@pytest.mark.parametrize(
+    ("contexts", "shown"),
+    [
+        ([], ""),
+        (["item", "root", "", "root"], "root 2, item 1"),
+        (["a", "b", "c", "b", "b", "a"], "b 3, a 2, ..."),
+    ],
+)
+def test_the_most_frequent_places_are_named(contexts: list[str], shown: str) -> None:
+    """Two of them; more are hinted at."""
+    assert _places(contexts) == shown
 
 
 def _dead(result: Result, case: str) -> Row:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 from curation.fit.profile import Effect, load_profile, read_profile
-from curation.fit.verdict import UNDOCUMENTED, judge_fit
+from curation.fit.verdict import judge_fit
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.schema.keywords import ANNOTATIONS
 from curation.system.errors import (
@@ -27,7 +26,6 @@ from curation.system.errors import (
 )
 from evaluation.commands.probe import probe
 from evaluation.servers.provider import providers
-from evaluation.tasks.probe.outcomes import ProbeOutcome
 from evaluation.tasks.probe.probe import (
     CONTEXTS,
     KEYWORD_PROBES,
@@ -35,11 +33,9 @@ from evaluation.tasks.probe.probe import (
     pairs,
     place_probe,
 )
-from evaluation.tasks.probe.profiles import profile_text
 from evaluation.tasks.probe.task import PROBES, all_placed
 from tests.evaluation.servers.contracts import CONTRACTS, Contract, ended
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
-from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -109,7 +105,7 @@ def test_a_text_of_a_pair_violates_one_keyword_alone() -> None:
     for pair in pairs():
         for judge in (_errors_of_jsonschema, _errors_of_rs):
             for keyword, value in {**pair.violating, "": pair.valid}.items():
-                paths = judge(pair.schema, pair.dialect, value)
+                paths = judge(pair.schema, pair.since, value)
                 refusing = {path.split("/")[0] for path in paths}
                 # jsonschema-rs names the branch by which an `if` refuses.
                 named = {"if"} if refusing & {"then", "else"} else refusing
@@ -120,11 +116,9 @@ def test_a_text_of_a_pair_violates_one_keyword_alone() -> None:
 
 
 def test_there_are_a_hundred_pairs_each_where_it_stands() -> None:
-    """The most frequent first; most are violated on both sides."""
-    counts = [pair.schemas for pair in pairs()]
-    assert len({pair.keywords for pair in pairs()}) == 100
-    assert counts == sorted(counts, reverse=True)
-    assert all(pair.places and set(pair.places) <= set(CONTEXTS) for pair in pairs())
+    """Most are violated on both sides."""
+    assert len({pair.name for pair in pairs()}) == 100
+    assert all(pair.contexts and {*pair.contexts} <= {*CONTEXTS} for pair in pairs())
     assert sum(len(pair.violating) == 2 for pair in pairs()) > 70
 
 
@@ -217,52 +211,6 @@ def test_a_probe_is_not_put_where_it_means_nothing() -> None:
     assert len(probe.contexts) < len(CONTEXTS)
     with pytest.raises(ValueError, match="item"):
         place_probe(probe, "item", BY_NAME["2020-12"])
-
-
-_OUTCOMES = dict(table(__file__, "outcomes"))
-
-
-def test_what_depends_on_use_is_not_told(tmp_path: Path) -> None:
-    """All probes alike make a rule; the note names a keyword that is partly held."""
-    file = tmp_path / "mine.toml"
-    text = profile_text("mine", "mine 1.2 faithful", "2026-11-25", _OUTCOMES)
-    file.write_text(text, "utf-8")
-    profile = read_profile(file)
-    assert profile.sources["probes"].title == "probes of mine 1.2 faithful"
-    assert profile.note.endswith("pattern, contains")
-    schema: UntypedJson = {
-        "minimum": 1,
-        "not": {"uniqueItems": True},
-        "anyOf": [{"format": "date"}, {"format": "uuid"}, {"format": "x"}],
-        "pattern": "a",
-    }
-    judged = judge_fit(schema, profile)
-    unknown = [it.keyword for it in judged if it.rule == UNDOCUMENTED]
-    assert unknown == ["anyOf", "pattern"]
-    effects = {it.pointer: it.effect for it in judged if it.rule != UNDOCUMENTED}
-    assert effects == {
-        "/not": Effect.REFUSED,
-        "/not/uniqueItems": Effect.IGNORED,
-        "/anyOf/1/format": Effect.IGNORED,
-        "/anyOf/2/format": Effect.IGNORED,
-    }
-
-
-@pytest.mark.parametrize(
-    ("unknown", "others", "rules"),
-    table(__file__, "undefined_formats"),
-)
-def test_an_undefined_format_stands_for_those_that_are_not_listed(
-    unknown: str | None, others: str, rules: list[list[str]]
-) -> None:
-    """Where it is handled as specified, or wrongly, others have no rule of it."""
-    probes = {"format (date)": [ProbeOutcome(others)]}
-    probes |= {"format (unknown)": [ProbeOutcome(unknown)]} if unknown else {}
-    made = tomllib.loads(profile_text("m", "t", "2026-11-25", {"format": probes}))
-    found = made.get("rules", [])
-    assert [[it["check"], *it["names"], it["effect"]] for it in found] == rules
-    assert made["accepted"] == ["format"]
-    assert "note" not in made
 
 
 _APP = typer.Typer()

@@ -217,7 +217,7 @@ def test_accepting_all_is_caught_by_every_probe_that_asserts(tmp_path: Path) -> 
 def test_pairs_are_counted_by_what_each_engine_makes_of_them(tmp_path: Path) -> None:
     """Enforced, one ignored, over-constrained, refused or failed."""
     pair = pairs()[1]
-    assert pair.keywords == ("properties", "required")
+    assert pair.name == "properties + required"
     cases = [case_of(e) for e in all_placed() if e.probe.name == pair.name]
     lax = [
         policies.answered(
