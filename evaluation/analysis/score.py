@@ -25,7 +25,8 @@ from curation.json.pointer import at, pointer, tokens_of_fragment
 from curation.json.values import identity, is_number
 from curation.system.errors import BadData
 from curation.system.words import shortened
-from evaluation.answers.json_answers import envelope_of, find_json, usable_schema
+from evaluation.answers.json_search import envelope_of, find_json
+from evaluation.answers.judge import usable_schema
 from evaluation.reporting.statistics import Interval, t_quantile
 from evaluation.reporting.tables import Cell, Estimate, Rate, Table
 

@@ -18,8 +18,13 @@ from curation.system.user_files import (
     reading_parquet,
     refuse_large,
 )
-from evaluation.answers.extraction import POLICIES, MissingAnswer, TriageRules, triage
-from evaluation.answers.json_answers import read_json_answer
+from evaluation.answers.extraction import (
+    MissingAnswer,
+    TriageRules,
+    outer_fence,
+    read_json_answer,
+    triage,
+)
 from evaluation.core.records import Record, RecordRequest, RecordSet, Response, Verdict
 
 if TYPE_CHECKING:
@@ -185,7 +190,7 @@ def value_scorer(right: Callable[[Record], Json]) -> Scorer:
     Args:
         right: Returns a record's right value.
     """
-    rules = TriageRules(policy=POLICIES["outer_fence"])
+    rules = TriageRules(policy=outer_fence)
 
     def failed(kind: str, reason: str) -> Verdict:
         return Verdict(passed=False, failure_class=kind, reasons=(reason,))

@@ -28,19 +28,16 @@ from curation.json.yaml_reader import (
 )
 from curation.system.words import shortened
 from evaluation.answers.extraction import (
+    JsonProblem,
     MissingAnswer,
     NoAnswer,
-    Refusals,
     TriageRules,
+    code_blocks,
+    read_json_answer,
     triage,
 )
-from evaluation.answers.json_answers import (
-    JsonProblem,
-    code_blocks,
-    compiled_schema,
-    read_json_answer,
-)
-from evaluation.core.records import Record, Response, Verdict, is_free
+from evaluation.answers.judge import compiled_schema
+from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
     MAX_DEPTH,
@@ -129,9 +126,7 @@ _MARKS: Final = re.compile(r"```(.*?)```", re.DOTALL)
 #: A first line with the name of a language alone.
 _LANGUAGE: Final = re.compile(r"\A[ \t]*\.?[A-Za-z][\w+#-]*[ \t]*\r?\n")
 #: Triage of free answers, and of those under an engine, which hold no thinking.
-FREE_RULES: Final = TriageRules(
-    refusals=Refusals.WITHOUT_TEXT, null_fails=False, longest=MAX_CHARACTERS
-)
+FREE_RULES: Final = TriageRules(longest=MAX_CHARACTERS)
 ENGINE_RULES: Final = replace(FREE_RULES, splits_thinking=False)
 #: Faults of a value; the others are classes of the same name.
 _NO_VALUE: Final = (JsonProblem.NOT_A_NUMBER, JsonProblem.LONE_SURROGATE)
@@ -190,7 +185,8 @@ def _verdict(
     response: Response,
 ) -> Verdict:
     # Under an engine the text is the sample alone, without a fence.
-    fenced = is_free(response.condition) or fields.output is not Output.JSON
+    is_free = response.condition.startswith(FREE)
+    fenced = is_free or fields.output is not Output.JSON
     rules = FREE_RULES if fenced or compiled is None else ENGINE_RULES
     if settings.reading is SuiteReading.PAPER:
         rules = ENGINE_RULES

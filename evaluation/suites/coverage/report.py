@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evaluation.reporting.tables import BRACKETS, Cell, MissingFigure, Rate, Table
 from evaluation.results.suite_tables import NOT_TOLD, total_cost
 from evaluation.suites.coverage.efficiency import spread, tokens
-from evaluation.suites.coverage.judgement import TextClass, TextVerdict
+from evaluation.suites.coverage.scorer import TextClass, TextVerdict
 from evaluation.suites.coverage.texts import (
     GeneratedText,
     configs_of_texts,

@@ -16,7 +16,7 @@ from evaluation.generation.text_generation import (
     TextEnding,
 )
 from evaluation.setup.engine_files import UNCONSTRAINED
-from evaluation.suites.coverage.judgement import Judgement, TextClass, TextVerdict
+from evaluation.suites.coverage.scorer import Judgement, TextClass, TextVerdict
 
 if TYPE_CHECKING:
     from evaluation.core.records import Verdict

@@ -11,12 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.core.documents import Explained
 from curation.core.json_types import Json
-from evaluation.answers.json_answers import (
-    JsonAnswer,
-    JsonProblem,
-    find_json,
-    read_json_answer,
-)
+from evaluation.answers.extraction import JsonAnswer, JsonProblem, read_json_answer
+from evaluation.answers.json_search import find_json
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.sob.metrics import (
     ZERO,
@@ -25,7 +21,7 @@ from evaluation.suites.sob.metrics import (
     RecordScores,
     SobSettings,
     all_leaves,
-    pointer_of,
+    path_text,
     same_leaf,
     score_answer,
     text_of_leaf,
@@ -221,7 +217,7 @@ def _reasons(
 ) -> tuple[str, ...]:
     reasons = [f"refused by the schema: {scores.refusal}"] if scores.refusal else []
     gravest = sorted(wrong, key=lambda path: [*Mistake].index(wrong[path]))
-    reasons += [f"{wrong[path]} at {pointer_of(path)}" for path in gravest[:_NAMED]]
+    reasons += [f"{wrong[path]} at {path_text(path)}" for path in gravest[:_NAMED]]
     if len(gravest) > _NAMED:
         reasons.append(f"{len(gravest) - _NAMED} more wrong leaves")
     if duplicates:

@@ -27,7 +27,7 @@ from evaluation.generation.text_generation import (
 )
 from evaluation.models.forward import ForwardPass
 from evaluation.setup.selected_engines import select_engines
-from evaluation.suites.coverage.judgement import TextClass, classify
+from evaluation.suites.coverage.scorer import TextClass, classify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 import evaluation
-from evaluation.answers.json_answers import compiled_schema
+from evaluation.answers.judge import compiled_schema
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, Response
 from evaluation.suites.concodeeval.settings import fields_of

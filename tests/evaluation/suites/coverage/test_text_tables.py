@@ -23,8 +23,8 @@ from evaluation.suites.coverage.efficiency import (
     steps,
     tokens,
 )
-from evaluation.suites.coverage.judgement import Judgement, TextVerdict
 from evaluation.suites.coverage.report import coverage, outputs
+from evaluation.suites.coverage.scorer import Judgement, TextVerdict
 from evaluation.suites.coverage.texts import on_common_samples
 from tests.evaluation.suites.coverage.written_texts import (
     GENERATIONS,

@@ -19,7 +19,7 @@ from evaluation.suites.sob.metrics import (
     SobSettings,
     all_leaves,
     compile_schema,
-    pointer_of,
+    path_text,
     score_answer,
 )
 from evaluation.suites.sob.records import SobRecord, suite_record
@@ -117,12 +117,12 @@ def test_a_key_twice_counts_the_last_one_and_is_told() -> None:
 
 
 def test_keys_may_hold_dots_brackets_and_slashes() -> None:
-    """Paths are JSON pointers, in which every key has a place."""
+    """Every key has its place, whatever it is made of."""
     truth: Json = {"a.b": {"c[0]": 1}, "d/e": {"~f": 2}}
     assert _judge(json.dumps(truth), truth).passed
     verdict = _judge('{"a": {"b": {"c": [1]}}, "d/e": {"~f": 3}}', truth)
     assert verdict.failure_class == "value"
-    assert verdict.reasons[0] == "value at /d~1e/~0f"
+    assert verdict.reasons[0] == "value at d/e.~f"
     assert verdict.scores["path_recall"] == 0.5
 
 
@@ -413,10 +413,10 @@ def test_missing_and_spurious_paths_are_named_where_they_are() -> None:
         all_leaves({"a": {"y": 1}, "b": [1]}),
         RECOMMENDED,
     )
-    assert [(pointer_of(path), str(kind)) for path, kind in found.items()] == [
-        ("/a/x", "missing_path"),
-        ("/b/1", "missing_path"),
-        ("/a/y", "spurious_path"),
+    assert [(path_text(path), str(kind)) for path, kind in found.items()] == [
+        ("a.x", "missing_path"),
+        ("b[1]", "missing_path"),
+        ("a.y", "spurious_path"),
     ]
 
 
