@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from evaluation.reporting.tables import Cell, Rate, Table
+from evaluation.suites.common import count_table
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.scorer import PARTS
 from evaluation.suites.concodeeval.settings import (
@@ -311,16 +312,12 @@ def violation_table(generation: AnswersByLabel) -> Table:
         counts[label] = Counter()
         for answer in answers:
             counts[label].update(answer.details.keywords)
-    total = sum(counts.values(), Counter[str]())
-    return Table(
-        title="Table 4: violated keywords of task 1",
-        columns=("keyword", *counts),
-        rows=tuple(
-            (keyword, *(counted[keyword] for counted in counts.values()))
-            for keyword, _ in total.most_common()
-        ),
-        note="Every violation of every answer counts; one answer may have several.",
-        name="table-4",
+    return count_table(
+        "Table 4: violated keywords of task 1",
+        "table-4",
+        "keyword",
+        counts,
+        "Every violation of every answer counts; one answer may have several.",
     )
 
 

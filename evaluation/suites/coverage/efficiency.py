@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _NOTE: Final = (
     "Medians with quartiles, over the texts for schemas on which every engine here "
     "wrote or ran out of time. GCT: the compile call. TTFT: from the request to the "
-    "first token, the compile included; 'without compile' less what was waited for it. "
+    "first token, the compile included. "
     "TPOT: mean time of each later token, (TGT - TTFT) / (n - 1). TGT: the whole. "
     "What a deadline or the budget cut off is at least that, and prints so."
 )
@@ -71,7 +71,6 @@ def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
             texts = list(texts_of_config(side, config))
             generations = [text.generation for text in texts]
             no_engine = MissingFigure("no engine") if is_unconstrained(engine) else None
-            without_compile = figures.first_token_without_compile
             rows.append(
                 {
                     "config": config,
@@ -80,7 +79,6 @@ def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
                     "texts": len(generations),
                     "GCT": no_engine or spread(generations, figures.compile),
                     "TTFT": spread(generations, figures.first_token),
-                    "TTFT without compile": spread(generations, without_compile),
                     "TPOT": spread(generations, figures.per_token),
                     "TGT": spread(generations, figures.total),
                     "output": spread(generations, tokens, "tokens"),
@@ -156,17 +154,6 @@ class TextFigures:
             return Quantile(text.ttft_ns)
         return self._deadline(text)
 
-    def first_token_without_compile(self, text: Generation) -> Quantile | None:
-        """Return the same without the wait for the compile; unknown for a server."""
-        if text.pieces is not None:
-            return None
-        ns = text.ttft_without_compile_ns
-        if ns is not None:
-            return Quantile(ns)
-        if _compile_cut_off(text):
-            return None
-        return self._deadline(text, after_compile=True)
-
     def per_token(self, text: Generation) -> Quantile | None:
         """Return the mean time of each later token; a lower bound after a time-out."""
         ns = text.tpot_ns
@@ -181,16 +168,14 @@ class TextFigures:
             return None
         return Quantile(text.total_ns, at_least=_is_cut_off(text))
 
-    def _deadline(
-        self, text: Generation, *, after_compile: bool = False
-    ) -> Quantile | None:
+    def _deadline(self, text: Generation) -> Quantile | None:
         """Return the deadline that a text has passed; None if it has passed none."""
         if text.result is not Result.TIMEOUT:
             return None
         if _compile_cut_off(text):
             bound = self.limits.compile_ns
         else:
-            waited = 0 if after_compile else text.compile_wait_ns or 0
+            waited = text.compile_wait_ns or 0
             bound = None if self.limits.run_ns is None else self.limits.run_ns + waited
         ns = max(bound or 0, text.total_ns or 0)
         return Quantile(ns, at_least=True) if ns else None

@@ -67,7 +67,6 @@ class Metric(Explained):
             "hardened nor gated"
         ),
     )
-    PERFECT_AND_VALID = ("perfect_and_valid", "perfect, and accepted by the schema")
 
 
 #: The seven of the paper's Table 1, in the order of its Table 2.
@@ -385,7 +384,6 @@ def score_answer(
         Metric.STRUCTURE_COVERAGE: hardening * coverage,
         Metric.TYPE_SAFETY: hardening * _type_safety(expected, compared),
         Metric.PERFECT: perfect,
-        Metric.PERFECT_AND_VALID: perfect * hardening,
     }
     return RecordScores(
         values=values, hardening=hardening, gate=gate, refusal=refusal or ""

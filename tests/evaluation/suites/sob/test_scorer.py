@@ -146,7 +146,6 @@ def test_a_truth_that_its_schema_refuses_is_no_right_answer(rules: SobSettings) 
     """No answer to it can be perfect and valid."""
     verdict = _judge('{"a": 1}', {"a": 1}, {"required": ["b"]}, rules=rules)
     assert verdict.failure_class == "schema"
-    assert verdict.scores["perfect_and_valid"] == 0
 
 
 def test_a_record_of_another_suite_is_refused() -> None:
@@ -266,7 +265,6 @@ def test_a_violation_takes_everything_but_perfection(rules: SobSettings) -> None
     schema: Json = {"type": "object", "required": ["b"]}
     found = _scores({"a": 1}, {"a": 1}, schema, rules=rules)
     assert found[Metric.PERFECT] == 1
-    assert found[Metric.PERFECT_AND_VALID] == 0
     assert found[Metric.JSON_PARSE] == 1
     rest = set(found) - {Metric.PERFECT, Metric.JSON_PARSE}
     assert {found[name] for name in rest} == {0}
@@ -611,4 +609,4 @@ def test_an_answer_is_perfect_if_and_only_if_no_leaf_is_wrong(
     wrong = leaf_mistakes(expected.leaves, all_leaves(answer), rules)
     assert bool(wrong) is not bool(found.values[Metric.PERFECT])
     mistake = mistake_of(found, wrong, unusable=False)
-    assert (mistake is None) is bool(found.values[Metric.PERFECT_AND_VALID])
+    assert (mistake is None) is bool(found.values[Metric.PERFECT] and found.hardening)
