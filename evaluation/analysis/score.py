@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from curation.json.pointer import at, pointer, tokens_of_fragment
@@ -455,13 +456,7 @@ class _Comparison:
     ) -> list[tuple[Json, Json]]:
         """Return pairs of items; None for an item without a counterpart."""
         size = max(len(gold), len(answer))
-        by_index = [
-            (
-                gold[index] if index < len(gold) else None,
-                answer[index] if index < len(answer) else None,
-            )
-            for index in range(size)
-        ]
+        by_index = [*zip_longest(gold, answer)]
         if rule.name == "index" or size > _MAX_ALIGNED or gold == answer:
             return by_index
         similarity = [

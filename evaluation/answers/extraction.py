@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, TypeAlias
 
 from curation.json.text import depth
@@ -168,9 +167,9 @@ def strip_all_backticks(text: str) -> str:
 
 
 #: Every policy by its name in settings and results.
-POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
-    {policy.__name__: policy for policy in (outer_fence, strip_all_backticks)}
-)
+POLICIES: Final[Mapping[str, Policy]] = {
+    policy.__name__: policy for policy in (outer_fence, strip_all_backticks)
+}
 
 
 class NoAnswer(StrEnum):

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from curation.json.values import identity
@@ -170,13 +169,11 @@ def _witnesses(record: Record) -> list[Json]:
 
 
 #: The classes of `value_scorer`.
-VALUE_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "no_answer": "the text is missing",
-        "not_json": "the text is not JSON",
-        "wrong_value": "JSON, but not the right value",
-    }
-)
+VALUE_CLASSES: Final[Mapping[str, str]] = {
+    "no_answer": "the text is missing",
+    "not_json": "the text is not JSON",
+    "wrong_value": "JSON, but not the right value",
+}
 
 
 def value_scorer(right: Callable[[Record], Json]) -> Scorer:

@@ -7,6 +7,7 @@ tables of cells have their denominators and intervals.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -20,7 +21,6 @@ from evaluation.suites.concodeeval.settings import (
     Output,
     SuiteReading,
     TaskName,
-    TextLength,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ _XML_PAPER: Final = (
     "which accept any object. The paper's highest RTV for XML is 74.5 %, of 74.8 % of "
     "its schemas with another root; its recurrent Gen Acc is 8.6 %."
 )
-_MEASURES: Final = ("words", "characters", "lines")
 
 
 def tables(run: ScoredRun) -> Iterator[Table]:
@@ -165,37 +164,24 @@ def _share(answers: Sequence[Answer], *scores: str) -> float:
 
 
 def _length_table(*sides: AnswersByLabel) -> Table:
-    lengths = _lengths(
-        answer for side in sides for answers in side.values() for answer in answers
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for representation in REPRESENTATIONS:
-        measures = list(lengths.get(representation, {}).values())
-        if not measures:
-            continue
-        row: list[Cell] = [representation, len(measures)]
-        for measure in _MEASURES:
-            values = [getattr(length, measure) for length in measures]
-            row += [max(values), round(sum(values) / len(values), 1)]
-        rows.append(tuple(row))
-    columns = [f"{kind} {measure}" for measure in _MEASURES for kind in ("max", "mean")]
-    return Table(
-        title="Table 3: lengths of schemas",
-        columns=("schema", "schemas", *columns),
-        rows=tuple(rows),
-        note="words: parted by white space. The paper names no unit.",
-        name="table-3",
-    )
-
-
-def _lengths(answers: Iterable[Answer]) -> Mapping[str, Mapping[str, TextLength]]:
-    """Return the lengths of schemas by representation and schema, each once."""
-    lengths: dict[str, dict[str, TextLength]] = {}
-    for answer in answers:
-        if answer.details.length.characters:
-            of_representation = lengths.setdefault(answer.details.representation, {})
-            of_representation[answer.details.schema] = answer.details.length
-    return lengths
+    lengths: dict[str, dict[str, int]] = {name: {} for name in REPRESENTATIONS}
+    for side in sides:
+        for answer in chain.from_iterable(side.values()):
+            facts = answer.details
+            if facts.length:
+                lengths[facts.representation][facts.schema] = facts.length
+    rows: list[dict[str, Cell]] = [
+        {
+            "schema": representation,
+            "schemas": len(words),
+            "max words": max(words.values()),
+            "mean words": round(sum(words.values()) / len(words), 1),
+        }
+        for representation, words in lengths.items()
+        if words
+    ]
+    note = "words: separated by white space. The paper names no unit."
+    return Table.of_records("Table 3: lengths of schemas", rows, note, "table-3")
 
 
 class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
@@ -206,7 +192,7 @@ class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
     output: str
     family: str
     schema: str
-    length: TextLength
+    length: int
     #: Task 2: the right answer, the keyword that refuses the sample, and the reply.
     label: str = ""
     keyword: str = ""
@@ -254,7 +240,7 @@ def _answer(scored: ScoredResponse) -> Answer:
             "output": output,
             "family": scored.group,
             "schema": name,
-            "length": {"characters": 0, "lines": 0, "words": 0},
+            "length": 0,
         }
     return Answer(msgspec.convert(facts, AnswerDetails), scored.verdict)
 

@@ -13,7 +13,6 @@ import json
 import re
 import tomllib
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 from xml.dom.minidom import Document, Element
 
@@ -296,12 +295,10 @@ class Representation(NamedTuple):
 
 
 #: Every representation by the name in settings and tables, in the paper's order.
-REPRESENTATIONS: Final[Mapping[str, Representation]] = MappingProxyType(
-    {
-        "json": Representation("JSON", write_json),
-        "xml": Representation("XML", write_xml_schema),
-        "yaml": Representation("YAML", write_yaml),
-        "python": Representation("Python", write_python),
-        "nl": Representation("natural language", write_english),
-    }
-)
+REPRESENTATIONS: Final[Mapping[str, Representation]] = {
+    "json": Representation("JSON", write_json),
+    "xml": Representation("XML", write_xml_schema),
+    "yaml": Representation("YAML", write_yaml),
+    "python": Representation("Python", write_python),
+    "nl": Representation("natural language", write_english),
+}

@@ -45,7 +45,6 @@ from evaluation.suites.concodeeval.settings import (
     ConcodeSettings,
     NotRead,
     Output,
-    Read,
     RecordFields,
     SuiteReading,
     TaskName,
@@ -151,7 +150,6 @@ def concode_scorer(settings: ConcodeSettings) -> Scorer:
 
     def prepare(record: Record) -> Judge:
         fields = fields_of(record)
-        length: Json = msgspec.to_builtins(fields.length)
         labels: dict[str, Json] = {
             "task": fields.task.value,
             "representation": fields.representation,
@@ -159,7 +157,7 @@ def concode_scorer(settings: ConcodeSettings) -> Scorer:
             "family": fields.family,
             "schema": fields.schema_id,
             "cluster": fields.schema_id,
-            "length": length,
+            "length": fields.length,
         }
         compiled = None
         if fields.task is TaskName.VALIDATION:
@@ -213,7 +211,7 @@ def _verdict(
     read = read_output(text, fields.output, compiled.value, settings.reading)
     if isinstance(read, NotRead):
         return _unreadable(read)
-    return _validated(compiled, settings.reading, read.value)
+    return _validated(compiled, settings.reading, read)
 
 
 def _validated(compiled: CompiledSchema, reading: SuiteReading, value: Json) -> Verdict:
@@ -472,7 +470,7 @@ def not_read(answer: MissingAnswer) -> NotRead:
 
 def read_output(
     text: str, output: Output, schema: Json, reading: SuiteReading
-) -> Read | NotRead:
+) -> Json | NotRead:
     """Return the value of a text; the schema is for XML without types."""
     if output is Output.JSON:
         return read_json(text, reading)
@@ -483,7 +481,7 @@ def read_output(
 
 def read_json(
     text: str, reading: SuiteReading = SuiteReading.RECOMMENDED
-) -> Read | NotRead:
+) -> Json | NotRead:
     """Return the value of a JSON text (RFC 8259).
 
     In the paper's reading, as in Python's `json`, the last of two equal names counts.
@@ -496,16 +494,16 @@ def read_json(
     if answer.duplicates and reading is not SuiteReading.PAPER:
         detail = f"the member {answer.duplicates[0][:80]!r} stands twice"
         return NotRead(AnswerClass.DUPLICATE_NAME, detail)
-    return Read(answer.value)
+    return answer.value
 
 
 def read_yaml_text(
     text: str, reading: SuiteReading = SuiteReading.RECOMMENDED
-) -> Read | NotRead:
+) -> Json | NotRead:
     """Return the value of a YAML text; aliases are not followed."""
     options = _YAML_1_1 if reading is SuiteReading.PAPER else _YAML_1_2
     try:
-        return Read(read_yaml(text, options).value)
+        return read_yaml(text, options).value
     except YamlError as error:
         why = _YAML_FAULTS.get(error.fault, AnswerClass.SYNTAX)
         return NotRead(why, error.detail[:200])

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.run_header import LimitsHeader
     from evaluation.core.task import RunRows
+    from evaluation.generation.text_generation import DecodingStep
 
     #: Returns a figure of one text, or a lower bound; None if nothing is known.
     Figure: TypeAlias = Callable[[Generation], Quantile | None]
@@ -51,6 +52,8 @@ _STEP_NOTE: Final = (
     "sampling: choosing the token. loop: booking it. tokens per pass: 1 unless forced "
     "tokens are fed together."
 )
+#: What a forward pass takes time for: fields of `DecodingStep`.
+_PARTS: Final = ("forward", "mask", "wait", "transfer", "apply", "sampling", "loop")
 
 
 def tables(run: RunRows) -> Iterator[Table]:
@@ -99,29 +102,23 @@ def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
         # The first pass of a text is its prompt's.
         later = [step for text in side for step in text.generation.steps[1:]]
         if later:
-            parts: dict[str, Sequence[int | None]] = {
-                "forward": [step.forward_ns for step in later],
-                "mask": [step.mask_ns for step in later],
-                "wait": [step.wait_ns for step in later],
-                "transfer": [step.transfer_ns for step in later],
-                "apply": [step.apply_ns for step in later],
-                "sampling": [step.sampling_ns for step in later],
-                "loop": [step.loop_ns for step in later],
-            }
             rows.append(
                 {
                     "engine": engine,
                     "passes": len(later),
                     **{
-                        name: Quartiles.of(
-                            Quantiles.of([ns for ns in part if ns is not None])
-                        )
-                        for name, part in parts.items()
+                        part: Quartiles.of(Quantiles.of(_known(later, f"{part}_ns")))
+                        for part in _PARTS
                     },
                     "tokens per pass": _tokens_per_pass(side),
                 }
             )
     return Table.of_records("Passes and masks", rows, _STEP_NOTE, "passes")
+
+
+def _known(steps: Sequence[DecodingStep], name: str) -> list[int]:
+    figures = (getattr(step, name) for step in steps)
+    return [figure for figure in figures if figure is not None]
 
 
 def _tokens_per_pass(side: Sequence[GeneratedText]) -> float | None:

@@ -228,8 +228,6 @@ def same_leaf(value: Json, answered: Json, settings: SobSettings) -> bool:
 
 _PUNCTUATION: Final = re.compile(r"[^\w\s]")
 _ARTICLES: Final = frozenset({"a", "an", "the"})
-# Python refuses to write longer integers as decimal digits.
-_MOST_DIGITS: Final = 4_300
 
 
 @lru_cache(maxsize=65_536)
@@ -254,8 +252,6 @@ def text_of_leaf(value: Json, settings: SobSettings) -> str:
         return "true" if value else "false"
     if isinstance(value, float) and not settings.published and value.is_integer():
         return str(int(value))
-    if isinstance(value, int) and value.bit_length() > _MOST_DIGITS * 3:
-        return hex(value)
     return str(value)
 
 

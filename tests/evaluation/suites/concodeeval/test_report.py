@@ -70,7 +70,7 @@ def _validation(pairs: list[tuple[str, str]]) -> ScoredRun:
                         "output": "json",
                         "family": "f",
                         "schema": f"s{number}",
-                        "length": {"characters": 1, "lines": 1, "words": 1},
+                        "length": 1,
                         "label": label,
                         "reply": said,
                     },
