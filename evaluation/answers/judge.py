@@ -95,8 +95,9 @@ def judge(
         >>> judge("<think>?</think>{}", schema, policy="outer_fence").score
         0.5
     """
-    if not isinstance(text, str):
-        message = f"{type(text).__name__} is no text to judge"
+    given: object = text
+    if not isinstance(given, str):
+        message = f"{type(given).__name__} is no text to judge"
         raise BadUsage(
             message, then="give the JSON text: bytes.decode(), json.dumps(value)"
         )

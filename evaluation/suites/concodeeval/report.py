@@ -125,33 +125,19 @@ def _by_schema(
         note: The explanation of the figures.
         figures: For each column of a format its name, the answers, and the figure.
     """
-    labels = list(dict.fromkeys(label for _, side, _ in figures for label in side))
-    cells = [
-        ({label: by_cell(answers) for label, answers in side.items()}, figure)
-        for _, side, figure in figures
-    ]
-    used = {key for side, _ in cells for by_key in side.values() for key in by_key}
-    outputs = [output for output in Output if any(key[1] == output for key in used)]
-    rows: list[tuple[Cell, ...]] = []
-    for representation in REPRESENTATIONS:
-        if not any(key[0] == representation for key in used):
-            continue
-        for label in labels:
-            row: list[Cell] = [representation, label]
-            for output in outputs:
-                for side, figure in cells:
-                    verdicts_here = side.get(label, {}).get(
-                        (representation, output), ()
-                    )
-                    row.append(figure(verdicts_here) if verdicts_here else None)
-            rows.append(tuple(row))
-    columns = [
-        f"{output.upper()} {column}" for output in outputs for column, _, _ in figures
-    ]
+    rows: dict[tuple[str, str], dict[str, Cell]] = {}
+    for column, side, figure in figures:
+        for label, answers in side.items():
+            for (representation, output), part in by_cell(answers).items():
+                row = rows.setdefault((representation, label), {})
+                row[f"{output.upper()} {column}"] = figure(part)
+    names = [f"{it.upper()} {column}" for it in Output for column, *_ in figures]
+    columns = [name for name in names if any(name in row for row in rows.values())]
+    ordered = sorted(rows, key=lambda key: [*REPRESENTATIONS].index(key[0]))
     return Table(
         title=title,
         columns=("schema", "model", *columns),
-        rows=tuple(rows),
+        rows=tuple((*key, *map(rows[key].get, columns)) for key in ordered),
         note=note,
         name=name,
     )
@@ -220,8 +206,8 @@ def answers_of(run: ScoredRun, task: TaskName) -> AnswersByLabel:
     of the record, whose cell its id names.
     """
     by_label: AnswersByLabel = {}
-    for label, responses in run.by_label.items():
-        answers = [_answer(scored) for scored in responses if scored.verdict.counted]
+    for label, responses in run.counted.items():
+        answers = [*map(_answer, responses)]
         of_task = [answer for answer in answers if answer.details.task is task]
         if of_task:
             by_label[label] = of_task

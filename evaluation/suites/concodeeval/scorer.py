@@ -503,10 +503,11 @@ def read_yaml_text(
     """Return the value of a YAML text; aliases are not followed."""
     options = _YAML_1_1 if reading is SuiteReading.PAPER else _YAML_1_2
     try:
-        return read_yaml(text, options).value
+        value: Json = read_yaml(text, options).value
     except YamlError as error:
         why = _YAML_FAULTS.get(error.fault, AnswerClass.SYNTAX)
         return NotRead(why, error.detail[:200])
+    return value
 
 
 def _json_name(_text: str, value: UntypedJson) -> str:

@@ -37,14 +37,10 @@ Responses: TypeAlias = "Mapping[str, Sequence[ScoredResponse]]"
 
 def tables(run: ScoredRun) -> Iterator[Table]:
     """Yield the suite's own tables."""
-    responses = {
-        label: [response for response in side if response.verdict.counted]
-        for label, side in run.by_label.items()
-    }
     yield pass_rates(run)
     yield _free_or_constrained(run)
-    yield _by_choice(responses)
-    yield _published_classes(responses)
+    yield _by_choice(run.counted)
+    yield _published_classes(run.counted)
 
 
 def _free_or_constrained(run: ScoredRun) -> Table:

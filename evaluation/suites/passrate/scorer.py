@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -196,17 +196,18 @@ def undeclared_members(marked: jsonschema_rs.Validator, value: Json) -> tuple[st
     """
     declared: dict[str, set[str]] = defaultdict(set)
     complete: set[str] = set()
+    found: Any  # of a library without a type for annotations
     for found in marked.evaluate(value).annotations():
         location, names = found["instanceLocation"], found["annotations"]
         if isinstance(names, dict):
             complete |= {location} if _MARK in names else set()
         elif found["schemaLocation"].endswith(_NAMING):
             declared[location].update(names)
-    return tuple(
-        sorted(
-            pointer((*tokens_of(location), name))
-            for location, names in declared.items()
-            if location not in complete
-            for name in at(value, tokens_of(location)).keys() - names
-        )
-    )
+    undeclared = []
+    for location in declared.keys() - complete:
+        tokens = tokens_of(location)
+        members: Any = at(value, tokens)
+        undeclared += [
+            pointer((*tokens, name)) for name in members.keys() - declared[location]
+        ]
+    return tuple(sorted(undeclared))

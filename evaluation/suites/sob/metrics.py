@@ -268,12 +268,6 @@ def _token_f1(truth: Json, answer: Json, settings: SobSettings) -> float:
     return 2 * common / (len(true_words) + len(answer_words))
 
 
-def f1(common: int, left_count: int, right_count: int) -> float:
-    """Return the F1 of two sets by their sizes and their intersection's size."""
-    # 2 * P * R / (P + R) with P = common / one and R = common / other.
-    return 2 * common / (left_count + right_count) if common else 0.0
-
-
 #: The coverage gates: values of texts count nothing below the first; those of images
 #: and audio by the square of the quotient below the second.
 _TEXT_FLOOR, _SOFT_FLOOR = 0.95, 0.90
@@ -366,7 +360,8 @@ def score_answer(
     compared = _compared(leaves, settings)
     of = len(expected.compared)
     common = len(expected.compared.keys() & compared.keys())
-    coverage = f1(common, len(compared), of)
+    # F1 of two sets by their sizes: 2 * P * R / (P + R).
+    coverage = 2 * common / (len(compared) + of) if common else 0.0
     gate = _coverage_gate(coverage, expected.source)
     exact, faithful = _met_values(expected, compared) if hardening * gate else (0, 0.0)
     recall = common / of if of else 0.0
