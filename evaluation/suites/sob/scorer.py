@@ -132,11 +132,11 @@ def _with_root(answer: JsonAnswer) -> JsonAnswer:
 
 
 def _extract_json(text: str) -> JsonAnswer:
-    """Parse a text as the authors' code does, NaN and infinities included."""
+    """Parse a text as the authors' code does: NaN and half of a pair are JSON."""
     answer = JsonAnswer()
     for candidate in (text, text[text.find("{") : text.rfind("}") + 1]):
         answer = read_json_answer(candidate)
-        if answer.problem is JsonProblem.NOT_A_NUMBER:
+        if answer.problem in (JsonProblem.NOT_A_NUMBER, JsonProblem.LONE_SURROGATE):
             with suppress(ValueError):
                 return JsonAnswer(value=json.loads(candidate))
         elif answer.problem is not JsonProblem.SYNTAX:
@@ -236,7 +236,10 @@ def _verdict(
     return Verdict(
         passed=mistake is None,
         failure_class=mistake or "",
-        reasons=reasons,
+        # Half of a surrogate pair cannot be written.
+        reasons=tuple(
+            it.encode("utf-8", "backslashreplace").decode() for it in reasons
+        ),
         scores={str(metric): value for metric, value in scores.values.items()},
         details={
             **facts,
