@@ -54,7 +54,7 @@ def envelope_of(text: str) -> str:
     r"""Return the name of a text's envelope.
 
     Example:
-        >>> envelope_of("```json\n{}\n```"), envelope_of("Here you are: {}")
+        >>> envelope_of("```json\n{}\n```"), envelope_of('See {"a": 1}')
         ('fence', 'words')
     """
     parts = split_thinking(text)
