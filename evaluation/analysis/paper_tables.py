@@ -338,8 +338,8 @@ def _shares(_side: _Side, texts: Sequence[GeneratedText]) -> list[Cell]:
     declared = [text for text in texts if text.declared]
     goods = [
         [text.declared for text in measured],
-        [text.compliant_by_listing_10 for text in texts],
-        [text.compliant_by_listing_10 for text in declared],
+        [text.accepted_by("paper") for text in texts],
+        [text.accepted_by("paper") for text in declared],
     ]
     return [
         FixedFigure(sum(good) / len(good)) if good else MissingFigure("NA")

@@ -18,14 +18,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from curation.json.pointer import at, pointer, tokens_of_fragment
 from curation.json.values import identity, is_number
 from curation.system.errors import BadData
 from curation.system.words import shortened
-from evaluation.answers.json_answers import envelope_of, find_json, usable_schema
+from evaluation.answers.json_search import envelope_of, find_json
+from evaluation.answers.judge import usable_schema
 from evaluation.reporting.statistics import Interval, t_quantile
 from evaluation.reporting.tables import Cell, Estimate, Rate, Table
 
@@ -49,6 +50,8 @@ _MAX_ALIGNED: Final = 200
 #: Figures in memory at a time; more have no interval.
 _MAX_FIGURES: Final = 20_000_000
 _NAMED: Final = 5
+#: What a pair of items is worth that have nothing in common.
+_ANY_PAIR: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,13 +454,7 @@ class _Comparison:
     ) -> list[tuple[Json, Json]]:
         """Return pairs of items; None for an item without a counterpart."""
         size = max(len(gold), len(answer))
-        by_index = [
-            (
-                gold[index] if index < len(gold) else None,
-                answer[index] if index < len(answer) else None,
-            )
-            for index in range(size)
-        ]
+        by_index = [*zip_longest(gold, answer)]
         if rule.name == "index" or size > _MAX_ALIGNED or gold == answer:
             return by_index
         similarity = [
@@ -571,43 +568,31 @@ def _assignment(similarity: list[list[float]]) -> list[tuple[int, int]]:
 
 
 def _in_order(similarity: list[list[float]]) -> list[tuple[int, int]]:
-    """Return the pairs of the largest sum that keep the order of both sides."""
+    """Return the pairs of the largest sum that keep the order of both sides.
+
+    Items without anything in common are paired if nothing better is.
+    """
     columns = len(similarity[0]) if similarity else 0
+    values = [[value + _ANY_PAIR for value in row] for row in similarity]
     best = [[0.0] * (columns + 1)]
-    for row in similarity:
+    for row in values:
         line = [0.0]
         above = best[-1]
         for column, value in enumerate(row):
             line.append(max(above[column] + value, above[column + 1], line[column]))
         best.append(line)
     pairs: list[tuple[int, int]] = []
-    gold_end = len(similarity)
+    gold_end = len(values)
     answer_end = columns
     while gold_end and answer_end:
-        value = similarity[gold_end - 1][answer_end - 1]
-        if (
-            value
-            and best[gold_end][answer_end] == best[gold_end - 1][answer_end - 1] + value
-        ):
-            gold_end, answer_end = gold_end - 1, answer_end - 1
-            pairs.append((gold_end, answer_end))
+        if best[gold_end][answer_end] == best[gold_end][answer_end - 1]:
+            answer_end -= 1
         elif best[gold_end][answer_end] == best[gold_end - 1][answer_end]:
             gold_end -= 1
         else:
-            answer_end -= 1
-    return _with_gaps(pairs[::-1], len(similarity), columns)
-
-
-def _with_gaps(
-    matched: list[tuple[int, int]], rows: int, columns: int
-) -> list[tuple[int, int]]:
-    """Pair the remaining items between two pairs, if both sides have equally many."""
-    ends = [(-1, -1), *matched, (rows, columns)]
-    pairs = list(matched)
-    for (row, column), (next_row, next_column) in pairwise(ends):
-        if next_row - row == next_column - column:
-            pairs += [(row + step, column + step) for step in range(1, next_row - row)]
-    return sorted(pairs)
+            gold_end, answer_end = gold_end - 1, answer_end - 1
+            pairs.append((gold_end, answer_end))
+    return pairs[::-1]
 
 
 def _sob_tables(

@@ -1,25 +1,27 @@
-"""Take the answer out of a response: triage, thinking, and named policies for fences.
+"""Take the answer out of a response: thinking, fences, code blocks, and JSON.
 
 Thinking is in tags, in the channels of OpenAI's harmony format
 (https://cookbook.openai.com/articles/openai-harmony), or before a closing tag alone.
-End tokens that a server left in the text are taken off too.
+End tokens that a server left in the text are removed too.
 
-Published benchmarks differ in what they take off around an answer: unclosed fences,
+Published benchmarks differ in what they remove around an answer: unclosed fences,
 backticks inside strings, text around.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, TypeAlias
 
-from curation.system.words import counted, shortened
+from curation.json.text import depth
 
 if TYPE_CHECKING:
+    from curation.core.json_types import Json
     from evaluation.core.records import Response
 
 #: Characters of a message.
@@ -35,9 +37,12 @@ _REFUSAL: Final = re.compile(
 )
 #: Tags around thinking, in any case: `<think>`, Seed's `<seed:think>`, `[THINK]` of
 #: Mistral, `\u25c1think\u25b7` of Kimi.
-_TAG: Final = re.compile(
-    r"<(/)?(?:(?:seed:)?think|thinking|thought|reasoning)>|[\[\u25c1](/)?think[\]\u25b7]",
-    re.IGNORECASE,
+_TAG: Final = (
+    r"(?:<{0}(?:seed:)?(?:think|thinking|thought|reasoning)>|\[{0}think\]"
+    r"|\u25c1{0}think\u25b7)"
+)
+_OPENING_TAG, _CLOSING_TAG, _ANY_TAG = (
+    re.compile(_TAG.format(slash), re.IGNORECASE) for slash in ("", "/", "/?")
 )
 #: Harmony's last channel, also with the format that it is held to.
 _FINAL: Final = re.compile(
@@ -74,11 +79,10 @@ class AnswerParts(NamedTuple):
 def split_thinking(text: str) -> AnswerParts:
     """Return the answer of a text, and the thinking before it.
 
-    A tag counts at the beginning of a text, or in a text that does not begin like an
-    answer: `{"tag": "<think>"}` is an answer as a whole. Thinking ends at the first
-    closing tag of its kind, whatever tags it names. Everything before a lone closing
-    tag is thinking, and without one everything after a lone opening tag. A byte order
-    mark is dropped.
+    A text that begins like an answer is one: `{"tag": "<think>"}`. Otherwise thinking
+    ends at the first closing tag that something like an answer follows, or at the last
+    one. After an opening tag without an end there is no answer; if nothing follows the
+    thinking, the answer is before it. A byte order mark is dropped.
 
     Example:
         >>> split_thinking("<think>No <think> tags?</think>[2]").answer
@@ -89,50 +93,23 @@ def split_thinking(text: str) -> AnswerParts:
     text = _without_end_tokens(text.strip(_INVISIBLE))
     if not _ANSWER.match(text) and (harmony := _split_harmony(text)):
         return harmony
-    thoughts: list[str] = []
-    outside: list[str] = []
-    position = lone = 0
-    unclosed = False
-    endless: set[str] = set()
-    while not _ANSWER.match(text, position) and (mark := _TAG.search(text, position)):
-        start, position = position, mark.end()
-        if mark[1] or mark[2]:
-            # Without an opening tag everything so far was thinking.
-            lone = mark.start()
-            thoughts = []
-            outside = []
-            continue
-        outside.append(text[start : mark.start()])
-        closing = f"{mark[0][0]}/{mark[0][1:]}".lower()
-        end = None
-        if closing not in endless:
-            end = re.compile(re.escape(closing), re.IGNORECASE).search(text, position)
-        if end is None:
-            endless.add(closing)
-            if other := _lone_closing(text, position):
-                position = other.start()
-                continue
-        thoughts.append(text[position : end.start() if end else len(text)])
-        position = end.end() if end else len(text)
-        unclosed = end is None and not "".join(outside).strip()
-    if not position:
+    end = 0
+    while not _ANSWER.match(text, end) and (closing := _CLOSING_TAG.search(text, end)):
+        end = closing.end()
+    opening = None if _ANSWER.match(text, end) else _OPENING_TAG.search(text, end)
+    if not end and not opening:
         return AnswerParts(answer=text)
+    last = opening.start() if opening else len(text)
+    answer = text[end:last].strip().removeprefix(_MARK)
+    thoughts = map(str.strip, _ANY_TAG.split(text[:end] + text[last:]))
+    if not answer and not opening:
+        before, *thought = _OPENING_TAG.split(text, maxsplit=1)
+        answer = before.strip() if thought else ""
     return AnswerParts(
-        answer="".join((*outside, text[position:])).strip().removeprefix(_MARK),
-        thinking="\n".join(map(str.strip, (text[:lone], *thoughts))).lstrip(),
-        unclosed=unclosed,
+        answer=answer,
+        thinking="\n".join(filter(None, thoughts)),
+        unclosed=opening is not None and not answer,
     )
-
-
-def _lone_closing(text: str, position: int) -> re.Match[str] | None:
-    """Return the first closing tag after a position that closes no tag after it."""
-    opened: set[str] = set()
-    for mark in _TAG.finditer(text, position):
-        kind = mark[0].replace("/", "").lower()
-        if (mark[1] or mark[2]) and kind not in opened:
-            return mark
-        opened.add(kind)
-    return None
 
 
 def _without_end_tokens(text: str) -> str:
@@ -190,37 +167,24 @@ def strip_all_backticks(text: str) -> str:
 
 
 #: Every policy by its name in settings and results.
-POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
-    {policy.__name__: policy for policy in (outer_fence, strip_all_backticks)}
-)
+POLICIES: Final[Mapping[str, Policy]] = {
+    policy.__name__: policy for policy in (outer_fence, strip_all_backticks)
+}
 
 
 class NoAnswer(StrEnum):
     """A reason why a response has no answer; earlier reasons take precedence."""
 
-    FAILED = "failed"
+    FAILED = "api_error"
     """The server, the engine or the model failed."""
-    REFUSED = "refused"
+    REFUSED = "refusal"
     """The model or its provider refused to answer."""
     TOO_LARGE = "too_large"
     """The text is longer than the suite reads."""
     TRUNCATED = "truncated"
     """The budget of tokens was used up before there was a text."""
-    THINKING = "thinking"
-    """There is thinking, and no answer after it."""
     EMPTY = "empty"
-    """The text is missing."""
-
-
-class Refusals(StrEnum):
-    """A way to recognise refusals."""
-
-    WITHOUT_TEXT = "without_text"
-    """By the end of a response without text."""
-    BY_FINISH = "by_finish"
-    """By the end of the response."""
-    BY_WORDS = "by_words"
-    """By the end of the response, or the first words of a text without brackets."""
+    """The text is missing, or only thinking."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,9 +193,9 @@ class TriageRules:
 
     #: Takes the answer out of the text without thinking; None for all of it.
     policy: Policy | None = None
-    refusals: Refusals = Refusals.BY_FINISH
-    #: Whether a response whose text is None has failed; otherwise it is empty.
-    null_fails: bool = True
+    #: Whether the first words of a text without brackets can refuse too, and not only
+    #: the end of its response.
+    refuses_in_words: bool = False
     #: Whether thinking is removed.
     splits_thinking: bool = True
     #: Characters read; None for no limit.
@@ -262,23 +226,25 @@ def triage(response: Response, rules: TriageRules) -> str | MissingAnswer:
         >>> triage(Response(record="a", text=" "), TriageRules()).kind
         <NoAnswer.EMPTY: 'empty'>
     """
-    text = response.text
-    if response.error or (text is None and rules.null_fails):
-        why = shortened(response.error or "no text", _SHOWN)
-        return MissingAnswer(NoAnswer.FAILED, why)
-    text = text or ""
-    if _ended_as_refusal(rules.refusals, response):
+    if response.error:
+        return MissingAnswer(NoAnswer.FAILED, response.error[:_SHOWN])
+    text = response.text or ""
+    has_brackets = "{" in text or "[" in text
+    if response.finish in _REFUSED and not has_brackets:
         return MissingAnswer(NoAnswer.REFUSED, f"ended as {response.finish}")
     if rules.longest is not None and len(text) > rules.longest:
-        reason = f"{counted(len(text), 'character')}, {rules.longest:,} are read"
+        reason = f"{len(text):,} characters, {rules.longest:,} are read"
         return MissingAnswer(NoAnswer.TOO_LARGE, reason)
     parts = split_thinking(text) if rules.splits_thinking else AnswerParts(answer=text)
-    answer = parts.answer
-    if rules.policy is not None:
-        answer = rules.policy(answer)
+    answer = parts.answer if rules.policy is None else rules.policy(parts.answer)
     if not answer.strip():
-        return _without_text(response, parts)
-    if rules.refusals is Refusals.BY_WORDS and "{" not in answer and "[" not in answer:
+        thinking = parts.unclosed or parts.thinking or response.reasoning
+        kind = NoAnswer.EMPTY
+        reason = "thinking that never came to an answer" if thinking else "no text"
+        if response.finish == "length":
+            kind, reason = NoAnswer.TRUNCATED, f"{reason}; the budget was used up"
+        return MissingAnswer(kind, reason, unclosed=parts.unclosed)
+    if rules.refuses_in_words and not has_brackets:
         refusal = _REFUSAL.match(answer[:_SHOWN])
         if refusal is not None:
             reason = f"begins {refusal[0].strip()!r}"
@@ -286,16 +252,137 @@ def triage(response: Response, rules: TriageRules) -> str | MissingAnswer:
     return answer
 
 
-def _ended_as_refusal(refusals: Refusals, response: Response) -> bool:
-    if response.finish not in _REFUSED:
+#: A code block: three backticks or more, closed by as many.
+CODE_BLOCK: Final = re.compile(r"(`{3,9}+)(.*?)\1", re.DOTALL)
+_LANGUAGE: Final = re.compile(r"\A[ \t]*([\w+#.-]*)[ \t]*\r?\n")
+
+
+class CodeBlock(NamedTuple):
+    """A closed code block."""
+
+    #: In lower case; empty if none is named.
+    language: str
+    content: str
+
+
+def code_blocks(text: str) -> list[CodeBlock]:
+    r"""Return the closed code blocks of a text.
+
+    Example:
+        >>> code_blocks("Here:\n```json\n[1]\n```")
+        [CodeBlock(language='json', content='[1]')]
+    """
+    blocks = []
+    for match in CODE_BLOCK.finditer(text):
+        language = _LANGUAGE.match(match[2])
+        content = match[2][language.end() :] if language else match[2]
+        name = language[1].lower() if language else ""
+        blocks.append(CodeBlock(name, content.strip()))
+    return blocks
+
+
+#: Maximum characters of an answer.
+MOST_CHARACTERS: Final = 32 * 2**20
+#: Levels of objects and arrays that validators can process.
+MOST_LEVELS: Final = 250
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class JsonProblem(StrEnum):
+    """A fault of a text that is not acceptable JSON."""
+
+    SYNTAX = "syntax"
+    """It is not JSON (RFC 8259)."""
+    NOT_A_NUMBER = "not_a_number"
+    """It holds NaN or an infinity, or a number that no double can hold."""
+    TOO_DEEP = "too_deep"
+    """It nests deeper than validators can follow."""
+    TOO_LARGE = "too_large"
+    """It is too long."""
+    LONE_SURROGATE = "lone_surrogate"
+    """A string holds half of a surrogate pair."""
+
+
+class JsonAnswer(NamedTuple):
+    """The result of reading one text."""
+
+    value: Json = None
+    problem: JsonProblem | None = None
+    #: The fault, with its line and column.
+    detail: str = ""
+    #: Names repeated in one object; the last value counts, as in parsers.
+    duplicates: tuple[str, ...] = ()
+
+
+class _Refused(ValueError):  # noqa: N818 (named by its meaning)
+    """A number that Python's parser would accept."""
+
+
+def read_json_answer(text: str) -> JsonAnswer:
+    """Return the value of an answer, or its fault; it never raises.
+
+    Example:
+        >>> read_json_answer('{"a": 1, "a": 2}')
+        JsonAnswer(value={'a': 2}, problem=None, detail='', ...)
+        >>> read_json_answer('{"a": NaN}').problem
+        <JsonProblem.NOT_A_NUMBER: 'not_a_number'>
+    """
+    if len(text) > MOST_CHARACTERS:
+        detail = f"{len(text):,} characters, over {MOST_CHARACTERS:,}"
+        return JsonAnswer(problem=JsonProblem.TOO_LARGE, detail=detail)
+    duplicates: list[str] = []
+
+    def build(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            duplicates.extend(name for name in members if counts[name] > 1)
+        return members
+
+    try:
+        value: Json = json.loads(
+            text,
+            object_pairs_hook=build,
+            parse_float=_read_float,
+            parse_constant=_refuse_constant,
+        )
+    except json.JSONDecodeError as error:
+        detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
+        return JsonAnswer(problem=JsonProblem.SYNTAX, detail=detail)
+    except _Refused as error:
+        return JsonAnswer(problem=JsonProblem.NOT_A_NUMBER, detail=str(error))
+    except RecursionError:
+        return _too_deep()
+    except ValueError:
+        detail = "an integer of more than 4,300 digits"
+        return JsonAnswer(problem=JsonProblem.NOT_A_NUMBER, detail=detail)
+    brackets = text.count("{") + text.count("[")
+    if brackets > MOST_LEVELS and depth(value) > MOST_LEVELS:
+        return _too_deep()
+    if _has_lone_surrogate(text, value):
+        detail = "half of a surrogate pair in a string"
+        return JsonAnswer(problem=JsonProblem.LONE_SURROGATE, detail=detail)
+    return JsonAnswer(value=value, duplicates=tuple(dict.fromkeys(duplicates)))
+
+
+def _too_deep() -> JsonAnswer:
+    detail = f"nested over {MOST_LEVELS} levels"
+    return JsonAnswer(problem=JsonProblem.TOO_DEEP, detail=detail)
+
+
+def _read_float(spelling: str) -> float:
+    value = float(spelling)
+    if value in {float("inf"), float("-inf")}:
+        raise _Refused(f"the number {spelling[:40]} is too large for a double")
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _Refused(f"{name} is not JSON")
+
+
+def _has_lone_surrogate(text: str, value: Json) -> bool:
+    if _ESCAPED_SURROGATE.search(text) is None and text.isascii():
         return False
-    return refusals is not Refusals.WITHOUT_TEXT or not (response.text or "").strip()
-
-
-def _without_text(response: Response, parts: AnswerParts) -> MissingAnswer:
-    thinking = parts.unclosed or parts.thinking or response.reasoning
-    kind = NoAnswer.THINKING if thinking else NoAnswer.EMPTY
-    reason = "thinking that never came to an answer" if thinking else "no text"
-    if response.finish == "length":
-        kind, reason = NoAnswer.TRUNCATED, f"{reason}; the budget was used up"
-    return MissingAnswer(kind, reason, unclosed=parts.unclosed)
+    return bool(_SURROGATE.search(json.dumps(value, ensure_ascii=False)))

@@ -7,24 +7,35 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from curation.json.text import text_of_schema
+from curation.core.documents import Rejected
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.interpretations import read_schema
+from curation.json.pointer import pointer
+from curation.json.text import parse, text_of_schema
+from curation.schema.dialects import BY_NAME
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.schema.subschemas import subschemas
-from curation.system.errors import BadUsage
-from evaluation.answers.extraction import POLICIES, split_thinking
-from evaluation.answers.json_answers import JsonProblem, read_json_answer, usable_schema
-from evaluation.answers.schema_faults import SchemaFault, answer_faults
+from curation.system.errors import BadData, BadUsage
+from curation.validation.metaschemas import whole_places
+from evaluation.answers.extraction import (
+    POLICIES,
+    JsonProblem,
+    read_json_answer,
+    split_thinking,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    import jsonschema_rs
 
     from curation.core.json_types import GivenSchema, Json
-    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.json.pointer import Tokens
 
 #: The policy of rewards.
 _TRAINED: Final = "outer_fence"
-#: Schemas whose assertions are counted once.
-_KEPT: Final = 256
+#: Compiled schemas kept, and schemas whose assertions are counted once.
+_MOST_SCHEMAS: Final = 1_024
 _ASSERTIONS: Final = names_of_kind(KeywordKind.ASSERTION) | {"additionalProperties"}
 
 
@@ -84,7 +95,12 @@ def judge(
         >>> judge("<think>?</think>{}", schema, policy="outer_fence").score
         0.5
     """
-    _refuse_no_text(text)
+    given: object = text
+    if not isinstance(given, str):
+        message = f"{type(given).__name__} is no text to judge"
+        raise BadUsage(
+            message, then="give the JSON text: bytes.decode(), json.dumps(value)"
+        )
     compiled = usable_schema(schema)
     answer = read_json_answer(_answer_in(text, policy) if policy else text)
     if answer.problem is not None:
@@ -95,7 +111,7 @@ def judge(
     validator = compiled.validator if formats else compiled.validator_without_formats
     if validator.is_valid(answer.value):
         return TextJudgement(valid=True, score=1.0, duplicates=answer.duplicates)
-    faults = answer_faults(validator, compiled.value, answer.value)
+    faults = answer_faults(validator, answer.value)
     failed = len({fault.schema_path for fault in faults})
     return TextJudgement(
         valid=False,
@@ -104,14 +120,6 @@ def judge(
         reasons=tuple(fault.reason for fault in faults),
         duplicates=answer.duplicates,
     )
-
-
-def _refuse_no_text(text: object) -> None:
-    if not isinstance(text, str):
-        message = f"{type(text).__name__} is no text to judge"
-        raise BadUsage(
-            message, then="give the JSON text: bytes.decode(), json.dumps(value)"
-        )
 
 
 def reward(text: str, schema: GivenSchema) -> float:
@@ -189,7 +197,154 @@ def _answer_in(text: str, policy: str) -> str:
     return POLICIES[policy](split_thinking(text).answer)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MOST_SCHEMAS)
 def _assertions(compiled: CompiledSchema) -> int:
     inner = subschemas(compiled.value, compiled.dialect)
     return sum(len(_ASSERTIONS & schema.keys()) for schema in inner)
+
+
+@lru_cache(maxsize=_MOST_SCHEMAS)
+def compiled_schema(text: str | None, dialect: str) -> CompiledSchema | str:
+    """Return a schema with its validators, or why it cannot be used.
+
+    Args:
+        text: The schema as JSON text; None if a record has none.
+        dialect: Name of its dialect; empty to decide it as the benchmark does.
+
+    Example:
+        >>> compiled_schema('{"type": "null"}', "2020-12").is_valid(None)
+        True
+    """
+    if text is None:
+        return "the record has no schema"
+    schema = (
+        parse(text.encode("utf-8", "surrogatepass")) if dialect else read_schema(text)
+    )
+    if isinstance(schema, Rejected):
+        return f"{schema.reason}: {schema.detail}"[:_SHOWN]
+    compiled = (
+        schema
+        if isinstance(schema, CompiledSchema)
+        else CompiledSchema.from_json(schema, dialect)
+    )
+    try:
+        compiled.validator, compiled.validator_without_formats  # noqa: B018 - compiled here
+        compiled.references  # noqa: B018 - its references are found here
+    except ValueError as error:
+        return str(error).partition("\n")[0][:_SHOWN]
+    return compiled
+
+
+def usable_schema(schema: GivenSchema) -> CompiledSchema:
+    """Return a schema with its validators.
+
+    Raises:
+        BadData: not a valid schema, or a reference in it is unresolvable.
+    """
+    compiled = compiled_schema(text_of_schema(schema), "")
+    if isinstance(compiled, str):
+        raise BadData(f"this schema cannot be used: {compiled}")
+    return compiled
+
+
+#: Keywords that refuse undeclared members.
+_ON_UNDECLARED: Final = frozenset(
+    {"additionalProperties", "unevaluatedProperties", "propertyNames"}
+)
+#: Keywords of all drafts; other tokens of a path are names and indexes.
+_KEYWORDS: Final = frozenset().union(
+    *(dialect.effective for dialect in BY_NAME.values())
+)
+#: Characters of a message.
+_SHOWN: Final = 200
+#: Maximum number of faults examined in one answer.
+_EXAMINED: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaFault:
+    """One assertion that an answer fails."""
+
+    message: str
+    keyword: str
+    #: JSON pointers into the answer and into the schema.
+    instance_path: str
+    schema_path: str
+    #: Whether it refuses an undeclared member.
+    undeclared: bool
+
+    def as_json(self) -> dict[str, Json]:
+        """Return it as in results."""
+        return {
+            "message": self.message,
+            "keyword": self.keyword,
+            "instance_path": self.instance_path,
+            "schema_path": self.schema_path,
+        }
+
+    @property
+    def reason(self) -> str:
+        """One line for people, and for a model that repairs its answer."""
+        location = self.instance_path or "(root)"
+        return f"{location}: {self.message} [{self.keyword}]"
+
+
+def answer_faults(
+    validator: jsonschema_rs.Validator, value: Json
+) -> tuple[SchemaFault, ...]:
+    """Return the faults of an answer, branches of `anyOf` and `oneOf` included.
+
+    Only one branch counts: the one that only rejects undeclared members, otherwise the
+    one whose failures reach deepest into the value, otherwise the one with the fewest.
+
+    Args:
+        validator: The schema's validator.
+        value: An answer that it refuses.
+    """
+    faults: list[SchemaFault] = []
+    places = whole_places(validator, value)
+    for error in validator.iter_errors(value):
+        faults += _faults_of(error, places)
+        if len(faults) >= _EXAMINED:
+            break
+    return tuple(faults)
+
+
+def _faults_of(
+    error: jsonschema_rs.ValidationError,
+    places: Callable[[Tokens], set[Tokens]],
+) -> Iterator[SchemaFault]:
+    contexts = [list(branch) for branch in getattr(error.kind, "context", None) or ()]
+    branches = [
+        [fault for inner in context for fault in _faults_of(inner, places)]
+        for context in contexts
+    ]
+    # A branch without a fault: the value is valid under too many of `oneOf`.
+    if branches and all(branches):
+        yield from min(branches, key=_distance)
+        return
+    path = [str(token) for token in error.schema_path]
+    keyword = _keyword(error, path)
+    yield SchemaFault(
+        message=error.message[:_SHOWN],
+        keyword=keyword,
+        instance_path=pointer(min(places(tuple(map(str, error.instance_path))))),
+        schema_path=pointer(tuple(path)),
+        undeclared=keyword in _ON_UNDECLARED,
+    )
+
+
+def _keyword(error: jsonschema_rs.ValidationError, path: Sequence[str]) -> str:
+    """Return the keyword that fails; that with a `false` schema for it."""
+    kind = type(error.kind).__name__
+    if kind.endswith("PropertyNames"):
+        return "propertyNames"
+    if not kind.endswith("FalseSchema"):
+        return path[-1]
+    return next((token for token in reversed(path) if token in _KEYWORDS), "")
+
+
+def _distance(branch: Sequence[SchemaFault]) -> tuple[bool, int, int]:
+    wrong = [fault for fault in branch if not fault.undeclared]
+    deepest = max((fault.instance_path.count("/") for fault in wrong), default=0)
+    return bool(wrong), -deepest, len(branch)

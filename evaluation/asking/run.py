@@ -174,12 +174,13 @@ def score_file(
     Raises:
         BadUsage: the request names no suite.
         NoInput: no such file, or no records.
-        BadData: nothing in the file is a response.
+        BadData: nothing in the file is a response, or none is for one of the records.
         Fault: the folder cannot be written.
     """
     from evaluation.asking.response_files import (  # noqa: PLC0415 - where models answer
         RESPONSES,
         encode_responses,
+        names_of_records,
         read_responses,
     )
 
@@ -192,6 +193,11 @@ def score_file(
         path / RESPONSES if is_folder else path, choice.suite.published_response
     )
     records = _records_beside(request, choice, path)
+    known = names_of_records(records.records)
+    if not any(response.record in known for response in file.responses):
+        message = f"none of its responses is for a record of {records.name}"
+        then = "name the suite and the --data that they answer"
+        raise BadData(f"{message}: {file.responses[0].record}", str(path), then)
     head = dict(open_run(path).raw_header) if is_folder else None
     folder = path
     same = head is not None and choice.header().items() <= head.get(SUITE, {}).items()

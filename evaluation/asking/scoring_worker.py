@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from curation.workers.protocol import serve
-from evaluation.answers.json_answers import envelope_of
+from evaluation.answers.json_search import envelope_of
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import ENGINE_ERROR, Judge
 from evaluation.suites.registry import suite_named

@@ -12,7 +12,7 @@ import typer
 
 from curation.commands.options import path_option, with_option_groups
 from curation.json.pointer import pointer
-from curation.system.errors import BadData, BadUsage
+from curation.system.errors import BadUsage
 from curation.system.terminal import say
 from evaluation.reporting.printing import (
     ReportFormat,
@@ -77,7 +77,7 @@ def score(  # noqa: PLR0913 (options of one command)
         raise BadUsage(f"there is no preset {preset!r}", then="--preset sob")
     problems: list[str] = []
     result = score_documents(
-        _schema(schema),
+        _content(schema),
         _documents(gold, problems),
         _documents(answers, problems),
         preset=preset,
@@ -90,16 +90,6 @@ def score(  # noqa: PLR0913 (options of one command)
     if page is not None:
         atomic_write_bytes(page, _page(result, problems).encode())
         say(f"Both sides in {page}")
-
-
-def _schema(path: Path) -> Json:
-    try:
-        schema: Json = json.loads(_content(path))
-    except (ValueError, RecursionError) as error:
-        raise BadData(f"no JSON: {error}", str(path)) from error
-    if not isinstance(schema, dict):
-        raise BadData("no JSON Schema: the file holds no object", str(path))
-    return schema
 
 
 def _content(path: Path) -> str:

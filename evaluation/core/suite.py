@@ -109,6 +109,14 @@ class ScoredRun:
     #: The responses of each model and condition, in the header's order.
     by_label: Mapping[str, Sequence[ScoredResponse]]
 
+    @property
+    def counted(self) -> Mapping[str, Sequence[ScoredResponse]]:
+        """The responses that count in rates."""
+        return {
+            label: [response for response in side if response.verdict.counted]
+            for label, side in self.by_label.items()
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewording(Generic[S]):

@@ -163,13 +163,6 @@ class Generation:
         return len(self.tokens) if self.pieces is None else self.counted
 
     @property
-    def ttft_without_compile_ns(self) -> int | None:
-        """Time to first token less the loop's wait for the grammar."""
-        if self.ttft_ns is None:
-            return None
-        return self.ttft_ns - (self.compile_wait_ns or 0)
-
-    @property
     def tpot_ns(self) -> float | None:
         """Mean time of each token after the first, as in section 4 of the paper.
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from curation.core.documents import Rejected
-from curation.json.text import parse, plain
 from curation.json.values import identity
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import (
@@ -18,9 +16,15 @@ from curation.system.user_files import (
     reading_parquet,
     refuse_large,
 )
-from evaluation.answers.extraction import POLICIES, MissingAnswer, TriageRules, triage
-from evaluation.answers.json_answers import read_json_answer
+from evaluation.answers.extraction import (
+    MissingAnswer,
+    TriageRules,
+    outer_fence,
+    read_json_answer,
+    triage,
+)
 from evaluation.core.records import Record, RecordRequest, RecordSet, Response, Verdict
+from evaluation.reporting.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -111,14 +115,11 @@ def json_rows(content: bytes, name: str) -> Iterator[tuple[str, dict[str, Json]]
 
 
 def _json_value(text: bytes, where: str) -> Json:
-    value = parse(text)
-    if not isinstance(value, Rejected):
-        return plain(value)
     try:
-        read: Json = json.loads(text)
+        value: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadData(f"no JSON: {error}", where) from error
-    return read
+    return value
 
 
 def schema_records(
@@ -168,13 +169,11 @@ def _witnesses(record: Record) -> list[Json]:
 
 
 #: The classes of `value_scorer`.
-VALUE_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "no_answer": "the text is missing",
-        "not_json": "the text is not JSON",
-        "wrong_value": "JSON, but not the right value",
-    }
-)
+VALUE_CLASSES: Final[Mapping[str, str]] = {
+    "no_answer": "the text is missing",
+    "not_json": "the text is not JSON",
+    "wrong_value": "JSON, but not the right value",
+}
 
 
 def value_scorer(right: Callable[[Record], Json]) -> Scorer:
@@ -185,7 +184,7 @@ def value_scorer(right: Callable[[Record], Json]) -> Scorer:
     Args:
         right: Returns a record's right value.
     """
-    rules = TriageRules(policy=POLICIES["outer_fence"])
+    rules = TriageRules(policy=outer_fence)
 
     def failed(kind: str, reason: str) -> Verdict:
         return Verdict(passed=False, failure_class=kind, reasons=(reason,))
@@ -208,3 +207,20 @@ def value_scorer(right: Callable[[Record], Json]) -> Scorer:
         return judge
 
     return prepare
+
+
+def count_table(
+    title: str, name: str, column: str, counts: Mapping[str, Counter[str]], note: str
+) -> Table:
+    """Return how often each word of several counts occurs, the most frequent first."""
+    total = sum(counts.values(), Counter[str]())
+    words = sorted(total, key=lambda word: (-total[word], word))
+    return Table(
+        title=title,
+        columns=(column, *counts),
+        rows=tuple(
+            (word, *(counted[word] for counted in counts.values())) for word in words
+        ),
+        note=note,
+        name=name,
+    )

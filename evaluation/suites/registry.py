@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from curation.system.errors import BadConfiguration, NoInput
@@ -36,7 +35,7 @@ def suites() -> Mapping[str, Suite[Any]]:
     Raises:
         BadConfiguration: two places define one name, or an entry point is not a suite.
     """
-    return MappingProxyType(dict(sorted(_REGISTRY.by_name().items())))
+    return dict(sorted(_REGISTRY.by_name().items()))
 
 
 def suite_named(name: str) -> Suite[Any]:

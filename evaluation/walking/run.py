@@ -374,7 +374,7 @@ MEASURING: Final = (
 #: Code that writes texts, and code that judges them.
 WRITING: Final = (
     *MEASURING,
-    "evaluation/answers/extraction.py",
+    "evaluation/answers",
     "evaluation/generation",
     "evaluation/models",
     "evaluation/prompts",

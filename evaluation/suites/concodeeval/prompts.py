@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections import Counter
 from functools import cache
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.system.errors import BadData
 from evaluation.core.records import Message, Prompt, Record
-from evaluation.suites.concodeeval.representations import REPRESENTATIONS, write_sample
+from evaluation.suites.concodeeval.representations import (
+    REPRESENTATIONS,
+    TEXTS,
+    write_sample,
+)
 from evaluation.suites.concodeeval.settings import (
     ConcodeSettings,
     Output,
@@ -27,37 +29,9 @@ from evaluation.suites.concodeeval.settings import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: The examples of task 1: short schemas and arrays, where models err most. They are
-#: ours, and valid: several published ones are refused by their own schemas.
-_SHOTS: Final = (
-    (
-        '{"type": "array", "contains": {"type": "boolean"}, "minContains": 1}',
-        "[true, false, true]",
-    ),
-    ('{"type": "string", "format": "idn-email"}', '"olive.harbor@example.org"'),
-    (
-        (
-            '{"type": "array", "items": {"type": "number", "multipleOf": 5.82, '
-            '"exclusiveMinimum": 3.07}}'
-        ),
-        "[5.82, 11.64]",
-    ),
-)
-#: The examples of task 2: a schema, an accepted and a rejected sample.
-_SHOT_SCHEMA: Final[dict[str, Json]] = {
-    "type": "object",
-    "properties": {"lantern": {"type": "number", "maximum": 20.5}, "reef": {}},
-    "additionalProperties": True,
-    "required": ["lantern"],
-}
-_SHOT_SAMPLES: Final[tuple[tuple[Json, str], ...]] = (
-    ({"lantern": 12.25, "reef": None}, "yes"),
-    ({"lantern": 31.5, "reef": None}, "no"),
-)
 #: The seed of examples drawn by errors, which no records have, and draws for each.
 _SHOT_SEED: Final = -1
 _SHOT_DRAWS: Final = 20
-_FILE: Final = Path(__file__).with_name("prompt_texts.toml")
 #: The open fence at the end of a base form.
 _OPEN_FENCE: Final = "```\n"
 _ARTICLES: Final = {Output.JSON: "a JSON", Output.YAML: "a YAML", Output.XML: "an XML"}
@@ -134,7 +108,8 @@ def shots(reading: SuiteReading, errors: str = "") -> tuple[tuple[Json, Json], .
     """
     examples: list[tuple[Json, Json]] = []
     mined = _mined_shots(errors, reading) if errors else ()
-    for schema_text, sample_text in islice(chain(mined, _SHOTS), len(_SHOTS)):
+    fixed = [(shot["schema"], shot["sample"]) for shot in TEXTS["shots"]]
+    for schema_text, sample_text in islice(chain(mined, fixed), len(fixed)):
         schema = json.loads(schema_text)
         sample = json.loads(sample_text)
         compiled = CompiledSchema.from_json(schema, reading.dialect)
@@ -184,10 +159,14 @@ def _validation_prompt(fields: RecordFields, settings: ConcodeSettings) -> Promp
     sample: Json = json.loads(fields.sample)
     body = _question(schema, sample, fields)
     if settings.few_shot:
+        shots = {name: json.loads(text) for name, text in TEXTS["answered"].items()}
+        questions = {
+            label: _question(shots["schema"], shots[label], fields)
+            for label in ("yes", "no")
+        }
         examples = [
-            f"Question:\n{_question(_SHOT_SCHEMA, value, fields)}\n\n"
-            f"Answer:\n```\n{label}\n```"
-            for value, label in _SHOT_SAMPLES
+            f"Question:\n{question}\n\nAnswer:\n```\n{label}\n```"
+            for label, question in questions.items()
         ]
         body = "\n\n".join([*examples, f"Question:\n{body}"])
     elif settings.form == "base":
@@ -208,11 +187,6 @@ def _question(schema: Json, sample: Json, fields: RecordFields) -> str:
     )
 
 
-@cache
-def _texts() -> dict[str, dict[str, str]]:
-    return tomllib.loads(_FILE.read_text("utf-8"))
-
-
 def _sentence(section: str, name: str, fields: RecordFields) -> str:
     """Return one sentence about the formats of a record.
 
@@ -223,7 +197,7 @@ def _sentence(section: str, name: str, fields: RecordFields) -> str:
         name: The sentence in it.
         fields: The record.
     """
-    text = _texts()[section][name].replace("{output}", _ARTICLES[fields.output])
+    text = str(TEXTS[section][name]).replace("{output}", _ARTICLES[fields.output])
     text = text.replace("{format}", fields.output.upper())
     return text.replace("{input}", REPRESENTATIONS[fields.representation].title)
 

@@ -33,7 +33,6 @@ from evaluation.suites.concodeeval.settings import (
     Output,
     RecordFields,
     TaskName,
-    TextLength,
     named_choices,
 )
 
@@ -113,7 +112,7 @@ def _records_of_schema(
         return
     schema = plain(schema)
     validates = TaskName.VALIDATION in settings.chosen_tasks
-    instances = labelled.of(record) if validates else ()
+    instances = [*labelled.of(record)] if validates else []
     for name in representations:
         try:
             text = REPRESENTATIONS[name].write(schema)
@@ -126,7 +125,7 @@ def _records_of_schema(
             family=record.group,
             schema_id=record.id,
             schema=record.constraint,
-            length=TextLength.of(text),
+            length=len(text.split()),
         )
         for output in settings.chosen_outputs:
             of_output = msgspec.structs.replace(fields, output=output)
@@ -162,43 +161,32 @@ class LabelledSamples:
         self._seed = seed
         self._yes = self._count = 0
 
-    def of(self, record: Record) -> tuple[Instance, ...]:
-        """Return the samples of one schema, in their order.
+    def of(self, record: Record) -> Iterator[Instance]:
+        """Yield the samples of one schema, in their order.
 
         A schema with too few distinct instances has fewer; the next schemas make up
         for the share, not for the number.
         """
         compiled = read_schema(record.constraint, record.dialect)
         if isinstance(compiled, Rejected):
-            return ()
+            return
         # A text as seed is hashed the same on every machine.
         rng = random.Random(f"{self._seed}/{record.id}")  # noqa: S311 - no secret
-        pool = list(record.instances)
-        rng.shuffle(pool)
-        samples: list[Instance] = []
-        by_label = {
-            label: [instance for instance in pool if instance.valid is label]
-            for label in (True, False)
-        }
-        while len(samples) < self._per_schema:
-            following = self._next(compiled, by_label)
-            if following is None:
-                break
-            samples.append(following)
-        return tuple(samples)
-
-    def _next(
-        self, compiled: CompiledSchema, by_label: dict[bool, list[Instance]]
-    ) -> Instance | None:
-        """Return a sample of the label that is due; None after the last."""
-        due = self._yes < self._share * (self._count + 1) - 0.5
-        while by_label[due]:
-            instance = by_label[due].pop()
-            if is_certain(compiled, instance):
-                self._count += 1
-                self._yes += due
-                return instance
-        return None
+        pool = rng.sample(record.instances, len(record.instances))
+        for _ in range(self._per_schema):
+            due = self._yes < self._share * (self._count + 1) - 0.5
+            certain = (
+                instance
+                for instance in pool
+                if instance.valid is due and is_certain(compiled, instance)
+            )
+            sample = next(certain, None)
+            if sample is None:
+                return
+            pool.remove(sample)
+            self._count += 1
+            self._yes += due
+            yield sample
 
 
 def is_certain(compiled: CompiledSchema, instance: Instance) -> bool:

@@ -7,11 +7,13 @@ tables of cells have their denominators and intervals.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from evaluation.reporting.tables import Cell, Rate, Table
+from evaluation.suites.common import count_table
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.scorer import PARTS
 from evaluation.suites.concodeeval.settings import (
@@ -19,7 +21,6 @@ from evaluation.suites.concodeeval.settings import (
     Output,
     SuiteReading,
     TaskName,
-    TextLength,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ _XML_PAPER: Final = (
     "which accept any object. The paper's highest RTV for XML is 74.5 %, of 74.8 % of "
     "its schemas with another root; its recurrent Gen Acc is 8.6 %."
 )
-_MEASURES: Final = ("words", "characters", "lines")
 
 
 def tables(run: ScoredRun) -> Iterator[Table]:
@@ -125,33 +125,19 @@ def _by_schema(
         note: The explanation of the figures.
         figures: For each column of a format its name, the answers, and the figure.
     """
-    labels = list(dict.fromkeys(label for _, side, _ in figures for label in side))
-    cells = [
-        ({label: by_cell(answers) for label, answers in side.items()}, figure)
-        for _, side, figure in figures
-    ]
-    used = {key for side, _ in cells for by_key in side.values() for key in by_key}
-    outputs = [output for output in Output if any(key[1] == output for key in used)]
-    rows: list[tuple[Cell, ...]] = []
-    for representation in REPRESENTATIONS:
-        if not any(key[0] == representation for key in used):
-            continue
-        for label in labels:
-            row: list[Cell] = [representation, label]
-            for output in outputs:
-                for side, figure in cells:
-                    verdicts_here = side.get(label, {}).get(
-                        (representation, output), ()
-                    )
-                    row.append(figure(verdicts_here) if verdicts_here else None)
-            rows.append(tuple(row))
-    columns = [
-        f"{output.upper()} {column}" for output in outputs for column, _, _ in figures
-    ]
+    rows: dict[tuple[str, str], dict[str, Cell]] = {}
+    for column, side, figure in figures:
+        for label, answers in side.items():
+            for (representation, output), part in by_cell(answers).items():
+                row = rows.setdefault((representation, label), {})
+                row[f"{output.upper()} {column}"] = figure(part)
+    names = [f"{it.upper()} {column}" for it in Output for column, *_ in figures]
+    columns = [name for name in names if any(name in row for row in rows.values())]
+    ordered = sorted(rows, key=lambda key: [*REPRESENTATIONS].index(key[0]))
     return Table(
         title=title,
         columns=("schema", "model", *columns),
-        rows=tuple(rows),
+        rows=tuple((*key, *map(rows[key].get, columns)) for key in ordered),
         note=note,
         name=name,
     )
@@ -164,37 +150,24 @@ def _share(answers: Sequence[Answer], *scores: str) -> float:
 
 
 def _length_table(*sides: AnswersByLabel) -> Table:
-    lengths = _lengths(
-        answer for side in sides for answers in side.values() for answer in answers
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for representation in REPRESENTATIONS:
-        measures = list(lengths.get(representation, {}).values())
-        if not measures:
-            continue
-        row: list[Cell] = [representation, len(measures)]
-        for measure in _MEASURES:
-            values = [getattr(length, measure) for length in measures]
-            row += [max(values), round(sum(values) / len(values), 1)]
-        rows.append(tuple(row))
-    columns = [f"{kind} {measure}" for measure in _MEASURES for kind in ("max", "mean")]
-    return Table(
-        title="Table 3: lengths of schemas",
-        columns=("schema", "schemas", *columns),
-        rows=tuple(rows),
-        note="words: parted by white space. The paper names no unit.",
-        name="table-3",
-    )
-
-
-def _lengths(answers: Iterable[Answer]) -> Mapping[str, Mapping[str, TextLength]]:
-    """Return the lengths of schemas by representation and schema, each once."""
-    lengths: dict[str, dict[str, TextLength]] = {}
-    for answer in answers:
-        if answer.details.length.characters:
-            of_representation = lengths.setdefault(answer.details.representation, {})
-            of_representation[answer.details.schema] = answer.details.length
-    return lengths
+    lengths: dict[str, dict[str, int]] = {name: {} for name in REPRESENTATIONS}
+    for side in sides:
+        for answer in chain.from_iterable(side.values()):
+            facts = answer.details
+            if facts.length:
+                lengths[facts.representation][facts.schema] = facts.length
+    rows: list[dict[str, Cell]] = [
+        {
+            "schema": representation,
+            "schemas": len(words),
+            "max words": max(words.values()),
+            "mean words": round(sum(words.values()) / len(words), 1),
+        }
+        for representation, words in lengths.items()
+        if words
+    ]
+    note = "words: separated by white space. The paper names no unit."
+    return Table.of_records("Table 3: lengths of schemas", rows, note, "table-3")
 
 
 class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
@@ -205,7 +178,7 @@ class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
     output: str
     family: str
     schema: str
-    length: TextLength
+    length: int
     #: Task 2: the right answer, the keyword that refuses the sample, and the reply.
     label: str = ""
     keyword: str = ""
@@ -233,8 +206,8 @@ def answers_of(run: ScoredRun, task: TaskName) -> AnswersByLabel:
     of the record, whose cell its id names.
     """
     by_label: AnswersByLabel = {}
-    for label, responses in run.by_label.items():
-        answers = [_answer(scored) for scored in responses if scored.verdict.counted]
+    for label, responses in run.counted.items():
+        answers = [*map(_answer, responses)]
         of_task = [answer for answer in answers if answer.details.task is task]
         if of_task:
             by_label[label] = of_task
@@ -253,7 +226,7 @@ def _answer(scored: ScoredResponse) -> Answer:
             "output": output,
             "family": scored.group,
             "schema": name,
-            "length": {"characters": 0, "lines": 0, "words": 0},
+            "length": 0,
         }
     return Answer(msgspec.convert(facts, AnswerDetails), scored.verdict)
 
@@ -311,16 +284,12 @@ def violation_table(generation: AnswersByLabel) -> Table:
         counts[label] = Counter()
         for answer in answers:
             counts[label].update(answer.details.keywords)
-    total = sum(counts.values(), Counter[str]())
-    return Table(
-        title="Table 4: violated keywords of task 1",
-        columns=("keyword", *counts),
-        rows=tuple(
-            (keyword, *(counted[keyword] for counted in counts.values()))
-            for keyword, _ in total.most_common()
-        ),
-        note="Every violation of every answer counts; one answer may have several.",
-        name="table-4",
+    return count_table(
+        "Table 4: violated keywords of task 1",
+        "table-4",
+        "keyword",
+        counts,
+        "Every violation of every answer counts; one answer may have several.",
     )
 
 

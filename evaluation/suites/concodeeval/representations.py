@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 import re
-from types import MappingProxyType
+import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
+from xml.dom.minidom import Document, Element
 
 import yaml
 
@@ -34,51 +35,21 @@ _NUMBER_IN_1_2: Final = re.compile(
     r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+"
 )
 _INDENT: Final = "  "
-_DECLARATION: Final = '<?xml version="1.0" ?>'
 _ROOT: Final = "all"
 #: Names that every XML parser accepts, without colons.
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 #: Characters that XML 1.0 lacks (section 2.2), and the carriage return, which parsers
 #: turn into a line feed.
 _NOT_IN_XML: Final = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: The noun of each type of a scalar.
-_NOUNS: Final = {
-    "number": "A number",
-    "string": "A string",
-    "boolean": "A boolean",
-    "null": "A null",
-}
-#: The English of each keyword of a scalar; two sentences of the published templates,
-#: about `maximum` and `exclusiveMaximum`, named lower bounds and are corrected.
-_PHRASES: Final = {
-    "multipleOf": "a multiple of {}",
-    "minimum": "greater than or equal to {}",
-    "exclusiveMinimum": "strictly greater than {}",
-    "maximum": "less than or equal to {}",
-    "exclusiveMaximum": "strictly less than {}",
-    "format": "of the format {}",
-    "minLength": "at least {} characters long",
-    "maxLength": "at most {} characters long",
-}
-#: The English of the number of elements that satisfy `contains`.
-_COUNTS: Final = {
-    "minContains": "Minimum number of such elements: {}",
-    "maxContains": "Maximum number of such elements: {}",
-}
-_FORMAT_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
-_ARRAYS: Final = {
-    "items": "The schema defines an array. Every element must be as follows:",
-    "contains": "The schema defines an array. Its elements may be anything, but some "
-    "of them must be as follows:",
-}
-_OBJECT: Final = (
-    "The schema defines the structure of an object.",
-    "",
-    "Top-level properties",
-    "",
-    '* `type`: The value is an object (`"object"`).',
-    "* `properties`: The properties that are described below.",
+#: What an attribute does not keep, or an escape would be taken for.
+_KEPT_IN_JSON: Final = re.compile(r"[\t\n\\]")
+#: The sentences of prompts, and of schemas in English.
+TEXTS: Final = tomllib.loads(
+    Path(__file__).with_name("prompt_texts.toml").read_text("utf-8")
 )
+_ENGLISH: Final = TEXTS["english"]
+_PHRASES: Final = _ENGLISH["phrases"]
+_FORMAT_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 
 
 def write_sample(value: Json, output: Output) -> str:
@@ -145,8 +116,12 @@ def write_xml(value: Json, *, typed_root: bool = True) -> str:
           <type type="str">null</type>
         </all>
     """
-    head = f' type="{_type_of(value)}"' if typed_root else ""
-    return "\n".join([_DECLARATION, *_element(_ROOT, head, value, "")])
+    document = Document()
+    root = document.appendChild(document.createElement(_ROOT))
+    if typed_root:
+        root.setAttribute("type", _type_of(value))
+    _fill(root, value, is_escaped=_needs_escapes(value))
+    return document.toprettyxml(_INDENT).rstrip("\n")
 
 
 def write_xml_schema(schema: Json) -> str:
@@ -158,73 +133,41 @@ def write_xml_schema(schema: Json) -> str:
     return write_xml(schema, typed_root=not is_plain)
 
 
-def _element(tag: str, head: str, value: Json, indent: str) -> Iterator[str]:
-    """Yield the lines of an element.
-
-    Args:
-        tag: Its name.
-        head: Its attributes, each after a space.
-        value: Its content.
-        indent: The beginning of its lines.
-    """
-    if isinstance(value, dict | list):
-        if not value:
-            yield f"{indent}<{tag}{head}/>"
-            return
-        yield f"{indent}<{tag}{head}>"
-        inner = indent + _INDENT
-        if isinstance(value, dict):
-            for name, member in value.items():
-                yield from _member(name, member, inner)
-        else:
-            for item in value:
-                yield from _member(ITEM, item, inner)
-        yield f"{indent}</{tag}>"
-        return
-    text = escape(_xml_text(value))
-    if _needs_escapes(value):
-        head, text = f'{head} {ESCAPED}="true"', escape(_escaped(str(value)))
-    yield f"{indent}<{tag}{head}>{text}</{tag}>" if text else f"{indent}<{tag}{head}/>"
-
-
-def _member(name: str, value: Json, indent: str) -> Iterator[str]:
-    typed = f' type="{_type_of(value)}"'
-    if _NAME.fullmatch(name):
-        yield from _element(name, typed, value, indent)
-    elif _needs_escapes(name) or "\\" in name or _needs_escapes(value):
-        yield from _escaped_member(name, value, indent)
+def _fill(element: Element, value: Json, *, is_escaped: bool) -> None:
+    """Write a value into its element."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            _add_child(element, name, member)
+    elif isinstance(value, list):
+        for item in value:
+            _add_child(element, ITEM, item)
     else:
-        yield from _element(KEY, f" name={_attribute(name)}{typed}", value, indent)
+        text = value if isinstance(value, str) else json.dumps(value, allow_nan=False)
+        text = _escaped(text) if is_escaped else text
+        if value not in (None, ""):
+            element.appendChild(Document().createTextNode(text))
+    if is_escaped:
+        element.setAttribute(ESCAPED, "true")
 
 
-def _escaped_member(name: str, value: Json, indent: str) -> Iterator[str]:
-    head = (
-        f' name={_attribute(_escaped(name))} type="{_type_of(value)}" {ESCAPED}="true"'
-    )
-    if isinstance(value, str):
-        yield f"{indent}<{KEY}{head}>{escape(_escaped(value))}</{KEY}>"
-    else:
-        yield from _element(KEY, head, value, indent)
+def _add_child(parent: Element, name: str, value: Json) -> None:
+    is_plain = bool(_NAME.fullmatch(name))
+    is_escaped = _needs_escapes(value)
+    element = parent.appendChild(Document().createElement(name if is_plain else KEY))
+    if not is_plain:
+        is_escaped |= _needs_escapes(name) or bool(_KEPT_IN_JSON.search(name))
+        element.setAttribute("name", _escaped(name) if is_escaped else name)
+    element.setAttribute("type", _type_of(value))
+    _fill(element, value, is_escaped=is_escaped)
 
 
 def _needs_escapes(value: Json) -> bool:
     return isinstance(value, str) and _NOT_IN_XML.search(value) is not None
 
 
-def _attribute(text: str) -> str:
-    """Return a text as an attribute's value, its white space kept."""
-    return quoteattr(text, {"\n": "&#10;", "\t": "&#9;"})
-
-
 def _escaped(text: str) -> str:
     """Return a text as in a JSON string of ASCII characters."""
     return json.dumps(text)[1:-1]
-
-
-def _xml_text(value: Json) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, allow_nan=False)
 
 
 def _type_of(value: Json) -> str:
@@ -261,17 +204,17 @@ def _schema(schema: Json) -> Iterator[str]:
 
 
 def _array(schema: Schema) -> Iterator[str]:
-    holders = [name for name in _ARRAYS if name in schema]
+    holders = [name for name in _ENGLISH["arrays"] if name in schema]
     if len(holders) != 1:
         raise InexpressibleError("an array with items and contains, or with neither")
-    _check_keywords(schema, ("type", *holders, *_COUNTS))
-    yield _ARRAYS[holders[0]]
+    _check_keywords(schema, ("type", *holders, *_ENGLISH["counts"]))
+    yield _ENGLISH["arrays"][holders[0]]
     inner = schema[holders[0]]
     if isinstance(inner, dict) and inner.get("type") == "object":
         yield from _object(inner)
     else:
         yield _scalar(inner)
-    for keyword, phrase in _COUNTS.items():
+    for keyword, phrase in _ENGLISH["counts"].items():
         if keyword in schema:
             yield phrase.format(json.dumps(schema[keyword]))
 
@@ -282,7 +225,7 @@ def _object(schema: Schema) -> Iterator[str]:
     is_open = schema.get("additionalProperties")
     if not isinstance(properties, dict) or not isinstance(is_open, bool):
         raise InexpressibleError("an object without properties, or open by a schema")
-    yield from _OBJECT
+    yield _ENGLISH["object"]["head"]
     yield f"* `additionalProperties`: Whether other properties are allowed: {is_open}"
     required = schema.get("required")
     if isinstance(required, list) and required:
@@ -304,14 +247,14 @@ def _scalar(schema: Json) -> str:
     if not schema:
         return "Any value"
     kind = schema.get("type")
-    if not isinstance(kind, str) or kind not in _NOUNS:
+    if not isinstance(kind, str) or kind not in _ENGLISH["nouns"]:
         raise InexpressibleError(f"the type {json.dumps(kind)}")
     phrases = [
         _phrase(keyword, value)
         for keyword, value in schema.items()
         if keyword != "type"
     ]
-    noun = _NOUNS[kind]
+    noun = _ENGLISH["nouns"][kind]
     return f"{noun} that must be {', '.join(phrases)}" if phrases else noun
 
 
@@ -322,7 +265,7 @@ def _phrase(keyword: str, value: Json) -> str:
         text = json.dumps(value)
     else:
         raise InexpressibleError(f"the value of {keyword}")
-    return _PHRASES[keyword].format(text)
+    return str(_PHRASES[keyword]).format(text)
 
 
 def _check_keywords(schema: Schema, keywords: Sequence[str]) -> None:
@@ -352,12 +295,10 @@ class Representation(NamedTuple):
 
 
 #: Every representation by the name in settings and tables, in the paper's order.
-REPRESENTATIONS: Final[Mapping[str, Representation]] = MappingProxyType(
-    {
-        "json": Representation("JSON", write_json),
-        "xml": Representation("XML", write_xml_schema),
-        "yaml": Representation("YAML", write_yaml),
-        "python": Representation("Python", write_python),
-        "nl": Representation("natural language", write_english),
-    }
-)
+REPRESENTATIONS: Final[Mapping[str, Representation]] = {
+    "json": Representation("JSON", write_json),
+    "xml": Representation("XML", write_xml_schema),
+    "yaml": Representation("YAML", write_yaml),
+    "python": Representation("Python", write_python),
+    "nl": Representation("natural language", write_english),
+}

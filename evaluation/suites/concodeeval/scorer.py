@@ -28,19 +28,16 @@ from curation.json.yaml_reader import (
 )
 from curation.system.words import shortened
 from evaluation.answers.extraction import (
+    JsonProblem,
     MissingAnswer,
     NoAnswer,
-    Refusals,
     TriageRules,
+    code_blocks,
+    read_json_answer,
     triage,
 )
-from evaluation.answers.json_answers import (
-    JsonProblem,
-    code_blocks,
-    compiled_schema,
-    read_json_answer,
-)
-from evaluation.core.records import Record, Response, Verdict, is_free
+from evaluation.answers.judge import compiled_schema
+from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
     MAX_DEPTH,
@@ -48,7 +45,6 @@ from evaluation.suites.concodeeval.settings import (
     ConcodeSettings,
     NotRead,
     Output,
-    Read,
     RecordFields,
     SuiteReading,
     TaskName,
@@ -129,9 +125,7 @@ _MARKS: Final = re.compile(r"```(.*?)```", re.DOTALL)
 #: A first line with the name of a language alone.
 _LANGUAGE: Final = re.compile(r"\A[ \t]*\.?[A-Za-z][\w+#-]*[ \t]*\r?\n")
 #: Triage of free answers, and of those under an engine, which hold no thinking.
-FREE_RULES: Final = TriageRules(
-    refusals=Refusals.WITHOUT_TEXT, null_fails=False, longest=MAX_CHARACTERS
-)
+FREE_RULES: Final = TriageRules(longest=MAX_CHARACTERS)
 ENGINE_RULES: Final = replace(FREE_RULES, splits_thinking=False)
 #: Faults of a value; the others are classes of the same name.
 _NO_VALUE: Final = (JsonProblem.NOT_A_NUMBER, JsonProblem.LONE_SURROGATE)
@@ -156,7 +150,6 @@ def concode_scorer(settings: ConcodeSettings) -> Scorer:
 
     def prepare(record: Record) -> Judge:
         fields = fields_of(record)
-        length: Json = msgspec.to_builtins(fields.length)
         labels: dict[str, Json] = {
             "task": fields.task.value,
             "representation": fields.representation,
@@ -164,7 +157,7 @@ def concode_scorer(settings: ConcodeSettings) -> Scorer:
             "family": fields.family,
             "schema": fields.schema_id,
             "cluster": fields.schema_id,
-            "length": length,
+            "length": fields.length,
         }
         compiled = None
         if fields.task is TaskName.VALIDATION:
@@ -190,7 +183,8 @@ def _verdict(
     response: Response,
 ) -> Verdict:
     # Under an engine the text is the sample alone, without a fence.
-    fenced = is_free(response.condition) or fields.output is not Output.JSON
+    is_free = response.condition.startswith(FREE)
+    fenced = is_free or fields.output is not Output.JSON
     rules = FREE_RULES if fenced or compiled is None else ENGINE_RULES
     if settings.reading is SuiteReading.PAPER:
         rules = ENGINE_RULES
@@ -217,7 +211,7 @@ def _verdict(
     read = read_output(text, fields.output, compiled.value, settings.reading)
     if isinstance(read, NotRead):
         return _unreadable(read)
-    return _validated(compiled, settings.reading, read.value)
+    return _validated(compiled, settings.reading, read)
 
 
 def _validated(compiled: CompiledSchema, reading: SuiteReading, value: Json) -> Verdict:
@@ -476,7 +470,7 @@ def not_read(answer: MissingAnswer) -> NotRead:
 
 def read_output(
     text: str, output: Output, schema: Json, reading: SuiteReading
-) -> Read | NotRead:
+) -> Json | NotRead:
     """Return the value of a text; the schema is for XML without types."""
     if output is Output.JSON:
         return read_json(text, reading)
@@ -487,7 +481,7 @@ def read_output(
 
 def read_json(
     text: str, reading: SuiteReading = SuiteReading.RECOMMENDED
-) -> Read | NotRead:
+) -> Json | NotRead:
     """Return the value of a JSON text (RFC 8259).
 
     In the paper's reading, as in Python's `json`, the last of two equal names counts.
@@ -500,19 +494,20 @@ def read_json(
     if answer.duplicates and reading is not SuiteReading.PAPER:
         detail = f"the member {answer.duplicates[0][:80]!r} stands twice"
         return NotRead(AnswerClass.DUPLICATE_NAME, detail)
-    return Read(answer.value)
+    return answer.value
 
 
 def read_yaml_text(
     text: str, reading: SuiteReading = SuiteReading.RECOMMENDED
-) -> Read | NotRead:
+) -> Json | NotRead:
     """Return the value of a YAML text; aliases are not followed."""
     options = _YAML_1_1 if reading is SuiteReading.PAPER else _YAML_1_2
     try:
-        return Read(read_yaml(text, options).value)
+        value: Json = read_yaml(text, options).value
     except YamlError as error:
         why = _YAML_FAULTS.get(error.fault, AnswerClass.SYNTAX)
         return NotRead(why, error.detail[:200])
+    return value
 
 
 def _json_name(_text: str, value: UntypedJson) -> str:

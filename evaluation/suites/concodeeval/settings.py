@@ -8,7 +8,6 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from curation.core.documents import Explained
-from curation.core.json_types import Json
 from curation.system.errors import BadUsage
 from evaluation.core.records import Record
 
@@ -88,12 +87,6 @@ class AnswerClass(Explained):
     WRONG_ANSWER = ("wrong_answer", "yes for a rejected sample, or the reverse")
 
 
-class Read(NamedTuple):
-    """The value of a text."""
-
-    value: Json
-
-
 class NotRead(NamedTuple):
     """The reason why a text has no value."""
 
@@ -160,20 +153,6 @@ def named_choices(setting: str, text: str, choices: list[str]) -> list[str]:
     return names
 
 
-class TextLength(msgspec.Struct, frozen=True):
-    """The length of a text, in three measures; the paper does not name its own."""
-
-    characters: int
-    lines: int
-    #: Separated by white space.
-    words: int
-
-    @classmethod
-    def of(cls, text: str) -> TextLength:
-        """Measure a text."""
-        return cls(len(text), text.count("\n") + 1, len(text.split()))
-
-
 class RecordFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The fields of one record."""
 
@@ -187,8 +166,9 @@ class RecordFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     schema_id: str
     #: The schema as JSON text.
     schema: str
-    #: Length of the schema in its representation.
-    length: TextLength
+    #: Words of the schema in its representation, separated by white space; the paper
+    #: does not name its unit.
+    length: int
     #: Task 2: the sample as JSON text.
     sample: str = ""
     #: Task 2: `yes` if the schema accepts it, otherwise `no`.

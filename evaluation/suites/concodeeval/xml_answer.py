@@ -23,7 +23,6 @@ from evaluation.suites.concodeeval.settings import (
     MAX_DEPTH,
     AnswerClass,
     NotRead,
-    Read,
     SuiteReading,
 )
 
@@ -39,7 +38,7 @@ _BOOLEANS: Final = {"true": True, "false": False, "True": True, "False": False}
 _SCALARS: Final = ("null", "boolean", "number", "integer")
 
 
-def read_xml(text: str, schema: Json, reading: SuiteReading) -> Read | NotRead:
+def read_xml(text: str, schema: Json, reading: SuiteReading) -> Json | NotRead:
     """Return the value of an XML text.
 
     Args:
@@ -49,25 +48,21 @@ def read_xml(text: str, schema: Json, reading: SuiteReading) -> Read | NotRead:
 
     Example:
         >>> read_xml("<all><a type='int'>1</a></all>", {}, SuiteReading.RECOMMENDED)
-        Read(value={'a': 1})
+        {'a': 1}
         >>> read_xml("<all><a type='int'>1</a></all>", {}, SuiteReading.PAPER)
-        Read(value={'all': {'a': {'@type': 'int', '#text': '1'}}})
+        {'all': {'a': {'@type': 'int', '#text': '1'}}}
     """
     root = read_elements(text)
     if isinstance(root, NotRead):
         return root
     if reading is SuiteReading.PAPER:
-        return Read({root.tag: _as_xmltodict(root)})
+        return {root.tag: _as_xmltodict(root)}
     try:
-        return Read(_value(root, schema))
-    except _DuplicateError as error:
-        return NotRead(AnswerClass.DUPLICATE_NAME, str(error))
+        return _value(root, schema)
+    except _RefusalError as error:
+        return NotRead(error.why, str(error))
     except ValueError as error:
         return NotRead(AnswerClass.NOT_JSON, str(error))
-
-
-class _DuplicateError(Exception):
-    """A repeated member."""
 
 
 def _value(element: ElementTree.Element, schema: Json) -> Json:
@@ -135,7 +130,8 @@ def _members(children: Iterable[ElementTree.Element], schema: Json) -> Json:
         if len(elements) == 1:
             members[name] = _value(elements[0], inner)
         elif any("type" in element.attrib for element in elements):
-            raise _DuplicateError(f"the member {name[:80]!r} stands twice")
+            detail = f"the member {name[:80]!r} stands twice"
+            raise _RefusalError(AnswerClass.DUPLICATE_NAME, detail)
         else:
             items = _item_schema(inner)
             members[name] = [_value(element, items) for element in elements]

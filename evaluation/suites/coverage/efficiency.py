@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.run_header import LimitsHeader
     from evaluation.core.task import RunRows
+    from evaluation.generation.text_generation import DecodingStep
 
     #: Returns a figure of one text, or a lower bound; None if nothing is known.
     Figure: TypeAlias = Callable[[Generation], Quantile | None]
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 _NOTE: Final = (
     "Medians with quartiles, over the texts for schemas on which every engine here "
     "wrote or ran out of time. GCT: the compile call. TTFT: from the request to the "
-    "first token, the compile included; 'without compile' less what was waited for it. "
+    "first token, the compile included. "
     "TPOT: mean time of each later token, (TGT - TTFT) / (n - 1). TGT: the whole. "
     "What a deadline or the budget cut off is at least that, and prints so."
 )
@@ -51,6 +52,8 @@ _STEP_NOTE: Final = (
     "sampling: choosing the token. loop: booking it. tokens per pass: 1 unless forced "
     "tokens are fed together."
 )
+#: What a forward pass takes time for: fields of `DecodingStep`.
+_PARTS: Final = ("forward", "mask", "wait", "transfer", "apply", "sampling", "loop")
 
 
 def tables(run: RunRows) -> Iterator[Table]:
@@ -71,7 +74,6 @@ def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
             texts = list(texts_of_config(side, config))
             generations = [text.generation for text in texts]
             no_engine = MissingFigure("no engine") if is_unconstrained(engine) else None
-            without_compile = figures.first_token_without_compile
             rows.append(
                 {
                     "config": config,
@@ -80,7 +82,6 @@ def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
                     "texts": len(generations),
                     "GCT": no_engine or spread(generations, figures.compile),
                     "TTFT": spread(generations, figures.first_token),
-                    "TTFT without compile": spread(generations, without_compile),
                     "TPOT": spread(generations, figures.per_token),
                     "TGT": spread(generations, figures.total),
                     "output": spread(generations, tokens, "tokens"),
@@ -101,29 +102,23 @@ def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
         # The first pass of a text is its prompt's.
         later = [step for text in side for step in text.generation.steps[1:]]
         if later:
-            parts: dict[str, Sequence[int | None]] = {
-                "forward": [step.forward_ns for step in later],
-                "mask": [step.mask_ns for step in later],
-                "wait": [step.wait_ns for step in later],
-                "transfer": [step.transfer_ns for step in later],
-                "apply": [step.apply_ns for step in later],
-                "sampling": [step.sampling_ns for step in later],
-                "loop": [step.loop_ns for step in later],
-            }
             rows.append(
                 {
                     "engine": engine,
                     "passes": len(later),
                     **{
-                        name: Quartiles.of(
-                            Quantiles.of([ns for ns in part if ns is not None])
-                        )
-                        for name, part in parts.items()
+                        part: Quartiles.of(Quantiles.of(_known(later, f"{part}_ns")))
+                        for part in _PARTS
                     },
                     "tokens per pass": _tokens_per_pass(side),
                 }
             )
     return Table.of_records("Passes and masks", rows, _STEP_NOTE, "passes")
+
+
+def _known(steps: Sequence[DecodingStep], name: str) -> list[int]:
+    figures = (getattr(step, name) for step in steps)
+    return [figure for figure in figures if figure is not None]
 
 
 def _tokens_per_pass(side: Sequence[GeneratedText]) -> float | None:
@@ -156,17 +151,6 @@ class TextFigures:
             return Quantile(text.ttft_ns)
         return self._deadline(text)
 
-    def first_token_without_compile(self, text: Generation) -> Quantile | None:
-        """Return the same without the wait for the compile; unknown for a server."""
-        if text.pieces is not None:
-            return None
-        ns = text.ttft_without_compile_ns
-        if ns is not None:
-            return Quantile(ns)
-        if _compile_cut_off(text):
-            return None
-        return self._deadline(text, after_compile=True)
-
     def per_token(self, text: Generation) -> Quantile | None:
         """Return the mean time of each later token; a lower bound after a time-out."""
         ns = text.tpot_ns
@@ -181,16 +165,14 @@ class TextFigures:
             return None
         return Quantile(text.total_ns, at_least=_is_cut_off(text))
 
-    def _deadline(
-        self, text: Generation, *, after_compile: bool = False
-    ) -> Quantile | None:
+    def _deadline(self, text: Generation) -> Quantile | None:
         """Return the deadline that a text has passed; None if it has passed none."""
         if text.result is not Result.TIMEOUT:
             return None
         if _compile_cut_off(text):
             bound = self.limits.compile_ns
         else:
-            waited = 0 if after_compile else text.compile_wait_ns or 0
+            waited = text.compile_wait_ns or 0
             bound = None if self.limits.run_ns is None else self.limits.run_ns + waited
         ns = max(bound or 0, text.total_ns or 0)
         return Quantile(ns, at_least=True) if ns else None

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from evaluation.reporting.tables import BRACKETS, Cell, MissingFigure, Rate, Table
 from evaluation.results.suite_tables import NOT_TOLD, total_cost
+from evaluation.suites.common import count_table
 from evaluation.suites.coverage.efficiency import spread, tokens
-from evaluation.suites.coverage.judgement import TextClass, TextVerdict
+from evaluation.suites.coverage.scorer import TextClass, TextVerdict
 from evaluation.suites.coverage.texts import (
     GeneratedText,
     configs_of_texts,
@@ -43,8 +44,8 @@ _KINDS = ("empirical", "compliance")
 #: By which rules a text is held against its schema, as columns name them.
 _READINGS: Mapping[str, Callable[[GeneratedText], bool]] = {
     "": lambda text: text.compliant,
-    ", Listing 10": lambda text: text.compliant_by_listing_10,
-    ", as published": lambda text: text.compliant_as_published,
+    ", Listing 10": lambda text: text.accepted_by("paper"),
+    ", as published": lambda text: text.accepted_by("published"),
 }
 
 
@@ -99,16 +100,12 @@ def keywords(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
         )
         for engine, side in sides.items()
     }
-    total = sum(counts.values(), Counter[str]())
-    names = sorted(total, key=lambda name: (-total[name], name))
-    return Table(
-        title="Violated keywords",
-        columns=("keyword", *sides),
-        rows=tuple(
-            (name, *(counts[engine][name] for engine in sides)) for name in names
-        ),
-        note="Texts that are JSON and that their schema refuses; mixed: for several.",
-        name="violated-keywords",
+    return count_table(
+        "Violated keywords",
+        "violated-keywords",
+        "keyword",
+        counts,
+        "Texts that are JSON and that their schema refuses; mixed: for several.",
     )
 
 

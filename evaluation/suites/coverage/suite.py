@@ -7,7 +7,7 @@ efficiency (`evaluation.suites.coverage.efficiency`).
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
@@ -15,7 +15,7 @@ from curation.system.registry import imported_late
 from evaluation.core.records import Prompt, Record, RecordRequest, RecordSet
 from evaluation.core.suite import Scorer, Suite
 from evaluation.suites.common import schema_records
-from evaluation.suites.coverage.judgement import TextClass
+from evaluation.suites.coverage.scorer import TextClass, coverage_scorer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +36,8 @@ class CoverageSettings(msgspec.Struct, frozen=True, kw_only=True):
     shots: int = 2
     #: The dialect for every schema; empty for its own.
     dialect: str = ""
+    #: Under `paper`, the paper's Listing 10 decides, of the whole text.
+    reading: Literal["recommended", "paper"] = "recommended"
 
 
 def records(request: RecordRequest, settings: CoverageSettings) -> RecordSet:
@@ -75,11 +77,8 @@ def _facts(settings: CoverageSettings) -> Mapping[str, Json]:
     }
 
 
-# Heavy modules are imported where they are needed: a scoring worker reads no data.
-def _scorer(_settings: CoverageSettings, *, published: bool = True) -> Scorer:
-    from evaluation.suites.coverage.scorer import coverage_scorer  # noqa: PLC0415 - heavy
-
-    return coverage_scorer(published=published)
+def _scorer(settings: CoverageSettings, *, published: bool = True) -> Scorer:
+    return coverage_scorer(published=published, as_paper=settings.reading == "paper")
 
 
 SUITE = Suite(
@@ -96,7 +95,12 @@ SUITE = Suite(
     scorer=_scorer,
     tables=imported_late("evaluation.suites.coverage.report", "tables"),
     # Its prompt, and every schema read as 2020-12.
-    paper={"prompt": "sections", "shots": 2, "dialect": "2020-12"},
+    paper={
+        "prompt": "sections",
+        "shots": 2,
+        "dialect": "2020-12",
+        "reading": "paper",
+    },
     keeps_writing=True,
     scoring_seconds=40.0,
     fallback=partial(_scorer, published=False),

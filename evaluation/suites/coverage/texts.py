@@ -16,7 +16,7 @@ from evaluation.generation.text_generation import (
     TextEnding,
 )
 from evaluation.setup.engine_files import UNCONSTRAINED
-from evaluation.suites.coverage.judgement import Judgement, TextClass, TextVerdict
+from evaluation.suites.coverage.scorer import Judgement, TextClass, TextVerdict
 
 if TYPE_CHECKING:
     from evaluation.core.records import Verdict
@@ -79,17 +79,9 @@ class GeneratedText:
         """Whether the text is valid under the record's own dialect."""
         return self.outcome is TextClass.COMPLIANT
 
-    @property
-    def compliant_by_listing_10(self) -> bool:
-        """Whether the paper's Listing 10 takes it for valid."""
-        judgement = self.judgement
-        return judgement is not None and judgement.paper is TextVerdict.VALID
-
-    @property
-    def compliant_as_published(self) -> bool:
-        """Whether the paper's published code takes it for valid."""
-        judgement = self.judgement
-        return judgement is not None and judgement.published is TextVerdict.VALID
+    def accepted_by(self, reading: str) -> bool:
+        """Whether it is valid by a reading: a field of `Judgement`."""
+        return getattr(self.judgement, reading, None) is TextVerdict.VALID
 
 
 def text_of(scored: ScoredResponse) -> GeneratedText:

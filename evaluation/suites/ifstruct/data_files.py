@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from random import Random
-from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from evaluation.suites.ifstruct.rows import Choice, Field
 
+_T = TypeVar("_T")
 _FOLDER: Final = Path(__file__).parent
 #: What the `entity_type` of a row of the test taxonomy begins with.
 TEST_PREFIX: Final = "test__"
@@ -58,8 +58,11 @@ def entity_kinds(split: str) -> tuple[EntityKind, ...]:
         split: `train` or `test`.
     """
     paths = sorted((_FOLDER / "entities" / split).glob("*.toml"))
-    files = (msgspec.toml.decode(path.read_bytes(), type=EntityFile) for path in paths)
-    return tuple(kind for file in files for kind in file.kinds())
+    return tuple(kind for path in paths for kind in _read(path, EntityFile).kinds())
+
+
+def _read(path: Path, kind: type[_T]) -> _T:
+    return msgspec.toml.decode(path.read_bytes(), type=kind)
 
 
 class Mix(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -84,8 +87,7 @@ class Mix(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 @cache
 def mixes() -> Mapping[str, Mix]:
     """Return the mixes by their names."""
-    content = (_FOLDER / "mixes.toml").read_bytes()
-    return MappingProxyType(msgspec.toml.decode(content, type=dict[str, Mix]))
+    return _read(_FOLDER / "mixes.toml", dict[str, Mix])
 
 
 class Voice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -135,12 +137,7 @@ class Voice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 def voices() -> Mapping[str, Voice]:
     """Return every voice by the name of its file."""
     paths = sorted((_FOLDER / "voices").glob("*.toml"))
-    return MappingProxyType(
-        {
-            path.stem: msgspec.toml.decode(path.read_bytes(), type=Voice)
-            for path in paths
-        }
-    )
+    return {path.stem: _read(path, Voice) for path in paths}
 
 
 class Escape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -155,5 +152,4 @@ class Escape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 @cache
 def escapes() -> Mapping[str, Escape]:
     """Return every kind by its name: `multiline`, `quotes`, `code`, ..."""
-    content = (_FOLDER / "escapes.toml").read_bytes()
-    return MappingProxyType(msgspec.toml.decode(content, type=dict[str, Escape]))
+    return _read(_FOLDER / "escapes.toml", dict[str, Escape])

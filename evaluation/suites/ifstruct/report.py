@@ -11,6 +11,7 @@ from msgspec.structs import replace as with_fields
 from evaluation.reporting.tables import BRACKETS, Cell, Table
 from evaluation.results.suite_pairs import pair_sides, paired_rates, pairs_with_free
 from evaluation.results.suite_tables import pass_rates, passed, share_of
+from evaluation.suites.common import count_table
 from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
 
-#: Error classes that the published summary shows.
-_TOP: Final = 10
 _CONDITION_NOTE: Final = (
     "Responses to the same rows, all in JSON: an engine cannot hold YAML to a schema. "
     "passes: wrapper, number of items and fields are right, whatever is around; "
@@ -38,14 +37,10 @@ Responses: TypeAlias = "Mapping[str, Sequence[ScoredResponse]]"
 
 def tables(run: ScoredRun) -> Iterator[Table]:
     """Yield the suite's own tables."""
-    responses = {
-        label: [response for response in side if response.verdict.counted]
-        for label, side in run.by_label.items()
-    }
     yield pass_rates(run)
     yield _free_or_constrained(run)
-    yield _by_choice(responses)
-    yield _published_classes(responses)
+    yield _by_choice(run.counted)
+    yield _published_classes(run.counted)
 
 
 def _free_or_constrained(run: ScoredRun) -> Table:
@@ -76,17 +71,13 @@ def _published_classes(responses: Responses) -> Table:
         for response in side:
             errors = response.verdict.details.get("published_errors")
             counts[label].update(map(str, errors if isinstance(errors, list) else ()))
-    total = sum(counts.values(), Counter[str]())
-    return Table(
-        title="Most frequent errors, as the published summary books them",
-        columns=("error", *counts),
-        rows=tuple(
-            (name, *(counted[name] for counted in counts.values()))
-            for name, _ in total.most_common(_TOP)
-        ),
-        note="Errors, not responses: one response may have several, and a wrong number "
+    return count_table(
+        "Errors, as the published summary books them",
+        "published-errors",
+        "error",
+        counts,
+        "Errors, not responses: one response may have several, and a wrong number "
         "of items counts twice if the schema has it too.",
-        name="published-errors",
     )
 
 

@@ -15,25 +15,31 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
+from evaluation.core.records import Message, Prompt, Record
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
     Fence,
     FenceWish,
     Field,
     FieldType,
-    IfstructRecord,
     Presentation,
     RowSpec,
     all_fields,
     number_text,
+    read_record,
 )
 
+if TYPE_CHECKING:
+    from evaluation.suites.ifstruct.settings import IfstructSettings
+
+#: Tokens of a reworded request.
+_BUDGET: Final = 4096
 #: The `voice` of a row whose text a model wrote.
 BY_MODEL: Final = "model"
 _TASK: Final = """\
@@ -93,18 +99,22 @@ _NAME: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 _LONGEST_STRETCH: Final = 900
 
 
-def rewording_request(row: IfstructRecord) -> str:
+def prompt(record: Record, _settings: IfstructSettings) -> Prompt:
     """Return the request that a model reword a row's text."""
+    row = read_record(record.fields)
     manner = _MANNERS[sum(row.id.encode()) % len(_MANNERS)]
-    return _TASK.format(manner=manner, text=row.prompt)
+    request = _TASK.format(manner=manner, text=row.prompt)
+    return Prompt(messages=(Message(role="user", content=request),), budget=_BUDGET)
 
 
-def reworded(row: IfstructRecord, text: str) -> IfstructRecord:
+def accept(record: Record, text: str) -> Record:
     """Return a row with a model's text; the row itself if the text lost anything."""
+    row = read_record(record.fields)
     if not text or row.spec is None or lost_requirements(row.spec, text):
-        return row
-    spec = msgspec.structs.replace(row.spec, voice=BY_MODEL, retractions=())
-    return msgspec.structs.replace(row, prompt=text, voice=BY_MODEL, spec=spec)
+        return record
+    spec = replace(row.spec, voice=BY_MODEL, retractions=())
+    reworded = replace(row, prompt=text, voice=BY_MODEL, spec=spec)
+    return replace(record, fields=msgspec.to_builtins(reworded))
 
 
 def lost_requirements(spec: RowSpec, text: str) -> tuple[str, ...]:
@@ -117,21 +127,11 @@ def lost_requirements(spec: RowSpec, text: str) -> tuple[str, ...]:
     return (*_lost_choices(spec, text), *_lost_facts(spec, text))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastWords:
-    """The final statements of a text; None without a statement."""
+def last_words(text: str, label: str, plural: str) -> dict[str, object]:
+    """Return the final statements of a text; None without a statement.
 
-    format: AnswerFormat | None
-    count: tuple[int, int] | None
-    #: The key of the wrapper; empty for a bare list.
-    wrapper: str | None
-    fence: Fence | None
-    #: Whether commentary is allowed.
-    commentary: bool | None
-
-
-def last_words(text: str, label: str, plural: str) -> LastWords:
-    """Return the final statements of a text: format, count, wrapper, fence, comments.
+    They are the `format`, the `count`, the key of the `wrapper` (empty for a bare
+    list), the `fence`, and whether `commentary` is allowed.
 
     Args:
         text: The request.
@@ -139,29 +139,31 @@ def last_words(text: str, label: str, plural: str) -> LastWords:
         plural: The noun of several.
     """
     formats = _FORMAT.findall(_SCHEMA_WORDS.sub("", text))
-    return LastWords(
-        format=AnswerFormat(formats[-1].lower()) if formats else None,
-        count=_count(text, label, plural),
-        wrapper=_wrapper(text),
-        fence=_fence(text),
-        commentary=_commentary(text),
-    )
+    return {
+        "format": AnswerFormat(formats[-1].lower()) if formats else None,
+        "count": _count(text, label, plural),
+        "wrapper": _wrapper(text),
+        "fence": _fence(text),
+        "commentary": _commentary(text),
+    }
 
 
 def _lost_choices(spec: RowSpec, text: str) -> list[str]:
     words = last_words(text, spec.label, spec.plural)
     fence = Fence.parse(spec.fence)
-    # The text is silent about a choice that the row leaves free.
-    silent_fence = fence.wish is FenceWish.FREE and words.fence is None
-    silent_comment = spec.commentary and words.commentary is None
-    checks = {
-        "format": words.format is spec.format,
-        "count": words.count == (spec.least, spec.most),
-        "wrapper": words.wrapper == (spec.wrapper or ""),
-        "fence": silent_fence or words.fence == fence,
-        "commentary": silent_comment or words.commentary == spec.commentary,
+    choices = {
+        "format": spec.format,
+        "count": (spec.least, spec.most),
+        "wrapper": spec.wrapper or "",
+        "fence": fence,
+        "commentary": spec.commentary,
     }
-    return [name for name, holds in checks.items() if not holds]
+    # The text may be silent about a choice that the row leaves free.
+    if fence.wish is FenceWish.FREE and words["fence"] is None:
+        del choices["fence"]
+    if spec.commentary and words["commentary"] is None:
+        del choices["commentary"]
+    return [name for name, choice in choices.items() if words[name] != choice]
 
 
 def _count(text: str, label: str, plural: str) -> tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,9 +10,7 @@ from typing import Final, Self
 
 import msgspec
 
-from curation.core.documents import Rejected
 from curation.core.json_types import Json, UntypedJson
-from curation.json.text import parse
 
 
 class FieldType(StrEnum):
@@ -392,9 +391,10 @@ def read_record(row: Mapping[str, Json]) -> IfstructRecord:
 
 
 def _parsed(name: str, text: str) -> Json:
-    value = parse(text.encode("utf-8", "surrogatepass"))
-    if isinstance(value, Rejected):
-        raise ValueError(f"`{name}` is no JSON text: {value.detail}")  # noqa: TRY004 (the data are wrong, no type is)
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"`{name}` is no JSON text: {error}") from error
     return value
 
 

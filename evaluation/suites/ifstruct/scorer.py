@@ -29,12 +29,11 @@ from curation.system.words import shortened
 from evaluation.answers.extraction import (
     MissingAnswer,
     NoAnswer,
-    Refusals,
     TriageRules,
     triage,
 )
-from evaluation.answers.json_answers import json_spans
-from evaluation.core.records import Record, Response, Verdict, is_free
+from evaluation.answers.json_search import json_spans
+from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
     Fence,
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
 
 #: A response of more characters is not read; 16,000 tokens are a twentieth of it.
 LONGEST: Final = 1_000_000
-_RULES: Final = TriageRules(refusals=Refusals.WITHOUT_TEXT, longest=LONGEST)
+_RULES: Final = TriageRules(longest=LONGEST)
 _MISSING: Final = {
     NoAnswer.FAILED: Failure.NO_ANSWER,
     NoAnswer.REFUSED: Failure.REFUSED,
@@ -122,7 +121,7 @@ def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
         }
 
         def judge(response: Response) -> Verdict:
-            if record.schema is None and not is_free(response.condition):
+            if record.schema is None and not response.condition.startswith(FREE):
                 return _NOT_RUN
             return _judge(response, requirements, decides, facts)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Flag, auto
-from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -89,24 +88,22 @@ _READABLE: Final = (
 _UNREADABLE: Final = "no valid JSON or YAML"
 #: The error classes of the published summary. Failures without one count under their
 #: own class; the published summary shows 80 characters of its message for them.
-PUBLISHED_CLASSES: Final[Mapping[Failure, str]] = MappingProxyType(
-    {
-        Failure.MISSING_FIELD: "required field missing",
-        Failure.MISSING_FENCE: "missing code block",
-        Failure.NOT_WRAPPED: "expected a wrapper",
-        Failure.WRAPPED: "expected a bare list",
-        Failure.WRONG_WRAPPER_KEY: "wrong wrapper key",
-        Failure.NOT_A_LIST: "type mismatch",
-        Failure.WRONG_TYPE: "type mismatch",
-        Failure.COERCED_SCALAR: "type mismatch",
-        Failure.ITEM_COUNT: "wrong number of items",
-        Failure.TOO_FEW_ITEMS: "wrong number of items",
-        Failure.TOO_MANY_ITEMS: "wrong number of items",
-        **dict.fromkeys(
-            (it for it in Failure if it not in {*STRUCTURE, *_READABLE}), _UNREADABLE
-        ),
-    }
-)
+PUBLISHED_CLASSES: Final[Mapping[Failure, str]] = {
+    Failure.MISSING_FIELD: "required field missing",
+    Failure.MISSING_FENCE: "missing code block",
+    Failure.NOT_WRAPPED: "expected a wrapper",
+    Failure.WRAPPED: "expected a bare list",
+    Failure.WRONG_WRAPPER_KEY: "wrong wrapper key",
+    Failure.NOT_A_LIST: "type mismatch",
+    Failure.WRONG_TYPE: "type mismatch",
+    Failure.COERCED_SCALAR: "type mismatch",
+    Failure.ITEM_COUNT: "wrong number of items",
+    Failure.TOO_FEW_ITEMS: "wrong number of items",
+    Failure.TOO_MANY_ITEMS: "wrong number of items",
+    **dict.fromkeys(
+        (it for it in Failure if it not in {*STRUCTURE, *_READABLE}), _UNREADABLE
+    ),
+}
 
 
 #: Tokens of an answer; the published run allows 16,000.
@@ -128,5 +125,4 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def decides(self) -> RuleReading:
         """The reading by which a response passes or fails."""
-        published = self.reading == "published"
-        return RuleReading.PUBLISHED if published else RuleReading.RECOMMENDED
+        return RuleReading[self.reading.upper()]

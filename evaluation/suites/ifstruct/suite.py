@@ -40,8 +40,6 @@ _THEN: Final = (
 )
 #: Rows of a run without a file and without a limit; the published file has 2,000.
 _ROWS: Final = 200
-#: Tokens of a reworded request.
-_REWORDING_BUDGET: Final = 4096
 
 
 def suite_record(row: IfstructRecord) -> Record:
@@ -117,20 +115,6 @@ def _prompt(record: Record, settings: IfstructSettings) -> Prompt:
     return Prompt(messages=(turn,), budget=settings.budget)
 
 
-def _rewording(record: Record, _settings: IfstructSettings) -> Prompt:
-    from evaluation.suites.ifstruct.rewriting import rewording_request  # noqa: PLC0415 - heavy
-
-    request = rewording_request(read_record(record.fields))
-    turn = Message(role="user", content=request)
-    return Prompt(messages=(turn,), budget=_REWORDING_BUDGET)
-
-
-def _reworded(record: Record, text: str) -> Record:
-    from evaluation.suites.ifstruct.rewriting import reworded  # noqa: PLC0415 - heavy
-
-    return suite_record(reworded(read_record(record.fields), text))
-
-
 SUITE: Final = Suite(
     name="ifstruct",
     summary="Does a model follow a request for JSON or YAML, to the letter?",
@@ -143,5 +127,8 @@ SUITE: Final = Suite(
     generate=_generate,
     published="LiquidAI/ifstruct-v1.0",
     paper={"reading": "published"},
-    rewording=Rewording(prompt=_rewording, accept=_reworded),
+    rewording=Rewording(
+        prompt=imported_late("evaluation.suites.ifstruct.rewriting", "prompt"),
+        accept=imported_late("evaluation.suites.ifstruct.rewriting", "accept"),
+    ),
 )

@@ -9,50 +9,46 @@ declared members is free-form: all its members count as declared.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from curation.instances.constraints.keyword_values import object_of
-from curation.json.pointer import Tokens, pointer
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.json.pointer import at, pointer, tokens_of
+from curation.schema.dialects import DIALECTS
+from curation.schema.keywords import KeywordKind, names_of_kind
+from curation.schema.subschemas import edited_objects
 from evaluation.answers.extraction import (
     POLICIES,
     MissingAnswer,
-    NoAnswer,
-    Refusals,
     TriageRules,
+    read_json_answer,
     triage,
 )
-from evaluation.answers.json_answers import compiled_schema, read_json_answer
-from evaluation.answers.schema_faults import answer_faults
+from evaluation.answers.judge import answer_faults, compiled_schema
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.passrate.settings import (
     PUBLISHED_CLEANING,
     FailureClass,
     PassrateSettings,
 )
-from evaluation.walking.why import is_match
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import jsonschema_rs
 
     from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.schema.subschemas import SchemaLocation
     from evaluation.core.suite import Judge, Scorer
 
 
-#: The class of a response without an answer.
-_CLASSES: Final = {
-    NoAnswer.FAILED: FailureClass.API_ERROR,
-    NoAnswer.REFUSED: FailureClass.REFUSAL,
-    NoAnswer.TRUNCATED: FailureClass.TRUNCATED,
-    NoAnswer.THINKING: FailureClass.EMPTY,
-    NoAnswer.EMPTY: FailureClass.EMPTY,
-}
-#: Keywords that declare every member that nothing else in their schema names.
-_OPENING: Final = ("additionalProperties", "unevaluatedProperties")
+#: Keywords that declare members by their names.
+_NAMING: Final = ("properties", "patternProperties")
+#: Keywords that make an object open, or refuse every member that is not declared.
+_COMPLETING: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
+#: The keyword that marks schemas with one of these.
+_MARK: Final = "csbdata-complete"
+_ANNOTATIONS: Final = names_of_kind(KeywordKind.ANNOTATION)
 #: Maximum number of faults recorded for one answer.
 _RECORDED: Final = 10
 
@@ -68,8 +64,7 @@ def passrate_scorer(settings: PassrateSettings) -> Scorer:
     """
     rules = TriageRules(
         policy=POLICIES[settings.cleaning],
-        refusals=Refusals.BY_WORDS,
-        null_fails=False,
+        refuses_in_words=True,
         splits_thinking=settings.cleaning != PUBLISHED_CLEANING,
     )
 
@@ -78,20 +73,23 @@ def passrate_scorer(settings: PassrateSettings) -> Scorer:
         if isinstance(compiled, str):
             unusable = _failed(FailureClass.SCHEMA_ERROR, compiled, counted=False)
             return lambda _response: unusable
-        return partial(_judge, compiled, settings, rules)
+        plain = compiled.validator_without_formats
+        validator = compiled.validator if settings.formats else plain
+        return partial(_judge, validator, marked_validator(compiled), settings, rules)
 
     return prepare
 
 
 def _judge(
-    compiled: CompiledSchema,
+    validator: jsonschema_rs.Validator,
+    marked: jsonschema_rs.Validator,
     settings: PassrateSettings,
     rules: TriageRules,
     response: Response,
 ) -> Verdict:
     text = triage(response, rules)
     if isinstance(text, MissingAnswer):
-        return _failed(_CLASSES[text.kind], text.reason)
+        return _failed(FailureClass(text.kind), text.reason)
     answer = read_json_answer(text)
     if answer.problem is not None:
         kind = FailureClass.SYNTAX_ERROR
@@ -99,7 +97,7 @@ def _judge(
             kind = FailureClass.TRUNCATED
         details: dict[str, Json] = {"problem": answer.problem.value}
         return _failed(kind, f"not JSON: {answer.detail}", details)
-    verdict = _validated(compiled, settings, answer.value)
+    verdict = _validated(validator, marked, settings, answer.value)
     if not answer.duplicates:
         return verdict
     names: list[Json] = [*answer.duplicates]
@@ -108,13 +106,13 @@ def _judge(
 
 
 def _validated(
-    compiled: CompiledSchema, settings: PassrateSettings, value: Json
+    validator: jsonschema_rs.Validator,
+    marked: jsonschema_rs.Validator,
+    settings: PassrateSettings,
+    value: Json,
 ) -> Verdict:
-    validator = compiled.validator_without_formats
-    if settings.formats:
-        validator = compiled.validator
     if validator.is_valid(value):
-        extra = undeclared_members(compiled, value)
+        extra = undeclared_members(marked, value)
         passed = not extra or settings.mode == "schema"
         fields: list[Json] = [*extra]
         reasons = (f"{name}: the schema declares no such field" for name in extra)
@@ -125,7 +123,7 @@ def _validated(
             scores={"strict": float(not extra), "schema": 1.0},
             details={"extra_fields": fields} if extra else {},
         )
-    faults = answer_faults(validator, compiled.value, value)
+    faults = answer_faults(validator, value)
     undeclared = [fault.undeclared for fault in faults]
     kind = FailureClass.SCHEMA_VIOLATION
     if all(undeclared):
@@ -162,102 +160,54 @@ def _failed(
     )
 
 
-def undeclared_members(compiled: CompiledSchema, value: Json) -> tuple[str, ...]:
-    """Return the JSON pointers of undeclared members, in order.
+def marked_validator(compiled: CompiledSchema) -> jsonschema_rs.Validator:
+    """Return a validator whose annotations show the declared members of an answer."""
+    value = compiled.value
+    # A reference may lead to a keyword of another dialect, such as `$defs`.
+    for dialect in DIALECTS:
+        value = edited_objects(value, dialect, _marked)
+    schema = CompiledSchema.from_json(value, compiled.dialect.name)
+    return schema.validator_without_formats
+
+
+def _marked(schema: dict[str, Json]) -> Json:
+    """Mark a schema that leaves no member undeclared; drop what declares nothing."""
+    kept: dict[str, Json] = {
+        name: value
+        for name, value in schema.items()
+        if name not in _ANNOTATIONS and (value or name not in _NAMING)
+    }
+    return {**kept, _MARK: True} if _COMPLETING & schema.keys() else kept
+
+
+def undeclared_members(marked: jsonschema_rs.Validator, value: Json) -> tuple[str, ...]:
+    """Return the JSON pointers of undeclared members, sorted.
 
     Args:
-        compiled: The schema, which accepts the value.
+        marked: The `marked_validator` of the schema, which accepts the value.
         value: The value.
 
     Example:
         >>> from curation.instances.constraints.compiled_schema import CompiledSchema
         >>> schema = {"properties": {"a": {"properties": {"b": True}}}}
-        >>> compiled = CompiledSchema.from_json(schema, "2020-12")
-        >>> undeclared_members(compiled, {"a": {"b": 1, "c": 2}, "d": 3})
+        >>> marked = marked_validator(CompiledSchema.from_json(schema, "2020-12"))
+        >>> undeclared_members(marked, {"a": {"b": 1, "c": 2}, "d": 3})
         ('/a/c', '/d')
     """
-    return tuple(pointer(tokens) for tokens in _walk(compiled, [compiled.root], value))
-
-
-def _walk(
-    compiled: CompiledSchema, locations: Sequence[SchemaLocation], value: Json
-) -> Iterator[Tokens]:
-    """Yield the tokens of undeclared members, in the order of the value."""
-    if not isinstance(value, dict | list):
-        return
-    applying = _applying(compiled, locations, value)
-    is_free = isinstance(value, list) or not any(
-        part.schema.get("properties") or part.schema.get("patternProperties")
-        for part in applying
-    )
-    for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
-        places = [
-            location for part in applying for location in _places(compiled, part, step)
+    declared: dict[str, set[str]] = defaultdict(set)
+    complete: set[str] = set()
+    found: Any  # of a library without a type for annotations
+    for found in marked.evaluate(value).annotations():
+        location, names = found["instanceLocation"], found["annotations"]
+        if isinstance(names, dict):
+            complete |= {location} if _MARK in names else set()
+        elif found["schemaLocation"].endswith(_NAMING):
+            declared[location].update(names)
+    undeclared = []
+    for location in declared.keys() - complete:
+        tokens = tokens_of(location)
+        members: Any = at(value, tokens)
+        undeclared += [
+            pointer((*tokens, name)) for name in members.keys() - declared[location]
         ]
-        if not places and not is_free:
-            yield (str(step),)
-        for tokens in _walk(compiled, places, inner) if places else ():
-            yield (str(step), *tokens)
-
-
-def _places(
-    compiled: CompiledSchema, part: SchemaLocation, step: str | int
-) -> list[SchemaLocation]:
-    """Return the schemas that one schema object applies to a member or an element."""
-    if isinstance(step, int):
-        return compiled.member_locations(part, step)
-    keywords = part.schema
-    places: list[Tokens] = [
-        ("patternProperties", pattern)
-        for pattern in object_of(keywords, "patternProperties")
-        if is_match(pattern, step)
-    ]
-    if step in object_of(keywords, "properties"):
-        places.append(("properties", step))
-    further: list[Tokens] = [
-        (name,) for name in _OPENING if keywords.get(name, False) is not False
-    ]
-    return [compiled.child(part, pointer) for pointer in places or further]
-
-
-def _applying(
-    compiled: CompiledSchema, locations: Sequence[SchemaLocation], value: Json
-) -> list[SchemaLocation]:
-    """Return all schema objects that apply to a value in place, each once.
-
-    References are followed; of `anyOf` and `oneOf` the branches that accept the value
-    apply, of `if` the part that its condition chooses.
-    """
-    applying: dict[SchemaLocation, bool] = {}
-    waiting = list(locations)
-    while waiting:
-        location = waiting.pop()
-        if location in applying or not isinstance(location.schema, dict):
-            continue
-        waiting += compiled.targets(location)
-        hidden = "$ref" in location.schema and compiled.dialect.ref_hides_siblings
-        applying[location] = not hidden
-        if not hidden:
-            waiting += _in_place(compiled, location, value)
-    return [location for location, applies in applying.items() if applies]
-
-
-def _in_place(
-    compiled: CompiledSchema, location: SchemaLocation, value: Json
-) -> Iterator[SchemaLocation]:
-    keywords = location.schema
-    yield from compiled.branches(location, "allOf")
-    branches = [
-        *compiled.branches(location, "anyOf"),
-        *compiled.branches(location, "oneOf"),
-    ]
-    if "if" in keywords:
-        branches.append(compiled.child(location, ("if",)))
-        branch = "then" if compiled.accepts(branches[-1], value) else "else"
-        if branch in keywords:
-            yield compiled.child(location, (branch,))
-    yield from (branch for branch in branches if compiled.accepts(branch, value))
-    if isinstance(value, dict):
-        for keyword in ("dependentSchemas", "dependencies"):
-            for name in object_of(keywords, keyword).keys() & value.keys():
-                yield compiled.child(location, (keyword, name))
+    return tuple(sorted(undeclared))

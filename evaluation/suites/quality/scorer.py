@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from curation.core.json_types import Json
-from curation.system.words import shortened
 from evaluation.answers.extraction import (
+    JsonAnswer,
     MissingAnswer,
-    NoAnswer,
     TriageRules,
     triage,
 )
-from evaluation.answers.json_answers import JsonAnswer, compiled_schema, find_json
+from evaluation.answers.json_search import find_json
+from evaluation.answers.judge import compiled_schema
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.quality.records import (
     MEMBERS,
@@ -39,13 +38,6 @@ CLASSES: Final = {
     "form_error": "The JSON has no answer of the required form.",
     "wrong_answer": "The answer has the right form and is wrong.",
 }
-_MISSING: Final[Mapping[NoAnswer, str]] = {
-    NoAnswer.FAILED: "api_error",
-    NoAnswer.REFUSED: "refusal",
-    NoAnswer.TRUNCATED: "truncated",
-    NoAnswer.THINKING: "empty",
-    NoAnswer.EMPTY: "empty",
-}
 
 
 def quality_scorer(settings: QualitySettings) -> Scorer:
@@ -60,7 +52,7 @@ def quality_scorer(settings: QualitySettings) -> Scorer:
             text = triage(response, rules)
             is_cut = response.finish == "length"
             if isinstance(text, MissingAnswer):
-                verdict = _failure(_MISSING[text.kind], text.reason)
+                verdict = _failure(text.kind, text.reason)
             elif is_published:
                 verdict = _by_published_code(record, text, is_cut=is_cut)
             else:
@@ -146,4 +138,4 @@ def _failure(
 
 
 def _shown(value: Json) -> str:
-    return shortened(json.dumps(value), 60)
+    return json.dumps(value)[:60]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
@@ -17,16 +18,14 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 import jsonschema_rs
 import msgspec
 from referencing import Registry
-from referencing.exceptions import Unresolvable
 
 from curation.core.documents import Explained
 from curation.core.json_types import Json, UntypedJson
-from curation.json.pointer import pointer
 from curation.json.text import plain
 from curation.json.values import type_of
 from curation.schema.dialects import DRAFT_2020_12, declared
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
-from curation.validation.python_validators import PYTHON_VALIDATORS, SchemaError
+from curation.validation.python_validators import PYTHON_VALIDATORS
 
 #: The steps to a value: names of members and indices of items. A name is never an
 #: index: `("0",)` and `(0,)` are two paths.
@@ -68,7 +67,6 @@ class Metric(Explained):
             "hardened nor gated"
         ),
     )
-    PERFECT_AND_VALID = ("perfect_and_valid", "perfect, and accepted by the schema")
 
 
 #: The seven of the paper's Table 1, in the order of its Table 2.
@@ -99,8 +97,6 @@ class SobSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _SHOWN: Final = 200
-#: Returns why an instance is refused; None if it is accepted.
-_Check: TypeAlias = Callable[[Json], str | None]
 
 
 class TargetSchema(NamedTuple):
@@ -108,11 +104,18 @@ class TargetSchema(NamedTuple):
 
     #: Why no answer can be judged by it; empty if it can be used.
     unusable: str
-    check: _Check
+    #: Yields the errors of an instance, each with a `message`.
+    errors: Callable[[Json], Iterable[Any]]
 
     def refusal(self, instance: Json) -> str | None:
         """Return why the schema refuses an instance; None if it accepts."""
-        return self.unusable or self.check(instance)
+        if self.unusable:
+            return self.unusable
+        try:
+            failure = next(iter(self.errors(instance)), None)
+        except Exception as error:  # noqa: BLE001 - of a pattern, a reference, the depth
+            return _line(f"the validator failed: {error!r}")
+        return _line(failure.message) if failure else None
 
 
 def dialect_of(schema: Json) -> str:
@@ -133,69 +136,28 @@ def compile_schema(schema: Json, dialect: str | None) -> TargetSchema:
     value: UntypedJson = plain(schema)
     if dialect is None:
         dialect = dialect_of(schema)
-        validator = _rust_validator(value, dialect)
-        if validator is not None:
-            return TargetSchema(unusable="", check=_rust_check(validator))
-    return _python_target(value, dialect)
-
-
-def _rust_validator(value: UntypedJson, dialect: str) -> jsonschema_rs.Validator | None:
-    if dialect not in RUST_VALIDATORS:
-        return None
-    try:
-        return RUST_VALIDATORS[dialect](value, validate_formats=False, retriever=refuse)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
-        return None
-
-
-def _rust_check(validator: jsonschema_rs.Validator) -> _Check:
-    def check(instance: Json, /) -> str | None:
-        try:
-            if validator.is_valid(instance):
-                return None
-            failure = next(iter(validator.iter_errors(instance)), None)
-        except ValueError as error:
-            return _line(f"the validator failed: {error}")
-        return _line(failure.message) if failure else "refused"
-
-    return check
-
-
-def _python_target(value: UntypedJson, dialect: str) -> TargetSchema:
-    # Its library has no common type for validators of all dialects.
+        with suppress(
+            *(KeyError, ValueError),
+            *(jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError),
+        ):
+            compiled = RUST_VALIDATORS[dialect](
+                value, validate_formats=False, retriever=refuse
+            )
+            return TargetSchema(unusable="", errors=compiled.iter_errors)
     validator_class: Any = PYTHON_VALIDATORS[dialect]
     unusable = ""
-    try:
-        validator_class.check_schema(value)
-    except (SchemaError, RecursionError) as error:
-        message = getattr(error, "message", "") or type(error).__name__
-        unusable = _line(f"the schema is invalid: {message}")
-    except Exception as error:  # noqa: BLE001 - a schema can make the library raise anything
-        unusable = _line(f"no validator takes the schema: {error!r}")
     if not isinstance(value, dict | bool):
         unusable, value = "the schema is no object and no boolean", False
+    try:
+        validator_class.check_schema(value)
+    except Exception as error:  # noqa: BLE001 - a schema can make the library raise anything
+        unusable = _line(f"the schema is invalid: {error!r}")
     validator = validator_class(value, registry=Registry())
-    return TargetSchema(unusable=unusable, check=_python_check(validator))
-
-
-def _python_check(validator: Any) -> _Check:  # noqa: ANN401 - as above
-    def check(instance: Json, /) -> str | None:
-        try:
-            failure = next(validator.iter_errors(instance), None)
-        except Unresolvable as error:
-            return _line(f"a reference of the schema has no target: {error}")
-        except RecursionError:
-            return "the validator failed: nested too deeply"
-        except Exception as error:  # noqa: BLE001 - for one, a pattern that is invalid
-            return _line(f"the validator failed: {error!r}")
-        return _line(failure.message) if failure else None
-
-    return check
+    return TargetSchema(unusable=unusable, errors=validator.iter_errors)
 
 
 def _line(message: str) -> str:
-    text = " ".join(message.split())
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return " ".join(message.split())[:_SHOWN]
 
 
 def all_leaves(value: Json) -> dict[Path, Json]:
@@ -228,11 +190,6 @@ def all_leaves(value: Json) -> dict[Path, Json]:
     return leaves
 
 
-def pointer_of(path: Path) -> str:
-    """Return a path as a JSON pointer (RFC 6901)."""
-    return pointer(tuple(map(str, path)))
-
-
 def _compared(leaves: dict[Path, Json], settings: SobSettings) -> dict[Path, Json]:
     """Return the leaves that the metrics compare, under the paths of a reading."""
     leaves = {
@@ -243,11 +200,12 @@ def _compared(leaves: dict[Path, Json], settings: SobSettings) -> dict[Path, Jso
     if not settings.published:
         return leaves
     # Two paths may have one text: the later leaf takes the place of the earlier.
-    joined = {(_joined(path),): value for path, value in leaves.items()}
+    joined = {(path_text(path),): value for path, value in leaves.items()}
     return {path: value for path, value in joined.items() if path != ("",)}
 
 
-def _joined(path: Path) -> str:
+def path_text(path: Path) -> str:
+    """Return a path as the authors write it: `items[0].name`."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -270,8 +228,6 @@ def same_leaf(value: Json, answered: Json, settings: SobSettings) -> bool:
 
 _PUNCTUATION: Final = re.compile(r"[^\w\s]")
 _ARTICLES: Final = frozenset({"a", "an", "the"})
-# Python refuses to write longer integers as decimal digits.
-_MOST_DIGITS: Final = 4_300
 
 
 @lru_cache(maxsize=65_536)
@@ -296,8 +252,6 @@ def text_of_leaf(value: Json, settings: SobSettings) -> str:
         return "true" if value else "false"
     if isinstance(value, float) and not settings.published and value.is_integer():
         return str(int(value))
-    if isinstance(value, int) and value.bit_length() > _MOST_DIGITS * 3:
-        return hex(value)
     return str(value)
 
 
@@ -312,12 +266,6 @@ def _token_f1(truth: Json, answer: Json, settings: SobSettings) -> float:
         return 1.0
     common = (Counter(true_words) & Counter(answer_words)).total()
     return 2 * common / (len(true_words) + len(answer_words))
-
-
-def f1(common: int, left_count: int, right_count: int) -> float:
-    """Return the F1 of two sets by their sizes and their intersection's size."""
-    # 2 * P * R / (P + R) with P = common / one and R = common / other.
-    return 2 * common / (left_count + right_count) if common else 0.0
 
 
 #: The coverage gates: values of texts count nothing below the first; those of images
@@ -412,7 +360,8 @@ def score_answer(
     compared = _compared(leaves, settings)
     of = len(expected.compared)
     common = len(expected.compared.keys() & compared.keys())
-    coverage = f1(common, len(compared), of)
+    # F1 of two sets by their sizes: 2 * P * R / (P + R).
+    coverage = 2 * common / (len(compared) + of) if common else 0.0
     gate = _coverage_gate(coverage, expected.source)
     exact, faithful = _met_values(expected, compared) if hardening * gate else (0, 0.0)
     recall = common / of if of else 0.0
@@ -426,7 +375,6 @@ def score_answer(
         Metric.STRUCTURE_COVERAGE: hardening * coverage,
         Metric.TYPE_SAFETY: hardening * _type_safety(expected, compared),
         Metric.PERFECT: perfect,
-        Metric.PERFECT_AND_VALID: perfect * hardening,
     }
     return RecordScores(
         values=values, hardening=hardening, gate=gate, refusal=refusal or ""

@@ -12,14 +12,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from curation.core.documents import Rejected
 from curation.core.json_types import Json, UntypedJson
-from curation.json.text import parse, write
+from curation.json.text import write
 from curation.json.values import is_number
 from curation.system.errors import BadData
 from evaluation.core.records import Record, Response
@@ -28,8 +26,6 @@ from evaluation.suites.sob.metrics import dialect_of
 
 #: Where a context comes from: texts, OCR of images, transcripts of speech.
 Source: TypeAlias = Literal["text", "image", "audio"]
-#: How hard a schema is (the paper's section 3).
-Complexity: TypeAlias = Literal["easy", "medium", "hard"]
 #: The published data.
 PUBLISHED: Final = "interfaze-ai/sob"
 
@@ -43,18 +39,18 @@ class SourceTotal(NamedTuple):
 
 
 #: Figures on the published data (the paper's sections 6.1 and Table 8).
-PUBLISHED_TOTALS: Final[Mapping[str, SourceTotal]] = MappingProxyType(
-    {
-        "text": SourceTotal(5_000, 13_054.0),
-        "image": SourceTotal(209, 602.0),
-        "audio": SourceTotal(115, 343.0),
-    }
-)
+PUBLISHED_TOTALS: Final[Mapping[str, SourceTotal]] = {
+    "text": SourceTotal(5_000, 13_054.0),
+    "image": SourceTotal(209, 602.0),
+    "audio": SourceTotal(115, 343.0),
+}
 _SAMPLE_FILE: Final = Path(__file__).with_name("sample.jsonl")
 #: The weight of a record of each complexity (the paper's section 4.4).
-COMPLEXITY_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
-    {"easy": 1.0, "medium": 2.0, "hard": 3.0}
-)
+COMPLEXITY_WEIGHTS: Final[Mapping[str, float]] = {
+    "easy": 1.0,
+    "medium": 2.0,
+    "hard": 3.0,
+}
 # Columns that only rows of one source have.
 _COLUMNS: Final[Mapping[str, Source]] = {
     "meeting_id": "audio",
@@ -95,32 +91,6 @@ def weight_of(complexity: str, difficulty: str = "") -> float:
         if word.lower() in COMPLEXITY_WEIGHTS:
             return COMPLEXITY_WEIGHTS[word.lower()]
     return 0.0
-
-
-def complexity_of(schema: Json) -> Complexity:
-    """Return how hard a schema is, by the paper's definition.
-
-    Hard is an array of objects, or three levels of objects and arrays; medium is two
-    levels; easy is flat. References are not followed.
-    """
-    deepest = 0
-    stack: list[tuple[Json, int]] = [(schema, 1)]
-    while stack:
-        inner, level = stack.pop()
-        if not isinstance(inner, dict):
-            continue
-        items = inner.get("items")
-        properties = inner.get("properties")
-        if isinstance(items, dict):
-            if isinstance(items.get("properties"), dict):
-                return "hard"
-            deepest = max(deepest, level)
-            stack.append((items, level + 1))
-        if isinstance(properties, dict):
-            deepest = max(deepest, level)
-            stack += [(child, level + 1) for child in properties.values()]
-    names: tuple[Complexity, ...] = ("easy", "easy", "medium", "hard")
-    return names[min(deepest, 3)]
 
 
 def suite_record(record: SobRecord) -> Record:
@@ -213,11 +183,6 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
     Raises:
         BadData: a column is missing, or holds no JSON.
     """
-    schema = _value(row, "json_schema", where)
-    complexity, difficulty = (
-        str(row.get(name) or "")
-        for name in ("schema_complexity", "question_difficulty")
-    )
     return SobRecord(
         record_id=_text(row, "record_id", where),
         split=split[1] if (split := _SPLIT.search(where)) else "",
@@ -225,13 +190,10 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
         category=str(row.get("source_category") or ""),
         context=_text(row, "context", where),
         question=_text(row, "question", where),
-        json_schema=schema,
+        json_schema=_value(row, "json_schema", where),
         ground_truth=_value(row, "ground_truth", where),
-        # A row with neither is as hard as its schema: else it would weigh nothing.
-        schema_complexity=complexity
-        if complexity or difficulty
-        else complexity_of(schema),
-        question_difficulty=difficulty,
+        schema_complexity=str(row.get("schema_complexity") or ""),
+        question_difficulty=str(row.get("question_difficulty") or ""),
     )
 
 
@@ -275,9 +237,10 @@ def _value(row: Mapping[str, Json], column: str, where: str) -> Json:
         raise BadData(f"no {column!r}", where, _OTHER_LAYOUT)
     if not isinstance(value, str):
         return value
-    parsed = parse(value.encode("utf-8", "surrogatepass"))
-    if isinstance(parsed, Rejected):
-        raise BadData(f"{column!r} is no JSON: {parsed.detail}", where)
+    try:
+        parsed: Json = json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"{column!r} is no JSON: {error}", where) from error
     return parsed
 
 

@@ -264,23 +264,15 @@ _SHORT: Final = {
 
 def tables(run: ScoredRun) -> Iterator[Table]:
     """Yield the suite's tables for one model or several."""
-    counted = _counted(run)
     responses = [response for side in run.by_label.values() for response in side]
     summaries = _summaries(run)
     yield _leaderboard_table(run, responses, summaries)
     yield _source_table(summaries)
     yield _category_table(summaries)
     yield _paired_table(run)
-    yield _leaf_table(counted)
-    yield _breakdown_table(counted)
+    yield _leaf_table(run.counted)
+    yield _breakdown_table(run.counted)
     yield _statistics_table(responses, summaries)
-
-
-def _counted(run: ScoredRun) -> _Answers:
-    return {
-        label: [response for response in responses if response.verdict.counted]
-        for label, responses in run.by_label.items()
-    }
 
 
 def _weights(responses: Iterable[ScoredResponse]) -> dict[str, float]:
@@ -297,7 +289,7 @@ def _summaries(run: ScoredRun) -> list[SourceSummary]:
     weights = _weights(response for side in run.by_label.values() for response in side)
     return [
         summarise(label, source, answers, weights)
-        for label, side in _counted(run).items()
+        for label, side in run.counted.items()
         for source in SOURCES
         if (answers := [response for response in side if response.group == source])
     ]

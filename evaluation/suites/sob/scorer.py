@@ -6,17 +6,12 @@ import json
 from collections import Counter
 from contextlib import suppress
 from functools import partial
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Explained
 from curation.core.json_types import Json
-from evaluation.answers.json_answers import (
-    JsonAnswer,
-    JsonProblem,
-    find_json,
-    read_json_answer,
-)
+from evaluation.answers.extraction import JsonAnswer, JsonProblem, read_json_answer
+from evaluation.answers.json_search import find_json
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.sob.metrics import (
     ZERO,
@@ -25,7 +20,7 @@ from evaluation.suites.sob.metrics import (
     RecordScores,
     SobSettings,
     all_leaves,
-    pointer_of,
+    path_text,
     same_leaf,
     score_answer,
     text_of_leaf,
@@ -73,57 +68,49 @@ def sob_scorer(settings: SobSettings) -> Scorer:
     """Return what judges the responses to records under one reading."""
 
     def prepare(record: Record) -> Judge:
-        return partial(judge, PreparedRecord.of(sob_record(record), settings))
+        fields = sob_record(record)
+        expected = Expectation.of(
+            fields.ground_truth, fields.json_schema, fields.source, settings
+        )
+        return partial(judge, expected, _facts(fields, expected))
 
     return prepare
 
 
-class PreparedRecord(NamedTuple):
-    """A record with its compiled schema and the leaves of its truth."""
-
-    record: SobRecord
-    expected: Expectation
-    #: What reports slice answers by.
-    facts: Mapping[str, Json]
-
-    @classmethod
-    def of(cls, record: SobRecord, settings: SobSettings) -> PreparedRecord:
-        """Compile a record."""
-        expected = Expectation.of(
-            record.ground_truth, record.json_schema, record.source, settings
-        )
-        schema = record.json_schema if isinstance(record.json_schema, dict) else {}
-        facts: dict[str, Json] = {
-            "source": record.source,
-            "category": record.category or record.family or record.source,
-            "complexity": record.schema_complexity,
-            "difficulty": record.question_difficulty,
-            "cluster": record.family,
-            "weight": weight_of(record.schema_complexity, record.question_difficulty),
-            "words": len(record.context.split()),
-            "properties": len(schema.get("properties") or ()),
-            "required": len(schema.get("required") or ()),
-            "leaves": len(expected.leaves),
-        }
-        return cls(record=record, expected=expected, facts=facts)
+def _facts(record: SobRecord, expected: Expectation) -> Mapping[str, Json]:
+    """Return what reports slice answers by."""
+    schema = record.json_schema if isinstance(record.json_schema, dict) else {}
+    return {
+        "source": record.source,
+        "category": record.category or record.family or record.source,
+        "complexity": record.schema_complexity,
+        "difficulty": record.question_difficulty,
+        "cluster": record.family,
+        "weight": weight_of(record.schema_complexity, record.question_difficulty),
+        "words": len(record.context.split()),
+        "properties": len(schema.get("properties") or ()),
+        "required": len(schema.get("required") or ()),
+        "leaves": len(expected.leaves),
+    }
 
 
-def judge(prepared: PreparedRecord, response: Response) -> Verdict:
+def judge(
+    expected: Expectation, facts: Mapping[str, Json], response: Response
+) -> Verdict:
     """Return the verdict on one response; it depends on nothing else."""
     if response.text is None:
         error = response.error or "the model gave no answer"
-        return _verdict(prepared, ZERO, Mistake.NO_ANSWER, (error,))
-    expected = prepared.expected
+        return _verdict(facts, ZERO, Mistake.NO_ANSWER, (error,))
     answer = read_answer(response.text, expected.settings)
     if answer.problem is not None:
         reason = f"not parsed: {answer.detail or answer.problem}"
-        return _verdict(prepared, ZERO, Mistake.PARSE, (reason,))
+        return _verdict(facts, ZERO, Mistake.PARSE, (reason,))
     leaves = all_leaves(answer.value)
     scores = score_answer(answer.value, expected, leaves)
     wrong = leaf_mistakes(expected.leaves, leaves, expected.settings)
     mistake = mistake_of(scores, wrong, unusable=bool(expected.target.unusable))
     reasons = _reasons(scores, wrong, answer.duplicates)
-    return _verdict(prepared, scores, mistake, reasons, wrong)
+    return _verdict(facts, scores, mistake, reasons, wrong)
 
 
 def read_answer(text: str, settings: SobSettings) -> JsonAnswer:
@@ -145,11 +132,11 @@ def _with_root(answer: JsonAnswer) -> JsonAnswer:
 
 
 def _extract_json(text: str) -> JsonAnswer:
-    """Parse a text as the authors' code does, NaN and infinities included."""
+    """Parse a text as the authors' code does: NaN and half of a pair are JSON."""
     answer = JsonAnswer()
     for candidate in (text, text[text.find("{") : text.rfind("}") + 1]):
         answer = read_json_answer(candidate)
-        if answer.problem is JsonProblem.NOT_A_NUMBER:
+        if answer.problem in (JsonProblem.NOT_A_NUMBER, JsonProblem.LONE_SURROGATE):
             with suppress(ValueError):
                 return JsonAnswer(value=json.loads(candidate))
         elif answer.problem is not JsonProblem.SYNTAX:
@@ -221,7 +208,7 @@ def _reasons(
 ) -> tuple[str, ...]:
     reasons = [f"refused by the schema: {scores.refusal}"] if scores.refusal else []
     gravest = sorted(wrong, key=lambda path: [*Mistake].index(wrong[path]))
-    reasons += [f"{wrong[path]} at {pointer_of(path)}" for path in gravest[:_NAMED]]
+    reasons += [f"{wrong[path]} at {path_text(path)}" for path in gravest[:_NAMED]]
     if len(gravest) > _NAMED:
         reasons.append(f"{len(gravest) - _NAMED} more wrong leaves")
     if duplicates:
@@ -231,16 +218,16 @@ def _reasons(
 
 
 def _verdict(
-    prepared: PreparedRecord,
+    facts: Mapping[str, Json],
     scores: RecordScores,
     mistake: Mistake | None,
     reasons: tuple[str, ...],
-    wrong: Mapping[Path, Mistake] = MappingProxyType({}),
+    wrong: Mapping[Path, Mistake] | None = None,
 ) -> Verdict:
     """Return a verdict with the details by which reports are sliced.
 
     Args:
-        prepared: The record.
+        facts: The facts of the record.
         scores: The answer's scores.
         mistake: The class of the answer; None if it is right.
         reasons: In words.
@@ -249,10 +236,13 @@ def _verdict(
     return Verdict(
         passed=mistake is None,
         failure_class=mistake or "",
-        reasons=reasons,
+        # Half of a surrogate pair cannot be written.
+        reasons=tuple(
+            it.encode("utf-8", "backslashreplace").decode() for it in reasons
+        ),
         scores={str(metric): value for metric, value in scores.values.items()},
         details={
-            **prepared.facts,
-            "wrong": {**Counter(wrong.values())},
+            **facts,
+            "wrong": {**Counter((wrong or {}).values())},
         },
     )

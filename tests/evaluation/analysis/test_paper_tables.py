@@ -22,7 +22,7 @@ from evaluation.reporting.printing import as_csv, as_json, as_markdown
 from evaluation.reporting.tables import Table
 from evaluation.results.reader import RecordedRun, open_run
 from evaluation.results.suite_rows import row_from_scored
-from evaluation.suites.coverage.judgement import Judgement, TextVerdict
+from evaluation.suites.coverage.scorer import Judgement, TextVerdict
 from tests.evaluation.made_runs import accepted, blocked, row, write_run
 from tests.evaluation.suites.coverage.written_texts import row_of
 

@@ -212,8 +212,8 @@ def test_bad_input_is_named_and_counted_and_the_rest_is_scored(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("schema", "more", "said"),
     [
-        ("{", [], "no JSON: "),
-        ("[1]", [], "no JSON Schema: the file holds no object"),
+        ("{", [], "this schema cannot be used: not_json"),
+        ("[1]", [], "this schema cannot be used"),
         ("{}", ["--preset", "sobs"], "there is no preset 'sobs'"),
         ("{}", ["--preset", "sob"], ""),
     ],

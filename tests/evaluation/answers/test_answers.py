@@ -11,21 +11,18 @@ import pytest
 
 import csbdata
 from evaluation.answers.extraction import (
+    MOST_LEVELS,
     POLICIES,
+    JsonProblem,
     MissingAnswer,
     NoAnswer,
-    Refusals,
     TriageRules,
     outer_fence,
+    read_json_answer,
     split_thinking,
     triage,
 )
-from evaluation.answers.json_answers import (
-    MOST_LEVELS,
-    JsonProblem,
-    find_json,
-    read_json_answer,
-)
+from evaluation.answers.json_search import find_json
 from evaluation.core.records import Response
 
 if TYPE_CHECKING:
@@ -117,15 +114,19 @@ _THOUGHT = [
     ('{"a": 1}', '{"a": 1}', "", False),
     ("<think>Two?</think>[2]", "[2]", "Two?", False),
     ("<think>a</think>\n<think>b</think>\n[2]", "[2]", "a\nb", False),
-    ("<think>a<think>b</think>c</think>[2]", "[2]", "<think>a<think>b</think>c", False),
-    ("<think>no <think> tags</think>\n{}", "{}", "no <think> tags", False),
+    ("<think>a<think>b</think>c</think>[2]", "[2]", "a\nb\nc", False),
+    ("<think>no <think> tags</think>\n{}", "{}", "no\ntags", False),
     ("<THINK>a</Think>{}", "{}", "a", False),
     ('<think>a</think>{"b": "</think>"}', '{"b": "</think>"}', "a", False),
     ("\ufeff{}", "{}", "", False),
     ("so it is two</think>\n[2]", "[2]", "so it is two", False),
     ("<think>I wonder {", "", "I wonder {", True),
     ("[THINK]x[/THINK] [2]", "[2]", "x", False),
-    ("Well. <think>x</think> [2]", "Well.  [2]", "x", False),
+    ("Well. <think>x</think> [2]", "[2]", "Well.\nx", False),
+    ("[a]: {} <think>x</think>", "[a]: {} <think>x</think>", "", False),
+    ("So: {} <think>x</think>", "So: {}", "So: {}\nx", False),
+    ("So: {} <think>x", "So: {}", "x", False),
+    ("<think>a</think> Then: <think>b</think> {}", "{}", "a\nThen:\nb", False),
     ('{"tag": "<think>x</think>"}', '{"tag": "<think>x</think>"}', "", False),
     ("<think></think>{}", "{}", "", False),
     ("<seed:think>a</seed:think>{}", "{}", "a", False),
@@ -148,9 +149,9 @@ _THOUGHT = [
     ("<|channel|>final <|constrain|>json<|message|>{}", "{}", "", False),
     ('{"a": "<|channel|>final<|message|>"}',) * 2 + ("", False),
     ("analysisWe add.assistantfinal{}", "{}", "We add.", False),
-    ("a [THINK] b</think>{}", "{}", "a [THINK] b", False),
-    ("<tho <reasoning> [THINK]?</think>{}", "{}", "<tho <reasoning> [THINK]?", False),
-    ("<think>I use <thought>x</thought>", "", "I use <thought>x</thought>", True),
+    ("a [THINK] b</think>{}", "{}", "a\nb", False),
+    ("<tho <reasoning> [THINK]?</think>{}", "{}", "<tho\n?", False),
+    ("<think>I use <thought>x</thought>", "", "I use\nx", False),
     ("", "", "", False),
 ]
 
@@ -195,11 +196,13 @@ def kind_of(rules: TriageRules | None = None, **response: str | None) -> str:
     ("response", "expected"),
     [
         ({"text": None, "error": "HTTP 500"}, NoAnswer.FAILED),
-        ({"text": None}, NoAnswer.FAILED),
-        ({"text": "[1]", "finish": "content_filter"}, NoAnswer.REFUSED),
+        ({"text": None}, NoAnswer.EMPTY),
+        ({"text": None, "finish": "content_filter"}, NoAnswer.REFUSED),
+        ({"text": "No.", "finish": "refusal"}, NoAnswer.REFUSED),
+        ({"text": "[1]", "finish": "content_filter"}, "[1]"),
         ({"text": " \n"}, NoAnswer.EMPTY),
-        ({"text": "<think>Hm."}, NoAnswer.THINKING),
-        ({"text": "", "reasoning": "Hm."}, NoAnswer.THINKING),
+        ({"text": "<think>Hm."}, NoAnswer.EMPTY),
+        ({"text": "", "reasoning": "Hm."}, NoAnswer.EMPTY),
         ({"text": "<think>Hm.", "finish": "length"}, NoAnswer.TRUNCATED),
         ({"text": "[1", "finish": "length"}, "[1"),
         ({"text": "<think>Hm.</think> [1]"}, "[1]"),
@@ -214,13 +217,9 @@ def test_a_response_is_sorted_out_by_the_usual_rules(
 
 
 def test_each_rule_of_a_suite_changes_one_thing() -> None:
-    """Null texts, errors beside a text, refusals, thinking, length and policy."""
-    assert kind_of(TriageRules(null_fails=False), text=None) == NoAnswer.EMPTY
+    """Errors beside a text, refusals, thinking, length and policy."""
     assert kind_of(TriageRules(), text="[1]", error="late") == NoAnswer.FAILED
-    silent = TriageRules(refusals=Refusals.WITHOUT_TEXT)
-    assert kind_of(silent, text="[1]", finish="refusal") == "[1]"
-    assert kind_of(silent, text=" ", finish="refusal") == NoAnswer.REFUSED
-    words = TriageRules(refusals=Refusals.BY_WORDS)
+    words = TriageRules(refuses_in_words=True)
     assert kind_of(words, text="I'm sorry, I can't.") == NoAnswer.REFUSED
     for answer in ("I'm sorry: [1]", '"Sorry, we are closed."'):
         assert kind_of(words, text=answer) == answer

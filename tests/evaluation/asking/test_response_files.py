@@ -149,6 +149,16 @@ def test_a_file_is_of_another_layout_or_has_a_broken_record(tmp_path: Path) -> N
         records_of(choose_suite("passrate"), request)
 
 
+def test_answers_to_another_suite_are_refused_as_a_whole(tmp_path: Path) -> None:
+    """Nothing was scored: one line says so, no folder is left, the exit code is 65."""
+    file = _write(tmp_path, {"record": "text/s1", "text": "{}"})
+    folder = tmp_path / "run"
+    request = RunRequest(suite=choose_suite("ifstruct"), limit=3, run_dir=folder)
+    with pytest.raises(BadData, match="none of its responses") as caught:
+        score_file(request, file)
+    assert (caught.value.exit_code, folder.exists()) == (65, False)
+
+
 def test_records_of_a_file_are_chosen_by_split(tmp_path: Path) -> None:
     """As those of a build are; a record without a split is in none."""
     file = tmp_path / "records.jsonl"

@@ -24,7 +24,7 @@ from evaluation.generation.text_generation import (
     TextEnding,
 )
 from evaluation.setup.selected_engines import select_engines
-from evaluation.suites.coverage.judgement import TextClass, classify
+from evaluation.suites.coverage.scorer import TextClass, classify
 from tests.late import Late
 
 if TYPE_CHECKING:

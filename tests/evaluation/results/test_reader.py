@@ -31,8 +31,8 @@ from evaluation.results.reader import (
     read_header,
 )
 from evaluation.results.suite_rows import answer_id, ask_again, scored_run
-from evaluation.suites.coverage.judgement import Judgement
-from evaluation.suites.coverage.judgement import TextVerdict as Said
+from evaluation.suites.coverage.scorer import Judgement
+from evaluation.suites.coverage.scorer import TextVerdict as Said
 from tests.evaluation.made_runs import (
     HEAD,
     accepted,

@@ -28,8 +28,7 @@ from evaluation.servers.pacing import (
 )
 from evaluation.servers.provider import providers
 from evaluation.servers.served_model import ConditionUnavailable, ServedModel
-from evaluation.suites.coverage.judgement import TextClass
-from evaluation.suites.coverage.scorer import judge
+from evaluation.suites.coverage.scorer import TextClass, judge
 from tests.evaluation.known import known
 from tests.evaluation.measuring import sample, texts_request
 from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT

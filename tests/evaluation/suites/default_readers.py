@@ -50,23 +50,15 @@ def answer_of(text: str) -> str:
         return text[final.end() :].strip()
     if text.lstrip().startswith("<|channel|>"):
         return ""
-    answer = ""
-    while not _BEGINS.match(text):
-        opening = re.search(_OPEN, text, re.IGNORECASE)
-        closing = re.search(_CLOSE, text, re.IGNORECASE)
-        if opening and (closing is None or opening.start() < closing.start()):
-            kind = opening[0].lower()
-            end = text.lower().find(f"{kind[0]}/{kind[1:]}", opening.end())
-            if end >= 0:
-                answer += text[: opening.start()]
-                text = text[end + len(kind) + 1 :]
-                continue
-            if closing is None:
-                return (answer + text[: opening.start()]).strip()
-        if closing is None:
-            break
-        answer, text = "", text[closing.end() :]
-    return (answer + text).strip().removeprefix("\ufeff")
+    ends = [0, *(tag.end() for tag in re.finditer(_CLOSE, text, re.IGNORECASE))]
+    begins = next((end for end in ends if _BEGINS.match(text[end:])), None)
+    if begins is not None:
+        return text[begins:].strip().removeprefix("\ufeff")
+    head, *rest = re.split(_OPEN, text[ends[-1] :], maxsplit=1, flags=re.IGNORECASE)
+    if not head.strip() and not rest:
+        first, *thought = re.split(_OPEN, text, maxsplit=1, flags=re.IGNORECASE)
+        head = first if thought else ""
+    return head.strip().removeprefix("\ufeff")
 
 
 def json_of(text: str) -> Any:  # noqa: ANN401 (any JSON)

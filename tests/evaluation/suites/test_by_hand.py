@@ -16,7 +16,6 @@ from evaluation.suites.concodeeval.settings import (
     Output,
     RecordFields,
     TaskName,
-    TextLength,
 )
 from evaluation.suites.quality.records import Orders, as_records
 from evaluation.suites.quality.tasks import TASKS, Problem
@@ -116,7 +115,7 @@ def _concodeeval(name: str, rest: str) -> Record:
         family="f",
         schema_id=name,
         schema=schema,
-        length=TextLength.of(schema),
+        length=len(schema.split()),
     )
     return fields.record(name, "2020-12")
 
@@ -197,7 +196,7 @@ def test_a_verdict_in_prose_is_read_as_people_do(reading: str) -> None:
         family="f",
         schema_id="s",
         schema="{}",
-        length=TextLength.of("{}"),
+        length=1,
         sample="1",
         label="yes",
     )

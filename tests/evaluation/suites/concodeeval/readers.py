@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from evaluation.suites.concodeeval.scorer import read_json, read_yaml_text
-from evaluation.suites.concodeeval.settings import NotRead, Read, SuiteReading
+from evaluation.suites.concodeeval.settings import NotRead, SuiteReading
 from evaluation.suites.concodeeval.xml_answer import read_xml
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ _FIXED = (
 )
 
 
-def _value_of(found: Read | NotRead) -> Json:
-    if isinstance(found, Read):
-        return found.value
-    raise ValueError(f"{found.why}: {found.detail}")
+def _value_of(found: Json | NotRead) -> Json:
+    if not isinstance(found, NotRead):
+        return found
+    raise ValueError(found)
 
 
 def schema_from_json(text: str) -> Json:

@@ -16,15 +16,13 @@ from evaluation.asking.scoring import score_all
 from evaluation.core.cases import Result
 from evaluation.core.records import Record, Response
 from evaluation.generation.text_generation import Generation, TextEnding
-from evaluation.suites.coverage.judgement import (
+from evaluation.suites.coverage.scorer import (
     Judgement,
     TextClass,
     TextVerdict,
-    classify,
-)
-from evaluation.suites.coverage.scorer import (
     accepts_as_published,
     accepts_by_listing_10,
+    classify,
     judge,
 )
 from evaluation.suites.coverage.suite import CoverageSettings

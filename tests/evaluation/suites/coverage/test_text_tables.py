@@ -23,8 +23,8 @@ from evaluation.suites.coverage.efficiency import (
     steps,
     tokens,
 )
-from evaluation.suites.coverage.judgement import Judgement, TextVerdict
 from evaluation.suites.coverage.report import coverage, outputs
+from evaluation.suites.coverage.scorer import Judgement, TextVerdict
 from evaluation.suites.coverage.texts import on_common_samples
 from tests.evaluation.suites.coverage.written_texts import (
     GENERATIONS,
@@ -85,7 +85,6 @@ def test_what_is_cut_off_is_at_least_that() -> None:
     assert figures.first_token(late) == Quantile(5_000_000)
     assert figures.compile(compiling) == Quantile(40_000_000_000, at_least=True)
     assert figures.first_token(compiling) == Quantile(40_000_000_000, at_least=True)
-    assert figures.first_token_without_compile(compiling) is None
     assert figures.per_token(compiling) is None
     refused = Generation(id="x", result=Result.COMPILE_ERROR, ending=TextEnding.ENGINE)
     assert figures.compile(refused) is None
@@ -246,8 +245,6 @@ def test_times_have_the_papers_definitions() -> None:
     """TPOT is over what follows the first token, the end too; TTFT with compile."""
     assert OK.tpot_ns == 15_000_000 / 3
     assert replace(OK, ending=TextEnding.TRUNCATED).tpot_ns == 15_000_000 / 2
-    waited = replace(OK, compile_wait_ns=2_000_000)
-    assert waited.ttft_without_compile_ns == 3_000_000
     assert replace(OK, ttft_ns=None).tpot_ns is None
 
 

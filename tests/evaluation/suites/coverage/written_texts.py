@@ -14,7 +14,7 @@ from evaluation.generation.text_generation import DecodingStep, Generation, Text
 from evaluation.results.attempts import line_of
 from evaluation.results.reader import parse_line
 from evaluation.results.suite_rows import row_from_scored, scored_from_row
-from evaluation.suites.coverage.judgement import (
+from evaluation.suites.coverage.scorer import (
     Judgement,
     TextClass,
     TextVerdict,

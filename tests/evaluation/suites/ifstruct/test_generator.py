@@ -30,9 +30,9 @@ from evaluation.suites.ifstruct.generator import (
     identity,
 )
 from evaluation.suites.ifstruct.rewriting import (
+    accept,
     last_words,
     lost_requirements,
-    reworded,
 )
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
@@ -82,7 +82,7 @@ def kind_faults(kind: EntityKind) -> Iterator[str]:
     texts = (*kind.contexts, *kind.manners, *(field.about for field in fields))
     for text in texts:
         words = last_words(text, kind.label, kind.plural)
-        if any(getattr(words, name) is not None for name in words.__slots__):
+        if any(word is not None for word in words.values()):
             yield f"{text!r} reads like a choice of format, fence, count or comments"
 
 
@@ -365,7 +365,7 @@ def test_the_last_word_counts(text: str, part: str, meant: object) -> None:
     """A reader who takes the last word on everything reads what is meant."""
     if part == "fence" and isinstance(meant, str):
         meant = Fence.parse(meant)
-    assert getattr(last_words(text, "bird", "birds"), part) == meant
+    assert last_words(text, "bird", "birds")[part] == meant
 
 
 def _without_last_choice(text: str) -> str:
@@ -566,4 +566,5 @@ def test_a_published_row_cannot_be_checked() -> None:
     """Without its `spec` there is nothing to check a text against."""
     published = published_lines(rows(240)[:1])
     (row,) = read_rows(json_rows(published, "rows"))
-    assert reworded(row, f"Hi. {row.prompt}") == row
+    record = suite_record(row)
+    assert accept(record, f"Hi. {row.prompt}") == record

@@ -148,7 +148,7 @@ def test_a_reading_decides() -> None:
 @pytest.mark.parametrize(
     ("answer", "failure"),
     [
-        ({"text": None}, "no_answer"),
+        ({"text": None}, "empty"),
         ({"text": "[]", "error": "HTTP 500"}, "no_answer"),
         ({"text": "", "finish": "refusal"}, "refused"),
         ({"text": "", "finish": "stop"}, "empty"),

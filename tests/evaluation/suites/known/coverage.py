@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation, TextEnding
-from evaluation.suites.coverage.judgement import (
+from evaluation.suites.coverage.scorer import (
     CLASS_OF_ENDING,
     CLASS_OF_RESULT,
     TextClass,
+    accepts_by_listing_10,
 )
-from evaluation.suites.coverage.scorer import accepts_by_listing_10
 from tests.evaluation.suites.known_answers import KnownAnswer
 
 if TYPE_CHECKING:

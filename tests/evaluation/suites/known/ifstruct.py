@@ -51,7 +51,7 @@ def known_answers(record: Record, settings: IfstructSettings) -> Iterator[KnownA
             yield KnownAnswer(kind=failure, text=broken, expected=failure)
     no_answer = Failure.NO_ANSWER
     refused = Failure.REFUSED
-    yield KnownAnswer(kind="null", text=None, expected=no_answer)
+    yield KnownAnswer(kind="null", text=None, expected=Failure.EMPTY)
     yield KnownAnswer(kind="server error", text=None, error="500", expected=no_answer)
     yield KnownAnswer(kind=refused, text="", finish="refusal", expected=refused)
     if settings.reading == "recommended":

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from evaluation.suites.passrate.scorer import undeclared_members
+from evaluation.suites.passrate.scorer import (
+    marked_validator,
+    undeclared_members,
+)
 from evaluation.suites.passrate.settings import FailureClass, PassrateSettings
 from tests.evaluation.suites.known_answers import KnownAnswer, first_witness
 
@@ -20,7 +23,7 @@ def known_answers(record: Record, settings: PassrateSettings) -> Iterator[KnownA
     """Yield right and wrong answers to a record; none if its schema has no witness."""
     for schema, value in first_witness(record.schema or "false", record.dialect):
         text = json.dumps(value, indent=2)
-        extra = undeclared_members(schema, value)
+        extra = undeclared_members(marked_validator(schema), value)
         if not extra or settings.mode == "schema":
             yield KnownAnswer(kind="reference", text=f"<think>{{</think>\n{text}")
         kinds = FailureClass

@@ -12,7 +12,7 @@ from evaluation.suites.sob.metrics import (
     SobSettings,
     all_leaves,
     compile_schema,
-    pointer_of,
+    path_text,
 )
 from evaluation.suites.sob.records import SobRecord, sob_record
 from evaluation.suites.sob.scorer import Mistake
@@ -69,4 +69,4 @@ def _wrong_values(record: SobRecord) -> Iterator[tuple[str, Json, Mistake, str]]
             changes["item repeated"] = ((name,), repeated, Mistake.SPURIOUS_PATH)
     for kind, (path, replacement, mistake) in changes.items():
         changed = replaced(truth, tuple(map(str, path)), replacement)
-        yield kind, changed, mistake, pointer_of(path)
+        yield kind, changed, mistake, path_text(path)

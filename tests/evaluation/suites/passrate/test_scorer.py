@@ -118,7 +118,8 @@ def test_members_that_stand_twice_are_told() -> None:
 def test_precedence() -> None:
     """An error comes before everything, then a refusal, then the budget."""
     assert _class(_GOOD, error="HTTP 500") == "api_error"
-    assert _class(_GOOD[:-1], finish="content_filter") == "refusal"
+    assert _class(_GOOD[:-1], finish="content_filter") == "syntax_error"
+    assert _class("No.", finish="content_filter") == "refusal"
     assert _class(_GOOD[:-1], finish="length") == "truncated"
     assert _class("", finish="length") == "truncated"
     # What is whole and valid is no worse for a budget that ended it.

@@ -43,25 +43,27 @@ from evaluation.suites.sob.report import (
     tables,
     totals_of,
 )
-from evaluation.suites.sob.scorer import Mistake, PreparedRecord, judge
+from evaluation.suites.sob.scorer import Mistake, sob_scorer
 from tests.evaluation.suites.known.sob import known_answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import Json
+    from evaluation.core.suite import Judge
     from evaluation.reporting.tables import Table
     from evaluation.suites.sob.records import SobRecord
     from evaluation.suites.sob.report import Standing
 
 
 @cache
-def _prepared() -> list[PreparedRecord]:
+def _prepared() -> list[tuple[SobRecord, Judge]]:
     # Records of a family are of the sample, which has no board.
     records = [
         replace(it, family="", category=it.family) for it in sample_records()[:18]
     ]
-    return [PreparedRecord.of(record, SobSettings()) for record in records]
+    score = sob_scorer(SobSettings())
+    return [(record, score(suite_record(record))) for record in records]
 
 
 def _wrong_text(record: SobRecord) -> str:
@@ -80,8 +82,7 @@ def _answers(
 ) -> tuple[str, list[ScoredResponse]]:
     """Return a model's answers: right ones, cut ones, or with one wrong text."""
     scored = []
-    for prepared in _prepared()[:records]:
-        record = prepared.record
+    for record, judge in _prepared()[:records]:
         right = json.dumps(record.ground_truth)
         texts = {"right": right, "cut": right[:-1]}
         text = texts.get(kind) or _wrong_text(record)
@@ -92,7 +93,7 @@ def _answers(
                 repeat=0,
                 model="m",
                 condition=condition,
-                verdicts=(judge(prepared, Response(record="r", text=text)),),
+                verdicts=(judge(Response(record="r", text=text)),),
             )
         )
     return f"m {condition}", scored
@@ -158,7 +159,7 @@ def test_the_breakdown_has_every_record_in_each_of_its_slices() -> None:
     tables = _tables(_answers("free", "right"))
     lines = _lines(tables["breakdown"])
     for line, source in zip(_lines(tables["data"]), SOURCES, strict=True):
-        truths = [one.record for one in _prepared() if one.record.source == source][:6]
+        truths = [one for one, _ in _prepared() if one.source == source][:6]
         assert (line["source"], line["records"], line["best value"]) == (source, 6, 1)
         assert line["categories"] == len({truth.category for truth in truths})
         sizes = [len(truth.json_schema["properties"]) for truth in truths]
@@ -457,9 +458,9 @@ def test_there_are_known_answers_of_every_class() -> None:
     classes = set()
     for record in sample_records()[:18]:
         for rules in (SobSettings(), SobSettings(reading="paper")):
-            prepared = PreparedRecord.of(record, rules)
+            judge = sob_scorer(rules)(suite_record(record))
             for known in known_answers(suite_record(record), SobSettings()):
-                verdict = judge(prepared, Response(record="r", text=known.text))
+                verdict = judge(Response(record="r", text=known.text))
                 assert verdict.failure_class == known.expected, known.kind
                 assert known.because in " ".join(verdict.reasons), known.kind
                 classes.add(known.expected)
