@@ -18,7 +18,6 @@ from pathlib import Path
 
 import msgspec
 
-from curation.system.atomic_files import replace_file, unfinished
 from curation.system.errors import BadArchive, BadData, NoInput
 from curation.system.user_files import (
     has_other_bytes,
@@ -262,6 +261,11 @@ def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> P
         BadArchive: a path comes twice, or is not UTF-8.
         CannotCreate: the folder cannot be written.
     """
+    from curation.system.atomic_files import (  # noqa: PLC0415 - takes 10 ms
+        replace_file,
+        unfinished,
+    )
+
     rows: _Rows = {}
     with unfinished(folder, name) as temporary:
         with temporary.open("wb") as sink:

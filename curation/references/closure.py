@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from curation.core.documents import Files, Reason, Rejected
 from curation.core.json_types import Json
-from curation.core.rule import Library
 from curation.json.named_text import parse_named
 from curation.json.pointer import Tokens, pointer
 from curation.json.values import remembered
@@ -36,6 +36,9 @@ from curation.validation.metaschemas import (
     other_scheme,
     standard_document,
 )
+
+if TYPE_CHECKING:
+    from curation.core.rule import Library
 
 #: Number of parsed documents kept, the last ones used.
 MOST_KEPT = 256
@@ -72,7 +75,7 @@ class PackLibrary:
 
 
 #: For schemas that refer to no other document.
-NO_LIBRARY: Library = MappingProxyType({})
+NO_LIBRARY: Final[Library] = MappingProxyType({})
 
 
 def found_document(library: Library, uri: str) -> Json | None:

@@ -23,8 +23,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 
-import psutil
-
 from curation.workers.limits import MEMORY_WORDS, Ending, Message, ProcessResult
 from curation.workers.protocol import CHANNEL
 
@@ -149,16 +147,29 @@ class Child:
 
     def rss_bytes(self) -> int:
         """Return the resident memory now; 0 once the process is gone."""
-        with contextlib.suppress(psutil.Error):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            pages = Path(f"/proc/{self._process.pid}/statm").read_text("ascii").split()
+            return int(pages[1]) * os.sysconf("SC_PAGE_SIZE")
+        import psutil  # noqa: PLC0415 - takes time, and only needed without /proc
+
+        try:
             return int(psutil.Process(self._process.pid).memory_info().rss)
-        return 0
+        except psutil.Error:
+            return 0
 
     def processor_seconds(self) -> float:
         """Return the processor time of all its threads; 0 once the process is gone."""
-        with contextlib.suppress(psutil.Error):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            text = Path(f"/proc/{self._process.pid}/stat").read_text("utf-8", "replace")
+            times = text.rpartition(")")[2].split()[11:13]
+            return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+        import psutil  # noqa: PLC0415 - takes time, and only needed without /proc
+
+        try:
             used = psutil.Process(self._process.pid).cpu_times()
-            return float(used.user + used.system)
-        return 0.0
+        except psutil.Error:
+            return 0.0
+        return float(used.user + used.system)
 
     def waiting_seconds(self) -> float:
         """Return how long its main thread waited for a core; 0 where nobody counts."""
