@@ -9,13 +9,8 @@ from curation.system.errors import CsbdataError, NoInput
 from evaluation.core.cases import Result, Row
 from evaluation.reporting.tables import Table, in_turns
 from evaluation.results.headline import tables as tables_of_any
-from evaluation.results.outcomes import (
-    Outcome,
-    engine_is_wrong,
-    outcome_of,
-    refused_keywords,
-    text_class,
-)
+from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
+from evaluation.results.refusal_messages import refused_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

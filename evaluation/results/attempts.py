@@ -34,8 +34,8 @@ from evaluation.results.outcomes import (
     engine_is_wrong,
     is_judged_apart,
     outcome_of,
-    warns_of,
 )
+from evaluation.results.refusal_messages import warns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,7 +14,8 @@ import msgspec
 from curation.core.documents import Explained
 from evaluation.core.cases import Result, Row
 from evaluation.core.run_header import RefusalPattern
-from evaluation.results.outcomes import Outcome, number_in, outcome_of, warns_of
+from evaluation.results.outcomes import Outcome, number_in, outcome_of
+from evaluation.results.refusal_messages import warns_of
 
 _TABLE: Final = Path(__file__).with_name("support.toml")
 #: The version of a document that names none.

@@ -13,7 +13,7 @@ import csbdata
 from curation.system.errors import BadConfiguration
 from evaluation.analysis.run_report import tables_by_task
 from evaluation.core.run_header import RefusalPattern
-from evaluation.results.outcomes import _messages, refused_keywords
+from evaluation.results.refusal_messages import _messages, refused_keywords
 from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks import tasks
 from tests.evaluation.measuring import miniature, request_of, sample
