@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self, TypeVar
 
+import psutil
+
 from curation.workers.limits import Ending, Limits, Message, ProcessResult
 from curation.workers.process import Program, exchange
 from curation.workers.worker import Worker
@@ -184,8 +186,6 @@ class Pool:
         if time.monotonic() >= self._next_sample:
             self._next_sample = time.monotonic() + _SAMPLE
             total = sum(worker.rss_bytes for worker in self._workers)
-            import psutil  # noqa: PLC0415 - takes 10 ms
-
             total += psutil.Process().memory_info().rss
             self.peak_rss_mb = max(self.peak_rss_mb, round(total / 2**20, 1))
         return finished

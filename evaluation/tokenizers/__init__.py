@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.core.hub_names import model_name
 from curation.download.cache import Cache, FolderName
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
@@ -119,6 +118,8 @@ def _hub_folder(name: str) -> Path:
     Raises:
         CsbdataError: as `curation.download.huggingface.hub_snapshot`.
     """
+    from curation.core.hub_names import model_name  # noqa: PLC0415 - not for folders
+
     model = model_name(name)
     if not model:
         known = [*pinned_tokenizers(), BYTES]

@@ -146,7 +146,7 @@ def test_as_the_paper_means_everything_it_says() -> None:
     assert paper.model == "meta-llama/Llama-3.2-1B-Instruct"
     assert (paper.temperature, paper.samples) == (0.0, 1)
     assert chosen.settings == CoverageSettings(
-        prompt="sections", shots=2, dialect="2020-12"
+        prompt="sections", shots=2, dialect="2020-12", reading="paper"
     )
     assert paper.forced_as_paper
 
@@ -158,7 +158,7 @@ def test_what_was_said_beside_the_paper_holds() -> None:
     assert (paper.model, paper.budget) == ("smollm2", 32)
     chosen = choose_suite("coverage", {"prompt": "chat"}, "paper")
     assert chosen.settings == CoverageSettings(
-        prompt="chat", shots=2, dialect="2020-12"
+        prompt="chat", shots=2, dialect="2020-12", reading="paper"
     )
     assert paper.forced
     assert not paper.forced_as_paper
