@@ -244,7 +244,7 @@ def score(
     right = problems.unique(gold, "gold documents of an id that was there already")
     by_id = problems.unique(answers, "answers of an id that was there already")
     if not right:
-        raise BadData("no gold document")
+        raise BadData("no document", "gold")
     problems.note(
         [document_id for document_id in by_id if document_id not in right],
         "answers without gold",

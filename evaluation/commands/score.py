@@ -12,7 +12,7 @@ import typer
 
 from curation.commands.options import path_option, with_option_groups
 from curation.json.pointer import pointer
-from curation.system.errors import BadUsage
+from curation.system.errors import BadData, BadUsage
 from curation.system.terminal import say
 from evaluation.reporting.printing import (
     ReportFormat,
@@ -76,12 +76,18 @@ def score(  # noqa: PLR0913 (options of one command)
     if preset not in ("", "sob"):
         raise BadUsage(f"there is no preset {preset!r}", then="--preset sob")
     problems: list[str] = []
-    result = score_documents(
-        _content(schema),
-        _documents(gold, problems),
-        _documents(answers, problems),
-        preset=preset,
-    )
+    try:
+        result = score_documents(
+            _content(schema),
+            _documents(gold, problems),
+            _documents(answers, problems),
+            preset=preset,
+        )
+    except BadData as error:
+        if error.where:
+            raise
+        then = error.then or f"csbdata check {schema}"
+        raise BadData(error.what, str(schema), then) from error
     problems += result.problems
     tables = result.tables()
     print_tables(tables, format_, {"problems": [*problems]})

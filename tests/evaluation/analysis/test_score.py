@@ -148,7 +148,7 @@ def test_tables_count_by_document_and_field() -> None:
     assert max(map(len, long.problems)) < 200
     few = csbdata.score({}, {f"d{n}": 1 for n in range(5)}, {})
     assert few.problems[0].endswith("(5): d0, d1, d2, d3, d4")
-    with pytest.raises(BadData, match="no gold document"):
+    with pytest.raises(BadData, match="gold: no document"):
         csbdata.score({}, {}, {})
     empty = csbdata.score({}, {"d": {}}, {"d": {}}).tables()[0]
     assert str(empty.rows[0][3]) == "-"
@@ -212,8 +212,8 @@ def test_bad_input_is_named_and_counted_and_the_rest_is_scored(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("schema", "more", "said"),
     [
-        ("{", [], "this schema cannot be used: not_json"),
-        ("[1]", [], "this schema cannot be used"),
+        ("{", [], "s.json: this schema cannot be used: not_json"),
+        ("[1]", [], "s.json: this schema cannot be used"),
         ("{}", ["--preset", "sobs"], "there is no preset 'sobs'"),
         ("{}", ["--preset", "sob"], ""),
     ],
