@@ -102,17 +102,19 @@ class Induction(msgspec.Struct):
             is_alone = without(outer, *_DEFINITIONS).keys() == {"$ref"}
             return is_alone and self._holds(inner, target, around)
         branches = inner.get("anyOf")
-        if branches and all(self._holds(each, outer, around) for each in branches):
+        if branches and all(self._holds(branch, outer, around) for branch in branches):
             return True
         if any(self._holds(part, outer, around) for part in inner.get("allOf", ())):
             return True
         branches = outer.get("anyOf")
-        if branches and not any(self._holds(inner, each, around) for each in branches):
+        if branches and not any(
+            self._holds(inner, branch, around) for branch in branches
+        ):
             return False
         if not all(self._holds(inner, part, around) for part in outer.get("allOf", ())):
             return False
         needed = without(outer, *_DEFINITIONS, *_IN_PARTS)
-        known = {
+        asserted = {
             keyword: value
             for keyword, value in without(inner, *_DEFINITIONS, *_IN_PARTS).items()
             if '"$ref"' not in json.dumps(value)
@@ -120,7 +122,7 @@ class Induction(msgspec.Struct):
         return (
             '"$ref"' not in json.dumps(needed)
             and not isinstance(outer.get("items"), list)
-            and self.covers(known, needed)
+            and self.covers(asserted, needed)
             and all(self._assume(*pair) for pair in _parts(inner, outer))
         )
 
@@ -128,30 +130,30 @@ class Induction(msgspec.Struct):
 def _parts(inner: UntypedJson, outer: UntypedJson) -> Iterator[tuple[Json, Json]]:
     """Yield the pairs of schemas that members and items of a value have to fulfil."""
     members, needed = inner.get("properties", {}), outer.get("properties", {})
-    patterns, wanted = (
+    patterns, outer_patterns = (
         schema.get("patternProperties", {}) for schema in (inner, outer)
     )
-    others = inner.get("additionalProperties", True)
+    additional = inner.get("additionalProperties", True)
     # The canonical form of a closed object lists its names.
-    listed = None
+    closed = None
     match inner.get("propertyNames"):
         case {"enum": names}:
-            listed = names
+            closed = names
         case {"const": name}:
-            listed = [name]
+            closed = [name]
     for name, schema in needed.items():
         if name in members:
             yield members[name], schema
-        elif listed is None or name in listed:
-            yield True if patterns else others, schema
-    for pattern, schema in wanted.items():
+        elif closed is None or name in closed:
+            yield True if patterns else additional, schema
+    for pattern, schema in outer_patterns.items():
         yield patterns.get(pattern, True), schema
     if "additionalProperties" in outer:
         schema = outer["additionalProperties"]
-        for part in (without(members, *needed), without(patterns, *wanted)):
+        for part in (without(members, *needed), without(patterns, *outer_patterns)):
             yield from ((value, schema) for value in part.values())
-        if listed is None or not {*listed} <= members.keys() | needed.keys():
-            yield others, schema
+        if closed is None or not {*closed} <= members.keys() | needed.keys():
+            yield additional, schema
     # Items of a tuple, which older drafts write as a list, may be anything.
     items = True if "prefixItems" in inner else inner.get("items", True)
     yield True if isinstance(items, list) else items, outer.get("items", True)

@@ -131,7 +131,9 @@ def _by_schema(
             for (representation, output), part in by_cell(answers).items():
                 row = rows.setdefault((representation, label), {})
                 row[f"{output.upper()} {column}"] = figure(part)
-    names = [f"{it.upper()} {column}" for it in Output for column, *_ in figures]
+    names = [
+        f"{output.upper()} {column}" for output in Output for column, *_ in figures
+    ]
     columns = [name for name in names if any(name in row for row in rows.values())]
     ordered = sorted(rows, key=lambda key: [*REPRESENTATIONS].index(key[0]))
     return Table(

@@ -172,12 +172,12 @@ def marked_validator(compiled: CompiledSchema) -> jsonschema_rs.Validator:
 
 def _marked(schema: dict[str, Json]) -> Json:
     """Mark a schema that leaves no member undeclared; drop what declares nothing."""
-    kept: dict[str, Json] = {
+    members: dict[str, Json] = {
         name: value
         for name, value in schema.items()
         if name not in _ANNOTATIONS and (value or name not in _NAMING)
     }
-    return {**kept, _MARK: True} if _COMPLETING & schema.keys() else kept
+    return {**members, _MARK: True} if _COMPLETING & schema.keys() else members
 
 
 def undeclared_members(marked: jsonschema_rs.Validator, value: Json) -> tuple[str, ...]:
@@ -196,12 +196,12 @@ def undeclared_members(marked: jsonschema_rs.Validator, value: Json) -> tuple[st
     """
     declared: dict[str, set[str]] = defaultdict(set)
     complete: set[str] = set()
-    found: Any  # of a library without a type for annotations
-    for found in marked.evaluate(value).annotations():
-        location, names = found["instanceLocation"], found["annotations"]
+    annotation: Any  # of a library without a type for annotations
+    for annotation in marked.evaluate(value).annotations():
+        location, names = annotation["instanceLocation"], annotation["annotations"]
         if isinstance(names, dict):
             complete |= {location} if _MARK in names else set()
-        elif found["schemaLocation"].endswith(_NAMING):
+        elif annotation["schemaLocation"].endswith(_NAMING):
             declared[location].update(names)
     undeclared = []
     for location in declared.keys() - complete:

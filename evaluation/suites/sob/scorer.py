@@ -238,7 +238,7 @@ def _verdict(
         failure_class=mistake or "",
         # Half of a surrogate pair cannot be written.
         reasons=tuple(
-            it.encode("utf-8", "backslashreplace").decode() for it in reasons
+            reason.encode("utf-8", "backslashreplace").decode() for reason in reasons
         ),
         scores={str(metric): value for metric, value in scores.values.items()},
         details={
