@@ -190,8 +190,15 @@ def _foreign_columns(columns: pa.Schema, expected: pa.Schema) -> str:
     """
     if columns == expected:
         return ""
-    names = {column.name for column in {*columns} ^ {*expected}}
-    return ", ".join(sorted(names)) or "their order"
+    types, expected_types = (
+        {column.name: column.type for column in each} for each in (columns, expected)
+    )
+    names = sorted(
+        name
+        for name in types.keys() | expected_types
+        if types.get(name) != expected_types.get(name)
+    )
+    return ", ".join(names) or "their order"
 
 
 def _row_groups(paths: Sequence[Path], form: TableForm) -> Iterator[pa.Table]:
