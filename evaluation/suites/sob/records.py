@@ -26,6 +26,8 @@ from evaluation.suites.sob.metrics import dialect_of
 
 #: Where a context comes from: texts, OCR of images, transcripts of speech.
 Source: TypeAlias = Literal["text", "image", "audio"]
+#: How hard a schema is (the paper's section 3).
+Complexity: TypeAlias = Literal["easy", "medium", "hard"]
 #: The published data.
 PUBLISHED: Final = "interfaze-ai/sob"
 
@@ -91,6 +93,32 @@ def weight_of(complexity: str, difficulty: str = "") -> float:
         if word.lower() in COMPLEXITY_WEIGHTS:
             return COMPLEXITY_WEIGHTS[word.lower()]
     return 0.0
+
+
+def complexity_of(schema: Json) -> Complexity:
+    """Return how hard a schema is, by the paper's definition.
+
+    Hard is an array of objects, or three levels of objects and arrays; medium is two
+    levels; easy is flat. References are not followed.
+    """
+    deepest = 0
+    stack: list[tuple[Json, int]] = [(schema, 1)]
+    while stack:
+        inner, level = stack.pop()
+        if not isinstance(inner, dict):
+            continue
+        items = inner.get("items")
+        properties = inner.get("properties")
+        if isinstance(items, dict):
+            if isinstance(items.get("properties"), dict):
+                return "hard"
+            deepest = max(deepest, level)
+            stack.append((items, level + 1))
+        if isinstance(properties, dict):
+            deepest = max(deepest, level)
+            stack += [(child, level + 1) for child in properties.values()]
+    names: tuple[Complexity, ...] = ("easy", "easy", "medium", "hard")
+    return names[min(deepest, 3)]
 
 
 def suite_record(record: SobRecord) -> Record:
@@ -183,6 +211,14 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
     Raises:
         BadData: a column is missing, or holds no JSON.
     """
+    schema = _value(row, "json_schema", where)
+    complexity, difficulty = (
+        str(row.get(name) or "")
+        for name in ("schema_complexity", "question_difficulty")
+    )
+    if not complexity and not difficulty:
+        # It is as hard as its schema: else it would weigh nothing.
+        complexity = complexity_of(schema)
     return SobRecord(
         record_id=_text(row, "record_id", where),
         split=split[1] if (split := _SPLIT.search(where)) else "",
@@ -190,10 +226,10 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
         category=str(row.get("source_category") or ""),
         context=_text(row, "context", where),
         question=_text(row, "question", where),
-        json_schema=_value(row, "json_schema", where),
+        json_schema=schema,
         ground_truth=_value(row, "ground_truth", where),
-        schema_complexity=str(row.get("schema_complexity") or ""),
-        question_difficulty=str(row.get("question_difficulty") or ""),
+        schema_complexity=complexity,
+        question_difficulty=difficulty,
     )
 
 

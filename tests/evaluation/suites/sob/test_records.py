@@ -26,6 +26,7 @@ from evaluation.suites.sob.metrics import (
     score_answer,
 )
 from evaluation.suites.sob.records import (
+    complexity_of,
     response_of_line,
     sample_records,
     sob_record,
@@ -98,11 +99,12 @@ _ABSENT = {"text": (7, 6), "image": (8, 6), "audio": (7, 6)}
 
 @pytest.mark.parametrize("source", ["text", "image", "audio"])
 def test_the_sample_is_balanced(source: str) -> None:
-    """Kinds, difficulties and absent answers of a source."""
+    """Kinds, difficulties (by the definition too) and absent answers of a source."""
     records = [record for record in sample_records() if record.source == source]
     assert Counter(record.family for record in records) == _KINDS[source]
     levels = [record.schema_complexity for record in records]
     assert Counter(levels) == _LEVELS[source]
+    assert levels == [complexity_of(record.json_schema) for record in records]
     absent = [None in all_leaves(record.ground_truth).values() for record in records]
     assert (sum(absent), len(absent) - sum(absent)) == _ABSENT[source]
 
