@@ -14,6 +14,7 @@ from curation.commands.options import path_option, with_option_groups
 from curation.json.pointer import pointer
 from curation.system.errors import BadData, BadUsage
 from curation.system.terminal import say
+from curation.system.words import command
 from evaluation.reporting.printing import (
     ReportFormat,
     ReportFormatOption,
@@ -86,7 +87,7 @@ def score(  # noqa: PLR0913 (options of one command)
     except BadData as error:
         if error.where:
             raise
-        then = error.then or f"csbdata check {schema}"
+        then = error.then or command("check", schema)
         raise BadData(error.what, str(schema), then) from error
     problems += result.problems
     tables = result.tables()
