@@ -220,5 +220,8 @@ def _summary(fits: Sequence[AdaptedSchema], profile: Profile, mode: Adapt) -> st
         f"{len(fits) - edited - refused:,} as they are and {edited:,} after {kind} "
         f"rewrites; {refused:,} are not declared"
     )
-    first = ", ".join(f"{name} {n:,}" for name, n in reasons.most_common(_SHOWN))
-    return f"{line} ({first})" if first else line
+    parts = [f"{name} {n:,}" for name, n in reasons.most_common(_SHOWN)]
+    further = [n for _, n in reasons.most_common()[_SHOWN:]]
+    if further:
+        parts.append(f"and {sum(further):,} for {len(further)} more")
+    return f"{line} ({', '.join(parts)})" if parts else line

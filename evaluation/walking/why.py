@@ -52,7 +52,7 @@ class Spelled:
     @property
     def decoded(self) -> str:
         """A string's characters."""
-        return str(json.loads(self.text, strict=False))
+        return str(json.loads(self.text))
 
     def written(self) -> str:
         """Return it as one text, as instances are written: `, ` and `: `."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -168,6 +168,30 @@ def test_a_run_that_goes_on_rewrites_nothing_again(
     other = SchemaAdapter("openai-strict", Adapt.NEAREST)
     with pytest.raises(TypeError):
         other.prepare([record], tmp_path, "openai", Quiet())
+
+
+def test_the_commonest_five_reasons_are_named(tmp_path: Path, said: list[str]) -> None:
+    """The others are counted, so that the parts add up to the whole."""
+    lost: list[dict[str, Any]] = [
+        *({"items": _DECK, "contains": {"const": number}} for number in range(2)),
+        *({"type": "integer", "not": {"multipleOf": number}} for number in (2, 3)),
+        {"additionalProperties": _DECK, "minProperties": 2},
+        {"type": "string", "not": {"pattern": "a"}},
+        {"$ref": "#/$defs/none"},
+        reduce(lambda inner, _: _object(a=inner), range(12), _DECK),
+    ]
+    lost[0]["type"] = lost[1]["type"] = "array"
+    lost[4]["type"] = "object"
+    texts = [json.dumps(_object(decks=schema)) for schema in lost]
+    records = [
+        Record(id=str(number), schema=text) for number, text in enumerate([*texts, "{"])
+    ]
+    adapter = SchemaAdapter("openai-strict", Adapt.SAFE)
+    adapter.prepare(records, tmp_path, "openai", Quiet())
+    assert said[0].endswith(
+        "(contains 2, not 2, unusable 2, additionalProperties 1, allOf 1, and 1 for 1 "
+        "more)"
+    )
 
 
 def test_a_rewrite_that_lasts_too_long_is_given_up(
