@@ -66,10 +66,17 @@ def test_a_verified_edition_decides_the_exit_code(
     not_asked: list[str],
     exit_code: int,
 ) -> None:
-    """Rows that differ, and rows that could not be asked."""
+    """Rows that differ, and rows that could not be asked; 200 by seed 0 are drawn."""
     verdict = SimpleNamespace(holds=holds, not_asked=not_asked, tables=list)
-    monkeypatch.setattr(verify_edition, "verify_edition", lambda *_, **__: verdict)
+    asked: dict[str, Any] = {}
+
+    def verify(*_: object, **options: object) -> SimpleNamespace:
+        asked.update(options)
+        return verdict
+
+    monkeypatch.setattr(verify_edition, "verify_edition", verify)
     answer = _ask("verify", str(tmp_path))
+    assert (asked["count"], asked["seed"]) == (200, 0)
     assert answer.exit_code == exit_code
     assert answer.stderr.count("not asked: alpha: gone") == len(not_asked)
 
