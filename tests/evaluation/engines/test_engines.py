@@ -7,6 +7,7 @@ import runpy
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -81,6 +82,14 @@ def test_an_engine_keeps_the_contract(
         "offered": [True, False, True] if does_more else None,
         "warnings": [],
     }
+
+
+@pytest.mark.parametrize(("tokens", "words"), [(31, 1), (32, 1), (33, 2)])
+def test_no_engine_allows_every_token(tokens: int, words: int) -> None:
+    """Its mask has as many words of 32 bits as the vocabulary needs."""
+    load = runpy.run_path(str(find_engine("none").path))["load"]
+    matcher = load(SimpleNamespace(vocab_size=tokens), {}).start(None)
+    assert matcher.mask() == b"\xff" * 4 * words
 
 
 @pytest.mark.parametrize("name", _ALL)
