@@ -108,7 +108,8 @@ def _of_node(text: str) -> set[str]:
 
 
 def _names(text: str) -> Iterator[str]:
-    depth = position = 0
+    depth = 0
+    position = 0
     while position < len(text):
         match = _MEMBER.match(text, position)
         if match:

@@ -302,7 +302,7 @@ class ServerClient:
 
     def _check_status(self, response: requests.Response) -> None:
         """Raise the fault that an error status means."""
-        if response.status_code >= 300:  # noqa: PLR2004 (success)
+        if response.status_code // 100 != 2:  # noqa: PLR2004 (success)
             body = redacted(self._hide(read_some(response).decode("utf-8", "replace")))
             refusal = read_refusal(response.status_code, body, response.headers)
             self._refuse(refusal)
