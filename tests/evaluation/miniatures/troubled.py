@@ -1,11 +1,13 @@
 """All troubles in one engine: the schema's `title` names the one that it has.
 
-`flaky` kills its process once, and never again as long as its mark stays.
+`flaky` kills its process once, and never again as long as its mark stays; `killed`
+leaves a byte in the mark each time.
 """
 
 import ctypes
 import os
 import runpy
+import signal
 import sys
 import time
 
@@ -47,6 +49,10 @@ class _Engine(_accept_all["_Engine"]):
         if "flaky" in schema and not os.path.exists(self._mark):
             open(self._mark, "w").close()
             os.abort()
+        if "killed" in schema:
+            with open(self._mark, "ab") as mark:
+                mark.write(b"x")
+            os.kill(os.getpid(), signal.SIGKILL)
         _suffer(schema, "compile")
         return schema
 

@@ -127,6 +127,17 @@ def test_a_unit_is_blamed_only_after_a_fresh_worker(tmp_path: Path) -> None:
     assert (tmp_path / "mark").exists()
 
 
+def test_a_case_is_blamed_for_a_kill_at_the_fourth_time(tmp_path: Path) -> None:
+    """Who kills a process is somebody else, as a rule."""
+    samples = [sample("well", "{}"), sample("killed", "{}")]
+    mark = tmp_path / "mark"
+    request = request_of(tmp_path, samples)
+    _, done = measured(tmp_path, [miniature("troubled")], request, [f"mark={mark}"])
+    details = {row.id: row.detail for row in done.rows()}
+    assert "SIGKILL" in details["killed"]
+    assert mark.stat().st_size == len("four")
+
+
 def test_an_engine_that_hangs_while_it_loads_is_told_of_and_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
