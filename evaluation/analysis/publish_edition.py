@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from math import floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -164,9 +163,7 @@ def line_table(lines: Iterable[Line]) -> pl.DataFrame:
 
 def _rounded(ns: float | None) -> int | None:
     """Return a time with three digits."""
-    if not ns:
-        return None if ns is None else 0
-    return int(round(ns, _DIGITS - 1 - floor(log10(max(ns, 1)))))
+    return None if ns is None else int(float(f"{ns:.{_DIGITS}g}"))
 
 
 def _index(
