@@ -25,6 +25,7 @@ import typer
 from curation.commands.options import CommandGroup, GroupedCommand
 from curation.system.credentials import guard, redacted, redacted_traceback
 from curation.system.errors import (
+    BadUsage,
     CannotCreate,
     CsbdataError,
     NoInput,
@@ -55,10 +56,16 @@ class _Commands(CommandGroup):
         """Run a command.
 
         Raises:
+            BadUsage: a word of the command line is empty.
             Stopped: the user has stopped it.
             NoInput: the working folder is gone.
             _ReaderGone: no process reads the output.
         """
+        if "" in sys.argv[1:]:
+            # A path that is empty would be the working folder.
+            raise BadUsage(
+                "an empty argument", then="is a variable of the shell unset?"
+            )
         try:
             Path.cwd()
         except FileNotFoundError as error:

@@ -143,6 +143,13 @@ def test_a_deleted_working_folder_is_told_in_one_line(
     assert ended == (66, f"csbdata: {what}\n")
 
 
+@pytest.mark.parametrize("words", [["fit", ""], ["check", "a.json", "--dialect", ""]])
+def test_an_empty_word_is_refused(run: Callable[..., Ended], words: list[str]) -> None:
+    """`csbdata fit "$FILE"` without FILE would read the working folder."""
+    what = "an empty argument: is a variable of the shell unset?"
+    assert run(*words) == (2, f"csbdata: {what}\n")
+
+
 def test_ctrl_c_that_comes_out_as_another_error_is_ctrl_c(
     run: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
 ) -> None:
