@@ -10,7 +10,7 @@ import pytest
 
 from bench.edition.figures import headline_differences
 from evaluation.reporting.tables import Duration, MissingFigure, text_of
-from evaluation.results.edition import COLUMNS
+from evaluation.results.edition import COLUMNS, is_cut
 from evaluation.results.headline import (
     ALL,
     headline,
@@ -50,6 +50,17 @@ def test_an_outcome_counts_where_the_rule_says(
     }
     assert {name for name in names if found[name]} == {*counted}
     assert found["tested"] == (columns.get("passed", 0) is not None)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "compiled", "cut"),
+    [("timeout", False, True), ("timeout", True, False), ("crash", False, False)],
+)
+def test_a_deadline_cuts_off_only_what_was_compiling(
+    outcome: str, *, compiled: bool, cut: bool
+) -> None:
+    """A mask that comes late is no long compile call."""
+    assert is_cut(line("a", "o1", outcome, compiled=compiled)) is cut
 
 
 def test_warnings_that_were_not_recorded_are_not_measured() -> None:
