@@ -142,7 +142,7 @@ def test_a_card_ended_by_sigterm_leaves_nothing_behind(
     """The folder is as it was, and what stood beside it is gone."""
     command = [sys.executable, "-m", "curation", "card", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as child:
-        wait_until(lambda: any(tmp_path.glob(".built.*.unfinished")), 60, pause=0.01)
+        wait_until(lambda: any(tmp_path.glob(".built.*.unfinished/*")), 60, pause=0.01)
         child.send_signal(signal.SIGTERM)
         assert child.wait(60) == 128 + signal.SIGTERM
     assert not list(tmp_path.glob(".built.*.unfinished"))
