@@ -16,27 +16,20 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.suites.ifstruct.rows import (
-    AnswerFormat,
-    Fence,
-    FenceWish,
     Field,
-    FieldType,
-    Presentation,
+    IfstructSettings,
     RowSpec,
     all_fields,
     number_text,
     read_record,
 )
-
-if TYPE_CHECKING:
-    from evaluation.suites.ifstruct.settings import IfstructSettings
 
 #: Tokens of a reworded request.
 _BUDGET: Final = 4096
@@ -80,20 +73,18 @@ _REFUSAL_REACH: Final = 60
 _WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
 #: Words for each type, in any style.
 _TYPES: Final = {
-    FieldType.STRING: re.compile(r"\b(?:string|text|str)\b"),
-    FieldType.INTEGER: re.compile(r"\b(?:integer|int|whole number)\b"),
-    FieldType.NUMBER: re.compile(r"\b(?:number|decimal|float)\b"),
-    FieldType.BOOLEAN: re.compile(r"\b(?:boolean|bool|true or false|true/false)\b"),
-    FieldType.OBJECTS: re.compile(r"\b(?:list|array|items?)\b|\["),
-    FieldType.STRINGS: re.compile(r"\b(?:list|array|items?)\b|\["),
+    "string": re.compile(r"\b(?:string|text|str)\b"),
+    "integer": re.compile(r"\b(?:integer|int|whole number)\b"),
+    "number": re.compile(r"\b(?:number|decimal|float)\b"),
+    "boolean": re.compile(r"\b(?:boolean|bool|true or false|true/false)\b"),
+    "objects": re.compile(r"\b(?:list|array|items?)\b|\["),
+    "strings": re.compile(r"\b(?:list|array|items?)\b|\["),
 }
 _OPTIONAL: Final = re.compile(
     r"\boptional|\b(?:may|can) be (?:left out|omitted|missing|absent)|not required"
 )
 #: Styles that show the whole path of a nested field.
-_WITH_PATHS: Final = frozenset(
-    {Presentation.BULLETS, Presentation.GLOSSARY, Presentation.TABLE}
-)
+_WITH_PATHS: Final = ("bullets", "glossary", "table")
 _NAME: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 #: Characters that a stretch has at most.
 _LONGEST_STRETCH: Final = 900
@@ -140,7 +131,7 @@ def last_words(text: str, label: str, plural: str) -> dict[str, object]:
     """
     formats = _FORMAT.findall(_SCHEMA_WORDS.sub("", text))
     return {
-        "format": AnswerFormat(formats[-1].lower()) if formats else None,
+        "format": formats[-1].lower() if formats else None,
         "count": _count(text, label, plural),
         "wrapper": _wrapper(text),
         "fence": _fence(text),
@@ -150,16 +141,15 @@ def last_words(text: str, label: str, plural: str) -> dict[str, object]:
 
 def _lost_choices(spec: RowSpec, text: str) -> list[str]:
     words = last_words(text, spec.label, spec.plural)
-    fence = Fence.parse(spec.fence)
     choices = {
         "format": spec.format,
         "count": (spec.least, spec.most),
         "wrapper": spec.wrapper or "",
-        "fence": fence,
+        "fence": spec.fence,
         "commentary": spec.commentary,
     }
     # The text may be silent about a choice that the row leaves free.
-    if fence.wish is FenceWish.FREE and words["fence"] is None:
+    if spec.fence == "free" and words["fence"] is None:
         del choices["fence"]
     if spec.commentary and words["commentary"] is None:
         del choices["commentary"]
@@ -187,21 +177,21 @@ def _wrapper(text: str) -> str | None:
     return keys[max(keys)] if keys else None
 
 
-def _fence(text: str) -> Fence | None:
+def _fence(text: str) -> str | None:
     mentions = list(_BLOCK.finditer(text))
     if not mentions:
         return None
     mention = mentions[-1]
     if _is_refused(text, mention.start()):
-        return Fence(FenceWish.FORBIDDEN)
-    start = max(
-        text.rfind(". ", 0, mention.start()), text.rfind("\n", 0, mention.start()), 0
-    )
-    ends = [text.find(end, mention.end()) for end in (". ", "\n")]
-    end = min((position for position in ends if position >= 0), default=len(text))
+        return "forbidden"
+    ends = (". ", "\n")
+    start = max(0, *(text.rfind(end, 0, mention.start()) for end in ends))
+    after = [text.find(end, mention.end()) for end in ends]
+    end = min((position for position in after if position >= 0), default=len(text))
     language = _LANGUAGE.search(text[start:end])
-    name = (language[1] or language[2]).lower() if language else ""
-    return Fence(FenceWish.REQUIRED, name)
+    if language is None:
+        return "required"
+    return f"required:{(language[1] or language[2]).lower()}"
 
 
 def _commentary(text: str) -> bool | None:
@@ -216,7 +206,7 @@ def _is_refused(text: str, start: int) -> bool:
 
 def _lost_facts(spec: RowSpec, text: str) -> list[str]:
     """Return the facts about fields that a text lacks."""
-    if spec.presentation is Presentation.SCHEMA:
+    if spec.presentation == "schema":
         return [] if _holds_schema(spec, text) else ["the schema"]
     lost: list[str] = []
     fields = dict(all_fields(spec.fields))

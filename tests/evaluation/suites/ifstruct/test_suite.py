@@ -22,12 +22,10 @@ from evaluation.results.suite_tables import suite_tables
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.rows import (
     SLICES,
-    Fence,
-    FenceWish,
+    IfstructSettings,
     read_record,
     slices_of,
 )
-from evaluation.suites.ifstruct.settings import IfstructSettings
 from evaluation.suites.ifstruct.suite import SUITE, read_rows, suite_record
 from tests.evaluation.suites.ifstruct.rows import published_lines, rows
 from tests.evaluation.suites.known.ifstruct import known_answers
@@ -56,7 +54,7 @@ def _records(data: str | None = None, limit: int | None = None) -> RecordSet:
 
 
 def _asked(count: int = 12) -> list[Record]:
-    return [suite_record(row) for row in rows(240)[:count]]
+    return [suite_record(row) for row in rows()[:count]]
 
 
 def _judge(
@@ -89,9 +87,20 @@ def test_known_answers_get_their_verdicts() -> None:
     assert len(classes) > 8
 
 
-def test_slices_name_what_was_drawn() -> None:
-    """One number of items is exact, two are the ends of a range."""
-    for row in rows(240)[:40]:
+def test_a_row_is_a_record_and_back() -> None:
+    """Rows in JSON have the schema of the whole answer; rows in YAML have none.
+
+    Slices name what was drawn.
+    """
+    for row in rows()[:40]:
+        record = suite_record(row)
+        written = msgspec.json.encode(record)
+        assert read_record(msgspec.json.decode(written, type=Record).fields) == row
+        assert record.group == row.output_format
+        schema = json.loads(record.schema) if record.schema else None
+        assert schema == (
+            row.requirements.answer_schema() if record.group == "json" else None
+        )
         slices = slices_of(row)
         is_exact = isinstance(row.top_level_count, int)
         assert slices["count"] == ("exact" if is_exact else "range")
@@ -99,23 +108,10 @@ def test_slices_name_what_was_drawn() -> None:
         assert (slices["voice"], slices["format"]) == (row.voice, row.output_format)
 
 
-def test_a_row_is_a_record_and_back() -> None:
-    """Rows in JSON have the schema of the whole answer; rows in YAML have none."""
-    for row in rows(240)[:12]:
-        record = suite_record(row)
-        written = msgspec.json.encode(record)
-        assert read_record(msgspec.json.decode(written, type=Record).fields) == row
-        assert record.group == row.output_format
-        if record.group == "yaml":
-            assert record.schema is None
-        else:
-            assert json.loads(record.schema or "") == row.requirements.answer_schema()
-
-
 def test_a_published_file_is_data(tmp_path: Path) -> None:
     """`--data` reads a published file; without it rows are drawn, and say so."""
     path = tmp_path / "test.jsonl"
-    path.write_bytes(published_lines(rows(240)[:5]))
+    path.write_bytes(published_lines(rows()[:5]))
     found = _records(str(path))
     assert (found.origin, len(found.records)) == ("file", 5)
     assert found.records[0].fields["spec"] is None
@@ -136,7 +132,7 @@ def test_a_prompt_is_the_text_and_the_budget() -> None:
 
 def test_a_reading_decides() -> None:
     """A forbidden code block fails by one reading and passes by the published one."""
-    row = next(row for row in rows(240) if row.fence == "forbidden")
+    row = next(row for row in rows() if row.fence == "forbidden")
     record = suite_record(row)
     text = _answers(record)["forbidden_fence"]
     verdict = _judge(record, text=text)
@@ -160,7 +156,7 @@ def test_what_is_no_answer_has_its_class(
     answer: dict[str, object], failure: str
 ) -> None:
     """Failed servers, refusals and cut texts are told apart, and count as failed."""
-    row = next(row for row in rows(240) if row.fence == "free")
+    row = next(row for row in rows() if row.fence == "free")
     verdict = _judge(suite_record(row), _SETTINGS, **answer)
     assert (verdict.failure_class, verdict.counted) == (failure, True)
     assert "structure" not in verdict.scores
@@ -168,7 +164,7 @@ def test_what_is_no_answer_has_its_class(
 
 def test_yaml_under_an_engine_is_not_run_and_not_counted() -> None:
     """No engine holds YAML to a schema: such rows are in no constrained rate."""
-    row = next(row for row in rows(240) if row.output_format == "yaml")
+    row = next(row for row in rows() if row.output_format == "yaml")
     record = suite_record(row)
     held = _judge(record, text="", error="compile_error", condition="llguidance")
     assert (held.passed, held.counted, held.reasons) == (
@@ -284,18 +280,18 @@ def test_both_variants_are_the_same_row() -> None:
         read_rows(json_rows(_content(_HUB), "b")),
     )
     assert plain == hub
-    wanted = plain[0].requirements
+    (row,) = plain
+    wanted = row.requirements
     assert (wanted.least, wanted.most, wanted.wrapper) == (2, 3, None)
-    assert wanted.fence == Fence(FenceWish.REQUIRED)
-    assert wanted.commentary
+    assert (wanted.fence, wanted.commentary) == ("required", True)
 
 
 def test_a_published_row_knows_no_forbidden_block() -> None:
     """`require_code_block` false is a free choice; `fence` says more."""
     (free,) = read_rows(json_rows(_content(_ROW | {"require_code_block": False}), "a"))
-    assert free.requirements.fence == Fence(FenceWish.FREE)
+    assert free.requirements.fence == "free"
     (ours,) = read_rows(json_rows(_content(_ROW | {"fence": "required:yaml"}), "a"))
-    assert ours.requirements.fence == Fence(FenceWish.REQUIRED, "yaml")
+    assert ours.requirements.fence == "required:yaml"
 
 
 def test_the_wrapper_and_the_count_are_part_of_the_schema_of_an_answer() -> None:
@@ -313,10 +309,7 @@ def test_the_wrapper_and_the_count_are_part_of_the_schema_of_an_answer() -> None
     }
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    table(__file__, "no_rows"),
-)
+@pytest.mark.parametrize(("change", "said"), table(__file__, "no_rows"))
 def test_a_line_that_is_no_row_is_named(change: dict[str, Json], said: str) -> None:
     """The error names the file, the line and what is wrong with it."""
     with pytest.raises(BadData, match="no row") as caught:
@@ -375,7 +368,7 @@ def test_the_published_rows_are_loaded_from_the_hub(
 
 def test_rows_without_a_spec_are_answered_too() -> None:
     """A published file has no `spec`: its schema alone is enough for an answer."""
-    for row in read_rows(json_rows(published_lines(rows(240)[:4]), "published")):
+    for row in read_rows(json_rows(published_lines(rows()[:4]), "published")):
         assert row.spec is None
         record = suite_record(row)
         assert _judge(record, text=_answers(record)["reference"]).passed
