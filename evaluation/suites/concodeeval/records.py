@@ -23,21 +23,21 @@ from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import read_schema
 from curation.instances.judging.validators import verdicts
 from curation.json.text import parse, plain
+from curation.system.errors import BadUsage
 from evaluation.core.records import GENERATED, RecordRequest, RecordSet
 from evaluation.data import open_data
 from evaluation.suites.concodeeval.python_code import InexpressibleError
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.schemas import generate_schemas
-from evaluation.suites.concodeeval.settings import (
+from evaluation.suites.concodeeval.suite import (
+    OUTPUTS,
     ConcodeSettings,
     Output,
     RecordFields,
-    TaskName,
-    named_choices,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from evaluation.core.records import Instance, Record
@@ -93,52 +93,62 @@ def records_of(
         seed: Seed of the choice of instances in task 2.
         settings: The tasks, representations and formats.
     """
-    choices = named_choices(
-        "representations", settings.representations, list(REPRESENTATIONS)
+    names = _choices("representations", settings.representations, [*REPRESENTATIONS])
+    outputs = msgspec.convert(
+        _choices("outputs", settings.outputs, [*OUTPUTS]), list[Output]
     )
     labelled = LabelledSamples(settings.samples, settings.yes_share, seed)
     for record in records:
-        yield from _records_of_schema(record, choices, labelled, settings)
-
-
-def _records_of_schema(
-    record: Record,
-    representations: list[str],
-    labelled: LabelledSamples,
-    settings: ConcodeSettings,
-) -> Iterator[Record]:
-    schema = parse(record.constraint.encode("utf-8", "surrogatepass"))
-    if isinstance(schema, Rejected):
-        return
-    schema = plain(schema)
-    validates = TaskName.VALIDATION in settings.chosen_tasks
-    instances = [*labelled.of(record)] if validates else []
-    for name in representations:
-        try:
-            text = REPRESENTATIONS[name].write(schema)
-        except InexpressibleError:
+        parsed = parse(record.constraint.encode("utf-8", "surrogatepass"))
+        if isinstance(parsed, Rejected):
             continue
-        fields = RecordFields(
-            task=TaskName.GENERATION,
-            representation=name,
-            output=Output.JSON,
-            family=record.group,
-            schema_id=record.id,
-            schema=record.constraint,
-            length=len(text.split()),
-        )
-        for output in settings.chosen_outputs:
-            of_output = msgspec.structs.replace(fields, output=output)
-            if TaskName.GENERATION in settings.chosen_tasks:
-                yield of_output.record(record.id, record.dialect)
-            for number, instance in enumerate(instances, start=1):
-                yield msgspec.structs.replace(
-                    of_output,
-                    task=TaskName.VALIDATION,
-                    sample=instance.text,
-                    label="yes" if instance.valid else "no",
-                    keyword=instance.keyword,
-                ).record(f"{number}_{record.id}", record.dialect)
+        schema = plain(parsed)
+        instances = [*labelled.of(record)] if settings.task != "generation" else []
+        for name in names:
+            try:
+                text = REPRESENTATIONS[name].write(schema)
+            except InexpressibleError:
+                continue
+            for output in outputs:
+                fields = RecordFields(
+                    task="generation",
+                    representation=name,
+                    output=output,
+                    family=record.group,
+                    schema_id=record.id,
+                    schema=record.constraint,
+                    length=len(text.split()),
+                )
+                if settings.task != "validation":
+                    yield fields.record(record.id, record.dialect)
+                yield from _validation_records(record, fields, instances)
+
+
+def _validation_records(
+    record: Record, fields: RecordFields, instances: Sequence[Instance]
+) -> Iterator[Record]:
+    for number, instance in enumerate(instances, start=1):
+        yield msgspec.structs.replace(
+            fields,
+            task="validation",
+            sample=instance.text,
+            label="yes" if instance.valid else "no",
+            keyword=instance.keyword,
+        ).record(f"{number}_{record.id}", record.dialect)
+
+
+def _choices(setting: str, text: str, choices: list[str]) -> list[str]:
+    """Return the comma-separated names of a setting, each once.
+
+    Raises:
+        BadUsage: one does not exist, or none is named.
+    """
+    names = list(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
+    unknown = [name for name in names if name not in choices]
+    if unknown or not names:
+        message = f"{setting} has no {unknown[0]!r}" if unknown else f"no {setting}"
+        raise BadUsage(f"--set {message}", then=f"choose from {', '.join(choices)}")
+    return names
 
 
 #: Characters of the longest sample.

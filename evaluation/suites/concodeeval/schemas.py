@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.instances.dataset.make_instances import SchemaInstances, make_instances
 from curation.instances.values.words import WORDS
 from evaluation.core.records import Record
 from evaluation.data.instance_store import recorded_instances
-from evaluation.suites.concodeeval.settings import DEFAULT_COUNT, SuiteReading
+from evaluation.suites.concodeeval.suite import DEFAULT_COUNT, DIALECTS, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
 
@@ -32,32 +30,26 @@ if TYPE_CHECKING:
 HIGHS: Final = (10, 50, 100)
 
 
-class Root(StrEnum):
-    """The type at the root of a schema."""
-
-    NUMBER = "number"
-    STRING = "string"
-    ARRAY = "array"
-    OBJECT = "object"
+#: The types at the root of a schema.
+ROOTS: Final = ("number", "string", "array", "object")
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaFamily:
+class SchemaFamily(NamedTuple):
     """One kind of root with one bound of sizes.
 
     Example:
-        >>> SchemaFamily(Root.ARRAY, 50).name
+        >>> SchemaFamily("array", 50).name
         'composite_0_50_array'
     """
 
-    root: Root
+    root: str
     #: Lower bounds are 0 in every family.
     high: int
 
     @property
     def name(self) -> str:
         """The name of the family in ids and tables."""
-        if self.root in (Root.ARRAY, Root.OBJECT):
+        if self.root in ("array", "object"):
             return f"composite_0_{self.high}_{self.root}"
         return f"{self.root}_0_{self.high}"
 
@@ -66,7 +58,7 @@ class SchemaFamily:
         return f"{self.name}_i_{number}"
 
 
-FAMILIES: Final = tuple(SchemaFamily(root, high) for root in Root for high in HIGHS)
+FAMILIES: Final = tuple(SchemaFamily(root, high) for root in ROOTS for high in HIGHS)
 
 
 def members(count: int = DEFAULT_COUNT) -> list[tuple[SchemaFamily, int]]:
@@ -98,7 +90,7 @@ _DRAWS: Final = 100
 def generate_schemas(
     count: int = DEFAULT_COUNT,
     seed: int = 0,
-    reading: SuiteReading = SuiteReading.RECOMMENDED,
+    reading: Reading = "recommended",
 ) -> Iterator[Record]:
     """Yield records of schemas family by family; equal arguments give equal ones.
 
@@ -107,7 +99,7 @@ def generate_schemas(
     Args:
         count: The number, spread evenly over the twelve families.
         seed: Another one gives other schemas.
-        reading: `PAPER` keeps the misspelt format, the idle keywords and unsatisfiable
+        reading: `paper` keeps the misspelt format, the idle keywords and unsatisfiable
             schemas; a schema may then have no instance.
 
     Example:
@@ -119,7 +111,7 @@ def generate_schemas(
 
 
 def generate_schema(
-    family: SchemaFamily, number: int, seed: int, reading: SuiteReading
+    family: SchemaFamily, number: int, seed: int, reading: Reading
 ) -> Record:
     """Return one schema of a family with its instances, by its number.
 
@@ -127,34 +119,33 @@ def generate_schema(
         ValueError: none of a hundred draws has a witness; a defect of the family.
     """
     name = family.member(number)
+    dialect = DIALECTS[reading]
     for attempt in range(_DRAWS):
         # A text as seed is hashed the same on every machine.
         rng = random.Random(f"{seed}/{name}/{attempt}")  # noqa: S311 - no secret
         text = json.dumps(draw_schema(family, rng, reading))
-        instances = make_instances(text, reading.dialect, seed, count=_WITNESSES)
-        if reading is SuiteReading.PAPER or _is_answerable(instances):
+        instances = make_instances(text, dialect, seed, count=_WITNESSES)
+        if reading == "paper" or _is_answerable(instances):
             return Record(
                 id=f"{name}_s{seed}" if seed else name,
                 group=family.name,
                 schema=text,
-                dialect=reading.dialect,
+                dialect=dialect,
                 instances=recorded_instances(instances),
             )
     raise ValueError(f"{name}: no schema of {_DRAWS} drawn has a short witness")
 
 
-def draw_schema(
-    family: SchemaFamily, rng: random.Random, reading: SuiteReading
-) -> Json:
+def draw_schema(family: SchemaFamily, rng: random.Random, reading: Reading) -> Schema:
     """Draw a schema of a family, satisfiable or not."""
     match family.root:
-        case Root.NUMBER:
+        case "number":
             return _number(rng, family.high)
-        case Root.STRING:
+        case "string":
             return _string(rng, family.high, reading)
-        case Root.ARRAY:
-            return array_schema(rng, family.high, reading)
-    return object_schema(rng, family.high, reading)
+        case "array":
+            return _array(rng, family.high, reading)
+    return _object(rng, family.high, reading)
 
 
 def _is_answerable(instances: SchemaInstances) -> bool:
@@ -193,7 +184,7 @@ def _number(rng: random.Random, high: int, *, inner: bool = False) -> Schema:
 
 
 def _string(
-    rng: random.Random, high: int, reading: SuiteReading, *, inner: bool = False
+    rng: random.Random, high: int, reading: Reading, *, inner: bool = False
 ) -> Schema:
     """Draw a schema of a string of at most `high` characters or of any length.
 
@@ -211,11 +202,9 @@ def _string(
     return {"type": "string"} | _in_either_order(rng, form, lengths)
 
 
-def _format(rng: random.Random, reading: SuiteReading) -> str:
+def _format(rng: random.Random, reading: Reading) -> str:
     name = rng.choice(FORMATS)
-    if name == "date-time" and reading is SuiteReading.PAPER:
-        return _MISSPELT
-    return name
+    return _MISSPELT if name == "date-time" and reading == "paper" else name
 
 
 def _put(schema: Schema, keyword: str, value: Json) -> None:
@@ -228,7 +217,11 @@ def _in_either_order(rng: random.Random, base: Schema, second: Schema) -> Schema
     return base | second if rng.choice((True, False)) else second | base
 
 
-def object_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
+_PROPERTIES: Final = ("any", "boolean", "null", "number", "string")
+_ITEMS: Final = ("number", "string", "boolean", "object")
+
+
+def _object(rng: random.Random, high: int, reading: Reading) -> Schema:
     """Draw a schema of an object of 1 to `high` properties, each a scalar or anything.
 
     `required` appears only with `additionalProperties: true`, as in the published
@@ -237,7 +230,7 @@ def object_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schem
     names = rng.sample(WORDS, rng.randint(1, high))
     schema: Schema = {
         "type": "object",
-        "properties": {name: _property(rng, high, reading) for name in names},
+        "properties": {name: _inner(rng, _PROPERTIES, high, reading) for name in names},
     }
     is_open = rng.choice((True, False))
     schema["additionalProperties"] = is_open
@@ -246,16 +239,16 @@ def object_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schem
     return schema
 
 
-def array_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
+def _array(rng: random.Random, high: int, reading: Reading) -> Schema:
     """Draw a schema of an array, by `items` or by `contains`.
 
     `contains` may come with `minContains` and `maxContains`. The published schemas
     have them with `items` too, where they mean nothing, and their `minContains` is 0.
     """
     holder = rng.choice(("items", "contains"))
-    schema: Schema = {"type": "array", holder: _item(rng, high, reading)}
+    schema: Schema = {"type": "array", holder: _inner(rng, _ITEMS, high, reading)}
     minimum, maximum = sorted(rng.randint(0, high) for _ in range(2))
-    if reading is SuiteReading.PAPER:
+    if reading == "paper":
         minimum = 0
         maximum = high
     elif holder == "items":
@@ -268,8 +261,11 @@ def array_schema(rng: random.Random, high: int, reading: SuiteReading) -> Schema
     return schema
 
 
-def _property(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
-    kind = rng.choice(("any", "boolean", "null", "number", "string"))
+def _inner(
+    rng: random.Random, kinds: Sequence[str], high: int, reading: Reading
+) -> Schema:
+    """Draw the schema of a property or an item, of one of some kinds."""
+    kind = rng.choice(kinds)
     match kind:
         case "any":
             return {}
@@ -277,18 +273,9 @@ def _property(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
             return _number(rng, high, inner=True)
         case "string":
             return _string(rng, high, reading, inner=True)
-    return {"type": kind}
-
-
-def _item(rng: random.Random, high: int, reading: SuiteReading) -> Schema:
-    match rng.choice(("number", "string", "boolean", "object")):
-        case "number":
-            return _number(rng, high, inner=True)
-        case "string":
-            return _string(rng, high, reading, inner=True)
         case "object":
-            return object_schema(rng, high, reading)
-    return {"type": "boolean"}
+            return _object(rng, high, reading)
+    return {"type": kind}
 
 
 def _required(rng: random.Random, names: list[str]) -> list[Json]:

@@ -32,7 +32,7 @@ from evaluation.suites.concodeeval.representations import (
 )
 from evaluation.suites.concodeeval.schemas import generate_schemas
 from evaluation.suites.concodeeval.scorer import read_output
-from evaluation.suites.concodeeval.settings import NotRead, Output, SuiteReading
+from evaluation.suites.concodeeval.suite import OUTPUTS, NotRead, Output
 from tests.evaluation.suites.concodeeval.drawn import drawn_schemas, made_schemas
 from tests.evaluation.suites.concodeeval.python_runner.python_runner import (
     compare_python,
@@ -99,13 +99,13 @@ def test_any_json_value_survives_json_yaml_and_xml(value: Json) -> None:
 
 
 @settings(max_examples=25)
-@given(_VALUES, st.sampled_from(Output), drawn_schemas)
+@given(_VALUES, st.sampled_from(OUTPUTS), drawn_schemas)
 def test_any_sample_is_read_as_it_was_written(
     value: Json, output: Output, schema: Json
 ) -> None:
     """Whatever the schema it is meant for: what is typed goes by its types."""
     text = write_sample(value, output)
-    found = read_output(text, output, schema, SuiteReading.RECOMMENDED)
+    found = read_output(text, output, schema, "recommended")
     assert not isinstance(found, NotRead)
     assert _same(found, value)
 
