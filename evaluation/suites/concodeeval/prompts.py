@@ -121,7 +121,7 @@ def _mined_shots(run: str, reading: Reading) -> Iterator[tuple[str, str]]:
     """
     from evaluation.results.reader import open_run  # noqa: PLC0415 - heavy
     from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 - heavy
-    from evaluation.suites.concodeeval.schemas import FAMILIES, generate_schema  # noqa: PLC0415 - heavy
+    from evaluation.suites.concodeeval.records import FAMILIES, generate_schema  # noqa: PLC0415 - heavy
 
     errors = Counter[tuple[str, str]]()
     for answers in scored_run(open_run(run), "concodeeval").by_label.values():

@@ -9,6 +9,7 @@ record's dialect. Formats are off in the headline; `scores` has both.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from dataclasses import replace
@@ -482,11 +483,7 @@ def read_yaml_text(text: str, reading: Reading = "recommended") -> Json | NotRea
 
 def _json_name(_text: str, value: UntypedJson) -> str:
     """Return the name of a member as `json.dumps` writes it."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else repr(value)
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _paper_scalar(text: str, tag: str | None = None) -> UntypedJson:

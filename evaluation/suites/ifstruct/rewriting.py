@@ -21,6 +21,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from evaluation.answers.json_search import json_spans
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.suites.ifstruct.rows import (
     Field,
@@ -207,7 +208,8 @@ def _is_refused(text: str, start: int) -> bool:
 def _lost_facts(spec: RowSpec, text: str) -> list[str]:
     """Return the facts about fields that a text lacks."""
     if spec.presentation == "schema":
-        return [] if _holds_schema(spec, text) else ["the schema"]
+        schemas = (json.loads(text[start:end]) for start, end in json_spans(text))
+        return [] if spec.schema in schemas else ["the schema"]
     lost: list[str] = []
     fields = dict(all_fields(spec.fields))
     names = [field.name for field in fields.values()]
@@ -239,45 +241,19 @@ def _missing_facts(field: Field, text: str) -> Iterator[str]:
     if form is not None and not form.search(text):
         yield f"its type {field.type}"
     for value in field.values:
-        if _last_place(value, text) < 0:
+        if not _states(value, text):
             yield f"the value {value}"
     for number in (field.minimum, field.maximum, field.min_items, field.max_items):
-        if number is not None and _last_place(number_text(number), text) < 0:
+        if number is not None and not _states(number_text(number), text):
             yield f"the limit {number_text(number)}"
     if field.optional != bool(_OPTIONAL.search(text)):
         yield "whether it is optional"
 
 
-def _last_place(word: str, text: str) -> int:
-    """Return the last place of a word or number in a text; -1 without one.
+def _states(word: str, text: str) -> bool:
+    """Return whether a text has a word or number, not inside of another.
 
-    A part of another word or number does not count: `4` in `40`, `0.4` or `a4`.
+    `4` is not in `40`, `0.4` or `a4`.
     """
-    start = text.rfind(word)
-    while start >= 0:
-        before = text[:start][-1:]
-        after = text[start + len(word) :][:2]
-        inside = _is_part(before) or before == "." or _is_part(after[:1])
-        if not inside and not (after[:1] == "." and after[1:].isdigit()):
-            return start
-        start = text.rfind(word, 0, start + len(word) - 1)
-    return -1
-
-
-def _is_part(character: str) -> bool:
-    return character.isalnum() or character == "_"
-
-
-def _holds_schema(spec: RowSpec, text: str) -> bool:
-    decoder = json.JSONDecoder()
-    start = text.find("{")
-    while start >= 0:
-        try:
-            schema, _ = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            schema = None
-        if schema == spec.schema:
-            return True
-        start = text.find("\n{", start + 1)
-        start = start + 1 if start >= 0 else start
-    return False
+    form = rf"(?<![\w.]){re.escape(word)}(?!\w|\.\d)"
+    return re.search(form, text) is not None

@@ -113,10 +113,12 @@ def _field_schema(field: Field) -> dict[str, Json]:
         case "object":
             schema = _object_schema(field.fields)
         case "objects" | "strings":
-            items = {"type": "string"} if field.type == "strings" else None
+            items: dict[str, Json] = {"type": "string"}
+            if field.type == "objects":
+                items = _object_schema(field.fields)
             schema = {
                 "type": "array",
-                "items": items or _object_schema(field.fields),
+                "items": items,
                 "minItems": field.min_items,
                 "maxItems": field.max_items,
             }

@@ -217,7 +217,8 @@ def _annotated(spec: RowSpec) -> str:
     """Return the example: JSON with `//` remarks, or YAML with `#` remarks."""
     count = _counted(spec.least, spec.most, "item")
     if spec.format == "json":
-        lines = [f"[  // {count}", *_json_object(spec.fields, "  "), "  ...", "]"]
+        item = ["  {", *_json_lines(spec.fields, "    "), "  },"]
+        lines = [f"[  // {count}", *item, "  ...", "]"]
         if spec.wrapper is not None:
             inner = [f"  {line}" for line in lines[1:]]
             lines = ["{", f'  "{spec.wrapper}": {lines[0]}', *inner, "}"]
@@ -247,61 +248,54 @@ def _placeholder(field: Field) -> str:
     return f"{field.type} ({signs})" if signs else field.type
 
 
-def _remark(field: Field, sign: str, remark: str = "") -> str:
-    text = _remarks(_optional(field), field.about, remark)
+def _remark(field: Field, sign: str) -> str:
+    count = _items(field) if field.type in ("objects", "strings") else ""
+    text = _remarks(_optional(field), field.about, count)
     return f"  {sign} {text}" if text else ""
 
 
-def _json_object(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
-    yield f"{indent}{{"
+def _json_lines(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
     for field in fields:
-        yield from _json_field(field, f"{indent}  ")
-    yield f"{indent}}},"
-
-
-def _json_field(field: Field, indent: str) -> Iterator[str]:
-    start = f'{indent}"{field.name}": '
-    count = _items(field)
-    match field.type:
-        case "object":
-            yield f"{start}{{{_remark(field, '//')}"
-            for inner in field.fields:
-                yield from _json_field(inner, f"{indent}  ")
-            yield f"{indent}}},"
-        case "objects":
-            yield f"{start}[{_remark(field, '//', count)}"
-            yield from _json_object(field.fields, f"{indent}  ")
-            yield f"{indent}  ..."
-            yield f"{indent}],"
-        case "strings":
-            yield f"{start}[string, ...],{_remark(field, '//', count)}"
-        case _:
-            yield f"{start}{_placeholder(field)},{_remark(field, '//')}"
+        start = f'{indent}"{field.name}": '
+        remark = _remark(field, "//")
+        match field.type:
+            case "object":
+                yield f"{start}{{{remark}"
+                yield from _json_lines(field.fields, f"{indent}  ")
+                yield f"{indent}}},"
+            case "objects":
+                yield f"{start}[{remark}"
+                yield f"{indent}  {{"
+                yield from _json_lines(field.fields, f"{indent}    ")
+                yield f"{indent}  }},"
+                yield f"{indent}  ..."
+                yield f"{indent}],"
+            case "strings":
+                yield f"{start}[string, ...],{remark}"
+            case _:
+                yield f"{start}{_placeholder(field)},{remark}"
 
 
 def _yaml_item(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
-    for index, line in enumerate(_yaml_fields(fields, "")):
+    for index, line in enumerate(_yaml_lines(fields, "")):
         yield f"{indent}{'- ' if index == 0 else '  '}{line}"
 
 
-def _yaml_fields(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
+def _yaml_lines(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
     for field in fields:
-        count = _items(field)
-        start = f"{indent}{field.name}:"
+        value = ""
+        if field.type not in ("object", "objects", "strings"):
+            value = f" {_placeholder(field)}"
+        yield f"{indent}{field.name}:{value}{_remark(field, '#')}"
         match field.type:
             case "object":
-                yield f"{start}{_remark(field, '#')}"
-                yield from _yaml_fields(field.fields, f"{indent}  ")
+                yield from _yaml_lines(field.fields, f"{indent}  ")
             case "objects":
-                yield f"{start}{_remark(field, '#', count)}"
                 yield from _yaml_item(field.fields, f"{indent}  ")
                 yield f"{indent}  # ..."
             case "strings":
-                yield f"{start}{_remark(field, '#', count)}"
                 yield f"{indent}  - string"
                 yield f"{indent}  # ..."
-            case _:
-                yield f"{start} {_placeholder(field)}{_remark(field, '#')}"
 
 
 _PLAIN: Final = {

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from evaluation.suites.concodeeval.records import records_of
-from evaluation.suites.concodeeval.schemas import (
+from evaluation.suites.concodeeval.records import (
     FAMILIES,
     draw_schema,
     generate_schemas,
+    records_of,
 )
 from evaluation.suites.concodeeval.suite import DIALECTS
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.records import Record
-    from evaluation.suites.concodeeval.schemas import SchemaFamily
+    from evaluation.suites.concodeeval.records import SchemaFamily
     from evaluation.suites.concodeeval.suite import ConcodeSettings, Reading
 
 

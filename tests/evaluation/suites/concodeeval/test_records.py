@@ -19,18 +19,16 @@ from evaluation.asking.request import choose_suite
 from evaluation.core.records import Instance, Record, RecordRequest
 from evaluation.suites.concodeeval.prompts import prompt
 from evaluation.suites.concodeeval.records import (
-    LabelledSamples,
-    is_certain,
-    records,
-)
-from evaluation.suites.concodeeval.schemas import (
     FAMILIES,
     LONGEST_ANSWER,
+    LabelledSamples,
     SchemaFamily,
     draw_schema,
     generate_schema,
     generate_schemas,
+    is_certain,
     members,
+    records,
 )
 from evaluation.suites.concodeeval.suite import (
     DIALECTS,

@@ -22,6 +22,7 @@ from evaluation.suites.ifstruct.scorer import verify
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from curation.core.json_types import Json
     from evaluation.suites.ifstruct.scorer import Findings
 
 EVEN = IfstructSettings(mix="even")
@@ -45,7 +46,7 @@ def published_lines(rows: Iterable[IfstructRecord]) -> bytes:
     return b"".join(json.dumps(dict(own)).encode() + b"\n" for own in columns)
 
 
-ITEM = {
+ITEM: dict[str, Json] = {
     "type": "object",
     "properties": {
         "id": {"type": "integer", "minimum": 1, "maximum": 5},
