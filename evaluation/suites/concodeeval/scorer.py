@@ -172,8 +172,9 @@ def _verdict(
 ) -> Verdict:
     # Under an engine the text is the sample alone, without a fence.
     is_fenced = response.condition.startswith(FREE) or fields.output != "json"
-    is_paper = settings.reading == "paper"
-    has_thinking = (is_fenced or compiled is None) and not is_paper
+    has_thinking = is_fenced or compiled is None
+    if settings.reading == "paper":
+        has_thinking = False
     answer = triage(response, FREE_RULES if has_thinking else ENGINE_RULES)
     if isinstance(answer, MissingAnswer) and answer.kind is NoAnswer.FAILED:
         return _failed("api_error", answer.reason)
@@ -182,24 +183,32 @@ def _verdict(
     if isinstance(compiled, str):
         verdict = _failed("schema_error", compiled)
         return msgspec.structs.replace(verdict, counted=False)
-    value: Json | NotRead
-    if isinstance(answer, MissingAnswer):
-        value = not_read(answer)
-    else:
-        text: str | NotRead = answer.strip()
-        if is_fenced:
-            output = None if is_paper else fields.output
-            continues = settings.form == "base"
-            text = fenced_answer(answer, continues=continues, output=output)
-        value = text
-        if isinstance(text, str):
-            value = read_output(text, fields.output, compiled.value, settings.reading)
+    value = _value_of(answer, fields, compiled.value, settings, is_fenced=is_fenced)
     if isinstance(value, NotRead):
         is_incomplete = value.why in ("no_fence", "no_answer")
         reason = shortened(f"{value.why}: {value.detail}", _SHOWN)
         score = "incomplete" if is_incomplete else "invalid"
         return _failed(value.why, reason, **{score: True})
     return _validated(compiled, settings.reading, value)
+
+
+def _value_of(
+    answer: str | MissingAnswer,
+    fields: RecordFields,
+    schema: Json,
+    settings: ConcodeSettings,
+    *,
+    is_fenced: bool,
+) -> Json | NotRead:
+    if isinstance(answer, MissingAnswer):
+        return not_read(answer)
+    text: str | NotRead = answer.strip()
+    if is_fenced:
+        output = None if settings.reading == "paper" else fields.output
+        text = fenced_answer(answer, continues=settings.form == "base", output=output)
+    if isinstance(text, NotRead):
+        return text
+    return read_output(text, fields.output, schema, settings.reading)
 
 
 def _scores(**scores: bool) -> dict[str, float]:

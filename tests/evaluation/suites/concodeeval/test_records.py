@@ -99,11 +99,15 @@ def test_an_unsatisfiable_draw_is_replaced_unless_the_paper_is_followed() -> Non
 
 
 def test_the_same_seed_draws_the_same_schema_alone_or_among_others() -> None:
-    """A schema depends on seed and id, not on how many are drawn."""
+    """A schema depends on seed and id, not on how many are drawn.
+
+    What another seed draws has another name: else runs would pair schemas that differ.
+    """
     alone = generate_schema(FAMILIES[0], 1, SEED, "recommended")
     assert alone in made_schemas()
     other = generate_schema(FAMILIES[0], 1, SEED + 1, "recommended")
     assert other.schema != alone.schema
+    assert other.id != alone.id
 
 
 def test_the_keywords_are_those_of_the_published_schemas() -> None:
@@ -142,12 +146,6 @@ def test_typo_and_idle_keywords_stand_in_the_papers_reading_alone() -> None:
     }
 
 
-def test_what_another_seed_draws_has_another_name() -> None:
-    """Else runs of two seeds would pair schemas that differ."""
-    first, other = (next(generate_schemas(13, seed)).id for seed in (0, 1))
-    assert first != other
-
-
 def _check_labels(sample: Record, shown: Iterable[Instance]) -> None:
     """Assert that both validators say of every sample what its label says."""
     schema = json.loads(sample.constraint)
@@ -179,14 +177,10 @@ def test_both_validators_agree_with_every_label_and_the_share_is_kept(
         labels += [one.valid for one in shown]
     assert len(labels) >= least
     assert abs(labels.count(True) / len(labels) - 0.55) < apart
-
-
-def test_another_share_is_kept_too() -> None:
-    """None, or all, valid."""
     for share, label in ((0.0, False), (1.0, True)):
         chosen = LabelledSamples(2, share, 0)
-        shown = [one.valid for made in made_schemas()[:4] for one in chosen.of(made)]
-        assert set(shown) == {label}
+        shares = {it.valid for made in made_schemas()[:4] for it in chosen.of(made)}
+        assert shares == {label}
 
 
 def test_an_instance_whose_verdict_hangs_on_formats_is_not_shown() -> None:

@@ -160,14 +160,15 @@ def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
         "properties": {"a": {"maximum": 1}, "b": {"minimum": 2}},
     }
     compiled = CompiledSchema.from_json(schema, "2020-12")
-    for reading, places, counts in (
-        ("recommended", [("type",)], [1, 0, 0]),
-        ("recommended", [("properties", "a")], [0, 1, 0]),
-        ("recommended", [("properties", "b", "minimum")], [0, 0, 1]),
-        ("paper", [("properties",), ("properties", "b")], [1, 1, 0]),
-        ("paper", [("nowhere",)], [0, 0, 0]),
-    ):
-        assert locality(compiled, places, reading) == counts
+    thirds = {
+        ("type",): [1, 0, 0],
+        ("properties", "a"): [0, 1, 0],
+        ("properties", "b", "minimum"): [0, 0, 1],
+    }
+    for path, counts in thirds.items():
+        assert locality(compiled, [path], "recommended") == counts
+    paths = [("properties",), ("properties", "b"), ("nowhere",)]
+    assert locality(compiled, paths, "paper") == [1, 1, 0]
 
 
 @pytest.mark.parametrize(

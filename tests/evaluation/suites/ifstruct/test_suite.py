@@ -22,6 +22,7 @@ from evaluation.results.suite_tables import suite_tables
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.rows import (
     SLICES,
+    IfstructRecord,
     IfstructSettings,
     read_record,
     slices_of,
@@ -70,18 +71,18 @@ def _answers(record: Record) -> dict[str, str]:
     return {answer.kind: answer.text or "" for answer in known}
 
 
-def test_known_answers_get_their_verdicts() -> None:
-    """By the published reading too, each has the class that is expected."""
+def test_known_answers_to_published_rows_get_their_verdicts() -> None:
+    """By the published reading, each has the class that is expected.
+
+    A published file has no `spec`: its schema alone is enough for an answer.
+    """
     settings, classes = IfstructSettings(reading="published"), set()
-    for record in _asked():
+    for row in read_rows(json_rows(published_lines(rows()[:12]), "published")):
+        assert row.spec is None
+        record = suite_record(row)
+        judge = SUITE.scorer(settings)(record)
         for known in known_answers(record, settings):
-            verdict = _judge(
-                record,
-                settings,
-                text=known.text,
-                finish=known.finish,
-                error=known.error,
-            )
+            verdict = judge(known.response(record))
             assert verdict.failure_class == known.expected, known
             classes.add(known.expected)
     assert len(classes) > 8
@@ -273,33 +274,25 @@ def _content(*rows: dict[str, Json]) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-def test_both_variants_are_the_same_row() -> None:
-    """The plain row and the Hub's, with `doc_id` and JSON texts, are equal."""
-    plain, hub = (
-        read_rows(json_rows(_content(_ROW), "a")),
-        read_rows(json_rows(_content(_HUB), "b")),
-    )
-    assert plain == hub
-    (row,) = plain
-    wanted = row.requirements
+def _row(**columns: Json) -> IfstructRecord:
+    (row,) = read_rows(json_rows(_content(_ROW | columns), "a"))
+    return row
+
+
+def test_columns_say_what_an_answer_needs() -> None:
+    """The plain row and the Hub's, with `doc_id` and JSON texts, are equal.
+
+    `require_code_block` false is a free choice; `fence` says more. A constrained run is
+    held to the object with its one key, and to the count.
+    """
+    assert [_row()] == read_rows(json_rows(_content(_HUB), "b"))
+    wanted = _row().requirements
     assert (wanted.least, wanted.most, wanted.wrapper) == (2, 3, None)
     assert (wanted.fence, wanted.commentary) == ("required", True)
-
-
-def test_a_published_row_knows_no_forbidden_block() -> None:
-    """`require_code_block` false is a free choice; `fence` says more."""
-    (free,) = read_rows(json_rows(_content(_ROW | {"require_code_block": False}), "a"))
-    assert free.requirements.fence == "free"
-    (ours,) = read_rows(json_rows(_content(_ROW | {"fence": "required:yaml"}), "a"))
-    assert ours.requirements.fence == "required:yaml"
-
-
-def test_the_wrapper_and_the_count_are_part_of_the_schema_of_an_answer() -> None:
-    """A constrained run is held to the object with its one key, and to the count."""
-    row = _ROW | {"top_level_key": "box", "require_wrapper_key": True}
-    row |= {"top_level_count": 2}
-    (record,) = read_rows(json_rows(_content(row), "a"))
-    assert record.requirements.answer_schema() == {
+    assert _row(require_code_block=False).requirements.fence == "free"
+    assert _row(fence="required:yaml").requirements.fence == "required:yaml"
+    boxed = _row(top_level_key="box", require_wrapper_key=True, top_level_count=2)
+    assert boxed.requirements.answer_schema() == {
         "type": "object",
         "properties": {
             "box": {"type": "array", "minItems": 2, "maxItems": 2, "items": {}}
@@ -364,11 +357,3 @@ def test_the_published_rows_are_loaded_from_the_hub(
     assert [record.id for record in found.records] == ["0", "1", "2"]
     with pytest.raises(NoInput, match="no such file"):
         records_of(choice, replace(request, data=str(tmp_path / "no")))
-
-
-def test_rows_without_a_spec_are_answered_too() -> None:
-    """A published file has no `spec`: its schema alone is enough for an answer."""
-    for row in read_rows(json_rows(published_lines(rows()[:4]), "published")):
-        assert row.spec is None
-        record = suite_record(row)
-        assert _judge(record, text=_answers(record)["reference"]).passed
