@@ -107,70 +107,26 @@ _MERGES = "- &a {k: 1}\n" + "".join(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted", "failure"),
-    [
-        (_BOMB, YAML, "yaml_aliases"),
-        (_MERGES, YAML, "yaml_aliases"),
-        ("&a\n- *a", YAML, "yaml_aliases"),
-        ("- !!python/object/apply:os.system ['false']", YAML, "yaml_tag"),
-        ("- id: !!python/name:os.system", YAML, "yaml_tag"),
-        ("- !mine\n  id: 1", YAML, "yaml_tag"),
-        ("- id: 1\n  t: !!binary aGk=", YAML, "yaml_tag"),
-        ("- id: !!int x", YAML, "invalid_yaml"),
-        ("- id: !!int ''", YAML, "invalid_yaml"),
-        ("- id: !!float", YAML, "invalid_yaml"),
-        ("- id: 1\n  t: \ud800", YAML, "invalid_yaml"),
-        ("- id: 1\n  t: \x07", YAML, "invalid_yaml"),
-        (f"- id: {'7' * 5000}", YAML, "number_too_long"),
-        (f"- id: {'1:' * 400_000}1", YAML, "number_too_long"),
-        (f"- id: {'1:' * 400}1.5", YAML, "invalid_yaml"),
-        (f'[{{"id": {"7" * 5000}}}]', JSON, "number_too_long"),
-        ("[" * 10_000, JSON, "too_deep"),
-        ("[" * 10_000 + "]" * 10_000, JSON, "too_deep"),
-        ("[" * 300 + "]" * 300, JSON, "too_deep"),
-        ("[" * 10_000, YAML, "too_deep"),
-        ("- " * 10_000, YAML, "too_deep"),
-        ("[" + "1," * 5_000_000 + "1]", JSON, "too_large"),
-        ("- x\n" * 2_500_000, YAML, "too_large"),
-    ],
-)
-def test_hostile_answers_have_a_class(
-    text: str, wanted: IfstructRecord, failure: str
-) -> None:
+def test_hostile_answers_have_a_class(subtests: pytest.Subtests) -> None:
     """Nothing is executed, nothing grows without bound, and each has its class."""
-    assert failures_of(text, wanted, "recommended")[0] == failure
+    rows = [tuple(row) for row in table(__file__, "hostile")]
+    rows += [(text, "", 0, "", "YAML", "yaml_aliases") for text in (_BOMB, _MERGES)]
+    sexagesimal = f"- id: {'1:' * 400}1.5"
+    rows.append((sexagesimal, "", 0, "", "YAML", "invalid_yaml"))
+    for head, piece, times, tail, wanted, failure in rows:
+        with subtests.test(head[:40] + piece, times=times, wanted=wanted):
+            text = head + piece * times + tail * times
+            found = failures_of(text, _WANTED[wanted], "recommended")
+            assert found[0] == failure
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<think>" * 140_000,
-        "</think>" * 120_000,
-        "```\n" * 240_000,
-        "[" * 990_000,
-        '{"a":' * 190_000,
-        "{" * 990_000,
-        "- " * 490_000,
-        "? " * 490_000,
-        "a: " * 300_000,
-        "&a " * 300_000,
-        "'" * 990_000,
-        "a:\n" * 300_000,
-        "\t" * 990_000,
-        "- x: 1\n" * 140_000,
-        "#" * 990_000,
-        "<<: " * 240_000,
-        "---\n" * 240_000,
-        "!" * 990_000,
-    ],
-)
+@pytest.mark.parametrize(("piece", "times"), table(__file__, "repeated"))
 @pytest.mark.parametrize("wanted", [BAN, replace(YAML, require_no_commentary=True)])
 @pytest.mark.slow
-def test_nothing_hangs(text: str, wanted: IfstructRecord) -> None:
+def test_nothing_hangs(piece: str, times: int, wanted: IfstructRecord) -> None:
     """The longest answers of one repeated piece are read to their end, and fail."""
     for reading in READINGS:
-        assert failures_of(text, wanted, reading)
+        assert failures_of(piece * times, wanted, reading)
 
 
 @settings(max_examples=20)
