@@ -66,15 +66,16 @@ def _value(element: ElementTree.Element, schema: Json) -> Json:
     Raises:
         ValueError: a number that JSON lacks, or a wrong escape.
     """
+    text = _text_of(element)
     match element.get("type"):
         case "str":
-            return _unescaped(_text_of(element), element)
+            return _unescaped(text, element)
         case "int" | "float":
-            return _scalar(_text_of(element).strip(), ("number",))
+            return _scalar(text.strip(), ("number",))
         case "bool":
-            return _scalar(_text_of(element).strip(), ("boolean",))
+            return _scalar(text.strip(), ("boolean",))
         case "null":
-            return None if not _text_of(element).strip() else _text_of(element)
+            return text if text.strip() else None
         case "dict":
             return _members(element, schema)
         case "list":
