@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -36,22 +38,9 @@ from evaluation.suites.ifstruct.rows import (
 _BUDGET: Final = 4096
 #: The `voice` of a row whose text a model wrote.
 BY_MODEL: Final = "model"
-_TASK: Final = """\
-Rewrite the request below as another person would write it to a chat assistant:
-{manner}. Keep every requirement: the number of items, the format, the outermost shape
-with its key, what is said of a code block and of commentary, and every field with its
-exact name, its type, its limits, its allowed values and whether it is optional. Keep
-schemas, tables and examples of structure character by character. Write nothing but the
-new request.
-
-{text}"""
-#: Manners of writing, one for each row in turn.
-_MANNERS: Final = (
-    "friendly and in a hurry",
-    "polite and a little long-winded",
-    "thinking aloud, changing your mind once and then settling on what is asked for",
-    "dry and exact",
-    "telling first what it is for",
+#: The request to reword, and manners of writing, one for each row in turn.
+_REWORDING: Final = tomllib.loads(
+    Path(__file__).with_name("rewording.toml").read_text("utf-8")
 )
 _SCHEMA_WORDS: Final = re.compile(r"json[ -]?schema", re.IGNORECASE)
 _FORMAT: Final = re.compile(r"\b(json|yaml)\b", re.IGNORECASE)
@@ -94,8 +83,9 @@ _LONGEST_STRETCH: Final = 900
 def prompt(record: Record, _settings: IfstructSettings) -> Prompt:
     """Return the request that a model reword a row's text."""
     row = read_record(record.fields)
-    manner = _MANNERS[sum(row.id.encode()) % len(_MANNERS)]
-    request = _TASK.format(manner=manner, text=row.prompt)
+    manners = _REWORDING["manners"]
+    manner = manners[sum(row.id.encode()) % len(manners)]
+    request = _REWORDING["task"].format(manner=manner, text=row.prompt)
     return Prompt(messages=(Message(role="user", content=request),), budget=_BUDGET)
 
 
