@@ -28,8 +28,15 @@ _GAP: Final = re.compile(r" +([.,?])")
 def voices() -> Mapping[str, Mapping[str, Any]]:
     """Return the texts of every voice by the name of its file in `voices`.
 
-    Names in braces are placeholders: `{noun}`, `{least}`, `{most}`, `{context}`,
-    `{label}`, `{name}`, `{facts}`, `{format}`, `{key}`, `{language}`.
+    One text of each list is drawn: of `exact` or `range` for the number of items, of
+    `request`, of `prose` for each field, and of one list for each wish about the answer
+    (`format`, `wrapped`, `required_language`, ...). `fields`, `schema`, `annotated`,
+    `glossary` and `table` introduce the styles. Names in braces are placeholders:
+    `{noun}`, `{least}`, `{most}`, `{count}`, `{context}`, `{label}`, `{name}`,
+    `{facts}`, `{format}`, `{key}`, `{language}`.
+
+    A voice that `revises` states choices, in `musings`, and takes them back, in `limit`
+    and `dropped` or with one of `corrections` in place of `{correction}`.
     """
     return {
         path.stem: {"revises": False, **msgspec.toml.decode(path.read_bytes())}
