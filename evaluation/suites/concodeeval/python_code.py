@@ -14,8 +14,8 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from curation.instances.values.words import split
 from curation.json.values import is_number
+from evaluation.suites.concodeeval.suite import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -248,17 +248,7 @@ def _constrained(text: str, kind: str, schema: Schema) -> str:
     return f"Annotated[{text}, Field({', '.join(arguments)})]" if arguments else text
 
 
-#: Names that a class body must not redefine: attributes of pydantic's models, and the
-#: names in annotations.
-_RESERVED: Final = frozenset(
-    split(
-        """
-        construct copy dict from_orm json parse_file parse_obj parse_raw schema
-        schema_json update_forward_refs validate bool float int list str Annotated Any
-        BaseModel ConfigDict Field Literal RootModel
-        """
-    )
-)
+_RESERVED: Final = frozenset(TEXTS["reserved_in_python"])
 _PLAIN: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 _WORDS: Final = re.compile(r"[A-Za-z0-9]+")
 

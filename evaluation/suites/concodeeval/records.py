@@ -40,6 +40,7 @@ from evaluation.suites.concodeeval.suite import (
     DEFAULT_COUNT,
     DIALECTS,
     OUTPUTS,
+    TEXTS,
     ConcodeSettings,
     Output,
     Reading,
@@ -181,12 +182,6 @@ def _is_answerable(instances: SchemaInstances) -> bool:
     return any(len(row.text) <= LONGEST_ANSWER for row in instances.witnesses)
 
 
-#: The formats of the published schemas, `date-time` among them.
-FORMATS: Final = (
-    *("date", "time", "date-time", "duration", "email", "idn-email", "hostname"),
-    *("idn-hostname", "ipv4", "ipv6", "uri", "uri-reference", "iri", "iri-reference"),
-    *("uri-template", "uuid", "json-pointer", "relative-json-pointer", "regex"),
-)
 #: `date-time` is misspelt in the published schemas, so that validators ignore it.
 _MISSPELT: Final = "data-time"
 #: The smallest divisor of two decimals; 0 would be no schema.
@@ -232,7 +227,7 @@ def _string(
 
 
 def _format(rng: random.Random, reading: Reading) -> str:
-    name = rng.choice(FORMATS)
+    name: str = rng.choice(TEXTS["formats"])
     return _MISSPELT if name == "date-time" and reading == "paper" else name
 
 

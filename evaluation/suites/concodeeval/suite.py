@@ -33,7 +33,7 @@ DEFAULT_COUNT: Final = 600
 #: (`evaluation.answers.json_answers`), and maximum characters of an answer.
 MAX_DEPTH: Final = 250
 MAX_CHARACTERS: Final = 1_000_000
-#: The classes of answers, sentences of prompts, and phrases of schemas in English.
+#: Formats, classes of answers, sentences of prompts, phrases of schemas in English.
 TEXTS: Final = tomllib.loads(Path(__file__).with_name("texts.toml").read_text("utf-8"))
 #: A number of things, one at least.
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
