@@ -165,7 +165,7 @@ def yaml_1_1_scalar(
         raise ValueError(_TOO_LONG)
     try:
         value: UntypedJson = _CONSTRUCTOR.construct_document(yaml.ScalarNode(tag, text))
-    except (KeyError, OverflowError):
+    except (IndexError, KeyError, OverflowError):
         raise ValueError(f"{text[:40]!r} is no {tag.removeprefix(_TAG)}") from None
     return str(value) if isinstance(value, datetime.date) else value
 

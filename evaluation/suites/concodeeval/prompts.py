@@ -14,15 +14,14 @@ from curation.system.errors import BadData
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.suites.concodeeval.representations import (
     REPRESENTATIONS,
-    TEXTS,
     write_sample,
 )
-from evaluation.suites.concodeeval.settings import (
+from evaluation.suites.concodeeval.suite import (
+    DIALECTS,
+    TEXTS,
     ConcodeSettings,
-    Output,
+    Reading,
     RecordFields,
-    SuiteReading,
-    TaskName,
     fields_of,
 )
 
@@ -34,46 +33,42 @@ _SHOT_SEED: Final = -1
 _SHOT_DRAWS: Final = 20
 #: The open fence at the end of a base form.
 _OPEN_FENCE: Final = "```\n"
-_ARTICLES: Final = {Output.JSON: "a JSON", Output.YAML: "a YAML", Output.XML: "an XML"}
+_ARTICLES: Final = {"json": "a JSON", "yaml": "a YAML", "xml": "an XML"}
 
 
 def prompt(record: Record, settings: ConcodeSettings) -> Prompt:
     """Return the prompt of one record."""
     fields = fields_of(record)
-    if fields.task is TaskName.GENERATION:
-        return _generation_prompt(fields, settings)
-    return _validation_prompt(fields, settings)
+    if fields.task == "validation":
+        body = _validation_body(fields, settings)
+        tail, budget = "Answer:", settings.verdict_budget
+    else:
+        body = (_few_shot if settings.few_shot else _zero_shot)(fields, settings)
+        tail, budget = _sample_line(fields), settings.budget
+    if settings.form == "base":
+        body = f"{body}\n\n{tail}\n{_OPEN_FENCE}"
+    return Prompt(messages=(Message(role="user", content=body),), budget=budget)
 
 
-def _generation_prompt(fields: RecordFields, settings: ConcodeSettings) -> Prompt:
-    schema: Json = json.loads(fields.schema)
-    body = (
-        _few_shot(schema, fields, settings)
-        if settings.few_shot
-        else _zero_shot(schema, fields, settings)
-    )
-    return _suite_prompt(body, _sample_line(fields), settings.budget, settings.form)
-
-
-def _zero_shot(schema: Json, fields: RecordFields, settings: ConcodeSettings) -> str:
-    text = _schema_text(schema, fields)
+def _zero_shot(fields: RecordFields, settings: ConcodeSettings) -> str:
+    text = _schema_text(json.loads(fields.schema), fields)
     fence = _fence_line(fields, settings)
     if fields.representation == "nl":
         return f"{text}\n\n{_sentence('generation', 'described', fields)}{fence}"
     return f"{_sentence('generation', 'common', fields)}{fence}\n\n{text}"
 
 
-def _few_shot(schema: Json, fields: RecordFields, settings: ConcodeSettings) -> str:
-    title = REPRESENTATIONS[fields.representation].title
+def _few_shot(fields: RecordFields, settings: ConcodeSettings) -> str:
+    heading = f"{REPRESENTATIONS[fields.representation].title} format schema:"
     task = _sentence("few_shot", "task", fields)
     blocks = [f"{task}\n{_sentence('few_shot', 'examples', fields)}"]
     for shot_schema, shot_sample in shots(settings.reading, settings.errors):
         sample = write_sample(shot_sample, fields.output)
         blocks += [
-            f"{title} format schema:\n{_schema_text(shot_schema, fields)}",
+            f"{heading}\n{_schema_text(shot_schema, fields)}",
             f"{_sample_line(fields)}\n```\n{sample}\n```",
         ]
-    blocks.append(f"{title} format schema:\n{_schema_text(schema, fields)}")
+    blocks.append(f"{heading}\n{_schema_text(json.loads(fields.schema), fields)}")
     fence = _fence_line(fields, settings).strip()
     return "\n\n".join([*blocks, fence] if fence else blocks)
 
@@ -84,9 +79,8 @@ def _sample_line(fields: RecordFields) -> str:
 
 def _fence_line(fields: RecordFields, settings: ConcodeSettings) -> str:
     """Return the request for a fence, if the prompt does not open one itself."""
-    if settings.form == "chat":
-        return f" {_sentence('generation', 'fence', fields)}"
-    return ""
+    is_chat = settings.form == "chat"
+    return f" {_sentence('generation', 'fence', fields)}" if is_chat else ""
 
 
 def _schema_text(schema: Json, fields: RecordFields) -> str:
@@ -94,7 +88,7 @@ def _schema_text(schema: Json, fields: RecordFields) -> str:
 
 
 @cache
-def shots(reading: SuiteReading, errors: str = "") -> tuple[tuple[Json, Json], ...]:
+def shots(reading: Reading, errors: str = "") -> tuple[tuple[Json, Json], ...]:
     """Return schemas with a sample each, validated with formats asserted.
 
     Args:
@@ -112,14 +106,14 @@ def shots(reading: SuiteReading, errors: str = "") -> tuple[tuple[Json, Json], .
     for schema_text, sample_text in islice(chain(mined, fixed), len(fixed)):
         schema = json.loads(schema_text)
         sample = json.loads(sample_text)
-        compiled = CompiledSchema.from_json(schema, reading.dialect)
+        compiled = CompiledSchema.from_json(schema, DIALECTS[reading])
         if not compiled.is_valid(sample):
             raise ValueError(f"{sample_text} does not satisfy {schema_text}")
         examples.append((schema, sample))
     return tuple(examples)
 
 
-def _mined_shots(run: str, reading: SuiteReading) -> Iterator[tuple[str, str]]:
+def _mined_shots(run: str, reading: Reading) -> Iterator[tuple[str, str]]:
     """Yield an example for each of the most frequent errors of a run's task 1.
 
     It is of the family of the schema, has the keyword that was violated, where there is
@@ -127,13 +121,13 @@ def _mined_shots(run: str, reading: SuiteReading) -> Iterator[tuple[str, str]]:
     """
     from evaluation.results.reader import open_run  # noqa: PLC0415 - heavy
     from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 - heavy
-    from evaluation.suites.concodeeval.schemas import FAMILIES, generate_schema  # noqa: PLC0415 - heavy
+    from evaluation.suites.concodeeval.records import FAMILIES, generate_schema  # noqa: PLC0415 - heavy
 
     errors = Counter[tuple[str, str]]()
     for answers in scored_run(open_run(run), "concodeeval").by_label.values():
         for answer in answers:
             facts = answer.verdict.details
-            if facts.get("task") == TaskName.GENERATION and not answer.verdict.passed:
+            if facts.get("task") == "generation" and not answer.verdict.passed:
                 keywords = facts.get("keywords")
                 violated = (
                     next(iter(keywords), "") if isinstance(keywords, dict) else ""
@@ -154,34 +148,26 @@ def _mined_shots(run: str, reading: SuiteReading) -> Iterator[tuple[str, str]]:
                 break
 
 
-def _validation_prompt(fields: RecordFields, settings: ConcodeSettings) -> Prompt:
-    schema: Json = json.loads(fields.schema)
-    sample: Json = json.loads(fields.sample)
-    body = _question(schema, sample, fields)
+def _validation_body(fields: RecordFields, settings: ConcodeSettings) -> str:
+    body = _question(fields.schema, fields.sample, fields)
     if settings.few_shot:
-        shots = {name: json.loads(text) for name, text in TEXTS["answered"].items()}
-        questions = {
-            label: _question(shots["schema"], shots[label], fields)
-            for label in ("yes", "no")
-        }
+        shots = TEXTS["answered"]
         examples = [
-            f"Question:\n{question}\n\nAnswer:\n```\n{label}\n```"
-            for label, question in questions.items()
+            f"{_question(shots['schema'], shots[label], fields)}\n\n"
+            f"Answer:\n```\n{label}\n```"
+            for label in ("yes", "no")
         ]
-        body = "\n\n".join([*examples, f"Question:\n{body}"])
-    elif settings.form == "base":
-        body = f"Question:\n{body}"
-    return _suite_prompt(body, "Answer:", settings.verdict_budget, settings.form)
+        return "\n\n".join(f"Question:\n{question}" for question in [*examples, body])
+    return f"Question:\n{body}" if settings.form == "base" else body
 
 
-def _question(schema: Json, sample: Json, fields: RecordFields) -> str:
-    text = REPRESENTATIONS[fields.representation].write(schema)
+def _question(schema: str, sample: str, fields: RecordFields) -> str:
     return "\n".join(
         (
             _sentence("validation", "ask", fields),
-            write_sample(sample, fields.output),
+            write_sample(json.loads(sample), fields.output),
             _sentence("validation", "adhere", fields),
-            text,
+            _schema_text(json.loads(schema), fields),
             _sentence("validation", "respond", fields),
         )
     )
@@ -200,16 +186,3 @@ def _sentence(section: str, name: str, fields: RecordFields) -> str:
     text = str(TEXTS[section][name]).replace("{output}", _ARTICLES[fields.output])
     text = text.replace("{format}", fields.output.upper())
     return text.replace("{input}", REPRESENTATIONS[fields.representation].title)
-
-
-def _suite_prompt(body: str, tail: str, budget: int, form: str) -> Prompt:
-    """Return a prompt in one form.
-
-    Args:
-        body: The question.
-        tail: The end of a base form, before the open fence.
-        budget: Most tokens of the answer.
-        form: `chat` or `base`.
-    """
-    text = body if form == "chat" else f"{body}\n\n{tail}\n{_OPEN_FENCE}"
-    return Prompt(messages=(Message(role="user", content=text),), budget=budget)

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import keyword
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from curation.instances.values.words import split
 from curation.json.values import is_number
+from evaluation.suites.concodeeval.suite import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,22 +43,23 @@ _TYPES: Final = {
     "string": "str",
     "boolean": "bool",
 }
+_BOUNDS: Final = {
+    "minimum": "ge",
+    "exclusiveMinimum": "gt",
+    "maximum": "le",
+    "exclusiveMaximum": "lt",
+    "multipleOf": "multiple_of",
+}
 #: Arguments of `Field` for keywords, by the types that they apply to.
 _CONSTRAINTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "number": {
-        "minimum": "ge",
-        "exclusiveMinimum": "gt",
-        "maximum": "le",
-        "exclusiveMaximum": "lt",
-        "multipleOf": "multiple_of",
-    },
+    "number": _BOUNDS,
+    "integer": _BOUNDS,
     "string": {"minLength": "min_length", "maxLength": "max_length"},
     "array": {"minItems": "min_length", "maxItems": "max_length"},
 }
-#: Keywords that code expresses, by the types that they apply to.
-_EXPRESSED: Final[Mapping[str, tuple[str, ...]]] = {
-    **{kind: tuple(names) for kind, names in _CONSTRAINTS.items()},
-    "array": (*_CONSTRAINTS["array"], "items"),
+#: Other keywords that code expresses, by the types that they apply to.
+_PARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "array": ("items",),
     "object": ("properties", "required", "additionalProperties"),
 }
 _CHOICE: Final = frozenset(("enum", "const"))
@@ -68,8 +69,7 @@ COMMENTED: Final = ("format", "contains", "minContains", "maxContains", "uniqueI
 _ANNOTATIONS: Final = ("$schema", "$id", "title", "description", "default", "examples")
 
 
-@dataclass(frozen=True, slots=True)
-class _Annotation:
+class _Annotation(NamedTuple):
     """The type of a field, with comments."""
 
     text: str
@@ -102,7 +102,7 @@ class _Writer:
 
     def code(self, schema: Json) -> str:
         """Return the code of a whole schema."""
-        if isinstance(schema, dict) and _is_model(schema):
+        if isinstance(schema, dict) and schema.get("type") == "object":
             self._model(ROOT_CLASS, schema)
         else:
             root = self._annotation(schema, "value")
@@ -121,35 +121,23 @@ class _Writer:
             raise InexpressibleError("properties or required of another kind")
         if not all(member in properties for member in required):
             raise InexpressibleError("a required property without a schema")
-        body = [*self._comments(schema, "object")]
-        body += self._other_members(schema.get("additionalProperties", True))
+        others = schema.get("additionalProperties", True)
+        extra = "forbid" if others is False else "allow"
+        config = f'model_config = ConfigDict(extra="{extra}", strict=True)'
+        body = [*self._comments(schema, "object"), config, ""]
+        if isinstance(others, dict) and others:
+            other = self._annotation(others, "other")
+            members = f"__pydantic_extra__: dict[str, {other.text}]"
+            body += [*other.comments, members]
         for position, (member, inner) in enumerate(properties.items()):
-            body += self._field(
-                member,
-                position,
-                self._annotation(inner, member),
-                is_required=member in required,
-            )
+            kind = self._annotation(inner, member)
+            field = field_name(member, position)
+            default = "" if member in required else " = None"
+            if field != member:
+                value = "" if member in required else "None, "
+                default = f" = Field({value}alias={member!a})"
+            body += [*kind.comments, f"{field}: {kind.text}{default}"]
         self._add_class(f"{name}(BaseModel)", body)
-
-    def _other_members(self, schema: Json) -> list[str]:
-        extra = "forbid" if schema is False else "allow"
-        lines = [f'model_config = ConfigDict(extra="{extra}", strict=True)', ""]
-        if isinstance(schema, dict) and schema:
-            extra_fields = self._annotation(schema, "other")
-            members = f"__pydantic_extra__: dict[str, {extra_fields.text}]"
-            lines += [*extra_fields.comments, members]
-        return lines
-
-    def _field(
-        self, member: str, position: int, kind: _Annotation, *, is_required: bool
-    ) -> list[str]:
-        name = field_name(member, position)
-        default = "" if is_required else " = None"
-        if name != member:
-            value = "" if is_required else "None, "
-            default = f" = Field({value}alias={_literal(member)})"
-        return [*kind.comments, f"{name}: {kind.text}{default}"]
 
     def _annotation(self, schema: Json, hint: str) -> _Annotation:
         """Return the type of a schema's values; write the classes that it needs.
@@ -167,22 +155,21 @@ class _Writer:
             raise InexpressibleError("a schema that is false")
         if "enum" in schema or "const" in schema:
             return self._choice(schema)
-        if _is_model(schema):
+        if schema.get("type") == "object":
             name = class_name(hint, self._names)
             self._model(name, schema)
             return _Annotation(name)
         kinds = schema.get("type")
         types = kinds if isinstance(kinds, list) else [kinds]
         comments = self._comments(schema, *types)
-        parts: list[str] = []
-        for kind in types:
-            if kind == "array":
-                array = self._list(schema, hint)
-                comments += array.comments
-                parts.append(array.text)
-            else:
-                parts.append(_scalar(kind, schema))
-        return _Annotation(" | ".join(parts), comments)
+        parts = [
+            self._list(schema, hint)
+            if kind == "array"
+            else _Annotation(_scalar(kind, schema))
+            for kind in types
+        ]
+        comments += tuple(chain.from_iterable(part.comments for part in parts))
+        return _Annotation(" | ".join(part.text for part in parts), comments)
 
     def _list(self, schema: Schema, hint: str) -> _Annotation:
         comments: tuple[str, ...] = ()
@@ -213,7 +200,7 @@ class _Writer:
             value is None or isinstance(value, str | bool | int) for value in values
         ):
             raise InexpressibleError("an enum of other values than texts and integers")
-        return _Annotation(f"Literal[{', '.join(map(_literal, values))}]", comments)
+        return _Annotation(f"Literal[{', '.join(map(ascii, values))}]", comments)
 
     def _comments(self, schema: Schema, *types: Json) -> tuple[str, ...]:
         """Return the comments of a schema.
@@ -221,10 +208,9 @@ class _Writer:
         Raises:
             InexpressibleError: it has another keyword.
         """
-        expressed = {"type", *(_CHOICE if not types else ())}
-        for kind in types:
-            name = "number" if kind == "integer" else str(kind)
-            expressed.update(_EXPRESSED.get(name, ()))
+        expressed = {"type"} if types else {"type", *_CHOICE}
+        for kind in map(str, types):
+            expressed.update(_CONSTRAINTS.get(kind, ()), _PARTS.get(kind, ()))
         comments = []
         for name, value in schema.items():
             if name in expressed:
@@ -234,10 +220,6 @@ class _Writer:
             if name != "contains":
                 comments.append(f"# {name}: {json.dumps(value)}")
         return tuple(comments)
-
-
-def _is_model(schema: Schema) -> bool:
-    return schema.get("type") == "object"
 
 
 def _scalar(kind: Json, schema: Schema) -> str:
@@ -250,7 +232,7 @@ def _scalar(kind: Json, schema: Schema) -> str:
         return "None"
     if not isinstance(kind, str) or kind not in _TYPES:
         raise InexpressibleError("a schema without a type, or of objects and others")
-    return _constrained(_TYPES[kind], "number" if kind == "integer" else kind, schema)
+    return _constrained(_TYPES[kind], kind, schema)
 
 
 def _constrained(text: str, kind: str, schema: Schema) -> str:
@@ -266,22 +248,7 @@ def _constrained(text: str, kind: str, schema: Schema) -> str:
     return f"Annotated[{text}, Field({', '.join(arguments)})]" if arguments else text
 
 
-def _literal(value: Json) -> str:
-    """Return a text, an integer, a boolean or None as a literal of ASCII."""
-    return ascii(value)
-
-
-#: Names that a class body must not redefine: attributes of pydantic's models, and the
-#: names in annotations.
-_RESERVED: Final = frozenset(
-    split(
-        """
-        construct copy dict from_orm json parse_file parse_obj parse_raw schema
-        schema_json update_forward_refs validate bool float int list str Annotated Any
-        BaseModel ConfigDict Field Literal RootModel
-        """
-    )
-)
+_RESERVED: Final = frozenset(TEXTS["reserved_in_python"])
 _PLAIN: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 _WORDS: Final = re.compile(r"[A-Za-z0-9]+")
 

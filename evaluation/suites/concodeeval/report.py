@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
@@ -16,17 +16,11 @@ from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.suites.common import count_table
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.scorer import PARTS
-from evaluation.suites.concodeeval.settings import (
-    ConcodeSettings,
-    Output,
-    SuiteReading,
-    TaskName,
-)
+from evaluation.suites.concodeeval.suite import OUTPUTS, ConcodeSettings, Reading, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from evaluation.core.records import Verdict
     from evaluation.core.suite import ScoredResponse, ScoredRun
 
     #: A figure of the answers of one cell.
@@ -40,142 +34,10 @@ _XML_PAPER: Final = (
 )
 
 
-def tables(run: ScoredRun) -> Iterator[Table]:
-    """Yield the suite's own tables.
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer: the details of its verdict, and its scores."""
 
-    Table 1, or 2 for a run with examples, to Table 6 and Figure 1 have the paper's
-    forms; tables of a task without answers are left out.
-    """
-    settings = msgspec.convert(run.facts.get("settings") or {}, ConcodeSettings)
-    generation = answers_of(run, TaskName.GENERATION)
-    validation = answers_of(run, TaskName.VALIDATION)
-    yield _accuracy_table(generation, validation, settings)
-    yield _length_table(generation, validation)
-    if generation:
-        yield violation_table(generation)
-        yield _root_table(generation, settings)
-        yield locality_table(generation, settings.reading)
-        yield cell_table(TaskName.GENERATION, generation)
-    if validation:
-        yield _f1_table(validation)
-        yield cell_table(TaskName.VALIDATION, validation)
-
-
-def _accuracy_table(
-    generation: AnswersByLabel, validation: AnswersByLabel, settings: ConcodeSettings
-) -> Table:
-    """Return the form of Table 1, or of Table 2 for a run with examples."""
-    number, shots = ("2", "few-shot") if settings.few_shot else ("1", "zero-shot")
-    note = (
-        "Per cent. Gen: samples of task 1 that satisfy their schema (Gen Acc); Val: "
-        "answers of task 2 that are right (Val Acc)."
-    )
-    return _by_schema(
-        f"Table {number}: {shots} accuracy",
-        f"table-{number}",
-        f"{note} {_XML_PAPER}" if settings.reading is SuiteReading.PAPER else note,
-        (
-            ("Gen", generation, lambda answers: _share(answers, "gen_acc")),
-            ("Val", validation, lambda answers: _share(answers, "val_acc")),
-        ),
-    )
-
-
-def _root_table(generation: AnswersByLabel, settings: ConcodeSettings) -> Table:
-    note = (
-        "Per cent of all answers. IS: no value, since no closed fence was found "
-        "(incomplete) or no text of the format (invalid); RTV: a value of another type "
-        "than the schema's root. Less is better."
-    )
-    return _by_schema(
-        "Table 5: invalid samples and wrong roots",
-        "table-5",
-        f"{note} {_XML_PAPER}" if settings.reading is SuiteReading.PAPER else note,
-        (
-            (
-                "IS",
-                generation,
-                lambda answers: _share(answers, "invalid", "incomplete"),
-            ),
-            ("RTV", generation, lambda answers: _share(answers, "rtv")),
-        ),
-    )
-
-
-def _f1_table(validation: AnswersByLabel) -> Table:
-    return _by_schema(
-        "Table 6: macro-F1 of task 2",
-        "table-6",
-        "The mean of the F1 of yes and of no.",
-        (("F1", validation, lambda answers: round(macro_f1(answers), 2)),),
-    )
-
-
-def _by_schema(
-    title: str,
-    name: str,
-    note: str,
-    figures: Sequence[tuple[str, AnswersByLabel, Figure]],
-) -> Table:
-    """Return a table with a line for each representation and model.
-
-    Args:
-        title: The table's title.
-        name: Its name for programs.
-        note: The explanation of the figures.
-        figures: For each column of a format its name, the answers, and the figure.
-    """
-    rows: dict[tuple[str, str], dict[str, Cell]] = {}
-    for column, side, figure in figures:
-        for label, answers in side.items():
-            for (representation, output), part in by_cell(answers).items():
-                row = rows.setdefault((representation, label), {})
-                row[f"{output.upper()} {column}"] = figure(part)
-    names = [
-        f"{output.upper()} {column}" for output in Output for column, *_ in figures
-    ]
-    columns = [name for name in names if any(name in row for row in rows.values())]
-    ordered = sorted(rows, key=lambda key: [*REPRESENTATIONS].index(key[0]))
-    return Table(
-        title=title,
-        columns=("schema", "model", *columns),
-        rows=tuple((*key, *map(rows[key].get, columns)) for key in ordered),
-        note=note,
-        name=name,
-    )
-
-
-def _share(answers: Sequence[Answer], *scores: str) -> float:
-    """Return the share with any of some scores in per cent, as in the paper."""
-    counts = (rate_of_score(answers, score).count for score in scores)
-    return round(100 * sum(counts) / len(answers), 1)
-
-
-def _length_table(*sides: AnswersByLabel) -> Table:
-    lengths: dict[str, dict[str, int]] = {name: {} for name in REPRESENTATIONS}
-    for side in sides:
-        for answer in chain.from_iterable(side.values()):
-            facts = answer.details
-            if facts.length:
-                lengths[facts.representation][facts.schema] = facts.length
-    rows: list[dict[str, Cell]] = [
-        {
-            "schema": representation,
-            "schemas": len(words),
-            "max words": max(words.values()),
-            "mean words": round(sum(words.values()) / len(words), 1),
-        }
-        for representation, words in lengths.items()
-        if words
-    ]
-    note = "words: separated by white space. The paper names no unit."
-    return Table.of_records("Table 3: lengths of schemas", rows, note, "table-3")
-
-
-class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
-    """The details of a verdict of this suite."""
-
-    task: TaskName
+    task: Task
     representation: str
     output: str
     family: str
@@ -188,71 +50,154 @@ class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
     #: Task 1: the number of violations of each keyword and in each part of the schema.
     keywords: dict[str, int] = {}
     locality: tuple[int, ...] = ()
-
-
-class Answer(NamedTuple):
-    """One answer with its verdict."""
-
-    details: AnswerDetails
-    verdict: Verdict
+    scores: dict[str, float] = {}
 
 
 #: The answers of each model and condition.
-AnswersByLabel = dict[str, list[Answer]]
+AnswersByLabel: TypeAlias = dict[str, list[Answer]]
 
 
-def answers_of(run: ScoredRun, task: TaskName) -> AnswersByLabel:
+def tables(run: ScoredRun) -> Iterator[Table]:
+    """Yield the suite's own tables.
+
+    Table 1, or 2 for a run with examples, to Table 6 and Figure 1 have the paper's
+    forms; tables of a task without answers are left out.
+    """
+    settings = msgspec.convert(run.facts.get("settings") or {}, ConcodeSettings)
+    generation = answers_of(run, "generation")
+    validation = answers_of(run, "validation")
+    xml_note = f" {_XML_PAPER}" if settings.reading == "paper" else ""
+    number, shots = ("2", "few-shot") if settings.few_shot else ("1", "zero-shot")
+    yield _by_schema(
+        f"Table {number}: {shots} accuracy",
+        f"table-{number}",
+        "Per cent. Gen: samples of task 1 that satisfy their schema (Gen Acc); Val: "
+        f"answers of task 2 that are right (Val Acc).{xml_note}",
+        {
+            "Gen": (generation, lambda answers: _share(answers, "gen_acc")),
+            "Val": (validation, lambda answers: _share(answers, "val_acc")),
+        },
+    )
+    yield _length_table(generation, validation)
+    if generation:
+        yield _violation_table(generation)
+        yield _by_schema(
+            "Table 5: invalid samples and wrong roots",
+            "table-5",
+            "Per cent of all answers. IS: no value, since no closed fence was found "
+            "(incomplete) or no text of the format (invalid); RTV: a value of another "
+            f"type than the schema's root. Less is better.{xml_note}",
+            {
+                "IS": (generation, lambda it: _share(it, "invalid", "incomplete")),
+                "RTV": (generation, lambda answers: _share(answers, "rtv")),
+            },
+        )
+        yield _locality_table(generation, settings.reading)
+        yield _cell_table("generation", generation)
+    if validation:
+        yield _by_schema(
+            "Table 6: macro-F1 of task 2",
+            "table-6",
+            "The mean of the F1 of yes and of no.",
+            {"F1": (validation, lambda answers: round(macro_f1(answers), 2))},
+        )
+        yield _cell_table("validation", validation)
+
+
+def answers_of(run: ScoredRun, task: Task) -> AnswersByLabel:
     """Return the answers to one task of each model and condition.
 
     Answers that are not counted are left out; a failure of scoring is a failed answer
     of the record, whose cell its id names.
     """
-    by_label: AnswersByLabel = {}
-    for label, responses in run.counted.items():
-        answers = [*map(_answer, responses)]
-        of_task = [answer for answer in answers if answer.details.task is task]
-        if of_task:
-            by_label[label] = of_task
-    return by_label
+    by_label = {
+        label: [it for it in map(_answer, responses) if it.task == task]
+        for label, responses in run.counted.items()
+    }
+    return {label: answers for label, answers in by_label.items() if answers}
 
 
 def _answer(scored: ScoredResponse) -> Answer:
-    cell, _, name = scored.record.removeprefix(f"{scored.group}/").partition(":")
     facts = scored.verdict.details
     if "task" not in facts:
         # Scoring it hung or died, so that only its id names its cell.
-        task, representation, output = cell.split("-")
-        facts = {
-            "task": task,
-            "representation": representation,
-            "output": output,
-            "family": scored.group,
-            "schema": name,
-            "length": 0,
-        }
-    return Answer(msgspec.convert(facts, AnswerDetails), scored.verdict)
+        cell, _, name = scored.record.removeprefix(f"{scored.group}/").partition(":")
+        names = ("task", "representation", "output", "family", "schema")
+        facts = dict(zip(names, (*cell.split("-"), scored.group, name), strict=True))
+        facts["length"] = 0
+    return msgspec.convert({**facts, "scores": scored.verdict.scores}, Answer)
 
 
 def by_cell(answers: Iterable[Answer]) -> Mapping[tuple[str, str], Sequence[Answer]]:
     """Return answers by representation and format of samples."""
     cells: dict[tuple[str, str], list[Answer]] = {}
     for answer in answers:
-        key = (answer.details.representation, answer.details.output)
-        cells.setdefault(key, []).append(answer)
+        cells.setdefault((answer.representation, answer.output), []).append(answer)
     return cells
 
 
-def rate_of_score(answers: Iterable[Answer], score: str) -> Rate:
-    """Return the share of answers with a score of 1, clustered by schema.
+def _by_schema(
+    title: str,
+    name: str,
+    note: str,
+    figures: Mapping[str, tuple[AnswersByLabel, Figure]],
+) -> Table:
+    """Return a table with a line for each representation and model.
 
     Args:
-        answers: The answers.
-        score: `gen_acc`, `rtv`, `invalid`, `incomplete`, `with_formats`, `val_acc`.
+        title: The table's title.
+        name: Its name for programs.
+        note: The explanation of the figures.
+        figures: The answers and the figure of each column of a format, by its name.
     """
+    rows: dict[tuple[str, str], dict[str, Cell]] = {}
+    for column, (side, figure) in figures.items():
+        for label, answers in side.items():
+            for (representation, output), part in by_cell(answers).items():
+                row = rows.setdefault((representation, label), {})
+                row[f"{output.upper()} {column}"] = figure(part)
+    names = [f"{output.upper()} {column}" for output in OUTPUTS for column in figures]
+    columns = [name for name in names if any(name in row for row in rows.values())]
+    ordered = sorted(rows, key=lambda key: [*REPRESENTATIONS].index(key[0]))
+    return Table(
+        title=title,
+        columns=("schema", "model", *columns),
+        rows=tuple((*key, *map(rows[key].get, columns)) for key in ordered),
+        note=note,
+        name=name,
+    )
+
+
+def _rate(answers: Iterable[Answer], *scores: str) -> Rate:
+    """Return the share of answers with any of some scores, clustered by schema."""
     return Rate.of_answers(
-        (answer.details.schema, answer.verdict.scores.get(score, 0.0) == 1.0)
+        (answer.schema, any(answer.scores.get(score) == 1.0 for score in scores))
         for answer in answers
     )
+
+
+def _share(answers: Sequence[Answer], *scores: str) -> float:
+    """Return the share with any of some scores in per cent, as in the paper."""
+    return round(100 * _rate(answers, *scores).count / len(answers), 1)
+
+
+def _length_table(*sides: AnswersByLabel) -> Table:
+    lengths: dict[str, dict[str, int]] = {name: {} for name in REPRESENTATIONS}
+    for answer in chain.from_iterable(chain(*(side.values() for side in sides))):
+        if answer.length:
+            lengths[answer.representation][answer.schema] = answer.length
+    rows: list[dict[str, Cell]] = [
+        {
+            "schema": representation,
+            "schemas": len(words),
+            "max words": max(words.values()),
+            "mean words": round(sum(words.values()) / len(words), 1),
+        }
+        for representation, words in lengths.items()
+        if words
+    ]
+    note = "words: separated by white space. The paper names no unit."
+    return Table.of_records("Table 3: lengths of schemas", rows, note, "table-3")
 
 
 def macro_f1(answers: Sequence[Answer]) -> float:
@@ -273,19 +218,17 @@ def macro_f1(answers: Sequence[Answer]) -> float:
 def _f1(answers: Iterable[Answer], word: str) -> float:
     right = claims = agreed = 0
     for answer in answers:
-        right += answer.details.label == word
-        claims += answer.details.reply == word
-        agreed += answer.details.label == answer.details.reply == word
+        right += answer.label == word
+        claims += answer.reply == word
+        agreed += answer.label == answer.reply == word
     return 2 * agreed / (right + claims) if right + claims else 0.0
 
 
-def violation_table(generation: AnswersByLabel) -> Table:
-    """Return the form of Table 4: the number of violations of each keyword."""
-    counts: dict[str, Counter[str]] = {}
+def _violation_table(generation: AnswersByLabel) -> Table:
+    counts = {label: Counter[str]() for label in generation}
     for label, answers in generation.items():
-        counts[label] = Counter()
         for answer in answers:
-            counts[label].update(answer.details.keywords)
+            counts[label].update(answer.keywords)
     return count_table(
         "Table 4: violated keywords of task 1",
         "table-4",
@@ -295,14 +238,13 @@ def violation_table(generation: AnswersByLabel) -> Table:
     )
 
 
-def locality_table(generation: AnswersByLabel, reading: SuiteReading) -> Table:
-    """Return the figures of Figure 1: the places of violated keywords in the schema."""
-    parts = "20, 60 and 20 %" if reading is SuiteReading.PAPER else "thirds"
+def _locality_table(generation: AnswersByLabel, reading: Reading) -> Table:
+    parts = "20, 60 and 20 %" if reading == "paper" else "thirds"
     rows: list[tuple[Cell, ...]] = []
     for label, answers in generation.items():
         counts = Counter[int]()
         for answer in answers:
-            counts.update(dict(enumerate(answer.details.locality)))
+            counts.update(dict(enumerate(answer.locality)))
         total = counts.total()
         for index, part in enumerate(PARTS):
             share = 100 * counts[index] / total if total else None
@@ -317,41 +259,34 @@ def locality_table(generation: AnswersByLabel, reading: SuiteReading) -> Table:
 
 
 #: Scores of each task by the names of their columns.
-_CELLS: Final = {
-    TaskName.GENERATION: {
+_CELLS: Final[Mapping[Task, Mapping[str, str]]] = {
+    "generation": {
         "Gen Acc": "gen_acc",
         "formats on": "with_formats",
         "RTV": "rtv",
         "invalid": "invalid",
         "incomplete": "incomplete",
     },
-    TaskName.VALIDATION: {"Val Acc": "val_acc", "answered": "answered"},
+    "validation": {"Val Acc": "val_acc", "answered": "answered"},
 }
 
 
-def cell_table(task: TaskName, by_label: AnswersByLabel) -> Table:
-    """Return every cell of a task with its denominators and intervals."""
+def _cell_table(task: Task, by_label: AnswersByLabel) -> Table:
+    """Return every cell of a task, and all of several, with intervals."""
     rows: list[dict[str, Cell]] = []
-    for label, cell, answers in _cells(by_label):
-        row: dict[str, Cell] = {"model": label, "schema > sample": cell}
-        for column, score in _CELLS[task].items():
-            row[column] = rate_of_score(answers, score)
-        if task is TaskName.VALIDATION:
-            row["macro-F1"] = round(macro_f1(answers), 3)
-        rows.append(row)
+    for label, answers in by_label.items():
+        cells = {" > ".join(cell): part for cell, part in by_cell(answers).items()}
+        if len(cells) > 1:
+            cells["all"] = answers
+        for cell, part in cells.items():
+            row: dict[str, Cell] = {"model": label, "schema > sample": cell}
+            row |= {name: _rate(part, score) for name, score in _CELLS[task].items()}
+            if task == "validation":
+                row["macro-F1"] = round(macro_f1(part), 3)
+            rows.append(row)
     note = (
         "Brackets: Wilson's 95 % interval, answers about one schema taken together. "
         "formats on: with `format` asserted. answered: yes or no; what is neither is "
         "wrong, and under @paper dropped."
     )
     return Table.of_records(f"The cells of {task}", rows, note, f"{task}-cells")
-
-
-def _cells(by_label: AnswersByLabel) -> Iterator[tuple[str, str, Sequence[Answer]]]:
-    """Yield the answers of each label and cell, and of all cells if there are more."""
-    for label, answers in by_label.items():
-        cells = by_cell(answers)
-        for (representation, output), cell_answers in cells.items():
-            yield label, f"{representation} > {output}", cell_answers
-        if len(cells) > 1:
-            yield label, "all", answers

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from xml.dom.minidom import Document, Element
 
@@ -20,13 +18,14 @@ import yaml
 
 from curation.json.values import is_number
 from evaluation.suites.concodeeval.python_code import InexpressibleError, write_python
-from evaluation.suites.concodeeval.settings import Output
+from evaluation.suites.concodeeval.suite import TEXTS
 from evaluation.suites.concodeeval.xml_answer import ESCAPED, ITEM, KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
+    from evaluation.suites.concodeeval.suite import Output
 
     Schema = dict[str, Json]
 
@@ -43,10 +42,6 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _NOT_IN_XML: Final = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 #: What an attribute does not keep, or an escape would be taken for.
 _KEPT_IN_JSON: Final = re.compile(r"[\t\n\\]")
-#: The sentences of prompts, and of schemas in English.
-TEXTS: Final = tomllib.loads(
-    Path(__file__).with_name("prompt_texts.toml").read_text("utf-8")
-)
 _ENGLISH: Final = TEXTS["english"]
 _PHRASES: Final = _ENGLISH["phrases"]
 _FORMAT_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
@@ -56,15 +51,11 @@ def write_sample(value: Json, output: Output) -> str:
     r"""Return a sample as text of one format.
 
     Example:
-        >>> write_sample([1, 2], Output.YAML)
+        >>> write_sample([1, 2], "yaml")
         '- 1\n- 2'
     """
-    match output:
-        case Output.JSON:
-            return write_json(value)
-        case Output.YAML:
-            return write_yaml(value)
-    return write_xml(value)
+    writers = {"json": write_json, "yaml": write_yaml, "xml": write_xml}
+    return writers[output](value)
 
 
 def write_json(value: Json) -> str:

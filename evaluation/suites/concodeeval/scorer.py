@@ -9,6 +9,7 @@ record's dialect. Formats are off in the headline; `scores` has both.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from dataclasses import replace
@@ -38,16 +39,14 @@ from evaluation.answers.extraction import (
 )
 from evaluation.answers.judge import compiled_schema
 from evaluation.core.records import FREE, Record, Response, Verdict
-from evaluation.suites.concodeeval.settings import (
+from evaluation.suites.concodeeval.suite import (
     MAX_CHARACTERS,
     MAX_DEPTH,
-    AnswerClass,
     ConcodeSettings,
     NotRead,
     Output,
+    Reading,
     RecordFields,
-    SuiteReading,
-    TaskName,
     fields_of,
 )
 from evaluation.suites.concodeeval.xml_answer import read_xml
@@ -69,23 +68,12 @@ _SHOWN: Final = 200
 _MOST_PLACES: Final = 1_024
 #: Maximum violations of one value to count, and to report as reasons.
 _MOST_VIOLATIONS, _MOST_REASONS = 10_000, 5
-#: Answers that count as incomplete; other classes without a value are invalid.
-_INCOMPLETE: Final = frozenset({AnswerClass.NO_FENCE, AnswerClass.NO_ANSWER})
-#: The scores of an answer without a value: neither a wrong root nor a violation.
-_NO_SCORES: Final = {
-    "gen_acc": 0.0,
-    "with_formats": 0.0,
-    "rtv": 0.0,
-    "invalid": 0.0,
-    "incomplete": 0.0,
-}
+#: Scores of an answer of task 1; those that are not 1 are 0.
+_SCORES: Final = ("gen_acc", "with_formats", "rtv", "invalid", "incomplete")
 #: The parts of a schema in Figure 1, in their order.
 PARTS: Final = ("begin", "middle", "end")
 #: The end of the first part and the beginning of the last, as shares of all places.
-_CUTS: Final = {
-    SuiteReading.RECOMMENDED: (1 / 3, 2 / 3),
-    SuiteReading.PAPER: (0.2, 0.8),
-}
+_CUTS: Final = {"recommended": (1 / 3, 2 / 3), "paper": (0.2, 0.8)}
 #: One of the words. `no` before a word is a determiner ("no violations"), unless a
 #: reason follows.
 _WORD: Final = (
@@ -131,11 +119,11 @@ ENGINE_RULES: Final = replace(FREE_RULES, splits_thinking=False)
 _NO_VALUE: Final = (JsonProblem.NOT_A_NUMBER, JsonProblem.LONE_SURROGATE)
 #: All other faults are of syntax.
 _YAML_FAULTS: Final = {
-    YamlFault.TAG: AnswerClass.YAML_TAG,
-    YamlFault.ALIAS: AnswerClass.YAML_ALIAS,
-    YamlFault.TOO_DEEP: AnswerClass.TOO_DEEP,
-    YamlFault.DUPLICATE_NAME: AnswerClass.DUPLICATE_NAME,
-    YamlFault.NOT_JSON: AnswerClass.NOT_JSON,
+    YamlFault.TAG: "yaml_tag",
+    YamlFault.ALIAS: "yaml_alias",
+    YamlFault.TOO_DEEP: "too_deep",
+    YamlFault.DUPLICATE_NAME: "duplicate_name",
+    YamlFault.NOT_JSON: "not_json",
 }
 
 
@@ -150,25 +138,25 @@ def concode_scorer(settings: ConcodeSettings) -> Scorer:
 
     def prepare(record: Record) -> Judge:
         fields = fields_of(record)
-        labels: dict[str, Json] = {
-            "task": fields.task.value,
+        facts: dict[str, Json] = {
+            "task": fields.task,
             "representation": fields.representation,
-            "output": fields.output.value,
+            "output": fields.output,
             "family": fields.family,
             "schema": fields.schema_id,
             "cluster": fields.schema_id,
             "length": fields.length,
         }
         compiled = None
-        if fields.task is TaskName.VALIDATION:
-            labels |= {"label": fields.label, "keyword": fields.keyword}
+        if fields.task == "validation":
+            facts |= {"label": fields.label, "keyword": fields.keyword}
         else:
             compiled = compiled_schema(fields.schema, record.dialect)
 
         def judge(response: Response) -> Verdict:
             verdict = _verdict(fields, compiled, settings, response)
             # Reports slice by these.
-            details = {**labels, **verdict.details}
+            details = {**facts, **verdict.details}
             return msgspec.structs.replace(verdict, details=details)
 
         return judge
@@ -183,76 +171,77 @@ def _verdict(
     response: Response,
 ) -> Verdict:
     # Under an engine the text is the sample alone, without a fence.
-    is_free = response.condition.startswith(FREE)
-    fenced = is_free or fields.output is not Output.JSON
-    rules = FREE_RULES if fenced or compiled is None else ENGINE_RULES
-    if settings.reading is SuiteReading.PAPER:
-        rules = ENGINE_RULES
-    answer = triage(response, rules)
+    is_fenced = response.condition.startswith(FREE) or fields.output != "json"
+    has_thinking = is_fenced or compiled is None
+    if settings.reading == "paper":
+        has_thinking = False
+    answer = triage(response, FREE_RULES if has_thinking else ENGINE_RULES)
     if isinstance(answer, MissingAnswer) and answer.kind is NoAnswer.FAILED:
-        return _failed(AnswerClass.API_ERROR, answer.reason)
+        return _failed("api_error", answer.reason)
     if compiled is None:
         return _validation_verdict(fields, answer, settings)
     if isinstance(compiled, str):
-        return _failed(AnswerClass.SCHEMA_ERROR, compiled, counted=False)
-    text: str | NotRead
-    if fenced:
-        text = fenced_answer(
-            answer,
-            continues=settings.form == "base",
-            output=None if settings.reading is SuiteReading.PAPER else fields.output,
-        )
-    elif isinstance(answer, MissingAnswer):
-        text = not_read(answer)
-    else:
-        text = answer.strip()
+        verdict = _failed("schema_error", compiled)
+        return msgspec.structs.replace(verdict, counted=False)
+    value = _value_of(answer, fields, compiled.value, settings, is_fenced=is_fenced)
+    if isinstance(value, NotRead):
+        is_incomplete = value.why in ("no_fence", "no_answer")
+        reason = shortened(f"{value.why}: {value.detail}", _SHOWN)
+        score = "incomplete" if is_incomplete else "invalid"
+        return _failed(value.why, reason, **{score: True})
+    return _validated(compiled, settings.reading, value)
+
+
+def _value_of(
+    answer: str | MissingAnswer,
+    fields: RecordFields,
+    schema: Json,
+    settings: ConcodeSettings,
+    *,
+    is_fenced: bool,
+) -> Json | NotRead:
+    if isinstance(answer, MissingAnswer):
+        return not_read(answer)
+    text: str | NotRead = answer.strip()
+    if is_fenced:
+        output = None if settings.reading == "paper" else fields.output
+        text = fenced_answer(answer, continues=settings.form == "base", output=output)
     if isinstance(text, NotRead):
-        return _unreadable(text)
-    read = read_output(text, fields.output, compiled.value, settings.reading)
-    if isinstance(read, NotRead):
-        return _unreadable(read)
-    return _validated(compiled, settings.reading, read)
+        return text
+    return read_output(text, fields.output, schema, settings.reading)
 
 
-def _validated(compiled: CompiledSchema, reading: SuiteReading, value: Json) -> Verdict:
+def _scores(**scores: bool) -> dict[str, float]:
+    return {name: float(scores.get(name, False)) for name in _SCORES}
+
+
+def _failed(kind: str, reason: str, **scores: bool) -> Verdict:
+    return Verdict(
+        passed=False,
+        failure_class=kind,
+        reasons=(reason,),
+        scores=_scores(**scores) if scores else {},
+    )
+
+
+def _validated(compiled: CompiledSchema, reading: Reading, value: Json) -> Verdict:
     validator = compiled.validator_without_formats
-    passed = validator.is_valid(value)
-    with_formats = float(compiled.validator.is_valid(value))
-    scores = {**_NO_SCORES, "gen_acc": float(passed), "with_formats": with_formats}
-    if passed:
+    with_formats = compiled.validator.is_valid(value)
+    if validator.is_valid(value):
+        scores = _scores(gen_acc=True, with_formats=with_formats)
         return Verdict(passed=True, scores=scores)
     faults = violations(validator, value)
     # In the paper's reading null is never of a wrong type.
-    may_be_null = value is None and reading is SuiteReading.PAPER
-    wrong_root = ("type",) in faults.places and not may_be_null
-    kind = AnswerClass.WRONG_ROOT if wrong_root else AnswerClass.VIOLATION
-    keywords: dict[str, Json] = {**faults.keywords}
-    counts: list[Json] = [*locality(compiled, faults.places, reading)]
+    may_be_null = value is None and reading == "paper"
+    is_wrong_root = ("type",) in faults.places and not may_be_null
     return Verdict(
         passed=False,
-        failure_class=kind.value,
+        failure_class="wrong_root" if is_wrong_root else "violation",
         reasons=faults.reasons,
-        scores={**scores, "rtv": float(wrong_root)},
-        details={"keywords": keywords, "locality": counts},
-    )
-
-
-def _failed(kind: AnswerClass, reason: str, *, counted: bool = True) -> Verdict:
-    return Verdict(
-        passed=False, failure_class=kind.value, reasons=(reason,), counted=counted
-    )
-
-
-def _unreadable(read: NotRead) -> Verdict:
-    incomplete = read.why in _INCOMPLETE
-    return Verdict(
-        passed=False,
-        failure_class=read.why.value,
-        reasons=(shortened(f"{read.why.value}: {read.detail}", _SHOWN),),
-        scores={
-            **_NO_SCORES,
-            "incomplete": float(incomplete),
-            "invalid": float(not incomplete),
+        scores=_scores(with_formats=with_formats, rtv=is_wrong_root),
+        details={
+            "keywords": {**faults.keywords},
+            "locality": [*locality(compiled, faults.places, reading)],
         },
     )
 
@@ -293,7 +282,7 @@ def violations(validator: jsonschema_rs.Validator, value: Json) -> Violations:
 
 
 def locality(
-    compiled: CompiledSchema, violated: Iterable[Tokens], reading: SuiteReading
+    compiled: CompiledSchema, violated: Iterable[Tokens], reading: Reading
 ) -> list[int]:
     """Return how many violated keywords each third of a schema has: Figure 1.
 
@@ -302,7 +291,7 @@ def locality(
 
     Example:
         >>> compiled = compiled_schema('{"type": "array", "items": {"maximum": 3}}', "")
-        >>> locality(compiled, [("items", "maximum")], SuiteReading.RECOMMENDED)
+        >>> locality(compiled, [("items", "maximum")], "recommended")
         [0, 0, 1]
     """
     parts = _parts(compiled, reading)
@@ -311,7 +300,7 @@ def locality(
 
 
 @lru_cache(maxsize=_MOST_PLACES)
-def _parts(compiled: CompiledSchema, reading: SuiteReading) -> dict[Tokens, int]:
+def _parts(compiled: CompiledSchema, reading: Reading) -> dict[Tokens, int]:
     """Return the number of the part of every place."""
     places = list(_places(compiled.value, ()))
     start, end = (share * len(places) for share in _CUTS[reading])
@@ -341,20 +330,20 @@ def _validation_verdict(
     """
     continues = settings.form == "base"
     reply = reply_of(answer, continues=continues, reading=settings.reading)
-    if isinstance(reply, AnswerClass):
+    if reply not in ("yes", "no"):
         return Verdict(
             passed=False,
-            failure_class=reply.value,
+            failure_class=reply,
             reasons=("the answer is neither yes nor no",),
             scores={"val_acc": 0.0, "answered": 0.0},
-            details={"reply": reply.value},
-            counted=settings.reading is not SuiteReading.PAPER,
+            details={"reply": reply},
+            counted=settings.reading != "paper",
         )
     passed = reply == fields.label
     why = fields.keyword or "the schema accepts the sample"
     return Verdict(
         passed=passed,
-        failure_class="" if passed else AnswerClass.WRONG_ANSWER.value,
+        failure_class="" if passed else "wrong_answer",
         reasons=() if passed else (f"{reply} where {fields.label} is right: {why}",),
         scores={"val_acc": float(passed), "answered": 1.0},
         details={"reply": reply},
@@ -365,7 +354,7 @@ def reply_of(
     answer: str | MissingAnswer,
     *,
     continues: bool,
-    reading: SuiteReading = SuiteReading.RECOMMENDED,
+    reading: Reading = "recommended",
 ) -> str:
     """Return the reply of an answer: `yes`, `no`, or the class of one that is neither.
 
@@ -384,13 +373,13 @@ def reply_of(
         >>> reply_of("There are no violations.", continues=False)
         'yes'
         >>> reply_of("yes or no", continues=False)
-        <AnswerClass.UNCLEAR: 'unclear'>
+        'unclear'
     """
     if isinstance(answer, MissingAnswer):
         return not_read(answer).why
     answer = answer.strip()
     opens = answer.startswith(_FENCE)
-    if reading is SuiteReading.PAPER:
+    if reading == "paper":
         return _published_reply(
             f"{_FENCE}\n{answer}" if continues and not opens else answer
         )
@@ -401,23 +390,23 @@ def reply_of(
         fenced = [block for block in blocks if re.search(r"(?i)\b(yes|no)\b", block)]
         answer = fenced[-1] if fenced else answer
     if _PAIR.search(answer):
-        return AnswerClass.UNCLEAR
+        return "unclear"
     for pattern in _EXPLICIT:
         if words := pattern.findall(answer):
             return str(words[-1]).lower()
     replies = [word for word, pattern in _IN_PROSE.items() if pattern.search(answer)]
-    return replies[0] if len(replies) == 1 else AnswerClass.UNCLEAR
+    return replies[0] if len(replies) == 1 else "unclear"
 
 
 def _published_reply(answer: str) -> str:
     text = (first_fence(answer) or "").strip().lower()
     if text.startswith("yes"):
         return "yes"
-    return "no" if text.startswith("no") else AnswerClass.UNCLEAR
+    return "no" if text.startswith("no") else "unclear"
 
 
 def fenced_answer(
-    answer: str | MissingAnswer, *, continues: bool, output: Output | None = None
+    answer: str, *, continues: bool, output: Output | None = None
 ) -> str | NotRead:
     r"""Return the content of the block that holds the sample.
 
@@ -436,9 +425,7 @@ def fenced_answer(
         >>> fenced_answer("[1]\n```\nThat is all.", continues=True)
         '[1]'
     """
-    languages = ("", output, "yml" if output is Output.YAML else "")
-    if isinstance(answer, MissingAnswer):
-        return not_read(answer)
+    languages = ("", output, "yml" if output == "yaml" else "")
     if continues and not answer.lstrip().startswith(_FENCE):
         answer = f"{_FENCE}\n{answer}"
     content = first_fence(answer)
@@ -447,8 +434,8 @@ def fenced_answer(
             content = fenced.content
     if content is None:
         detail = "unclosed fence" if _FENCE in answer else "no fence"
-        return NotRead(AnswerClass.NO_FENCE, detail)
-    return content or NotRead(AnswerClass.NO_ANSWER, "the fenced block is empty")
+        return NotRead("no_fence", detail)
+    return content or NotRead("no_answer", "the fenced block is empty")
 
 
 def first_fence(text: str) -> str | None:
@@ -463,25 +450,22 @@ def first_fence(text: str) -> str | None:
 
 def not_read(answer: MissingAnswer) -> NotRead:
     """Return a missing answer as unread."""
-    large = answer.kind is NoAnswer.TOO_LARGE
-    why = AnswerClass.TOO_LARGE if large else AnswerClass.NO_ANSWER
-    return NotRead(why, answer.reason)
+    is_large = answer.kind is NoAnswer.TOO_LARGE
+    return NotRead("too_large" if is_large else "no_answer", answer.reason)
 
 
 def read_output(
-    text: str, output: Output, schema: Json, reading: SuiteReading
+    text: str, output: Output, schema: Json, reading: Reading
 ) -> Json | NotRead:
     """Return the value of a text; the schema is for XML without types."""
-    if output is Output.JSON:
+    if output == "json":
         return read_json(text, reading)
-    if output is Output.YAML:
+    if output == "yaml":
         return read_yaml_text(text, reading)
     return read_xml(text, schema, reading)
 
 
-def read_json(
-    text: str, reading: SuiteReading = SuiteReading.RECOMMENDED
-) -> Json | NotRead:
+def read_json(text: str, reading: Reading = "recommended") -> Json | NotRead:
     """Return the value of a JSON text (RFC 8259).
 
     In the paper's reading, as in Python's `json`, the last of two equal names counts.
@@ -489,34 +473,26 @@ def read_json(
     answer = read_json_answer(text)
     if answer.problem is not None:
         in_value = answer.problem in _NO_VALUE
-        why = AnswerClass.NOT_JSON if in_value else AnswerClass(answer.problem)
-        return NotRead(why, answer.detail)
-    if answer.duplicates and reading is not SuiteReading.PAPER:
+        return NotRead("not_json" if in_value else answer.problem.value, answer.detail)
+    if answer.duplicates and reading != "paper":
         detail = f"the member {answer.duplicates[0][:80]!r} stands twice"
-        return NotRead(AnswerClass.DUPLICATE_NAME, detail)
+        return NotRead("duplicate_name", detail)
     return answer.value
 
 
-def read_yaml_text(
-    text: str, reading: SuiteReading = SuiteReading.RECOMMENDED
-) -> Json | NotRead:
+def read_yaml_text(text: str, reading: Reading = "recommended") -> Json | NotRead:
     """Return the value of a YAML text; aliases are not followed."""
-    options = _YAML_1_1 if reading is SuiteReading.PAPER else _YAML_1_2
+    options = _YAML_1_1 if reading == "paper" else _YAML_1_2
     try:
         value: Json = read_yaml(text, options).value
     except YamlError as error:
-        why = _YAML_FAULTS.get(error.fault, AnswerClass.SYNTAX)
-        return NotRead(why, error.detail[:200])
+        return NotRead(_YAML_FAULTS.get(error.fault, "syntax"), error.detail[:200])
     return value
 
 
 def _json_name(_text: str, value: UntypedJson) -> str:
     """Return the name of a member as `json.dumps` writes it."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else repr(value)
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _paper_scalar(text: str, tag: str | None = None) -> UntypedJson:

@@ -19,12 +19,7 @@ from xml.etree import ElementTree
 from xml.parsers import expat
 
 from curation.core.json_types import Json
-from evaluation.suites.concodeeval.settings import (
-    MAX_DEPTH,
-    AnswerClass,
-    NotRead,
-    SuiteReading,
-)
+from evaluation.suites.concodeeval.suite import MAX_DEPTH, NotRead, Reading
 
 #: The element of a member without a valid XML name; its attribute `name` has it.
 KEY: Final = "key"
@@ -38,7 +33,7 @@ _BOOLEANS: Final = {"true": True, "false": False, "True": True, "False": False}
 _SCALARS: Final = ("null", "boolean", "number", "integer")
 
 
-def read_xml(text: str, schema: Json, reading: SuiteReading) -> Json | NotRead:
+def read_xml(text: str, schema: Json, reading: Reading) -> Json | NotRead:
     """Return the value of an XML text.
 
     Args:
@@ -47,22 +42,22 @@ def read_xml(text: str, schema: Json, reading: SuiteReading) -> Json | NotRead:
         reading: The reading.
 
     Example:
-        >>> read_xml("<all><a type='int'>1</a></all>", {}, SuiteReading.RECOMMENDED)
+        >>> read_xml("<all><a type='int'>1</a></all>", {}, "recommended")
         {'a': 1}
-        >>> read_xml("<all><a type='int'>1</a></all>", {}, SuiteReading.PAPER)
+        >>> read_xml("<all><a type='int'>1</a></all>", {}, "paper")
         {'all': {'a': {'@type': 'int', '#text': '1'}}}
     """
     root = read_elements(text)
     if isinstance(root, NotRead):
         return root
-    if reading is SuiteReading.PAPER:
+    if reading == "paper":
         return {root.tag: _as_xmltodict(root)}
     try:
         return _value(root, schema)
     except _RefusalError as error:
         return NotRead(error.why, str(error))
     except ValueError as error:
-        return NotRead(AnswerClass.NOT_JSON, str(error))
+        return NotRead("not_json", str(error))
 
 
 def _value(element: ElementTree.Element, schema: Json) -> Json:
@@ -71,15 +66,16 @@ def _value(element: ElementTree.Element, schema: Json) -> Json:
     Raises:
         ValueError: a number that JSON lacks, or a wrong escape.
     """
+    text = _text_of(element)
     match element.get("type"):
         case "str":
-            return _unescaped(_text_of(element), element)
+            return _unescaped(text, element)
         case "int" | "float":
-            return _scalar(_text_of(element).strip(), ("number",))
+            return _scalar(text.strip(), ("number",))
         case "bool":
-            return _scalar(_text_of(element).strip(), ("boolean",))
+            return _scalar(text.strip(), ("boolean",))
         case "null":
-            return None if not _text_of(element).strip() else _text_of(element)
+            return text if text.strip() else None
         case "dict":
             return _members(element, schema)
         case "list":
@@ -131,7 +127,7 @@ def _members(children: Iterable[ElementTree.Element], schema: Json) -> Json:
             members[name] = _value(elements[0], inner)
         elif any("type" in element.attrib for element in elements):
             detail = f"the member {name[:80]!r} stands twice"
-            raise _RefusalError(AnswerClass.DUPLICATE_NAME, detail)
+            raise _RefusalError("duplicate_name", detail)
         else:
             items = _item_schema(inner)
             members[name] = [_value(element, items) for element in elements]
@@ -191,7 +187,7 @@ def _as_xmltodict(element: ElementTree.Element) -> Json:
 class _RefusalError(Exception):
     """A rejected text, and the reason."""
 
-    def __init__(self, why: AnswerClass, detail: str) -> None:
+    def __init__(self, why: str, detail: str) -> None:
         super().__init__(detail)
         self.why = why
 
@@ -205,7 +201,7 @@ class _Builder(ElementTree.TreeBuilder):
         """Take a start tag."""
         self.level += 1
         if self.level > MAX_DEPTH:
-            raise _RefusalError(AnswerClass.TOO_DEEP, f"nested over {MAX_DEPTH} levels")
+            raise _RefusalError("too_deep", f"nested over {MAX_DEPTH} levels")
         return super().start(tag, attrs)
 
     def end(self, tag: str, /) -> ElementTree.Element:
@@ -215,7 +211,7 @@ class _Builder(ElementTree.TreeBuilder):
 
     def doctype(self, name: str, *_: object) -> NoReturn:
         """Refuse a document type."""
-        raise _RefusalError(AnswerClass.XML_DOCTYPE, f"the document type of <{name}>")
+        raise _RefusalError("xml_doctype", f"the document type of <{name}>")
 
 
 def read_elements(text: str) -> ElementTree.Element | NotRead:
@@ -239,7 +235,7 @@ def read_elements(text: str) -> ElementTree.Element | NotRead:
     except _RefusalError as error:
         return NotRead(error.why, str(error))
     except expat.ExpatError as error:
-        return NotRead(AnswerClass.SYNTAX, str(error))
+        return NotRead("syntax", str(error))
     return builder.close()
 
 

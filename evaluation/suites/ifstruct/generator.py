@@ -1,39 +1,37 @@
-"""Generate rows: fields, choices, retractions, and the text of each."""
+"""Generate rows: kinds of things, fields, choices, retractions, and texts.
+
+Kinds of things are in `entities/train` and `entities/test`, one TOML file a subject,
+and share no name; `mixes.toml` has how often each choice is drawn. Tests check the
+files.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from curation.system.errors import BadUsage
-from evaluation.suites.ifstruct.data_files import (
-    TEST_PREFIX,
-    EntityKind,
-    entity_kinds,
-    mixes,
-    voices,
-)
 from evaluation.suites.ifstruct.rows import (
-    AnswerFormat,
-    Choice,
-    Fence,
-    FenceWish,
     Field,
-    FieldType,
     IfstructRecord,
-    Presentation,
+    IfstructSettings,
     Retraction,
     RowSpec,
     all_fields,
     number_text,
-    record_of,
 )
-from evaluation.suites.ifstruct.wording import Wording
+from evaluation.suites.ifstruct.wording import Wording, voices
 
+_FOLDER: Final = Path(__file__).parent
+#: What the `entity_type` of a row of the test taxonomy begins with.
+TEST_PREFIX: Final = "test__"
 #: Rows of one file; the seeds of two files with different seeds never meet.
 MOST_ROWS: Final = 1_000_000
 #: Draws of a row until it is like no other.
@@ -68,14 +66,54 @@ _MOST_RETRACTIONS: Final = 3
 _SMALLEST: Final = 4
 
 
-class RowSource(NamedTuple):
-    """The names of the taxonomy and of the mix that rows are drawn from."""
+class EntityKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A kind of thing, and all fields that a row may ask for."""
 
-    split: str
-    mix: str
+    name: str
+    #: The noun of one, and of several.
+    label: str
+    plural: str
+    #: Purposes, as endings of a sentence: `for a spring catalogue`.
+    contexts: tuple[str, ...]
+    fields: tuple[Field, ...]
+    #: Sentences on the manner of the values; by default the file's sentences.
+    manners: tuple[str, ...] = ()
 
 
-def generate_rows(source: RowSource, seed: int, rows: int) -> Iterator[IfstructRecord]:
+class EntityFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Kinds of one subject."""
+
+    manners: tuple[str, ...]
+    entity: tuple[EntityKind, ...]
+
+    def kinds(self) -> Iterator[EntityKind]:
+        """Yield the kinds, each with its manners."""
+        for kind in self.entity:
+            yield replace(kind, manners=kind.manners or self.manners)
+
+
+@cache
+def entity_kinds(split: str) -> tuple[EntityKind, ...]:
+    """Return the kinds of a taxonomy, in the order of files and of their lines.
+
+    Args:
+        split: `train` or `test`.
+    """
+    paths = sorted((_FOLDER / "entities" / split).glob("*.toml"))
+    files = (msgspec.toml.decode(it.read_bytes(), type=EntityFile) for it in paths)
+    return tuple(kind for file in files for kind in file.kinds())
+
+
+@cache
+def mixes() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
+    """Return the weight of each alternative of each choice, by the names of mixes."""
+    content = (_FOLDER / "mixes.toml").read_bytes()
+    return msgspec.toml.decode(content, type=dict[str, dict[str, dict[str, float]]])
+
+
+def generate_rows(
+    source: IfstructSettings, seed: int, rows: int
+) -> Iterator[IfstructRecord]:
     """Yield rows of which no two are equal in kind, schema, style and wishes.
 
     Row number `n` has the seed `seed * 1,000,000 + n`, and depends on the rows before
@@ -91,17 +129,32 @@ def generate_rows(source: RowSource, seed: int, rows: int) -> Iterator[IfstructR
     keys: set[str] = set()
     for number in range(rows):
         row_seed = seed * MOST_ROWS + number
-        spec = _unlike(source, row_seed, keys)
-        yield record_of(row_seed, spec, prompt_of(spec, row_seed))
+        yield _record(row_seed, _unlike(source, row_seed, keys))
 
 
-def prompt_of(spec: RowSpec, seed: int) -> str:
-    """Return the text of a row."""
+def _record(seed: int, spec: RowSpec) -> IfstructRecord:
+    """Return the row of a drawn specification, with its text."""
     draw = Random(f"ifstruct words {seed}")  # noqa: S311 (repeatable, no secret)
-    return Wording(spec, voices()[spec.voice], draw).prompt()
+    is_exact = spec.least == spec.most
+    return IfstructRecord(
+        seed=seed,
+        entity_type=spec.entity,
+        prompt=Wording(spec, draw).prompt(),
+        json_schema=spec.schema,
+        top_level_count=spec.least if is_exact else (spec.least, spec.most),
+        top_level_key=spec.wrapper,
+        require_wrapper_key=spec.wrapper is not None,
+        require_code_block=spec.fence.startswith("required"),
+        require_no_commentary=not spec.commentary,
+        output_format=spec.format,
+        fence=spec.fence,
+        presentation=spec.presentation,
+        voice=spec.voice,
+        spec=spec,
+    )
 
 
-def _unlike(source: RowSource, seed: int, keys: set[str]) -> RowSpec:
+def _unlike(source: IfstructSettings, seed: int, keys: set[str]) -> RowSpec:
     """Draw a row until its key is new, and add that to the keys."""
     for attempt in range(_ATTEMPTS):
         spec = draw_row(source, seed, attempt)
@@ -128,7 +181,7 @@ def identity(spec: RowSpec) -> str:
     )
 
 
-def draw_row(source: RowSource, seed: int, attempt: int) -> RowSpec:
+def draw_row(source: IfstructSettings, seed: int, attempt: int) -> RowSpec:
     """Return the choices of one row, which depend on nothing but the arguments.
 
     Args:
@@ -137,12 +190,16 @@ def draw_row(source: RowSource, seed: int, attempt: int) -> RowSpec:
         attempt: The number of earlier draws for this seed, all of them repetitions.
     """
     draw = Random(f"ifstruct {source.split} {seed} {attempt}")  # noqa: S311 (repeatable, no secret)
-    mix = mixes()[source.mix]
+
+    def drawn(choice: str) -> str:
+        weights = mixes()[source.mix][choice]
+        return draw.choices([*weights], [*weights.values()])[0]
+
     kind = draw.choice(entity_kinds(source.split))
-    answer_format = AnswerFormat(mix.draw("format", draw))
-    escaping = mix.draw("escaping", draw) == "stressed"
-    minimum, maximum = _count(mix.draw("count", draw), draw)
-    fence = mix.draw("fence", draw)
+    is_json = drawn("format") == "json"
+    escaping = drawn("escaping") == "stressed"
+    minimum, maximum = _count(drawn("count"), draw)
+    fence = drawn("fence")
     fields = draw_fields(kind, escaping=escaping, draw=draw)
     prefix = TEST_PREFIX if source.split == "test" else ""
     spec = RowSpec(
@@ -154,17 +211,17 @@ def draw_row(source: RowSource, seed: int, attempt: int) -> RowSpec:
         fields=fields,
         least=minimum,
         most=maximum,
-        format=answer_format,
-        wrapper=_key(kind, draw) if mix.draw("wrapper", draw) == "wrapped" else None,
-        fence=f"required:{answer_format}" if fence == "required_language" else fence,
+        format="json" if is_json else "yaml",
+        wrapper=_key(kind, draw) if drawn("wrapper") == "wrapped" else None,
+        fence=fence.replace("_language", ":json" if is_json else ":yaml"),
         # Without a block, words cannot be separated from an answer.
-        commentary=mix.draw("commentary", draw) == "allowed" and "required" in fence,
+        commentary=drawn("commentary") == "allowed" and "required" in fence,
         escaping=escaping,
-        presentation=Presentation(mix.draw("presentation", draw)),
-        voice=mix.draw("voice", draw),
+        presentation=drawn("presentation"),
+        voice=drawn("voice"),
         mix=source.mix,
     )
-    if voices()[spec.voice].revises:
+    if voices()[spec.voice]["revises"]:
         spec = replace(spec, retractions=draw_retractions(spec, draw))
     return spec
 
@@ -227,14 +284,14 @@ def _vary(field: Field, escaping: bool, draw: Random) -> Field:  # noqa: FBT001 
         stress=tuple(draw.sample(field.stress, min(len(field.stress), 1))),
     )
     match field.type:
-        case FieldType.INTEGER | FieldType.NUMBER:
+        case "integer" | "number":
             return _vary_bounds(field, draw)
-        case FieldType.ENUM:
+        case "enum":
             count = draw.randint(2, len(field.values))
             sample = set(draw.sample(field.values, count))
             values = tuple(value for value in field.values if value in sample)
             return replace(field, values=values)
-        case FieldType.OBJECT | FieldType.OBJECTS | FieldType.STRINGS:
+        case "object" | "objects" | "strings":
             return _vary_inside(field, escaping, draw)
     return field
 
@@ -244,18 +301,20 @@ def _vary_bounds(field: Field, draw: Random) -> Field:
     high = field.maximum or 0
     if draw.random() < _BOTH_BOUNDS:
         part = draw.choice(_PARTS)
-        lower = high if part == 1 else _rounded(low + (high - low) * part, field.type)
+        is_integer = field.type == "integer"
+        lower = high
+        if part != 1:
+            lower = _rounded(low + (high - low) * part, is_integer=is_integer)
         return replace(field, maximum=lower) if low < lower else field
     if draw.random() < 1 / 2:
         return replace(field, minimum=None)
     return replace(field, maximum=None)
 
 
-def _rounded(bound: float, kind: FieldType) -> int | float:
+def _rounded(bound: float, *, is_integer: bool) -> int | float:
     """Return a bound that a person would write: of two digits, then zeros."""
     short = float(f"{bound:.2g}")
-    is_integer = kind is FieldType.INTEGER or short == int(short)
-    return int(short) if is_integer else short
+    return int(short) if is_integer or short == int(short) else short
 
 
 def _vary_inside(field: Field, escaping: bool, draw: Random) -> Field:  # noqa: FBT001 (handed down)
@@ -280,30 +339,28 @@ def draw_retractions(spec: RowSpec, draw: Random) -> tuple[Retraction, ...]:
 
 
 def _possible(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
-    is_json = spec.format is AnswerFormat.JSON
-    another_format = AnswerFormat.YAML if is_json else AnswerFormat.JSON
+    other_format = "yaml" if spec.format == "json" else "json"
     yield Retraction(
-        choice=Choice.FORMAT, wrong=another_format.upper(), final=spec.format.upper()
+        choice="format", wrong=other_format.upper(), final=spec.format.upper()
     )
     wrong = draw.choice([n for n in range(2, 9) if not spec.least <= n <= spec.most])
     yield Retraction(
-        choice=Choice.COUNT,
+        choice="count",
         wrong=f"{wrong} {spec.plural}",
         final=str(spec.least) if spec.least == spec.most else "",
     )
     key = f"the key `{draw.choice(_OTHER_KEYS)}` around it"
     yield Retraction(
-        choice=Choice.WRAPPER,
+        choice="wrapper",
         wrong=key if spec.wrapper is None or draw.random() < 1 / 2 else "a bare list",
         final=spec.wrapper or "",
     )
-    wish = Fence.parse(spec.fence).wish
-    if wish is not FenceWish.FREE:
-        required = wish is FenceWish.REQUIRED
-        wrong_fence = "without a code block" if required else "in a code block"
-        yield Retraction(choice=Choice.FENCE, wrong=wrong_fence, final=spec.fence)
+    if spec.fence != "free":
+        is_required = spec.fence.startswith("required")
+        wrong_fence = "without a code block" if is_required else "in a code block"
+        yield Retraction(choice="fence", wrong=wrong_fence, final=spec.fence)
     yield from _limit(spec, draw)
-    yield Retraction(choice=Choice.FIELD, wrong=draw.choice(_DECOYS))
+    yield Retraction(choice="field", wrong=draw.choice(_DECOYS))
 
 
 def _limit(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
@@ -311,7 +368,7 @@ def _limit(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
     fields = [
         field
         for _, field in all_fields(spec.fields)
-        if field.type is FieldType.INTEGER and (field.maximum or 0) > _SMALLEST
+        if field.type == "integer" and (field.maximum or 0) > _SMALLEST
     ]
     if fields:
         field = draw.choice(fields)
@@ -320,7 +377,7 @@ def _limit(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
         wrong = minimum + max(1, (maximum - minimum) // draw.choice((2, 3, 4)))
         if minimum < wrong < maximum:
             yield Retraction(
-                choice=Choice.LIMIT,
+                choice="limit",
                 wrong=number_text(wrong),
                 final=number_text(maximum),
                 field=field.name,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace as with_fields
 
-from evaluation.reporting.tables import BRACKETS, Cell, Table
+from evaluation.reporting.tables import BRACKETS, Table
 from evaluation.results.suite_pairs import pair_sides, paired_rates, pairs_with_free
 from evaluation.results.suite_tables import pass_rates, passed, share_of
 from evaluation.suites.common import count_table
@@ -82,22 +82,22 @@ def _published_classes(responses: Responses) -> Table:
 
 
 def _by_choice(responses: Responses) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for name in SLICES:
-        parts: dict[tuple[str, str], list[ScoredResponse]] = defaultdict(list)
-        for label, side in responses.items():
-            for response in side:
-                slices = response.verdict.details.get("slices")
-                drawn = slices[name] if isinstance(slices, dict) else UNKNOWN
-                parts[str(drawn), label].append(response)
-        rows += [
-            (name, drawn, label, passed(part), share_of(part, "structure"))
-            for (drawn, label), part in sorted(parts.items(), key=lambda it: it[0][0])
-        ]
+    parts: dict[tuple[int, str, str], list[ScoredResponse]] = defaultdict(list)
+    for label, side in responses.items():
+        for response in side:
+            slices = response.verdict.details.get("slices")
+            drawn = slices if isinstance(slices, dict) else {}
+            for place, name in enumerate(SLICES):
+                parts[place, str(drawn.get(name, UNKNOWN)), label].append(response)
+    # Models keep the order of the run.
+    ordered = sorted(parts.items(), key=lambda it: it[0][:2])
     return Table(
         title="By drawn alternative",
         columns=("choice", "drawn", "model", "passed", "structure"),
-        rows=tuple(rows),
+        rows=tuple(
+            (SLICES[place], drawn, label, passed(part), share_of(part, "structure"))
+            for (place, drawn, label), part in ordered
+        ),
         note=_SLICE_NOTE,
         name="choices",
     )

@@ -14,50 +14,33 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
+from evaluation.answers.json_search import json_spans
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.suites.ifstruct.rows import (
-    AnswerFormat,
-    Fence,
-    FenceWish,
     Field,
-    FieldType,
-    Presentation,
+    IfstructSettings,
     RowSpec,
     all_fields,
     number_text,
     read_record,
 )
 
-if TYPE_CHECKING:
-    from evaluation.suites.ifstruct.settings import IfstructSettings
-
 #: Tokens of a reworded request.
 _BUDGET: Final = 4096
 #: The `voice` of a row whose text a model wrote.
 BY_MODEL: Final = "model"
-_TASK: Final = """\
-Rewrite the request below as another person would write it to a chat assistant:
-{manner}. Keep every requirement: the number of items, the format, the outermost shape
-with its key, what is said of a code block and of commentary, and every field with its
-exact name, its type, its limits, its allowed values and whether it is optional. Keep
-schemas, tables and examples of structure character by character. Write nothing but the
-new request.
-
-{text}"""
-#: Manners of writing, one for each row in turn.
-_MANNERS: Final = (
-    "friendly and in a hurry",
-    "polite and a little long-winded",
-    "thinking aloud, changing your mind once and then settling on what is asked for",
-    "dry and exact",
-    "telling first what it is for",
+#: The request to reword, and manners of writing, one for each row in turn.
+_REWORDING: Final = tomllib.loads(
+    Path(__file__).with_name("rewording.toml").read_text("utf-8")
 )
 _SCHEMA_WORDS: Final = re.compile(r"json[ -]?schema", re.IGNORECASE)
 _FORMAT: Final = re.compile(r"\b(json|yaml)\b", re.IGNORECASE)
@@ -80,20 +63,18 @@ _REFUSAL_REACH: Final = 60
 _WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
 #: Words for each type, in any style.
 _TYPES: Final = {
-    FieldType.STRING: re.compile(r"\b(?:string|text|str)\b"),
-    FieldType.INTEGER: re.compile(r"\b(?:integer|int|whole number)\b"),
-    FieldType.NUMBER: re.compile(r"\b(?:number|decimal|float)\b"),
-    FieldType.BOOLEAN: re.compile(r"\b(?:boolean|bool|true or false|true/false)\b"),
-    FieldType.OBJECTS: re.compile(r"\b(?:list|array|items?)\b|\["),
-    FieldType.STRINGS: re.compile(r"\b(?:list|array|items?)\b|\["),
+    "string": re.compile(r"\b(?:string|text|str)\b"),
+    "integer": re.compile(r"\b(?:integer|int|whole number)\b"),
+    "number": re.compile(r"\b(?:number|decimal|float)\b"),
+    "boolean": re.compile(r"\b(?:boolean|bool|true or false|true/false)\b"),
+    "objects": re.compile(r"\b(?:list|array|items?)\b|\["),
+    "strings": re.compile(r"\b(?:list|array|items?)\b|\["),
 }
 _OPTIONAL: Final = re.compile(
     r"\boptional|\b(?:may|can) be (?:left out|omitted|missing|absent)|not required"
 )
 #: Styles that show the whole path of a nested field.
-_WITH_PATHS: Final = frozenset(
-    {Presentation.BULLETS, Presentation.GLOSSARY, Presentation.TABLE}
-)
+_WITH_PATHS: Final = ("bullets", "glossary", "table")
 _NAME: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 #: Characters that a stretch has at most.
 _LONGEST_STRETCH: Final = 900
@@ -102,8 +83,9 @@ _LONGEST_STRETCH: Final = 900
 def prompt(record: Record, _settings: IfstructSettings) -> Prompt:
     """Return the request that a model reword a row's text."""
     row = read_record(record.fields)
-    manner = _MANNERS[sum(row.id.encode()) % len(_MANNERS)]
-    request = _TASK.format(manner=manner, text=row.prompt)
+    manners = _REWORDING["manners"]
+    manner = manners[sum(row.id.encode()) % len(manners)]
+    request = _REWORDING["task"].format(manner=manner, text=row.prompt)
     return Prompt(messages=(Message(role="user", content=request),), budget=_BUDGET)
 
 
@@ -140,7 +122,7 @@ def last_words(text: str, label: str, plural: str) -> dict[str, object]:
     """
     formats = _FORMAT.findall(_SCHEMA_WORDS.sub("", text))
     return {
-        "format": AnswerFormat(formats[-1].lower()) if formats else None,
+        "format": formats[-1].lower() if formats else None,
         "count": _count(text, label, plural),
         "wrapper": _wrapper(text),
         "fence": _fence(text),
@@ -150,16 +132,15 @@ def last_words(text: str, label: str, plural: str) -> dict[str, object]:
 
 def _lost_choices(spec: RowSpec, text: str) -> list[str]:
     words = last_words(text, spec.label, spec.plural)
-    fence = Fence.parse(spec.fence)
     choices = {
         "format": spec.format,
         "count": (spec.least, spec.most),
         "wrapper": spec.wrapper or "",
-        "fence": fence,
+        "fence": spec.fence,
         "commentary": spec.commentary,
     }
     # The text may be silent about a choice that the row leaves free.
-    if fence.wish is FenceWish.FREE and words["fence"] is None:
+    if spec.fence == "free" and words["fence"] is None:
         del choices["fence"]
     if spec.commentary and words["commentary"] is None:
         del choices["commentary"]
@@ -187,21 +168,21 @@ def _wrapper(text: str) -> str | None:
     return keys[max(keys)] if keys else None
 
 
-def _fence(text: str) -> Fence | None:
+def _fence(text: str) -> str | None:
     mentions = list(_BLOCK.finditer(text))
     if not mentions:
         return None
     mention = mentions[-1]
     if _is_refused(text, mention.start()):
-        return Fence(FenceWish.FORBIDDEN)
-    start = max(
-        text.rfind(". ", 0, mention.start()), text.rfind("\n", 0, mention.start()), 0
-    )
-    ends = [text.find(end, mention.end()) for end in (". ", "\n")]
-    end = min((position for position in ends if position >= 0), default=len(text))
+        return "forbidden"
+    ends = (". ", "\n")
+    start = max(0, *(text.rfind(end, 0, mention.start()) for end in ends))
+    after = [text.find(end, mention.end()) for end in ends]
+    end = min((position for position in after if position >= 0), default=len(text))
     language = _LANGUAGE.search(text[start:end])
-    name = (language[1] or language[2]).lower() if language else ""
-    return Fence(FenceWish.REQUIRED, name)
+    if language is None:
+        return "required"
+    return f"required:{(language[1] or language[2]).lower()}"
 
 
 def _commentary(text: str) -> bool | None:
@@ -216,8 +197,9 @@ def _is_refused(text: str, start: int) -> bool:
 
 def _lost_facts(spec: RowSpec, text: str) -> list[str]:
     """Return the facts about fields that a text lacks."""
-    if spec.presentation is Presentation.SCHEMA:
-        return [] if _holds_schema(spec, text) else ["the schema"]
+    if spec.presentation == "schema":
+        schemas = (json.loads(text[start:end]) for start, end in json_spans(text))
+        return [] if spec.schema in schemas else ["the schema"]
     lost: list[str] = []
     fields = dict(all_fields(spec.fields))
     names = [field.name for field in fields.values()]
@@ -249,45 +231,19 @@ def _missing_facts(field: Field, text: str) -> Iterator[str]:
     if form is not None and not form.search(text):
         yield f"its type {field.type}"
     for value in field.values:
-        if _last_place(value, text) < 0:
+        if not _states(value, text):
             yield f"the value {value}"
     for number in (field.minimum, field.maximum, field.min_items, field.max_items):
-        if number is not None and _last_place(number_text(number), text) < 0:
+        if number is not None and not _states(number_text(number), text):
             yield f"the limit {number_text(number)}"
     if field.optional != bool(_OPTIONAL.search(text)):
         yield "whether it is optional"
 
 
-def _last_place(word: str, text: str) -> int:
-    """Return the last place of a word or number in a text; -1 without one.
+def _states(word: str, text: str) -> bool:
+    """Return whether a text has a word or number, not inside of another.
 
-    A part of another word or number does not count: `4` in `40`, `0.4` or `a4`.
+    `4` is not in `40`, `0.4` or `a4`.
     """
-    start = text.rfind(word)
-    while start >= 0:
-        before = text[:start][-1:]
-        after = text[start + len(word) :][:2]
-        inside = _is_part(before) or before == "." or _is_part(after[:1])
-        if not inside and not (after[:1] == "." and after[1:].isdigit()):
-            return start
-        start = text.rfind(word, 0, start + len(word) - 1)
-    return -1
-
-
-def _is_part(character: str) -> bool:
-    return character.isalnum() or character == "_"
-
-
-def _holds_schema(spec: RowSpec, text: str) -> bool:
-    decoder = json.JSONDecoder()
-    start = text.find("{")
-    while start >= 0:
-        try:
-            schema, _ = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            schema = None
-        if schema == spec.schema:
-            return True
-        start = text.find("\n{", start + 1)
-        start = start + 1 if start >= 0 else start
-    return False
+    form = rf"(?<![\w.]){re.escape(word)}(?!\w|\.\d)"
+    return re.search(form, text) is not None

@@ -1,33 +1,56 @@
-"""Rows of IFStruct: fields, choices, requirements, and the columns of a file."""
+"""Rows of IFStruct: fields, choices, columns of a file; settings and failures."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final, Self
+from pathlib import Path
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
 
+#: The language of an answer.
+AnswerFormat: TypeAlias = Literal["json", "yaml"]
+#: The type of a field's value. An `enum` is one of its `values`, `objects` are a list
+#: of objects, and `strings` a list of strings.
+FieldType: TypeAlias = Literal[
+    "string", "integer", "number", "boolean", "enum", "object", "objects", "strings"
+]
+#: A choice that a text may state twice, where only the last word counts; `limit` is the
+#: largest value of one field, `field` a field that is named and then retracted.
+Choice: TypeAlias = Literal["format", "count", "wrapper", "fence", "limit", "field"]
 
-class FieldType(StrEnum):
-    """The type of a field's value."""
 
-    STRING = "string"
-    INTEGER = "integer"
-    NUMBER = "number"
-    BOOLEAN = "boolean"
-    ENUM = "enum"
-    """One of `values`, which are strings."""
-    OBJECT = "object"
-    """An object of `fields`."""
-    OBJECTS = "objects"
-    """A list of objects of `fields`, as many as `min_items` to `max_items`."""
-    STRINGS = "strings"
-    """A list of strings, as many as `min_items` to `max_items`."""
+class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of drawing rows, of prompts and of scoring."""
+
+    #: The taxonomy of the rows drawn.
+    split: Literal["train", "test"] = "test"
+    #: How often each choice is drawn.
+    mix: Literal["published", "even"] = "published"
+    #: The reading that decides: `recommended`, or `published` (`ifstruct@paper`).
+    reading: Literal["recommended", "published"] = "recommended"
+    #: Most tokens of an answer; the published run allows 16,000.
+    budget: Annotated[int, msgspec.Meta(ge=1)] = 2048
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A reason to fail, as `failures.toml` has it."""
+
+    explained: str
+    #: The error class of the published summary; by default the failure's name.
+    published: str = ""
+    #: Whether it concerns the content, apart from the text around it.
+    structure: bool = False
+
+
+#: Every failure by its name; the first of several names the row.
+FAILURES: Final = msgspec.toml.decode(
+    Path(__file__).with_name("failures.toml").read_bytes(), type=dict[str, Failure]
+)
 
 
 class Field(
@@ -69,171 +92,49 @@ def all_fields(
     for field in fields:
         field_path = f"{path}.{field.name}" if path else field.name
         yield field_path, field
-        ending = "" if field.type is FieldType.OBJECT else "[]"
+        ending = "" if field.type == "object" else "[]"
         yield from all_fields(field.fields, field_path + ending)
-
-
-def list_schema(
-    fields: tuple[Field, ...], minimum: int, maximum: int
-) -> dict[str, Json]:
-    """Return the JSON Schema of a list of items, as a record's `json_schema` has it."""
-    return {
-        "type": "array",
-        "minItems": minimum,
-        "maxItems": maximum,
-        "items": _object_schema(fields),
-    }
 
 
 def _object_schema(fields: tuple[Field, ...]) -> dict[str, Json]:
     return {
         "type": "object",
-        "properties": {field.name: _described_schema(field) for field in fields},
+        "properties": {field.name: _field_schema(field) for field in fields},
         "required": [field.name for field in fields if not field.optional],
         "additionalProperties": False,
     }
 
 
-def _described_schema(field: Field) -> dict[str, Json]:
-    schema = _field_schema(field)
-    return schema | {"description": field.about} if field.about else schema
-
-
 def _field_schema(field: Field) -> dict[str, Json]:
+    schema: dict[str, Json]
     match field.type:
-        case FieldType.ENUM:
-            return {"type": "string", "enum": list(field.values)}
-        case FieldType.OBJECT:
-            return _object_schema(field.fields)
-        case FieldType.OBJECTS | FieldType.STRINGS:
+        case "enum":
+            schema = {"type": "string", "enum": [*field.values]}
+        case "object":
+            schema = _object_schema(field.fields)
+        case "objects" | "strings":
             items: dict[str, Json] = {"type": "string"}
-            if field.type is FieldType.OBJECTS:
+            if field.type == "objects":
                 items = _object_schema(field.fields)
-            lengths: dict[str, Json] = {
+            schema = {
+                "type": "array",
+                "items": items,
                 "minItems": field.min_items,
                 "maxItems": field.max_items,
             }
-            return {"type": "array", "items": items, **_without_nulls(lengths)}
-    bounds: dict[str, Json] = {"minimum": field.minimum, "maximum": field.maximum}
-    return {"type": str(field.type), **_without_nulls(bounds)}
-
-
-def _without_nulls(limits: dict[str, Json]) -> dict[str, Json]:
-    return {name: limit for name, limit in limits.items() if limit is not None}
+        case _:
+            schema = {
+                "type": field.type,
+                "minimum": field.minimum,
+                "maximum": field.maximum,
+            }
+    schema["description"] = field.about or None
+    return {name: value for name, value in schema.items() if value is not None}
 
 
 def number_text(number: float) -> str:
     """Return a number as requests write it: `60`, `0.5`, never `60.0`."""
     return str(int(number)) if number == int(number) else repr(float(number))
-
-
-class AnswerFormat(StrEnum):
-    """The language of an answer."""
-
-    JSON = "json"
-    YAML = "yaml"
-
-
-class FenceWish(StrEnum):
-    """The request for a Markdown code block around the answer."""
-
-    REQUIRED = "required"
-    FORBIDDEN = "forbidden"
-    FREE = "free"
-    """No request: both are right."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fence:
-    """The request for a code block: as text `required:json`, `forbidden`, `free`."""
-
-    wish: FenceWish
-    #: The language that its first line must name; empty for any, or none.
-    language: str = ""
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Return the value of a record's `fence`.
-
-        Raises:
-            ValueError: the text has another form.
-        """
-        wish, _, language = text.partition(":")
-        if language and wish != FenceWish.REQUIRED:
-            raise ValueError(f"{text!r}: only a required fence names a language")
-        return cls(FenceWish(wish), language)
-
-    def __str__(self) -> str:
-        """Return it as a record's `fence` has it."""
-        return f"{self.wish}:{self.language}" if self.language else str(self.wish)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirements:
-    """The requirements of one row."""
-
-    format: AnswerFormat
-    #: The one key of the object around the list; None for a bare list.
-    wrapper: str | None
-    #: The number of items, both ends included.
-    least: int
-    most: int
-    fence: Fence
-    #: Whether there may be text before and after the answer.
-    commentary: bool
-    #: The JSON Schema of the list.
-    schema: dict[str, UntypedJson]
-
-    def answer_schema(self) -> dict[str, UntypedJson]:
-        """Return the JSON Schema of the whole answer, the wrapper included.
-
-        Constrained answers follow this schema. It includes the number of items, which
-        is added if the schema of the list lacks it.
-        """
-        listing: dict[str, UntypedJson] = {
-            "type": "array",
-            **self.schema,
-            "minItems": self.least,
-            "maxItems": self.most,
-        }
-        if self.wrapper is None:
-            return listing
-        return {
-            "type": "object",
-            "properties": {self.wrapper: listing},
-            "required": [self.wrapper],
-            "additionalProperties": False,
-        }
-
-
-class Presentation(StrEnum):
-    """The style in which the fields are shown."""
-
-    PROSE = "prose"
-    """Sentences of a request."""
-    BULLETS = "bullets"
-    """One bullet a field, with explicit paths: `poems[].poem_title`."""
-    SCHEMA = "schema"
-    """The raw JSON Schema."""
-    ANNOTATED = "annotated"
-    """An example of the structure, with types and limits in place of values."""
-    GLOSSARY = "glossary"
-    """A flat list of paths with their definitions."""
-    TABLE = "table"
-    """A table drawn in characters."""
-
-
-class Choice(StrEnum):
-    """A choice that a text may state twice, where only the last word counts."""
-
-    FORMAT = "format"
-    COUNT = "count"
-    WRAPPER = "wrapper"
-    FENCE = "fence"
-    LIMIT = "limit"
-    """The largest value of one field."""
-    FIELD = "field"
-    """A field that is named and then retracted."""
 
 
 class Retraction(msgspec.Struct, frozen=True, kw_only=True):
@@ -264,12 +165,16 @@ class RowSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     most: int
     format: AnswerFormat
     wrapper: str | None = None
-    #: As `Fence` reads it.
+    #: As in `IfstructRecord`.
     fence: str = "free"
     commentary: bool = True
     #: Whether some text has to be escaped; then a field has a `stress`.
     escaping: bool = False
-    presentation: Presentation
+    #: The style in which fields are shown: `prose`, sentences; `bullets` with explicit
+    #: paths (`poems[].poem_title`); `schema`, the raw JSON Schema; `annotated`, an
+    #: example of the structure with types and limits in place of values; `glossary`, a
+    #: list of paths with definitions; `table`.
+    presentation: str
     voice: str
     #: Choices that a voice thinking aloud states first and takes back.
     retractions: tuple[Retraction, ...] = ()
@@ -278,8 +183,13 @@ class RowSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def schema(self) -> dict[str, Json]:
-        """The JSON Schema of the list."""
-        return list_schema(self.fields, self.least, self.most)
+        """The JSON Schema of the list, as a record's `json_schema` has it."""
+        return {
+            "type": "array",
+            "minItems": self.least,
+            "maxItems": self.most,
+            "items": _object_schema(self.fields),
+        }
 
 
 class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -303,8 +213,8 @@ class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
     require_code_block: bool
     require_no_commentary: bool
     output_format: AnswerFormat
-    #: The whole request for a code block, as `Fence` reads it; empty in a published
-    #: file, which has `require_code_block` only.
+    #: The whole request for a code block: `required`, `required:json`, `forbidden`, or
+    #: `free`; empty in a published file, which has `require_code_block` only.
     fence: str = ""
     #: Two choices of `spec`, as columns.
     presentation: str = ""
@@ -322,41 +232,56 @@ class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
         """The requirements of the answer."""
         count = self.top_level_count
         minimum, maximum = (count, count) if isinstance(count, int) else count
-        plain = FenceWish.REQUIRED if self.require_code_block else FenceWish.FREE
         return Requirements(
             format=self.output_format,
             wrapper=self.top_level_key if self.require_wrapper_key else None,
             least=minimum,
             most=maximum,
-            fence=Fence.parse(self.fence) if self.fence else Fence(plain),
+            fence=self.fence or ("required" if self.require_code_block else "free"),
             commentary=not self.require_no_commentary,
             schema=self.json_schema,
         )
 
 
-def record_of(seed: int, spec: RowSpec, prompt: str) -> IfstructRecord:
-    """Return the row of a drawn specification."""
-    is_exact = spec.least == spec.most
-    return IfstructRecord(
-        seed=seed,
-        entity_type=spec.entity,
-        prompt=prompt,
-        json_schema=spec.schema,
-        top_level_count=spec.least if is_exact else (spec.least, spec.most),
-        top_level_key=spec.wrapper,
-        require_wrapper_key=spec.wrapper is not None,
-        require_code_block=Fence.parse(spec.fence).wish is FenceWish.REQUIRED,
-        require_no_commentary=not spec.commentary,
-        output_format=spec.format,
-        fence=spec.fence,
-        presentation=str(spec.presentation),
-        voice=spec.voice,
-        spec=spec,
-    )
+class Requirements(NamedTuple):
+    """The requirements of one row."""
+
+    format: AnswerFormat
+    #: The one key of the object around the list; None for a bare list.
+    wrapper: str | None
+    #: The number of items, both ends included.
+    least: int
+    most: int
+    #: The request for a code block, as in `IfstructRecord`; never empty.
+    fence: str
+    #: Whether there may be text before and after the answer.
+    commentary: bool
+    #: The JSON Schema of the list.
+    schema: dict[str, UntypedJson]
+
+    def answer_schema(self) -> dict[str, UntypedJson]:
+        """Return the JSON Schema of the whole answer, the wrapper included.
+
+        Constrained answers follow this schema. It includes the number of items, which
+        is added if the schema of the list lacks it.
+        """
+        listing: dict[str, UntypedJson] = {
+            "type": "array",
+            **self.schema,
+            "minItems": self.least,
+            "maxItems": self.most,
+        }
+        if self.wrapper is None:
+            return listing
+        return {
+            "type": "object",
+            "properties": {self.wrapper: listing},
+            "required": [self.wrapper],
+            "additionalProperties": False,
+        }
 
 
-#: The columns that the Hub's variant of a file holds as JSON text.
-TEXT_COLUMNS: Final = ("json_schema", "top_level_count")
+_FENCE: Final = re.compile("required(:.*)?|forbidden|free")
 
 
 def read_record(row: Mapping[str, Json]) -> IfstructRecord:
@@ -376,26 +301,24 @@ def read_record(row: Mapping[str, Json]) -> IfstructRecord:
     if "seed" not in values and number is not None:
         is_text = isinstance(number, str) and number.isdecimal()
         values["seed"] = int(str(number)) if is_text else number
-    for name in TEXT_COLUMNS:
+    for name in ("json_schema", "top_level_count"):
         text = values.get(name)
         if isinstance(text, str):
-            values[name] = _parsed(name, text)
+            try:
+                values[name] = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise ValueError(f"`{name}` is no JSON text: {error}") from error
     values["top_level_key"] = row.get("top_level_key") or None
     record = msgspec.convert(values, IfstructRecord)
     if record.require_wrapper_key and record.top_level_key is None:
         raise ValueError("a wrapper is required, and `top_level_key` names none")
     requirements = record.requirements
+    if not _FENCE.fullmatch(requirements.fence):
+        wishes = "required, required:LANGUAGE, forbidden or free"
+        raise ValueError(f"`fence` is {record.fence!r}, not {wishes}")
     if not 0 <= requirements.least <= requirements.most:
         raise ValueError(f"`top_level_count` is no range: {record.top_level_count}")
     return record
-
-
-def _parsed(name: str, text: str) -> Json:
-    try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"`{name}` is no JSON text: {error}") from error
-    return value
 
 
 #: A slice of a published row, which does not record the choice.
@@ -407,7 +330,7 @@ SLICES: Final = (
 )
 
 
-def slices_of(record: IfstructRecord) -> dict[str, str]:
+def slices_of(record: IfstructRecord) -> dict[str, Json]:
     """Return the alternative drawn for each choice of a row."""
     requirements = record.requirements
     # A published row names its kind `test__escaping__...`.
@@ -417,10 +340,10 @@ def slices_of(record: IfstructRecord) -> dict[str, str]:
     return {
         "style": record.presentation or UNKNOWN,
         "voice": record.voice or UNKNOWN,
-        "format": str(requirements.format),
+        "format": requirements.format,
         "wrapper": "bare" if requirements.wrapper is None else "wrapped",
         "count": "exact" if requirements.least == requirements.most else "range",
-        "fence": str(requirements.fence),
+        "fence": requirements.fence,
         "commentary": "allowed" if requirements.commentary else "banned",
         "escaping": "stressed" if is_stressed else "plain",
     }

@@ -1,6 +1,6 @@
 """Score a response: its code block, the text around, the value, fields and types.
 
-The rules are the published verifier's, with the exceptions of `RuleReading`.
+The rules are the published verifier's, with the exceptions of `Flaw.reading`.
 A whole number is a Python `int`: `1.0` is not one, and a boolean is never a number. An
 object has only its schema's members, whatever the value of `additionalProperties`.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -35,19 +35,11 @@ from evaluation.answers.extraction import (
 from evaluation.answers.json_search import json_spans
 from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.suites.ifstruct.rows import (
-    AnswerFormat,
-    Fence,
-    FenceWish,
+    FAILURES,
+    IfstructSettings,
     Requirements,
     read_record,
     slices_of,
-)
-from evaluation.suites.ifstruct.settings import (
-    PUBLISHED_CLASSES,
-    STRUCTURE,
-    Failure,
-    IfstructSettings,
-    RuleReading,
 )
 
 if TYPE_CHECKING:
@@ -56,18 +48,13 @@ if TYPE_CHECKING:
 #: A response of more characters is not read; 16,000 tokens are a twentieth of it.
 LONGEST: Final = 1_000_000
 _RULES: Final = TriageRules(longest=LONGEST)
-_MISSING: Final = {
-    NoAnswer.FAILED: Failure.NO_ANSWER,
-    NoAnswer.REFUSED: Failure.REFUSED,
-    NoAnswer.TOO_LARGE: Failure.TOO_LARGE,
-}
-_ORDER: Final = {failure: rank for rank, failure in enumerate(Failure)}
+_ORDER: Final = {failure: rank for rank, failure in enumerate(FAILURES)}
 #: Most faults of a value, and reasons of a verdict.
 _MOST_FAULTS, _MOST_REASONS = 200, 20
 #: The verdict on a row whose answer no engine can constrain.
 _NOT_RUN: Final = Verdict(
     passed=False,
-    failure_class=str(Failure.NO_ANSWER),
+    failure_class="no_answer",
     reasons=("not run: YAML is held to no schema",),
     counted=False,
 )
@@ -78,12 +65,8 @@ _SHOWN, _SHOWN_BEGINNING = 60, 40
 #: The fences of one code block.
 _ONE_BLOCK: Final = 2
 #: Languages of a code block that name the other format.
-_OTHER_LANGUAGES: Final = {
-    AnswerFormat.JSON: frozenset({"yaml", "yml"}),
-    AnswerFormat.YAML: frozenset({"json"}),
-}
+_OTHER_LANGUAGES: Final = {"json": ("yaml", "yml"), "yaml": ("json",)}
 _MARK: Final = "\ufeff"
-_BRACKETS: Final = ("[", "{")
 _BRACKET: Final = re.compile(r"[\[{]")
 #: The first line of YAML, as opposed to prose.
 _YAML: Final = re.compile(r"- [\w\"']+:(?: |$)|-$|\w+:$", re.MULTILINE)
@@ -100,187 +83,162 @@ _YAML_OPTIONS: Final = YamlOptions(
 #: refuse: tabs between words, which YAML allows, and byte order marks in the middle.
 _SCANNED_OTHERWISE: Final = re.compile("[\t\ufeff]")
 _YAML_FAILURES: Final = {
-    YamlFault.TAB: Failure.YAML_TAB,
-    YamlFault.TAG: Failure.YAML_TAG,
-    YamlFault.ALIAS: Failure.YAML_ALIASES,
-    YamlFault.TOO_DEEP: Failure.TOO_DEEP,
-    YamlFault.NUMBER_TOO_LONG: Failure.NUMBER_TOO_LONG,
+    YamlFault.TAB: "yaml_tab",
+    YamlFault.TAG: "yaml_tag",
+    YamlFault.ALIAS: "yaml_aliases",
+    YamlFault.TOO_DEEP: "too_deep",
+    YamlFault.NUMBER_TOO_LONG: "number_too_long",
 }
 
 
 def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
     """Return what judges the responses to rows."""
-    decides = settings.decides
 
     def prepare(record: Record) -> Judge:
         row = read_record(record.fields)
         requirements = row.requirements
-        facts: dict[str, Json] = {
-            "slices": {**slices_of(row)},
-            "cluster": row.entity_type,
-        }
+        facts: dict[str, Json] = {"slices": slices_of(row), "cluster": row.entity_type}
 
         def judge(response: Response) -> Verdict:
             if record.schema is None and not response.condition.startswith(FREE):
                 return _NOT_RUN
-            return _judge(response, requirements, decides, facts)
+            flaws, is_parsed = verify(response, requirements, settings.reading)
+            failures = [flaw.failure for flaw in flaws]
+            is_wrong = any(FAILURES[failure].structure for failure in failures)
+            published = [FAILURES[failure].published or failure for failure in failures]
+            return Verdict(
+                passed=not flaws,
+                failure_class=failures[0] if flaws else "",
+                reasons=tuple(map(str, flaws[:_MOST_REASONS])),
+                scores={"structure": float(not is_wrong)} if is_parsed else {},
+                details={**facts, "published_errors": [*published]},
+            )
 
         return judge
 
     return prepare
 
 
-def _judge(
-    response: Response,
-    requirements: Requirements,
-    decides: RuleReading,
-    facts: Mapping[str, Json],
-) -> Verdict:
-    """Return the verdict on one response, with all that a report slices it by."""
-    structure = verify(response, requirements, decides)
-    findings = structure.findings
-    scores = {}
-    if structure.parsed:
-        lost = {finding.failure for finding in findings} & STRUCTURE
-        scores["structure"] = float(not lost)
-    return Verdict(
-        passed=not findings,
-        failure_class=str(findings[0].failure) if findings else "",
-        reasons=tuple(str(finding) for finding in findings[:_MOST_REASONS]),
-        scores=scores,
-        details={
-            **facts,
-            "published_errors": [
-                PUBLISHED_CLASSES.get(finding.failure, str(finding.failure))
-                for finding in findings
-            ],
-        },
-    )
+class Flaw(NamedTuple):
+    """One fault of a response."""
+
+    #: A name in `failures.toml`.
+    failure: str
+    #: The names, values and limits.
+    detail: str = ""
+    #: Its place in the list, as a path: `[0].poems[1].poem_title`; empty for the whole.
+    place: str = ""
+    #: The reading that counts it: `published`, as the verifier does; `recommended`, as
+    #: the request reads where the verifier differs; empty for both.
+    reading: str = ""
+
+    def __str__(self) -> str:
+        """Return it as one line."""
+        return ": ".join(filter(None, (self.failure, self.place, self.detail)))
 
 
-class StructureVerdict(NamedTuple):
-    """All faults of one response by one reading."""
+class Findings(NamedTuple):
+    """All faults of one response by one reading; the first names the row."""
 
-    #: The failure that names the row first.
-    findings: tuple[Flaw, ...]
+    flaws: list[Flaw]
     #: Whether a JSON or YAML value could be read.
-    parsed: bool = False
+    is_parsed: bool = False
 
 
-def _rank(finding: Flaw) -> tuple[bool, int]:
+def _rank(flaw: Flaw) -> tuple[bool, int]:
     """Place what only the published verifier counts last: it has another fault too."""
-    return finding.reading is RuleReading.PUBLISHED, _ORDER[finding.failure]
+    return flaw.reading == "published", _ORDER[flaw.failure]
 
 
 def verify(
-    response: Response,
-    requirements: Requirements,
-    reading: RuleReading = RuleReading.RECOMMENDED,
-) -> StructureVerdict:
-    """Return all faults of a response by one reading.
-
-    Args:
-        response: The response of a model.
-        requirements: The requirements of its row.
-        reading: The reading.
-    """
-    published = reading is RuleReading.PUBLISHED
+    response: Response, wanted: Requirements, reading: str = "recommended"
+) -> Findings:
+    """Return all faults of a response by one reading."""
+    is_published = reading == "published"
     answer = triage(response, _RULES)
-    failure = None
+    failure = ""
     if isinstance(answer, MissingAnswer):
-        failure = _MISSING.get(answer.kind)
-        if failure in (Failure.NO_ANSWER, Failure.REFUSED):
-            return StructureVerdict(findings=(Flaw(failure, answer.reason),))
-    if published and failure is None:
+        match answer.kind:
+            case NoAnswer.FAILED:
+                return Findings([Flaw("no_answer", answer.reason)])
+            case NoAnswer.REFUSED:
+                return Findings([Flaw("refused", answer.reason)])
+            case NoAnswer.TOO_LARGE:
+                failure = "too_large"
+    if is_published and not failure:
         theirs = published_answer(response.text or "")
         # It knows fewer tags of thinking; texts empty for both have one reason.
-        if isinstance(answer, str) or isinstance(theirs, str):
-            answer = theirs
+        if isinstance(answer, str) or theirs:
+            answer = theirs or MissingAnswer(NoAnswer.EMPTY, "")
     if isinstance(answer, MissingAnswer):
-        empty = Failure.THINKING_UNCLOSED if answer.unclosed else Failure.EMPTY
-        detail = answer.reason if failure else ""
-        structure = StructureVerdict(findings=(Flaw(failure or empty, detail),))
+        empty = "thinking_unclosed" if answer.unclosed else "empty"
+        found = Findings([Flaw(failure or empty, answer.reason if failure else "")])
     else:
-        structure = _verify_answer(answer, requirements, reading)
-    if published or response.finish != "length" or structure.parsed:
-        return structure
-    cut = Flaw(Failure.TRUNCATED, "the budget was used up")
-    return structure._replace(findings=(cut, *structure.findings))
+        found = _verify_answer(answer, wanted, reading)
+    if is_published or response.finish != "length" or found.is_parsed:
+        return found
+    return Findings([Flaw("truncated", "the budget was used up"), *found.flaws])
 
 
-def _verify_answer(
-    answer: str, requirements: Requirements, reading: RuleReading
-) -> StructureVerdict:
-    published = reading is RuleReading.PUBLISHED
+def _verify_answer(answer: str, wanted: Requirements, reading: str) -> Findings:
+    is_published = reading == "published"
     # In a block any separator of lines that Python knows is one, inside texts too.
-    block = find_code_block("\n".join(answer.splitlines()) if published else answer)
-    findings = list(check_fence(block, requirements.fence))
-    lenient = requirements.commentary and not published
-    value = read_answer(answer, block, requirements, lenient=lenient)
-    if not requirements.commentary:
-        findings += check_commentary(answer, block, requirements, value)
-    if isinstance(value, Flaw):
-        if value.failure is not Failure.UNCLOSED_FENCE:
-            findings.append(value)
-        structure = StructureVerdict(findings=tuple(findings))
-    else:
-        structure = _verify_value(value, requirements, findings)
-    counted = [finding for finding in structure.findings if finding.reading & reading]
-    return structure._replace(findings=tuple(sorted(counted, key=_rank)))
+    block = find_code_block("\n".join(answer.splitlines()) if is_published else answer)
+    flaws = [*_fence_flaws(block, wanted.fence)]
+    is_lenient = wanted.commentary and not is_published
+    value = _read_answer(answer, block, wanted, is_lenient=is_lenient)
+    if not wanted.commentary and block is not None:
+        flaws += _flaws_around_block(block)
+    elif not wanted.commentary and wanted.format == "json":
+        flaws += _flaws_around_json(answer, value)
+    is_parsed = isinstance(value, AnswerValue)
+    if isinstance(value, AnswerValue):
+        flaws += [*value.flaws, *_value_flaws(value.value, wanted)]
+    elif value.failure != "unclosed_fence":
+        flaws.append(value)
+    counted = [flaw for flaw in flaws if flaw.reading in ("", reading)]
+    return Findings(sorted(counted, key=_rank), is_parsed)
 
 
-def _verify_value(
-    answer: AnswerValue, requirements: Requirements, findings: list[Flaw]
-) -> StructureVerdict:
-    """Return the verdict on a value, after the faults of its text."""
-    findings += answer.findings
-    items = answer.value
-    if isinstance(items, dict) and len(items) == 1:
-        ((key, inner),) = items.items()
-        if isinstance(inner, list):
-            items = inner
-            findings += _check_key(str(key), requirements.wrapper)
-    elif isinstance(items, list) and requirements.wrapper is not None:
-        findings.append(Flaw(Failure.NOT_WRAPPED, f"the key is {requirements.wrapper}"))
-    if isinstance(items, list):
-        findings += _check_length(items, requirements)
-        is_yaml = requirements.format is AnswerFormat.YAML
-        flaws = schema_flaws(requirements.schema, items, is_yaml=is_yaml)
-        findings += islice(flaws, _MOST_FAULTS)
-    else:
-        findings.append(Flaw(Failure.NOT_A_LIST, f"it is {kind_of(items)}"))
-    return StructureVerdict(findings=tuple(findings), parsed=True)
+class AnswerValue(NamedTuple):
+    """The value of an answer."""
+
+    value: UntypedJson
+    #: Faults of a text whose value could be read.
+    flaws: tuple[Flaw, ...] = ()
 
 
-def _check_key(key: str, wrapper: str | None) -> Iterator[Flaw]:
-    """Yield the fault of a wrapper: an object with one member that is a list.
+def _value_flaws(items: UntypedJson, wanted: Requirements) -> Iterator[Flaw]:
+    """Yield the faults of a value: its wrapper, its number of items, its fields.
 
-    An object with a second member is not a wrapper.
+    A wrapper is an object with one member that is a list; with a second member it is
+    not a wrapper.
     """
-    if wrapper is None:
-        yield Flaw(Failure.WRAPPED, f"under {shortened(key, 40)}")
-    elif key != wrapper:
-        detail = f"{shortened(key, 40)} for {wrapper}"
-        yield Flaw(Failure.WRONG_WRAPPER_KEY, detail)
-
-
-def _check_length(
-    items: Sequence[UntypedJson], requirements: Requirements
-) -> Iterator[Flaw]:
-    """Yield a wrong number of items.
-
-    The published verifier counts it twice if the schema of the list refuses it too.
-    """
-    minimum = requirements.least
-    maximum = requirements.most
+    wrapper = wanted.wrapper
+    members = [*items.items()] if isinstance(items, dict) else []
+    if len(members) == 1 and isinstance(members[0][1], list):
+        ((name, items),) = members
+        key = str(name)
+        if wrapper is None:
+            yield Flaw("wrapped", f"under {shortened(key, 40)}")
+        elif key != wrapper:
+            yield Flaw("wrong_wrapper_key", f"{shortened(key, 40)} for {wrapper}")
+    elif isinstance(items, list) and wrapper is not None:
+        yield Flaw("not_wrapped", f"the key is {wrapper}")
+    if not isinstance(items, list):
+        yield Flaw("not_a_list", f"it is {kind_of(items)}")
+        return
+    least, most = wanted.least, wanted.most
     count = len(items)
-    if not minimum <= count <= maximum:
-        span = str(minimum) if minimum == maximum else f"{minimum} to {maximum}"
-        yield Flaw(Failure.ITEM_COUNT, f"{count} items, {span} are required")
-    low, high = (requirements.schema.get(name) for name in ("minItems", "maxItems"))
-    if (low is not None and count < low) or (high is not None and count > high):
-        detail = "the schema's own bound"
-        yield Flaw(Failure.ITEM_COUNT, detail, reading=RuleReading.PUBLISHED)
+    if not least <= count <= most:
+        span = str(least) if least == most else f"{least} to {most}"
+        yield Flaw("item_count", f"{count} items, {span} are required")
+    if [*_length_flaws(wanted.schema, count, "")]:
+        # The published verifier counts a wrong number twice.
+        yield Flaw("item_count", "the schema's own bound", reading="published")
+    is_yaml = wanted.format == "yaml"
+    flaws = schema_flaws(wanted.schema, items, is_yaml=is_yaml)
+    yield from islice(flaws, _MOST_FAULTS)
 
 
 _KINDS: Final = {
@@ -320,7 +278,7 @@ def schema_flaws(
     if types and not has_type:
         is_scalar = isinstance(value, bool | int | float)
         coerced = is_yaml and set(types) == {"string"} and (is_scalar or value is None)
-        failure = Failure.COERCED_SCALAR if coerced else Failure.WRONG_TYPE
+        failure = "coerced_scalar" if coerced else "wrong_type"
         detail = f" ({value!r})"[:40] * is_scalar
         yield Flaw(failure, f"{kind}{detail} for {' or '.join(sorted(types))}", path)
     elif isinstance(members, dict) and isinstance(value, dict):
@@ -329,9 +287,9 @@ def schema_flaws(
             if name in value:
                 yield from schema_flaws(member, value[name], inner, is_yaml=is_yaml)
             elif name in schema.get("required", ()):
-                yield Flaw(Failure.MISSING_FIELD, "", inner)
+                yield Flaw("missing_field", "", inner)
         for name in (name for name in value if name not in members):
-            yield Flaw(Failure.UNKNOWN_FIELD, "", f"{path}.{shortened(str(name), 40)}")
+            yield Flaw("unknown_field", "", f"{path}.{shortened(str(name), 40)}")
     elif "items" in schema and isinstance(value, list):
         if path:
             yield from _length_flaws(schema, len(value), path)
@@ -342,55 +300,29 @@ def schema_flaws(
         yield from _scalar_flaws(schema, value, path)
 
 
+def _scalar_flaws(
+    schema: Mapping[str, UntypedJson], value: UntypedJson, path: str
+) -> Iterator[Flaw]:
+    if "enum" in schema and value not in schema["enum"]:
+        yield Flaw("not_in_enum", shortened(repr(value), 60), path)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, float) and not math.isfinite(value):
+            yield Flaw("wrong_type", str(value), path, "recommended")
+        low, high = map(schema.get, ("minimum", "maximum"))
+        if low is not None and value < low:
+            yield Flaw("below_minimum", f"{value} for at least {low}", path)
+        elif high is not None and value > high:
+            yield Flaw("above_maximum", f"{value} for at most {high}", path)
+
+
 def _length_flaws(
     schema: Mapping[str, UntypedJson], count: int, path: str
 ) -> Iterator[Flaw]:
     minimum, maximum = map(schema.get, ("minItems", "maxItems"))
     if minimum is not None and count < minimum:
-        yield Flaw(Failure.TOO_FEW_ITEMS, f"{count} for at least {minimum}", path)
+        yield Flaw("too_few_items", f"{count} for at least {minimum}", path)
     if maximum is not None and count > maximum:
-        yield Flaw(Failure.TOO_MANY_ITEMS, f"{count} for at most {maximum}", path)
-
-
-def _scalar_flaws(
-    schema: Mapping[str, UntypedJson], value: UntypedJson, path: str
-) -> Iterator[Flaw]:
-    if "enum" in schema and value not in schema["enum"]:
-        yield Flaw(Failure.NOT_IN_ENUM, shortened(repr(value), 60), path)
-        return
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return
-    if isinstance(value, float) and not math.isfinite(value):
-        yield Flaw(Failure.WRONG_TYPE, str(value), path, RuleReading.RECOMMENDED)
-    low, high = map(schema.get, ("minimum", "maximum"))
-    if low is not None and value < low:
-        yield Flaw(Failure.BELOW_MINIMUM, f"{value} for at least {low}", path)
-    elif high is not None and value > high:
-        yield Flaw(Failure.ABOVE_MAXIMUM, f"{value} for at most {high}", path)
-
-
-class Flaw(NamedTuple):
-    """One fault of a response."""
-
-    failure: Failure
-    #: The names, values and limits.
-    detail: str = ""
-    #: Its place in the list, as a path: `[0].poems[1].poem_title`; empty for the whole.
-    place: str = ""
-    reading: RuleReading = RuleReading.BOTH
-
-    def __str__(self) -> str:
-        """Return it as one line."""
-        parts = (str(self.failure), self.place, self.detail)
-        return ": ".join(part for part in parts if part)
-
-
-class AnswerValue(NamedTuple):
-    """The value of an answer, with the remarks of its reader."""
-
-    value: UntypedJson
-    #: Faults of a text whose value could be read.
-    findings: tuple[Flaw, ...] = ()
+        yield Flaw("too_many_items", f"{count} for at most {maximum}", path)
 
 
 class CodeBlock(NamedTuple):
@@ -418,7 +350,7 @@ _CHANNELS: Final = re.compile(
 _END: Final = re.compile(r"<\|(?:end|return)\|>\s*\Z")
 
 
-def published_answer(text: str) -> str | MissingAnswer:
+def published_answer(text: str) -> str:
     """Return the answer of a text as the published verifier takes it out.
 
     Pairs of tags go, then all before a lone closing tag, then all after a lone opening
@@ -440,8 +372,7 @@ def published_answer(text: str) -> str | MissingAnswer:
             break
     for opening, _ in _PUBLISHED_TAGS:
         text = opening.split(text, 1)[0]
-    text = _CHANNELS.split(text, 1)[-1]
-    return _END.sub("", text).strip() or MissingAnswer(NoAnswer.EMPTY, "")
+    return _END.sub("", _CHANNELS.split(text, 1)[-1]).strip()
 
 
 def find_code_block(text: str) -> CodeBlock | None:
@@ -469,45 +400,28 @@ def find_code_block(text: str) -> CodeBlock | None:
     )
 
 
-def check_fence(block: CodeBlock | None, fence: Fence) -> Iterator[Flaw]:
+def _fence_flaws(block: CodeBlock | None, fence: str) -> Iterator[Flaw]:
     """Yield the faults of the code block, or of its absence.
 
     A published row only states whether a block is required, in any language. The
     recommended reading counts a forbidden block and another language too.
     """
-    if block is not None and block.content is None:
-        yield Flaw(Failure.UNCLOSED_FENCE)
-    closed = block is not None and block.content is not None
-    if fence.wish is FenceWish.REQUIRED and not closed:
-        yield Flaw(Failure.MISSING_FENCE)
+    wish, _, language = fence.partition(":")
+    is_open = block is not None and block.content is None
+    if is_open:
+        yield Flaw("unclosed_fence")
+    if wish == "required" and (is_open or block is None):
+        yield Flaw("missing_fence")
     if block is None:
         return
-    if fence.wish is FenceWish.FORBIDDEN:
-        yield Flaw(Failure.FORBIDDEN_FENCE, reading=RuleReading.RECOMMENDED)
-    if fence.language and block.language != fence.language:
-        detail = f"{fence.language} is required, {block.language or 'none'} is named"
-        yield Flaw(
-            Failure.WRONG_FENCE_LANGUAGE, detail, reading=RuleReading.RECOMMENDED
-        )
+    if wish == "forbidden":
+        yield Flaw("forbidden_fence", reading="recommended")
+    if language and block.language != language:
+        detail = f"{language} is required, {block.language or 'none'} is named"
+        yield Flaw("wrong_fence_language", detail, reading="recommended")
 
 
-def check_commentary(
-    answer: str,
-    block: CodeBlock | None,
-    requirements: Requirements,
-    value: AnswerValue | Flaw,
-) -> Iterator[Flaw]:
-    """Yield the text around an answer; raw YAML cannot be distinguished from it."""
-    if block is not None:
-        yield from _check_around_block(block)
-    elif requirements.format is AnswerFormat.JSON:
-        decoded = (
-            isinstance(value, AnswerValue) or value.failure is Failure.TRAILING_TEXT
-        )
-        yield from _check_around_json(answer, decoded=decoded)
-
-
-def _check_around_block(block: CodeBlock) -> Iterator[Flaw]:
+def _flaws_around_block(block: CodeBlock) -> Iterator[Flaw]:
     """Yield the text before the first fence and after the last one.
 
     The published verifier ignores text between two code blocks; by the recommended
@@ -515,20 +429,18 @@ def _check_around_block(block: CodeBlock) -> Iterator[Flaw]:
     """
     for text in (block.before, block.after):
         if text.strip():
-            yield Flaw(Failure.COMMENTARY, shortened(text.strip(), _SHOWN))
+            yield Flaw("commentary", shortened(text.strip(), _SHOWN))
     if block.fences > _ONE_BLOCK:
         detail = f"{block.fences} lines begin with a fence"
-        yield Flaw(Failure.SEVERAL_FENCES, detail, reading=RuleReading.RECOMMENDED)
+        yield Flaw("several_fences", detail, reading="recommended")
 
 
-def _check_around_json(text: str, *, decoded: bool) -> Iterator[Flaw]:
+def _flaws_around_json(text: str, value: AnswerValue | Flaw) -> Iterator[Flaw]:
     """Yield the text outside the outer brackets of JSON without a code block.
 
-    Args:
-        text: The answer.
-        decoded: Whether a JSON value was read at its beginning. If not, the text after
-            the last bracket is rather a piece of broken JSON, and commentary by the
-            published verifier only.
+    Where no JSON value was read, the text after the last bracket is rather a piece of
+    broken JSON, and commentary by the published verifier only. Raw YAML cannot be
+    distinguished from commentary.
     """
     opening = _BRACKET.search(text)
     end = max(text.rfind("]"), text.rfind("}"))
@@ -537,40 +449,40 @@ def _check_around_json(text: str, *, decoded: bool) -> Iterator[Flaw]:
     before = text[: opening.start()].strip().strip(_MARK)
     after = text[end + 1 :].strip()
     if before:
-        yield Flaw(Failure.COMMENTARY, shortened(before, _SHOWN))
+        yield Flaw("commentary", shortened(before, _SHOWN))
     if after:
-        reading = RuleReading.BOTH if decoded else RuleReading.PUBLISHED
-        yield Flaw(Failure.COMMENTARY, shortened(after, _SHOWN), reading=reading)
+        is_broken = isinstance(value, Flaw) and value.failure != "trailing_text"
+        reading = "published" if is_broken else ""
+        yield Flaw("commentary", shortened(after, _SHOWN), reading=reading)
 
 
-def read_answer(
-    answer: str,
-    block: CodeBlock | None,
-    requirements: Requirements,
-    *,
-    lenient: bool = False,
+def _read_answer(
+    answer: str, block: CodeBlock | None, wanted: Requirements, *, is_lenient: bool
 ) -> AnswerValue | Flaw:
     """Return the value of an answer, from its code block if it has one.
 
     Args:
         answer: The text without thinking.
         block: Its code block.
-        requirements: The format.
-        lenient: Whether raw JSON may have text around it.
+        wanted: The requirements of the row.
+        is_lenient: Whether raw JSON may have text around it.
     """
     text = answer.strip()
     if block is not None:
         if block.content is None:
-            return Flaw(Failure.UNCLOSED_FENCE)
-        if block.language in _OTHER_LANGUAGES[requirements.format]:
-            detail = f"the code block names {block.language}"
-            return Flaw(Failure.WRONG_FORMAT, detail)
+            return Flaw("unclosed_fence")
+        if block.language in _OTHER_LANGUAGES[wanted.format]:
+            return Flaw("wrong_format", f"the code block names {block.language}")
         text = block.content
         if not text.strip():
-            return Flaw(Failure.EMPTY, "the code block is empty")
-    if requirements.format is AnswerFormat.YAML:
+            return Flaw("empty", "the code block is empty")
+    if wanted.format == "yaml":
         return _read_yaml(text)
-    return _read_json(text, fenced=block is not None, lenient=lenient)
+    return _read_json(
+        text.strip(),
+        is_fenced=block is not None,
+        is_lenient=is_lenient and block is None,
+    )
 
 
 def _read_yaml(text: str) -> AnswerValue | Flaw:
@@ -578,25 +490,21 @@ def _read_yaml(text: str) -> AnswerValue | Flaw:
     try:
         document = read_yaml(text, _YAML_OPTIONS)
     except YamlError as error:
-        failure = _YAML_FAILURES.get(error.fault, Failure.INVALID_YAML)
+        failure = _YAML_FAILURES.get(error.fault, "invalid_yaml")
         return Flaw(failure, shortened(error.detail))
-    findings = [Flaw(Failure.WRONG_FORMAT, "JSON for YAML")] * document.is_flow
+    flaws = [Flaw("wrong_format", "JSON for YAML")] * document.is_flow
     if _SCANNED_OTHERWISE.search(text):
-        findings += _refused_by_pyyaml(text)
-    return AnswerValue(value=document.value, findings=tuple(findings))
+        try:
+            for _ in yaml.parse(text, Loader=yaml.SafeLoader):
+                pass
+        except yaml.YAMLError as error:
+            # The published verifier does not read a right text.
+            detail = shortened(" ".join(str(error).split()))
+            flaws.append(Flaw("invalid_yaml", detail, reading="published"))
+    return AnswerValue(document.value, tuple(flaws))
 
 
-def _refused_by_pyyaml(text: str) -> Iterator[Flaw]:
-    """Yield the fault for which the published verifier does not read a right text."""
-    try:
-        for _ in yaml.parse(text, Loader=yaml.SafeLoader):
-            pass
-    except yaml.YAMLError as error:
-        detail = shortened(" ".join(str(error).split()))
-        yield Flaw(Failure.INVALID_YAML, detail, reading=RuleReading.PUBLISHED)
-
-
-def _read_json(text: str, *, fenced: bool, lenient: bool) -> AnswerValue | Flaw:
+def _read_json(text: str, *, is_fenced: bool, is_lenient: bool) -> AnswerValue | Flaw:
     """Read JSON with Python's reader, as the published verifier does.
 
     It accepts NaN and infinities, of two equal names the last one counts, and a lone
@@ -604,46 +512,44 @@ def _read_json(text: str, *, fenced: bool, lenient: bool) -> AnswerValue | Flaw:
 
     Args:
         text: The content of the code block, or the whole answer.
-        fenced: Whether it is the content of a code block.
-        lenient: Read the last JSON value wherever it begins, and ignore the text
+        is_fenced: Whether it is the content of a code block.
+        is_lenient: Read the last JSON value wherever it begins, and ignore the text
             around.
     """
-    text = text.strip()
     start = 0
-    if not fenced and lenient:
+    if is_lenient:
         bracket = _BRACKET.search(text)
         starts = [bracket.start() if bracket else 0]
         starts += [first for first, _ in json_spans(text)]
         start = starts[-1]
-    elif not fenced and not text.startswith(_BRACKETS):
+    elif not is_fenced and not text.startswith(("[", "{")):
         return _wrong_beginning(text)
     try:
         value, end = json.JSONDecoder().raw_decode(text, start)
     except json.JSONDecodeError as error:
         if _YAML.match(text):
-            return Flaw(Failure.WRONG_FORMAT, "YAML for JSON")
+            return Flaw("wrong_format", "YAML for JSON")
         detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
-        return Flaw(Failure.INVALID_JSON, detail)
+        return Flaw("invalid_json", detail)
     except RecursionError:
-        return Flaw(Failure.TOO_DEEP, "deeper than Python's reader goes")
+        return Flaw("too_deep", "deeper than Python's reader goes")
     except ValueError:
-        return Flaw(Failure.NUMBER_TOO_LONG)
+        return Flaw("number_too_long")
     # A level takes a bracket: with few of them the depth is within the limit.
     if text.count("[") + text.count("{") > DEEPEST and depth(value) > DEEPEST:
-        return Flaw(Failure.TOO_DEEP, f"over {DEEPEST} levels")
+        return Flaw("too_deep", f"over {DEEPEST} levels")
     remainder = text[end:].strip()
-    if remainder and (fenced or not lenient):
-        return Flaw(Failure.TRAILING_TEXT, shortened(remainder, _SHOWN_BEGINNING))
-    return AnswerValue(value=value)
+    if remainder and not is_lenient:
+        return Flaw("trailing_text", shortened(remainder, _SHOWN_BEGINNING))
+    return AnswerValue(value)
 
 
 def _wrong_beginning(text: str) -> Flaw:
     begins = shortened(text, _SHOWN_BEGINNING)
     if text.startswith(_MARK):
-        return Flaw(Failure.BYTE_ORDER_MARK)
+        return Flaw("byte_order_mark")
     if _YAML.match(text):
-        return Flaw(Failure.WRONG_FORMAT, f"YAML for JSON: {begins}")
+        return Flaw("wrong_format", f"YAML for JSON: {begins}")
     if _BRACKET.search(text):
-        return Flaw(Failure.LEADING_TEXT, begins)
-    detail = f"begins neither with [ nor {{: {begins}"
-    return Flaw(Failure.INVALID_JSON, detail)
+        return Flaw("leading_text", begins)
+    return Flaw("invalid_json", f"begins neither with [ nor {{: {begins}")

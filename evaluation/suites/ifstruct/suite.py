@@ -24,16 +24,13 @@ from evaluation.core.records import (
     RecordSet,
 )
 from evaluation.core.suite import Rewording, Suite
-from evaluation.suites.common import (
-    published_files,
-    published_rows,
-)
+from evaluation.suites.common import published_files, published_rows
 from evaluation.suites.ifstruct.rows import (
-    AnswerFormat,
+    FAILURES,
     IfstructRecord,
+    IfstructSettings,
     read_record,
 )
-from evaluation.suites.ifstruct.settings import Failure, IfstructSettings
 
 _THEN: Final = (
     "name a file of rows or owner/name[@revision], or leave --data out for our own rows"
@@ -48,11 +45,11 @@ def suite_record(row: IfstructRecord) -> Record:
     Only answers in JSON can be held to a schema, so only these have one.
     """
     schema = None
-    if row.output_format is AnswerFormat.JSON:
+    if row.output_format == "json":
         schema = json.dumps(row.requirements.answer_schema(), ensure_ascii=False)
     return Record(
         id=row.id,
-        group=str(row.output_format),
+        group=row.output_format,
         split="test" if row.entity_type.startswith("test__") else "",
         schema=schema,
         fields=msgspec.to_builtins(row),
@@ -79,10 +76,9 @@ def _records(request: RecordRequest, settings: IfstructSettings) -> RecordSet:
 
 def _generate(count: int, seed: int, settings: IfstructSettings) -> Iterator[Record]:
     """Yield generated rows; two seeds share none."""
-    from evaluation.suites.ifstruct.generator import RowSource, generate_rows  # noqa: PLC0415 - heavy
+    from evaluation.suites.ifstruct.generator import generate_rows  # noqa: PLC0415 - heavy
 
-    source = RowSource(split=settings.split, mix=settings.mix)
-    return map(suite_record, generate_rows(source, seed, count))
+    return map(suite_record, generate_rows(settings, seed, count))
 
 
 def read_rows(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> list[IfstructRecord]:
@@ -119,7 +115,7 @@ SUITE: Final = Suite(
     name="ifstruct",
     summary="Does a model follow a request for JSON or YAML, to the letter?",
     settings=IfstructSettings,
-    classes={str(failure): failure.explanation for failure in Failure},
+    classes={name: failure.explained for name, failure in FAILURES.items()},
     records=_records,
     prompt=_prompt,
     scorer=imported_late("evaluation.suites.ifstruct.scorer", "ifstruct_scorer"),

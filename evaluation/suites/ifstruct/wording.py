@@ -4,36 +4,60 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
-from evaluation.suites.ifstruct.data_files import Voice, escapes
+import msgspec
+
 from evaluation.suites.ifstruct.rows import (
-    AnswerFormat,
-    Choice,
-    Fence,
-    FenceWish,
     Field,
-    FieldType,
-    Presentation,
-    Retraction,
     RowSpec,
     all_fields,
     number_text,
 )
 
+_FOLDER: Final = Path(__file__).parent
 #: The gap in a request without a context.
 _GAP: Final = re.compile(r" +([.,?])")
+
+
+@cache
+def voices() -> Mapping[str, Mapping[str, Any]]:
+    """Return the texts of every voice by the name of its file in `voices`.
+
+    One text of each list is drawn: of `exact` or `range` for the number of items, of
+    `request`, of `prose` for each field, and of one list for each wish about the answer
+    (`format`, `wrapped`, `required_language`, ...). `fields`, `schema`, `annotated`,
+    `glossary` and `table` introduce the styles. Names in braces are placeholders:
+    `{noun}`, `{least}`, `{most}`, `{count}`, `{context}`, `{label}`, `{name}`,
+    `{facts}`, `{format}`, `{key}`, `{language}`.
+
+    A voice that `revises` states choices, in `musings`, and takes them back, in `limit`
+    and `dropped` or with one of `corrections` in place of `{correction}`.
+    """
+    return {
+        path.stem: {"revises": False, **msgspec.toml.decode(path.read_bytes())}
+        for path in sorted((_FOLDER / "voices").glob("*.toml"))
+    }
+
+
+@cache
+def escapes() -> Mapping[str, Sequence[str]]:
+    """Return the sentences that ask for each kind of text that must be escaped."""
+    content = (_FOLDER / "escapes.toml").read_bytes()
+    return msgspec.toml.decode(content, type=dict[str, list[str]])
 
 
 class Wording:
     """Words one row; every draw comes from one generator of random numbers."""
 
-    def __init__(self, spec: RowSpec, voice: Voice, draw: Random) -> None:
-        """Take a row's choices, and the voice that words them."""
+    def __init__(self, spec: RowSpec, draw: Random) -> None:
+        """Take a row's choices, and the source of randomness."""
         self._spec = spec
-        self._voice = voice
+        self._voice = voices()[spec.voice]
         self._draw = draw
         self._retracted = {retraction.choice for retraction in spec.retractions}
 
@@ -46,117 +70,95 @@ class Wording:
         )
         return "\n\n".join(paragraphs)
 
-    def _one_of(self, texts: Sequence[str], **words: object) -> str:
-        return self._draw.choice(texts).format(**words)
+    def _say(self, kind: str, /, **words: object) -> str:
+        """Return one of the voice's texts of a kind."""
+        text: str = self._draw.choice(self._voice[kind])
+        return text.format(**words)
 
-    def _final(self, choice: Choice, texts: Sequence[str], **words: object) -> str:
+    def _final(self, choice: str, kind: str, /, **words: object) -> str:
         """Return the text of a choice, introduced as a correction if it is one."""
-        voice = self._voice
-        correction = ""
-        if choice in self._retracted:
-            correction = self._draw.choice(voice.corrections)
-        return _capital(self._one_of(texts, correction=correction, **words))
+        correction = self._say("corrections") if choice in self._retracted else ""
+        text = self._say(kind, correction=correction, **words)
+        return text[:1].upper() + text[1:]
 
     def _request(self) -> Iterator[str]:
         spec = self._spec
-        voice = self._voice
-        if voice.opening:
-            yield self._one_of(voice.opening)
-        yield from self._musings()
-        yield self._final(
-            Choice.COUNT, voice.request, count=self._count(), context=spec.context
-        )
+        if self._voice["revises"]:
+            yield self._say("opening")
+            for retraction in spec.retractions:
+                musings = self._voice["musings"][retraction.choice]
+                text: str = self._draw.choice(musings)
+                yield text.format(wrong=retraction.wrong, field=retraction.field)
+        noun = spec.label if spec.most == 1 else spec.plural
+        name = "exact" if spec.least == spec.most else "range"
+        count = self._say(name, least=spec.least, most=spec.most, noun=noun)
+        yield self._final("count", "request", count=count, context=spec.context)
         if spec.manner:
-            yield self._one_of(voice.manner, manner=spec.manner)
+            yield self._say("manner", manner=spec.manner)
         for _, field in all_fields(spec.fields):
             for kind in field.stress:
-                yield self._one_of(escapes()[kind].ask, field=field.name)
-
-    def _musings(self) -> Iterator[str]:
-        for retraction in self._spec.retractions if self._voice.musings else ():
-            texts = self._voice.musings[retraction.choice]
-            wrong = retraction.wrong
-            yield self._one_of(texts, wrong=wrong, field=retraction.field)
-
-    def _count(self) -> str:
-        spec = self._spec
-        is_exact = spec.least == spec.most
-        noun = spec.label if spec.most == 1 else spec.plural
-        texts = self._voice.exact if is_exact else self._voice.range
-        return self._one_of(texts, least=spec.least, most=spec.most, noun=noun)
+                yield self._draw.choice(escapes()[kind]).format(field=field.name)
 
     def _fields(self) -> Iterator[str]:
         spec = self._spec
-        voice = self._voice
-        match spec.presentation:
-            case Presentation.SCHEMA:
-                yield voice.schema
-                schema = spec.schema
-                yield json.dumps(schema, indent=2, ensure_ascii=False)
-            case Presentation.ANNOTATED:
-                yield voice.annotated
+        style = spec.presentation
+        introduction = "fields" if style in ("bullets", "prose") else style
+        yield self._voice[introduction].format(label=spec.label)
+        match style:
+            case "schema":
+                yield json.dumps(spec.schema, indent=2, ensure_ascii=False)
+            case "annotated":
                 yield _annotated(spec)
-            case Presentation.GLOSSARY:
-                yield voice.glossary
+            case "glossary":
                 yield _glossary(spec)
-            case Presentation.TABLE:
-                yield voice.table.format(label=spec.label)
+            case "table":
                 yield _table(spec)
-            case Presentation.BULLETS:
-                yield voice.fields.format(label=spec.label)
+            case "bullets":
                 yield _bullets(spec)
-            case Presentation.PROSE:
-                yield voice.fields.format(label=spec.label)
+            case _:
                 sentences = (
-                    self._one_of(voice.prose, name=field.name, facts=_facts(field))
+                    self._say("prose", name=field.name, facts=_facts(field))
                     for field in spec.fields
                 )
                 yield " ".join(sentences)
         for retraction in spec.retractions:
-            yield from self._late_correction(retraction)
-
-    def _late_correction(self, retraction: Retraction) -> Iterator[str]:
-        field = retraction.field
-        final = retraction.final
-        if retraction.choice is Choice.LIMIT:
-            yield self._one_of(self._voice.limit, field=field, final=final)
-        elif retraction.choice is Choice.FIELD:
-            yield self._one_of(self._voice.dropped, wrong=retraction.wrong)
+            if retraction.choice == "limit":
+                final = retraction.final
+                yield self._say("limit", field=retraction.field, final=final)
+            elif retraction.choice == "field":
+                yield self._say("dropped", wrong=retraction.wrong)
 
     def _shape(self) -> Iterator[str]:
         spec = self._spec
-        voice = self._voice
         spelled = spec.format.upper()
-        yield self._final(Choice.FORMAT, voice.format, format=spelled)
-        shape = voice.bare if spec.wrapper is None else voice.wrapped
-        yield self._final(Choice.WRAPPER, shape, key=spec.wrapper)
-        yield self._one_of(voice.no_extra)
-        fence = Fence.parse(spec.fence)
-        if fence.wish is FenceWish.FORBIDDEN:
-            yield self._final(Choice.FENCE, voice.forbidden)
-        elif fence.language:
-            texts = voice.required_language
-            yield self._final(Choice.FENCE, texts, language=fence.language)
-        elif fence.wish is FenceWish.REQUIRED:
-            yield self._final(Choice.FENCE, voice.required)
-        comment = voice.allowed if spec.commentary else voice.banned
-        yield self._one_of(comment, format=spelled)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+        yield self._final("format", "format", format=spelled)
+        shape = "bare" if spec.wrapper is None else "wrapped"
+        yield self._final("wrapper", shape, key=spec.wrapper)
+        yield self._say("no_extra")
+        wish, _, language = spec.fence.partition(":")
+        if wish != "free":
+            name = "required_language" if language else wish
+            yield self._final("fence", name, language=language)
+        yield self._say("allowed" if spec.commentary else "banned", format=spelled)
 
 
 def _facts(field: Field) -> str:
-    parts = [_plain_text(field)]
-    parts += [field.about[:1].lower() + field.about[1:]] if field.about else []
-    parts += ["this one may be left out"] if field.optional else []
-    facts = ", ".join(part for part in parts if part)
+    about = field.about[:1].lower() + field.about[1:]
+    optional = "this one may be left out" if field.optional else ""
+    facts = ", ".join(filter(None, (_plain_text(field), about, optional)))
     if not field.fields:
         return facts
     inner = ", ".join(f"`{member.name}` ({_facts(member)})" for member in field.fields)
-    opening = "each one having" if field.type is FieldType.OBJECTS else "having"
+    opening = "each one having" if field.type == "objects" else "having"
     return f"{facts}, {opening} {inner}"
+
+
+def _optional(field: Field) -> str:
+    return "optional" if field.optional else ""
+
+
+def _remarks(*remarks: str) -> str:
+    return "; ".join(filter(None, remarks))
 
 
 def _bullets(spec: RowSpec) -> str:
@@ -166,37 +168,31 @@ def _bullets(spec: RowSpec) -> str:
 
 
 def _definition(field: Field) -> str:
-    remarks = (_limits_text(field), "optional" if field.optional else "")
-    text = "; ".join(remark for remark in remarks if remark)
+    text = _remarks(_limits_text(field), _optional(field))
     bracketed = f" ({text})" if text else ""
     about = f" - {field.about}" if field.about else ""
     match field.type:
-        case FieldType.OBJECT:
+        case "object":
             return f"an object{bracketed}{about}, with:"
-        case FieldType.OBJECTS:
+        case "objects":
             return f"a list of {_items(field, 'object')}{bracketed}{about}, each with:"
     return f"{_type_text(field)}{bracketed}{about}"
 
 
 def _glossary(spec: RowSpec) -> str:
     """Return one line a path: `poems[].poem_title = string; Title of the poem`."""
-    return "\n".join(
-        f"{path} = {'; '.join(_parts(field))}"
-        for path, field in all_fields(spec.fields)
+    definitions = (
+        (path, (_type_text(it), _limits_text(it), _optional(it), it.about))
+        for path, it in all_fields(spec.fields)
     )
-
-
-def _parts(field: Field) -> list[str]:
-    parts = [_type_text(field), _limits_text(field)]
-    parts += ["optional" if field.optional else "", field.about]
-    return [part for part in parts if part]
+    return "\n".join(f"{path} = {_remarks(*parts)}" for path, parts in definitions)
 
 
 _HEAD: Final = ("path", "type", "limits", "required", "notes")
 _TYPES: Final = {
-    FieldType.ENUM: "string",
-    FieldType.OBJECTS: "list of objects",
-    FieldType.STRINGS: "list of strings",
+    "enum": "string",
+    "objects": "list of objects",
+    "strings": "list of strings",
 }
 
 
@@ -211,13 +207,12 @@ def _table(spec: RowSpec) -> str:
 
 def _row(path: str, field: Field) -> tuple[str, ...]:
     limits = _signs_text(field)
-    if field.type is FieldType.ENUM:
+    if field.type == "enum":
         limits = _enum_text(field, "/")
-    elif field.type in (FieldType.OBJECTS, FieldType.STRINGS):
+    elif field.type in ("objects", "strings"):
         limits = _items(field)
-    required = "optional" if field.optional else "yes"
-    kind = _TYPES.get(field.type, str(field.type))
-    return path, kind, limits, required, field.about
+    kind = _TYPES.get(field.type, field.type)
+    return path, kind, limits, _optional(field) or "yes", field.about
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
@@ -228,8 +223,9 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
 def _annotated(spec: RowSpec) -> str:
     """Return the example: JSON with `//` remarks, or YAML with `#` remarks."""
     count = _counted(spec.least, spec.most, "item")
-    if spec.format is AnswerFormat.JSON:
-        lines = [f"[  // {count}", *_json_object(spec.fields, "  "), "  ...", "]"]
+    if spec.format == "json":
+        item = ["  {", *_json_lines(spec.fields, "    "), "  },"]
+        lines = [f"[  // {count}", *item, "  ...", "]"]
         if spec.wrapper is not None:
             inner = [f"  {line}" for line in lines[1:]]
             lines = ["{", f'  "{spec.wrapper}": {lines[0]}', *inner, "}"]
@@ -253,76 +249,68 @@ def _counted(minimum: int, maximum: int, noun: str) -> str:
 
 
 def _placeholder(field: Field) -> str:
-    if field.type is FieldType.ENUM:
+    if field.type == "enum":
         return _enum_text(field, "|")
     signs = _signs_text(field)
-    return f"{field.type} ({signs})" if signs else str(field.type)
+    return f"{field.type} ({signs})" if signs else field.type
 
 
-def _remark(field: Field, sign: str, remark: str = "") -> str:
-    parts = ("optional" if field.optional else "", field.about, remark)
-    text = "; ".join(part for part in parts if part)
+def _remark(field: Field, sign: str) -> str:
+    count = _items(field) if field.type in ("objects", "strings") else ""
+    text = _remarks(_optional(field), field.about, count)
     return f"  {sign} {text}" if text else ""
 
 
-def _json_object(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
-    yield f"{indent}{{"
+def _json_lines(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
     for field in fields:
-        yield from _json_field(field, f"{indent}  ")
-    yield f"{indent}}},"
-
-
-def _json_field(field: Field, indent: str) -> Iterator[str]:
-    start = f'{indent}"{field.name}": '
-    count = _items(field)
-    match field.type:
-        case FieldType.OBJECT:
-            yield f"{start}{{{_remark(field, '//')}"
-            for inner in field.fields:
-                yield from _json_field(inner, f"{indent}  ")
-            yield f"{indent}}},"
-        case FieldType.OBJECTS:
-            yield f"{start}[{_remark(field, '//', count)}"
-            yield from _json_object(field.fields, f"{indent}  ")
-            yield f"{indent}  ..."
-            yield f"{indent}],"
-        case FieldType.STRINGS:
-            yield f"{start}[string, ...],{_remark(field, '//', count)}"
-        case _:
-            yield f"{start}{_placeholder(field)},{_remark(field, '//')}"
+        start = f'{indent}"{field.name}": '
+        remark = _remark(field, "//")
+        match field.type:
+            case "object":
+                yield f"{start}{{{remark}"
+                yield from _json_lines(field.fields, f"{indent}  ")
+                yield f"{indent}}},"
+            case "objects":
+                yield f"{start}[{remark}"
+                yield f"{indent}  {{"
+                yield from _json_lines(field.fields, f"{indent}    ")
+                yield f"{indent}  }},"
+                yield f"{indent}  ..."
+                yield f"{indent}],"
+            case "strings":
+                yield f"{start}[string, ...],{remark}"
+            case _:
+                yield f"{start}{_placeholder(field)},{remark}"
 
 
 def _yaml_item(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
-    for index, line in enumerate(_yaml_fields(fields, "")):
+    for index, line in enumerate(_yaml_lines(fields, "")):
         yield f"{indent}{'- ' if index == 0 else '  '}{line}"
 
 
-def _yaml_fields(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
+def _yaml_lines(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
     for field in fields:
-        count = _items(field)
-        start = f"{indent}{field.name}:"
+        value = ""
+        if field.type not in ("object", "objects", "strings"):
+            value = f" {_placeholder(field)}"
+        yield f"{indent}{field.name}:{value}{_remark(field, '#')}"
         match field.type:
-            case FieldType.OBJECT:
-                yield f"{start}{_remark(field, '#')}"
-                yield from _yaml_fields(field.fields, f"{indent}  ")
-            case FieldType.OBJECTS:
-                yield f"{start}{_remark(field, '#', count)}"
+            case "object":
+                yield from _yaml_lines(field.fields, f"{indent}  ")
+            case "objects":
                 yield from _yaml_item(field.fields, f"{indent}  ")
                 yield f"{indent}  # ..."
-            case FieldType.STRINGS:
-                yield f"{start}{_remark(field, '#', count)}"
+            case "strings":
                 yield f"{indent}  - string"
                 yield f"{indent}  # ..."
-            case _:
-                yield f"{start} {_placeholder(field)}{_remark(field, '#')}"
 
 
 _PLAIN: Final = {
-    FieldType.STRING: "text",
-    FieldType.INTEGER: "a whole number",
-    FieldType.NUMBER: "a number",
-    FieldType.BOOLEAN: "true or false",
-    FieldType.OBJECT: "an object",
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
 }
 
 
@@ -350,22 +338,22 @@ def _enum_text(field: Field, between: str = ", ") -> str:
 
 def _type_text(field: Field) -> str:
     match field.type:
-        case FieldType.ENUM:
+        case "enum":
             return f"string, one of {_enum_text(field)}"
-        case FieldType.OBJECTS:
+        case "objects":
             return f"list of {_items(field, 'object')}"
-        case FieldType.STRINGS:
+        case "strings":
             return f"list of {_items(field, 'string')}"
-    return str(field.type)
+    return field.type
 
 
 def _plain_text(field: Field) -> str:
     """Return a field's type and limits in words."""
     match field.type:
-        case FieldType.ENUM:
+        case "enum":
             return f"one of {_enum_text(field)}"
-        case FieldType.OBJECTS:
+        case "objects":
             return f"a list of {_items(field, 'object')}"
-        case FieldType.STRINGS:
+        case "strings":
             return f"a list of {_items(field, 'text')}"
     return " ".join(part for part in (_PLAIN[field.type], _limits_text(field)) if part)

@@ -19,7 +19,7 @@ from tests.evaluation.suites.second_readers import ifstruct_content_passes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.suites.concodeeval.settings import RecordFields
+    from evaluation.suites.concodeeval.suite import RecordFields
     from evaluation.suites.ifstruct.rows import Requirements
 
 _OPEN = r"(?:<(?:seed:think|think|thinking|thought|reasoning)>|\[think\]|◁think▷)"
@@ -194,14 +194,14 @@ def ifstruct_passes(text: str, wanted: Requirements) -> bool | None:
     text = answer_of(text)
     lines = text.split("\n")
     marks = [place for place, line in enumerate(lines) if line.startswith("```")]
-    fence, talks = wanted.fence, wanted.commentary
-    if len(marks) == 1 or (fence.wish == "required" and not marks):
+    (wish, _, required), talks = wanted.fence.partition(":"), wanted.commentary
+    if len(marks) == 1 or (wish == "required" and not marks):
         return False
     content = text
     if marks:
         words = lines[marks[0]].strip("`\r ").split()
         language = words[0].lower() if words else ""
-        if fence.wish == "forbidden" or fence.language not in ("", language):
+        if wish == "forbidden" or required not in ("", language):
             return False
         if language in (("json",) if wanted.format == "yaml" else ("yaml", "yml")):
             return False

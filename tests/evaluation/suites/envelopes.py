@@ -14,7 +14,7 @@ from curation.download.acquire import FetchSettings
 from evaluation.answers.extraction import outer_fence, split_thinking
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, RecordRequest, Response
-from evaluation.suites.ifstruct.rows import FenceWish, read_record
+from evaluation.suites.ifstruct.rows import read_record
 from tests.evaluation.suites.known_answers import known_answers
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def _form(suite: str, record: Record) -> tuple[tuple[str, ...], bool]:
     if suite != "ifstruct":
         return _FORMS[suite]
     wanted = read_record(record.fields).requirements
-    if wanted.fence.wish is FenceWish.FORBIDDEN:
+    wish, _, language = wanted.fence.partition(":")
+    if wish == "forbidden":
         return (), wanted.commentary
-    language = wanted.fence.language
     return (language,) if language else (wanted.format, ""), wanted.commentary

@@ -16,7 +16,7 @@ import jsonschema
 import yaml
 
 if TYPE_CHECKING:
-    from evaluation.suites.concodeeval.settings import RecordFields
+    from evaluation.suites.concodeeval.suite import RecordFields
     from evaluation.suites.ifstruct.rows import Requirements
 
 
@@ -55,7 +55,7 @@ def ifstruct_passes(text: str, wanted: Requirements) -> bool | None:
     lines = text.splitlines()
     marks = [place for place, line in enumerate(lines) if line.startswith("```")]
     closed = len(marks) > 1
-    if wanted.fence.wish == "required" and not closed:
+    if wanted.fence.startswith("required") and not closed:
         return False
     language = lines[marks[0]].strip().lower() if marks else ""
     if marks and not closed:

@@ -12,11 +12,7 @@ import pytest
 
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, Response
-from evaluation.suites.concodeeval.settings import (
-    Output,
-    RecordFields,
-    TaskName,
-)
+from evaluation.suites.concodeeval.suite import RecordFields
 from evaluation.suites.quality.records import Orders, as_records
 from evaluation.suites.quality.tasks import TASKS, Problem
 from evaluation.suites.sob.records import SobRecord, suite_record
@@ -109,9 +105,9 @@ def _ifstruct(name: str, rest: str) -> Record:
 def _concodeeval(name: str, rest: str) -> Record:
     output, _, schema = rest.partition(" ")
     fields = RecordFields(
-        task=TaskName.GENERATION,
+        task="generation",
         representation="json",
-        output=Output(output),
+        output=output,  # type: ignore[arg-type]  # one of the three
         family="f",
         schema_id=name,
         schema=schema,
@@ -190,9 +186,9 @@ def test_every_answer_gets_the_verdict_of_its_reader(suite: str, reading: str) -
 def test_a_verdict_in_prose_is_read_as_people_do(reading: str) -> None:
     """What is unclear is unclear, a determiner is no verdict, the last one counts."""
     fields = RecordFields(
-        task=TaskName.VALIDATION,
+        task="validation",
         representation="json",
-        output=Output.JSON,
+        output="json",
         family="f",
         schema_id="s",
         schema="{}",

@@ -20,7 +20,7 @@ import evaluation
 from evaluation.answers.judge import compiled_schema
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, Response
-from evaluation.suites.concodeeval.settings import fields_of
+from evaluation.suites.concodeeval.suite import fields_of
 from evaluation.suites.ifstruct.rows import read_record
 from evaluation.suites.registry import suites
 from evaluation.suites.sob.records import sob_record

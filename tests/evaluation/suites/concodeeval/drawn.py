@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from evaluation.suites.concodeeval.records import records_of
-from evaluation.suites.concodeeval.schemas import (
+from evaluation.suites.concodeeval.records import (
     FAMILIES,
     draw_schema,
     generate_schemas,
+    records_of,
 )
-from evaluation.suites.concodeeval.settings import SuiteReading
+from evaluation.suites.concodeeval.suite import DIALECTS
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.records import Record
-    from evaluation.suites.concodeeval.schemas import SchemaFamily
-    from evaluation.suites.concodeeval.settings import ConcodeSettings
+    from evaluation.suites.concodeeval.records import SchemaFamily
+    from evaluation.suites.concodeeval.suite import ConcodeSettings, Reading
 
 
-def _draw(family: SchemaFamily, seed: int, reading: SuiteReading) -> Json:
+def _draw(family: SchemaFamily, seed: int, reading: Reading) -> Json:
     return draw_schema(family, random.Random(seed), reading)
 
 
@@ -36,7 +36,7 @@ drawn_schemas = st.builds(
     _draw,
     st.sampled_from(FAMILIES),
     st.integers(0, 10**6),
-    st.sampled_from(SuiteReading),
+    st.sampled_from(sorted(DIALECTS)),
 )
 
 

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from evaluation.suites.concodeeval.scorer import read_json, read_yaml_text
-from evaluation.suites.concodeeval.settings import NotRead, SuiteReading
+from evaluation.suites.concodeeval.suite import NotRead
 from evaluation.suites.concodeeval.xml_answer import read_xml
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def schema_from_yaml(text: str) -> Json:
 
 def schema_from_xml(text: str) -> Json:
     """Return the schema of an XML text."""
-    return _value_of(read_xml(text, {}, SuiteReading.RECOMMENDED))
+    return _value_of(read_xml(text, {}, "recommended"))
 
 
 def schema_from_english(text: str) -> Json:

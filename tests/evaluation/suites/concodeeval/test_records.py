@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -13,32 +13,30 @@ from jsonschema import Draft202012Validator
 from curation.download.acquire import FetchSettings
 from curation.instances.constraints.interpretations import read_schema
 from curation.instances.values.words import split
-from curation.system.errors import BadConfiguration, BadUsage
+from curation.system.errors import BadConfiguration
 from curation.validation.metaschemas import RUST_VALIDATORS
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Instance, Record, RecordRequest
 from evaluation.suites.concodeeval.prompts import prompt
 from evaluation.suites.concodeeval.records import (
-    LabelledSamples,
-    is_certain,
-    records,
-)
-from evaluation.suites.concodeeval.schemas import (
     FAMILIES,
     LONGEST_ANSWER,
-    Root,
+    LabelledSamples,
     SchemaFamily,
     draw_schema,
     generate_schema,
     generate_schemas,
+    is_certain,
     members,
+    records,
 )
-from evaluation.suites.concodeeval.settings import (
+from evaluation.suites.concodeeval.suite import (
+    DIALECTS,
+    SUITE,
     ConcodeSettings,
-    SuiteReading,
+    Reading,
     fields_of,
 )
-from evaluation.suites.concodeeval.suite import SUITE
 from tests.evaluation.suites.concodeeval.drawn import SEED, made_records, made_schemas
 
 if TYPE_CHECKING:
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
 
 
-_SMALL_OBJECTS = SchemaFamily(Root.OBJECT, 10)
+_SMALL_OBJECTS = SchemaFamily("object", 10)
 
 
 def _keywords(schema: Json) -> set[str]:
@@ -63,7 +61,7 @@ def _keywords(schema: Json) -> set[str]:
     return found
 
 
-def _drawn(reading: SuiteReading) -> list[Json]:
+def _drawn(reading: Reading) -> list[dict[str, Json]]:
     return [
         draw_schema(family, random.Random(seed), reading)
         for family in FAMILIES
@@ -90,23 +88,26 @@ def test_every_schema_has_a_short_witness() -> None:
 
 def test_an_unsatisfiable_draw_is_replaced_unless_the_paper_is_followed() -> None:
     """Of two schemas the second is drawn twice; the paper keeps its first draw."""
-    recommended = SuiteReading.RECOMMENDED
     for number, attempt in ((6, 0), (7, 1)):
         name = _SMALL_OBJECTS.member(number)
         draw = random.Random(f"0/{name}/{attempt}")
-        schema = json.dumps(draw_schema(_SMALL_OBJECTS, draw, recommended))
-        made = generate_schema(_SMALL_OBJECTS, number, 0, recommended)
+        schema = json.dumps(draw_schema(_SMALL_OBJECTS, draw, "recommended"))
+        made = generate_schema(_SMALL_OBJECTS, number, 0, "recommended")
         assert made.schema == schema
-    paper = generate_schema(_SMALL_OBJECTS, 7, 0, SuiteReading.PAPER)
+    paper = generate_schema(_SMALL_OBJECTS, 7, 0, "paper")
     assert not any(row.valid for row in paper.instances)
 
 
 def test_the_same_seed_draws_the_same_schema_alone_or_among_others() -> None:
-    """A schema depends on seed and id, not on how many are drawn."""
-    alone = generate_schema(FAMILIES[0], 1, SEED, SuiteReading.RECOMMENDED)
+    """A schema depends on seed and id, not on how many are drawn.
+
+    What another seed draws has another name: else runs would pair schemas that differ.
+    """
+    alone = generate_schema(FAMILIES[0], 1, SEED, "recommended")
     assert alone in made_schemas()
-    other = generate_schema(FAMILIES[0], 1, SEED + 1, SuiteReading.RECOMMENDED)
+    other = generate_schema(FAMILIES[0], 1, SEED + 1, "recommended")
     assert other.schema != alone.schema
+    assert other.id != alone.id
 
 
 def test_the_keywords_are_those_of_the_published_schemas() -> None:
@@ -118,14 +119,13 @@ def test_the_keywords_are_those_of_the_published_schemas() -> None:
             "required additionalProperties"
         )
     )
-    drawn = _drawn(SuiteReading.RECOMMENDED)
+    drawn = _drawn("recommended")
     assert set().union(*map(_keywords, drawn)) == known
     orders = set()
     for number, schema in enumerate(drawn):
-        assert isinstance(schema, dict)
         orders.add(" ".join(schema))
         family = FAMILIES[number // 40]
-        assert schema["type"] == Root(family.root).value
+        assert schema["type"] == family.root
         assert schema.get("minLength", 0) == schema.get("minimum", 0) == 0
         highs = [schema.get(name, family.high) for name in ("maxLength", "maximum")]
         assert highs == [family.high] * 2
@@ -134,25 +134,16 @@ def test_the_keywords_are_those_of_the_published_schemas() -> None:
 
 def test_typo_and_idle_keywords_stand_in_the_papers_reading_alone() -> None:
     """`data-time` is no format, and `minContains` means nothing beside `items`."""
-    recommended = json.dumps(_drawn(SuiteReading.RECOMMENDED))
-    paper = json.dumps(_drawn(SuiteReading.PAPER))
-    assert "date-time" in recommended
-    assert "data-time" not in recommended
-    assert "data-time" in paper
-    idle = [
-        isinstance(schema, dict) and {"items", "minContains"} <= set(schema)
-        for reading in SuiteReading
-        for schema in _drawn(reading)
-    ]
-    half = len(idle) // 2
-    assert not any(idle[:half])
-    assert any(idle[half:])
-
-
-def test_what_another_seed_draws_has_another_name() -> None:
-    """Else runs of two seeds would pair schemas that differ."""
-    first, other = (next(generate_schemas(13, seed)).id for seed in (0, 1))
-    assert first != other
+    found = {}
+    for reading in ("recommended", "paper"):
+        drawn = _drawn(reading)
+        text = json.dumps(drawn)
+        idle = any({"items", "minContains"} <= set(schema) for schema in drawn)
+        found[reading] = ("date-time" in text, "data-time" in text, idle)
+    assert found == {
+        "recommended": (True, False, False),
+        "paper": (False, True, True),
+    }
 
 
 def _check_labels(sample: Record, shown: Iterable[Instance]) -> None:
@@ -186,14 +177,10 @@ def test_both_validators_agree_with_every_label_and_the_share_is_kept(
         labels += [one.valid for one in shown]
     assert len(labels) >= least
     assert abs(labels.count(True) / len(labels) - 0.55) < apart
-
-
-def test_another_share_is_kept_too() -> None:
-    """None, or all, valid."""
     for share, label in ((0.0, False), (1.0, True)):
         chosen = LabelledSamples(2, share, 0)
-        shown = [one.valid for made in made_schemas()[:4] for one in chosen.of(made)]
-        assert set(shown) == {label}
+        shares = {it.valid for made in made_schemas()[:4] for it in chosen.of(made)}
+        assert shares == {label}
 
 
 def test_an_instance_whose_verdict_hangs_on_formats_is_not_shown() -> None:
@@ -236,7 +223,10 @@ def test_what_does_not_exist_is_refused_with_what_does(
 
 @pytest.mark.parametrize(
     "values",
-    [{"samples": 0}, {"yes_share": 2}, {"count": -1}, {"xml": "json"}, {"tasks": "x"}],
+    [
+        *({"samples": 0}, {"yes_share": 2}, {"count": 0}, {"budget": 0}),
+        *({"xml": "json"}, {"tasks": "x"}),
+    ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(values: dict[str, Json]) -> None:
     """Before anything is drawn or asked."""
@@ -272,49 +262,33 @@ def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
     assert {"yes", "no"} <= set(labels)
 
 
-def test_chat_asks_for_a_fence_and_a_base_form_opens_it() -> None:
-    """The two forms of one question."""
-    record = made_records(_SMALL)[0]
-    (chat,) = prompt(record, ConcodeSettings()).messages
-    assert "Wrap the sample in ```." in chat.content
-    (base,) = prompt(record, ConcodeSettings(form="base")).messages
-    assert base.content.startswith("Write a JSON sample with field values as per the ")
-    assert base.content.endswith("JSON sample:\n```\n")
+def _prompt(cell: str, **settings: Any) -> str:  # noqa: ANN401 (any setting)
+    record = next(it for it in made_records(_SMALL) if it.id.startswith(cell))
+    (turn,) = prompt(record, ConcodeSettings(**settings)).messages
+    return turn.content
 
 
-def test_examples_are_shown() -> None:
-    """As in the paper's Table 2."""
-    settings = ConcodeSettings(few_shot=True)
-    parts = ("Your task is to write a JSON sample", "[\n    5.82,\n    11.64\n]\n```")
-    record = made_records(_SMALL)[0]
-    text = "\n".join(turn.content for turn in prompt(record, settings).messages)
-    for part in parts:
-        assert part in text
+def test_a_prompt_has_the_form_that_is_asked_for() -> None:
+    """Chat asks for a fence and a base form opens it; examples are those of Table 2.
 
-
-def test_task_2_shows_schema_and_sample_and_a_description_without_its_request() -> None:
-    """English descriptions end before they ask for anything."""
-    record = next(one for one in made_records(_SMALL) if "validation-nl-xml" in one.id)
-    (turn,) = prompt(record, ConcodeSettings()).messages
-    assert turn.content.startswith("Does the XML sample\n<?xml")
-    assert (
-        "defined in natural language format schema\nThe schema defines" in turn.content
-    )
-    assert turn.content.endswith("Respond to yes or no.")
-    assert "sample as per the schema description" not in turn.content
+    Task 2 shows schema and sample, and a description without its request.
+    """
+    assert "Wrap the sample in ```." in _prompt("generation-python-json")
+    base = _prompt("generation-python-json", form="base")
+    assert base.startswith("Write a JSON sample with field values as per the ")
+    assert base.endswith("JSON sample:\n```\n")
+    shown = _prompt("generation-python-json", few_shot=True)
+    assert "Your task is to write a JSON sample" in shown
+    assert "[\n    5.82,\n    11.64\n]\n```" in shown
+    asked = _prompt("validation-nl-xml")
+    assert asked.startswith("Does the XML sample\n<?xml")
+    assert "defined in natural language format schema\nThe schema defines" in asked
+    assert asked.endswith("Respond to yes or no.")
+    assert "sample as per the schema description" not in asked
 
 
 def test_the_published_settings_differ_where_the_paper_does() -> None:
     """Draft 7, and an open fence."""
     settings = msgspec.convert({**SUITE.paper}, ConcodeSettings)
-    assert settings.reading.dialect == "draft-07"
+    assert DIALECTS[settings.reading] == "draft-07"
     assert settings.form == "base"
-
-
-@pytest.mark.parametrize("name", ["count", "budget", "samples"])
-def test_a_number_of_things_is_one_at_least(name: str) -> None:
-    """So that no run asks for nothing."""
-    choice = choose_suite("concodeeval", {name: 1})
-    assert getattr(choice.settings, name) == 1
-    with pytest.raises(BadUsage, match=name):
-        choose_suite("concodeeval", {name: 0})

@@ -14,11 +14,8 @@ from evaluation.reporting.tables import Rate
 from evaluation.suites.concodeeval.report import answers_of, macro_f1, tables
 from evaluation.suites.concodeeval.representations import write_sample
 from evaluation.suites.concodeeval.scorer import concode_scorer
-from evaluation.suites.concodeeval.settings import (
+from evaluation.suites.concodeeval.suite import (
     ConcodeSettings,
-    Output,
-    SuiteReading,
-    TaskName,
     fields_of,
 )
 from tests.evaluation.suites.concodeeval.drawn import made_records, made_schemas
@@ -89,7 +86,7 @@ def _tables(run: ScoredRun) -> dict[str, Table]:
 def test_an_always_yes_has_the_macro_f1_of_the_paper() -> None:
     """55 of 100 right, and 0.35: no answer tells the classes apart."""
     run = _validation([("yes", "yes")] * 55 + [("no", "yes")] * 45)
-    (answers,) = answers_of(run, TaskName.VALIDATION).values()
+    (answers,) = answers_of(run, "validation").values()
     assert macro_f1(answers) == pytest.approx((2 * 55 / 155) / 2)
     tables = _tables(run)
     assert tables["table-6"].rows == (("json", "mine free", 0.35),)
@@ -102,7 +99,7 @@ def test_an_unclear_answer_is_missed_by_its_class() -> None:
         [("yes", "yes"), ("yes", "yes"), ("yes", "neither"), ("yes", "both")]
         + [("no", "no")] * 4
     )
-    (answers,) = answers_of(run, TaskName.VALIDATION).values()
+    (answers,) = answers_of(run, "validation").values()
     assert macro_f1(answers) == pytest.approx((2 * 2 / 6 + 1) / 2)
 
 
@@ -165,9 +162,7 @@ def test_an_answer_on_which_scoring_failed_is_a_failed_answer_of_its_cell() -> N
     [
         ConcodeSettings(representations="nl"),
         ConcodeSettings(representations="yaml", form="base"),
-        ConcodeSettings(
-            representations="json", reading=SuiteReading.PAPER, form="base"
-        ),
+        ConcodeSettings(representations="json", reading="paper", form="base"),
     ],
 )
 def test_every_known_answer_gets_its_verdict(settings: ConcodeSettings) -> None:
@@ -188,19 +183,16 @@ def test_with_the_papers_xml_the_decoder_is_measured() -> None:
         representations="json",
         outputs="xml",
         task="generation",
-        reading=SuiteReading.PAPER,
+        reading="paper",
     )
     scorer, verdicts = concode_scorer(settings), []
     for record in made_records(settings):
         schema = fields_of(record).schema
         _, value = next(first_witness(schema, record.dialect))
-        text = f"```\n{write_sample(value, Output.XML)}\n```"
+        text = f"```\n{write_sample(value, 'xml')}\n```"
         verdicts.append(scorer(record)(Response(record=record.key, text=text)))
-    objects = [
-        schema
-        for schema in (json.loads(made.constraint) for made in made_schemas())
-        if schema["type"] == "object"
-    ]
+    schemas = [json.loads(made.constraint) for made in made_schemas()]
+    objects = [schema for schema in schemas if schema["type"] == "object"]
     assert sum(verdict.scores["rtv"] for verdict in verdicts) == 18
     assert len(verdicts) - len(objects) == 18
     accepting = [

@@ -5,23 +5,29 @@ from __future__ import annotations
 import ast
 import json
 import re
+import sys
+from collections import Counter
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.values.words import split
 from curation.json.values import identity
 from evaluation.data.instance_store import recorded_instances
 from evaluation.suites.concodeeval.python_code import (
+    COMMENTED,
     InexpressibleError,
     class_name,
     field_name,
     write_python,
 )
+from evaluation.suites.concodeeval.records import generate_schemas
 from evaluation.suites.concodeeval.representations import (
     REPRESENTATIONS,
     write_english,
@@ -30,13 +36,9 @@ from evaluation.suites.concodeeval.representations import (
     write_xml_schema,
     write_yaml,
 )
-from evaluation.suites.concodeeval.schemas import generate_schemas
 from evaluation.suites.concodeeval.scorer import read_output
-from evaluation.suites.concodeeval.settings import NotRead, Output, SuiteReading
+from evaluation.suites.concodeeval.suite import OUTPUTS, NotRead, Output
 from tests.evaluation.suites.concodeeval.drawn import drawn_schemas, made_schemas
-from tests.evaluation.suites.concodeeval.python_runner.python_runner import (
-    compare_python,
-)
 from tests.evaluation.suites.concodeeval.readers import (
     schema_from_english,
     schema_from_json,
@@ -46,6 +48,8 @@ from tests.evaluation.suites.concodeeval.readers import (
 from tests.tables import table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from curation.core.json_types import Json
     from evaluation.core.records import Instance
 
@@ -99,38 +103,31 @@ def test_any_json_value_survives_json_yaml_and_xml(value: Json) -> None:
 
 
 @settings(max_examples=25)
-@given(_VALUES, st.sampled_from(Output), drawn_schemas)
+@given(_VALUES, st.sampled_from(OUTPUTS), drawn_schemas)
 def test_any_sample_is_read_as_it_was_written(
     value: Json, output: Output, schema: Json
 ) -> None:
     """Whatever the schema it is meant for: what is typed goes by its types."""
     text = write_sample(value, output)
-    found = read_output(text, output, schema, SuiteReading.RECOMMENDED)
+    found = read_output(text, output, schema, "recommended")
     assert not isinstance(found, NotRead)
     assert _same(found, value)
 
 
 @settings(max_examples=25)
 @given(drawn_schemas)
-def test_a_schema_of_the_families_is_read_back_of_its_english(schema: Json) -> None:
-    """The grammar says every keyword, and nothing twice."""
-    text = write_english(schema)
-    assert isinstance(text, str)
-    assert schema_from_english(text) == schema
-
-
-@settings(max_examples=25)
-@given(drawn_schemas)
 def test_every_representation_writes_every_schema_of_the_families(schema: Json) -> None:
-    """And the same text every time."""
-    for representation in REPRESENTATIONS.values():
+    """The same text every time, from which its reader gets the schema back.
+
+    Python compiles, whether something satisfies the schema or not.
+    """
+    for name, representation in REPRESENTATIONS.items():
         text = representation.write(schema)
-        assert isinstance(text, str)
         assert representation.write(schema) == text
-    for name, read in _READERS.items():
-        text = REPRESENTATIONS[name].write(schema)
-        assert isinstance(text, str)
-        assert identity(read(text)) == identity(schema)
+        if name == "python":
+            compile(text, "<representation>", "exec")
+        else:
+            assert identity(_READERS[name](text)) == identity(schema)
 
 
 def test_the_wording_bugs_of_the_published_templates_are_corrected() -> None:
@@ -141,29 +138,34 @@ def test_the_wording_bugs_of_the_published_templates_are_corrected() -> None:
         "A number that must be less than or equal to 3, strictly less than 4"
     )
     text = write_english({"type": "array", "items": {}})
-    assert isinstance(text, str)
     assert text.endswith("Any value")
 
 
 @pytest.mark.parametrize(
-    ("schema", "why"),
+    ("write", "schema", "why"),
     [
-        (True, "a boolean schema"),
-        ({"type": "array", "items": True}, "a boolean schema"),
-        ({"type": "string", "pattern": "a: b\n- c"}, "the keyword pattern"),
-        ({"type": ["string", "null"]}, "the type"),
-        ({"type": "string", "format": "a, b"}, "the value of format"),
-        ({"type": "array"}, "an array"),
-        ({"type": "object", "properties": {}}, "an object without"),
-        ({"$ref": "#/$defs/x"}, "the keyword $ref"),
+        (write_english, True, "a boolean schema"),
+        (write_english, {"type": "array", "items": True}, "a boolean schema"),
+        (write_english, {"type": "string", "pattern": "a: b\n- c"}, "keyword pattern"),
+        (write_english, {"type": ["string", "null"]}, "the type"),
+        (write_english, {"type": "string", "format": "a, b"}, "the value of format"),
+        (write_english, {"type": "array"}, "an array"),
+        (write_english, {"type": "object", "properties": {}}, "an object without"),
+        (write_english, {"$ref": "#/$defs/x"}, "the keyword $ref"),
+        (write_python, {"$ref": "#/$defs/a"}, "the keyword $ref"),
+        (write_python, {"type": "string", "pattern": "a"}, "the keyword pattern"),
+        (write_python, {"minimum": 3}, "the keyword minimum"),
+        (write_python, False, "false"),
+        (write_python, {"enum": [1.5]}, "an enum"),
+        (write_python, {"type": "object", "required": ["a"]}, "a required property"),
     ],
 )
-def test_a_schema_beyond_the_four_forms_has_no_description(
-    schema: Json, why: str
+def test_a_schema_beyond_a_representation_has_a_reason(
+    write: Callable[[Json], str], schema: Json, why: str
 ) -> None:
-    """A real schema has no English rather than half of one."""
+    """A real schema has no English and no Python rather than half of one."""
     with pytest.raises(InexpressibleError, match=re.escape(why)):
-        write_english(schema)
+        write(schema)
 
 
 @pytest.mark.parametrize(
@@ -183,43 +185,61 @@ def test_what_is_no_description_is_refused(text: str) -> None:
         schema_from_english(text)
 
 
-def _code(schema: Json) -> str:
-    code = write_python(schema)
-    assert isinstance(code, str)
-    return code
-
-
 def _instances(schema: Json) -> tuple[Instance, ...]:
     return recorded_instances(make_instances(json.dumps(schema), "2020-12"))
 
 
 _REAL: list[Json] = table(__file__, "real")
+#: A near miss of `multipleOf` that pydantic accepts: it takes what is within a
+#: billionth of a multiple for one.
+_ROUNDED = "multipleOf"
+
+
+def _differing(schema: Json, instances: Iterable[Instance]) -> list[str]:
+    """Return the keywords of the instances on which the code does not say its part.
+
+    A witness must be accepted. A near miss must be refused if the code says the keyword
+    that refuses it, and accepted if only a comment says it.
+    """
+    module = ModuleType("representation")
+    # pydantic looks a class's module up to understand its annotations.
+    sys.modules[module.__name__] = module
+    exec(write_python(schema), vars(module))  # noqa: S102 - ours
+    differing = []
+    for instance in instances:
+        try:
+            module.Schema.model_validate_json(instance.text)
+            is_accepted = True
+        except ValidationError:
+            is_accepted = False
+        if is_accepted is not (instance.valid or instance.keyword in COMMENTED):
+            differing.append("" if instance.valid else instance.keyword)
+    return differing
 
 
 def test_the_code_accepts_and_refuses_what_the_schema_does() -> None:
     """Witnesses are accepted; of near misses those that only a comment refuses."""
-    samples = made_schemas()[::2]
-    pairs = [(_code(json.loads(one.constraint)), one.instances) for one in samples]
-    pairs += [(_code(schema), _instances(schema)) for schema in _REAL]
-    for (code, instances), found in zip(pairs, compare_python(pairs), strict=True):
-        assert not found.error, code
-        assert not found.differing, code
-        assert found.agreed + len(found.rounded) == len(instances)
+    pairs = [(json.loads(it.constraint), it.instances) for it in made_schemas()[::2]]
+    pairs += [(schema, _instances(schema)) for schema in _REAL]
+    for schema, instances in pairs:
+        assert {*_differing(schema, instances)} <= {_ROUNDED}, schema
 
 
 @pytest.mark.slow
 def test_the_code_of_the_whole_suite_is_true_to_its_schemas() -> None:
     """600 schemas: but for rounded multiples every instance is judged as it must be."""
-    samples = list(generate_schemas())
-    pairs = [(_code(json.loads(one.constraint)), one.instances) for one in samples]
-    found = list(compare_python(pairs, jobs=2))
-    assert not any(one.error or one.differing for one in found)
-    assert sum(len(one.rounded) for one in found) < 20
+    found = Counter(
+        keyword
+        for made in generate_schemas()
+        for keyword in _differing(json.loads(made.constraint), made.instances)
+    )
+    assert set(found) <= {_ROUNDED}
+    assert found.total() < 20
 
 
 def test_what_pydantic_cannot_say_is_listed_and_commented() -> None:
     """A format, and how many elements are of a kind, stand in comments."""
-    code = _code(
+    code = write_python(
         {
             "type": "array",
             "contains": {"type": "string", "format": "date"},
@@ -231,29 +251,16 @@ def test_what_pydantic_cannot_say_is_listed_and_commented() -> None:
     assert '# format: "date"' in code
 
 
-def test_a_code_that_does_not_run_is_told() -> None:
-    """It is an error of that representation, and the others go on."""
-    codes = [("raise ValueError('no')", ())] * 2
-    assert ["no" in found.error for found in compare_python(codes)] == [True, True]
-
-
 @settings(max_examples=25)
 @given(st.text(), st.text())
 def test_names_of_strangers_say_nothing_in_code(name: str, text: str) -> None:
     """Whatever a property is called, the code is one class with one field."""
     schema: Json = {"type": "object", "properties": {name: {"enum": [text]}}}
-    tree = ast.parse(_code(schema))
+    tree = ast.parse(write_python(schema))
     (model,) = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     fields = [node for node in model.body if isinstance(node, ast.AnnAssign)]
     assert len(fields) == 1
     assert len(model.body) == 2
-
-
-@settings(max_examples=25)
-@given(drawn_schemas)
-def test_the_code_of_every_family_compiles(schema: Json) -> None:
-    """It is Python, whether something satisfies the schema or not."""
-    compile(_code(schema), "<representation>", "exec")
 
 
 @pytest.mark.parametrize(
@@ -281,20 +288,3 @@ def test_no_class_hides_another() -> None:
     taken = {"Schema"}
     names = [class_name(hint, taken) for hint in ("schema", "item", "item", "1", "ö")]
     assert names == ["Schema2", "Item", "Item2", "Value1", "Value"]
-
-
-@pytest.mark.parametrize(
-    ("schema", "why"),
-    [
-        ({"$ref": "#/$defs/a"}, "the keyword $ref"),
-        ({"type": "string", "pattern": "a"}, "the keyword pattern"),
-        ({"minimum": 3}, "the keyword minimum"),
-        (False, "false"),
-        ({"enum": [1.5]}, "an enum"),
-        ({"type": "object", "required": ["a"]}, "a required property"),
-    ],
-)
-def test_a_schema_beyond_pydantic_has_a_reason(schema: Json, why: str) -> None:
-    """It has no Python representation rather than half of one."""
-    with pytest.raises(InexpressibleError, match=re.escape(why)):
-        write_python(schema)

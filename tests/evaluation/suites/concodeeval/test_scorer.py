@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from evaluation.answers.extraction import triage
-from evaluation.core.records import FREE, Record, Response, Verdict
+from evaluation.answers.extraction import MissingAnswer, triage
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.concodeeval.prompts import shots
 from evaluation.suites.concodeeval.scorer import (
     FREE_RULES,
@@ -21,16 +21,14 @@ from evaluation.suites.concodeeval.scorer import (
     read_yaml_text,
     reply_of,
 )
-from evaluation.suites.concodeeval.settings import (
-    MAX_CHARACTERS,
+from evaluation.suites.concodeeval.suite import (
     MAX_DEPTH,
-    AnswerClass,
+    OUTPUTS,
     ConcodeSettings,
     NotRead,
     Output,
+    Reading,
     RecordFields,
-    SuiteReading,
-    TaskName,
 )
 from evaluation.suites.concodeeval.xml_answer import read_xml
 from tests.tables import table
@@ -49,10 +47,10 @@ _SCHEMA: Json = {
 }
 
 
-def _record(schema: Json = _SCHEMA, output: Output = Output.JSON) -> Record:
+def _record(schema: Json = _SCHEMA, output: Output = "json") -> Record:
     text = json.dumps(schema)
     fields = RecordFields(
-        task=TaskName.GENERATION,
+        task="generation",
         representation="json",
         output=output,
         family="mine",
@@ -65,36 +63,43 @@ def _record(schema: Json = _SCHEMA, output: Output = Output.JSON) -> Record:
 
 def _verdict(
     text: str | None,
-    settings: ConcodeSettings | None = None,
     record: Record | None = None,
-    *,
-    condition: str = FREE,
-    error: str = "",
+    reading: Reading = "recommended",
+    **answer: str,
 ) -> Verdict:
-    scorer = concode_scorer(settings or ConcodeSettings())
-    response = Response(record="mine/m1", text=text, condition=condition, error=error)
+    scorer = concode_scorer(ConcodeSettings(reading=reading))
+    response = Response(record="mine/m1", text=text, **answer)  # type: ignore[arg-type]  # texts
     return scorer(record or _record())(response)
 
 
-def test_a_value_that_satisfies_the_schema_passes() -> None:
-    """Formats are off in the headline; the second figure has them on."""
-    verdict = _verdict('```\n{"size": 3, "day": "soon"}\n```')
-    assert verdict.passed
-    assert verdict.scores == {
-        "gen_acc": 1.0,
-        "with_formats": 0.0,
-        "rtv": 0.0,
-        "invalid": 0.0,
-        "incomplete": 0.0,
-    }
+@pytest.mark.parametrize(
+    ("text", "kind", "scores"),
+    [
+        ('```\n{"size": 3, "day": "soon"}\n```', "", {"gen_acc"}),
+        ('```\n{"day": "2026-01-01"}\n```', "", {"gen_acc", "with_formats"}),
+        ("```\n[1]\n```", "wrong_root", {"rtv"}),
+        ("```\nnull\n```", "wrong_root", {"rtv"}),
+        (None, "no_answer", {"incomplete"}),
+        ("  ", "no_answer", {"incomplete"}),
+        ("<think>so", "no_answer", {"incomplete"}),
+        ('{"size": 3}', "no_fence", {"incomplete"}),
+        ("```\n{size: 3}\n```", "syntax", {"invalid"}),
+        ("```\n[NaN]\n```", "not_json", {"invalid"}),
+        # Its length is looked at first.
+        (f"```\n{'1' * 10_000_000}\n```", "too_large", {"invalid"}),
+    ],
+)
+def test_an_answer_has_one_class_and_its_scores(
+    text: str | None, kind: str, scores: set[str]
+) -> None:
+    """Formats are off in the headline; the second figure has them on.
 
-
-def test_a_wrong_root_is_a_failure_of_its_own() -> None:
-    """It counts as RTV, and its errors count like others."""
-    verdict = _verdict("```\n[1]\n```")
-    assert verdict.failure_class == "wrong_root"
-    assert verdict.scores["rtv"] == 1.0
-    assert verdict.details["keywords"] == {"type": 1}
+    IS has two parts, and neither is a wrong root.
+    """
+    verdict = _verdict(text)
+    assert (verdict.failure_class, verdict.passed) == (kind, not kind)
+    assert {name for name, score in verdict.scores.items() if score} == scores
+    assert len(verdict.scores) == 5
 
 
 def test_every_violated_keyword_is_counted_where_it_stands() -> None:
@@ -108,29 +113,10 @@ def test_every_violated_keyword_is_counted_where_it_stands() -> None:
     }
     assert verdict.details["locality"] == [0, 1, 2]
     assert any(reason.startswith("maximum at /size: ") for reason in verdict.reasons)
+    assert _verdict("```\n[1]\n```").details["keywords"] == {"type": 1}
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "part"),
-    [
-        (None, "no_answer", "incomplete"),
-        ("  ", "no_answer", "incomplete"),
-        ('{"size": 3}', "no_fence", "incomplete"),
-        ("```\n{size: 3}\n```", "syntax", "invalid"),
-        ("```\n[NaN]\n```", "not_json", "invalid"),
-    ],
-)
-def test_an_answer_without_a_value_is_invalid_or_incomplete(
-    text: str | None, kind: str, part: str
-) -> None:
-    """IS has two parts, and neither is a wrong root."""
-    verdict = _verdict(text)
-    assert verdict.failure_class == kind
-    scores = {name for name, score in verdict.scores.items() if score}
-    assert scores == {part}
-
-
-@pytest.mark.parametrize("output", list(Output))
+@pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize(
     ("levels", "kind"), [(MAX_DEPTH, "wrong_root"), (MAX_DEPTH + 1, "too_deep")]
 )
@@ -138,42 +124,33 @@ def test_the_deepest_text_that_is_read_is_judged(
     output: Output, levels: int, kind: str
 ) -> None:
     """All three formats end at one depth, which the validator still follows."""
-    pair = ("<item>", "</item>") if output is Output.XML else ("[", "]")
+    pair = ("<item>", "</item>") if output == "xml" else ("[", "]")
     record = _record({"type": "number"}, output)
     text = "```\n" + pair[0] * levels + pair[1] * levels + "\n```"
-    assert _verdict(text, record=record).failure_class == kind
+    assert _verdict(text, record).failure_class == kind
 
 
 def test_under_an_engine_the_text_is_the_sample() -> None:
-    """A grammar leaves no room for a fence."""
-    verdict = _verdict('{"size": 3}', condition="llguidance")
-    assert verdict.passed
-    assert _verdict('{"size": 12}', condition="llguidance").failure_class == "violation"
+    """A grammar leaves no room for a fence; it can hold JSON alone."""
+    assert _verdict('{"size": 3}', condition="llguidance").passed
+    verdict = _verdict('{"size": 12}', condition="llguidance")
+    assert verdict.failure_class == "violation"
+    xml = _record(output="xml")
+    assert (_record().schema is None, xml.schema) == (False, None)
+    assert _verdict("```\n<x><size>3</size></x>\n```", xml).passed
 
 
 def test_an_error_is_no_answer_and_a_bad_schema_is_not_counted() -> None:
     """What the model did not do is told from what it did."""
     assert _verdict(None, error="HTTP 500").failure_class == "api_error"
-    broken = _verdict("```\n1\n```", record=_record({"type": "unicorn"}))
-    assert broken.failure_class == "schema_error"
-    assert not broken.counted
+    broken = _verdict("```\n1\n```", _record({"type": "unicorn"}))
+    assert (broken.failure_class, broken.counted) == ("schema_error", False)
 
 
-def test_null_is_no_wrong_root_in_the_papers_reading() -> None:
-    """Its scripts map no type to null; ours does."""
-    assert _verdict("```\nnull\n```").scores["rtv"] == 1.0
-    paper = ConcodeSettings(reading=SuiteReading.PAPER)
-    assert _verdict("```\nnull\n```", paper).scores["rtv"] == 0.0
-
-
-def test_only_json_can_be_constrained() -> None:
-    """A record of YAML or XML has no schema that an engine could hold it to."""
-    assert _record().schema is not None
-    assert _record(output=Output.XML).schema is None
-    verdict = _verdict(
-        "```\n<x><size>3</size></x>\n```", record=_record(output=Output.XML)
-    )
-    assert verdict.passed
+def test_the_papers_reading_of_null_and_of_repeated_members() -> None:
+    """Its scripts map no type to null, and the last of two equal names counts."""
+    assert _verdict("```\nnull\n```", reading="paper").scores["rtv"] == 0.0
+    assert read_json('{"a": 1, "a": 2}', "paper") == {"a": 2}
 
 
 def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
@@ -183,14 +160,15 @@ def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
         "properties": {"a": {"maximum": 1}, "b": {"minimum": 2}},
     }
     compiled = CompiledSchema.from_json(schema, "2020-12")
-    for reading, places, counts in (
-        (SuiteReading.RECOMMENDED, [("type",)], [1, 0, 0]),
-        (SuiteReading.RECOMMENDED, [("properties", "a")], [0, 1, 0]),
-        (SuiteReading.RECOMMENDED, [("properties", "b", "minimum")], [0, 0, 1]),
-        (SuiteReading.PAPER, [("properties",), ("properties", "b")], [1, 1, 0]),
-        (SuiteReading.PAPER, [("nowhere",)], [0, 0, 0]),
-    ):
-        assert locality(compiled, places, reading) == counts
+    thirds = {
+        ("type",): [1, 0, 0],
+        ("properties", "a"): [0, 1, 0],
+        ("properties", "b", "minimum"): [0, 0, 1],
+    }
+    for path, counts in thirds.items():
+        assert locality(compiled, [path], "recommended") == counts
+    paths = [("properties",), ("properties", "b"), ("nowhere",)]
+    assert locality(compiled, paths, "paper") == [1, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -210,19 +188,14 @@ def test_the_scripts_take_what_is_between_two_marks(
     assert first_fence(text) == taken
 
 
-@pytest.mark.parametrize("reading", list(SuiteReading))
-def test_every_shot_satisfies_its_schema(reading: SuiteReading) -> None:
+@pytest.mark.parametrize("reading", ["recommended", "paper"])
+def test_every_shot_satisfies_its_schema(reading: Reading) -> None:
     """Unlike some of the published ones; they are validated whenever they are used."""
     assert len(shots(reading)) == 3
 
 
-def _why(found: Json | NotRead) -> AnswerClass | None:
+def _why(found: Json | NotRead) -> str | None:
     return found.why if isinstance(found, NotRead) else None
-
-
-def _fenced(text: str, *, continues: bool) -> str | NotRead:
-    answer = triage(Response(record="a", text=text), FREE_RULES)
-    return fenced_answer(answer, continues=continues)
 
 
 def test_a_text_without_a_value_has_its_class(subtests: pytest.Subtests) -> None:
@@ -230,7 +203,7 @@ def test_a_text_without_a_value_has_its_class(subtests: pytest.Subtests) -> None
     read = {
         "json": read_json,
         "yaml": read_yaml_text,
-        "xml": lambda text: read_xml(text, {}, SuiteReading.RECOMMENDED),
+        "xml": lambda text: read_xml(text, {}, "recommended"),
     }
     for output, part, times, why in table(__file__, "unread"):
         with subtests.test(ascii(part), output=output):
@@ -259,34 +232,23 @@ def test_yaml_is_read_as_1_2_or_as_pyyaml_does() -> None:
         "1": True,
     }
     assert read_yaml_text(text) == core
-    assert read_yaml_text(text, SuiteReading.PAPER) == pyyaml
+    assert read_yaml_text(text, "paper") == pyyaml
 
 
-def test_of_two_members_the_last_counts_in_the_papers_reading() -> None:
-    """That is what Python's `json` does."""
-    assert read_json('{"a": 1, "a": 2}', SuiteReading.PAPER) == {"a": 2}
+def _answer(text: str) -> str | MissingAnswer:
+    return triage(Response(record="a", text=text), FREE_RULES)
 
 
-def test_an_answer_of_ten_megabytes_is_not_read() -> None:
-    """Its length is looked at first."""
-    text = "1" * 10_000_000
-    fenced = _fenced(f"```\n{text}\n```", continues=False)
-    assert isinstance(fenced, NotRead)
-    assert fenced.why is AnswerClass.TOO_LARGE
-    assert len(text) > MAX_CHARACTERS
-
-
-@pytest.mark.parametrize(
-    ("text", "continues", "expected"),
-    table(__file__, "fences"),
-)
+@pytest.mark.parametrize(("text", "continues", "expected"), table(__file__, "fences"))
 def test_the_first_closed_fence_holds_the_answer(
     text: str,
     continues: bool,  # noqa: FBT001 (a parameter of the test)
     expected: str,
 ) -> None:
     """Unclosed and nested fences have their classes; an open one is gone on from."""
-    found = _fenced(text, continues=continues)
+    answer = _answer(text)
+    assert isinstance(answer, str)
+    found = fenced_answer(answer, continues=continues)
     assert (found.why if isinstance(found, NotRead) else found) == expected
 
 
@@ -310,7 +272,7 @@ def test_a_value_without_types_is_read_by_its_schema(
     text: str, schema: Json, value: Json
 ) -> None:
     """Types in the text come first; a text that is no such value stays a text."""
-    assert read_xml(text, schema, SuiteReading.RECOMMENDED) == value
+    assert read_xml(text, schema, "recommended") == value
 
 
 @pytest.mark.parametrize(
@@ -324,7 +286,7 @@ def test_a_value_without_types_is_read_by_its_schema(
 )
 def test_the_papers_reading_is_that_of_xmltodict(text: str, value: Json) -> None:
     """The root is always an object with one member, and every scalar a text."""
-    assert read_xml(text, {"type": "number"}, SuiteReading.PAPER) == value
+    assert read_xml(text, {"type": "number"}, "paper") == value
 
 
 @pytest.mark.parametrize(
@@ -336,33 +298,26 @@ def test_the_papers_reading_is_that_of_xmltodict(text: str, value: Json) -> None
 )
 def test_half_of_a_surrogate_pair_is_no_text(text: str, schema: Json) -> None:
     """As in an answer in JSON; no validator could take it."""
-    assert isinstance(read_xml(text, schema, SuiteReading.RECOMMENDED), NotRead)
+    assert isinstance(read_xml(text, schema, "recommended"), NotRead)
 
 
 def test_an_integer_may_have_any_number_of_digits() -> None:
     """As in an answer in JSON."""
     text = f"<all type='int'>{'1' * 400}</all>"
-    assert read_xml(text, {}, SuiteReading.RECOMMENDED) == int("1" * 400)
-
-
-def _reply(
-    text: str, *, continues: bool, reading: SuiteReading = SuiteReading.RECOMMENDED
-) -> str:
-    answer = triage(Response(record="a", text=text), FREE_RULES)
-    return reply_of(answer, continues=continues, reading=reading)
+    assert read_xml(text, {}, "recommended") == int("1" * 400)
 
 
 def test_an_answer_says_one_word_or_none(subtests: pytest.Subtests) -> None:
     """What says both as equals says neither."""
     for part, times, said in table(__file__, "replies"):
         with subtests.test(part):
-            assert _reply(part * times, continues=False) == said
+            assert reply_of(_answer(part * times), continues=False) == said
 
 
 def test_after_an_open_fence_the_text_up_to_the_next_one_counts() -> None:
     """What comes behind it is the next question that the model asks itself."""
     text = "no\n```\n\nQuestion: is this so?\nAnswer: yes"
-    assert _reply(text, continues=True) == "no"
+    assert reply_of(text, continues=True) == "no"
 
 
 @pytest.mark.parametrize(
@@ -370,12 +325,12 @@ def test_after_an_open_fence_the_text_up_to_the_next_one_counts() -> None:
     [
         ("```\nyesterday\n```", "yes"),
         ("```\nNo way\n```", "no"),
-        ("yes", AnswerClass.UNCLEAR),
-        ("```\nthe answer is yes\n```", AnswerClass.UNCLEAR),
+        ("yes", "unclear"),
+        ("```\nthe answer is yes\n```", "unclear"),
     ],
 )
 def test_the_papers_reading_looks_at_the_beginning_of_the_first_fence(
     text: str, said: str
 ) -> None:
     """Whatever else stands there."""
-    assert _reply(text, continues=False, reading=SuiteReading.PAPER) == said
+    assert reply_of(text, continues=False, reading="paper") == said

@@ -1,4 +1,4 @@
-"""Rows for tests, generated once."""
+"""Rows for tests, drawn or of one small item, and the verifier's findings."""
 
 from __future__ import annotations
 
@@ -7,27 +7,77 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
-from evaluation.suites.ifstruct.generator import RowSource, generate_rows
+from evaluation.core.records import Response
+from evaluation.suites.ifstruct.generator import generate_rows
+from evaluation.suites.ifstruct.rows import (
+    IfstructRecord,
+    IfstructSettings,
+    RowSpec,
+    read_record,
+)
+from evaluation.suites.ifstruct.scorer import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evaluation.suites.ifstruct.rows import IfstructRecord
+    from curation.core.json_types import Json
+    from evaluation.suites.ifstruct.scorer import Findings
 
-
-def source(mix: str = "even", split: str = "test") -> RowSource:
-    """Return what rows are drawn from."""
-    return RowSource(split=split, mix=mix)
+EVEN = IfstructSettings(mix="even")
+READINGS = ("published", "recommended")
 
 
 @cache
-def rows(count: int, mix: str = "even", seed: int = 3) -> tuple[IfstructRecord, ...]:
-    """Return rows of the test taxonomy."""
-    return tuple(generate_rows(source(mix), seed, count))
+def rows() -> tuple[IfstructRecord, ...]:
+    """Return 240 rows of the test taxonomy."""
+    return tuple(generate_rows(EVEN, 3, 240))
+
+
+def specs() -> list[tuple[RowSpec, str]]:
+    """Return the choices and the text of each of these rows."""
+    return [(row.spec, row.prompt) for row in rows() if row.spec]
 
 
 def published_lines(rows: Iterable[IfstructRecord]) -> bytes:
     """Return rows as a published file has them: its ten columns, and none of ours."""
     columns = ([*msgspec.to_builtins(row).items()][:10] for row in rows)
     return b"".join(json.dumps(dict(own)).encode() + b"\n" for own in columns)
+
+
+ITEM: dict[str, Json] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer", "minimum": 1, "maximum": 5},
+        "t": {"type": "string"},
+    },
+    "required": ["id"],
+}
+JSON = read_record(
+    {
+        "seed": 0,
+        "entity_type": "thing",
+        "prompt": "One thing.",
+        "json_schema": {"type": "array", "minItems": 1, "maxItems": 1, "items": ITEM},
+        "top_level_count": 1,
+        "top_level_key": None,
+        "require_wrapper_key": False,
+        "require_code_block": False,
+        "require_no_commentary": False,
+        "output_format": "json",
+    }
+)
+YAML = replace(JSON, output_format="yaml")
+BAN = replace(JSON, require_no_commentary=True)
+BOXED = replace(JSON, top_level_key="box", require_wrapper_key=True)
+
+
+def judge(text: str, row: IfstructRecord, reading: str = "recommended") -> Findings:
+    """Return the findings in an answer by a reading."""
+    return verify(Response(record="a", text=text), row.requirements, reading)
+
+
+def failures_of(text: str, row: IfstructRecord, reading: str) -> list[str]:
+    """Return the failures of an answer that count by a reading."""
+    return [flaw.failure for flaw in judge(text, row, reading).flaws]

@@ -22,12 +22,11 @@ from evaluation.results.suite_tables import suite_tables
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.rows import (
     SLICES,
-    Fence,
-    FenceWish,
+    IfstructRecord,
+    IfstructSettings,
     read_record,
     slices_of,
 )
-from evaluation.suites.ifstruct.settings import IfstructSettings
 from evaluation.suites.ifstruct.suite import SUITE, read_rows, suite_record
 from tests.evaluation.suites.ifstruct.rows import published_lines, rows
 from tests.evaluation.suites.known.ifstruct import known_answers
@@ -56,7 +55,7 @@ def _records(data: str | None = None, limit: int | None = None) -> RecordSet:
 
 
 def _asked(count: int = 12) -> list[Record]:
-    return [suite_record(row) for row in rows(240)[:count]]
+    return [suite_record(row) for row in rows()[:count]]
 
 
 def _judge(
@@ -72,26 +71,37 @@ def _answers(record: Record) -> dict[str, str]:
     return {answer.kind: answer.text or "" for answer in known}
 
 
-def test_known_answers_get_their_verdicts() -> None:
-    """By the published reading too, each has the class that is expected."""
+def test_known_answers_to_published_rows_get_their_verdicts() -> None:
+    """By the published reading, each has the class that is expected.
+
+    A published file has no `spec`: its schema alone is enough for an answer.
+    """
     settings, classes = IfstructSettings(reading="published"), set()
-    for record in _asked():
+    for row in read_rows(json_rows(published_lines(rows()[:12]), "published")):
+        assert row.spec is None
+        record = suite_record(row)
+        judge = SUITE.scorer(settings)(record)
         for known in known_answers(record, settings):
-            verdict = _judge(
-                record,
-                settings,
-                text=known.text,
-                finish=known.finish,
-                error=known.error,
-            )
+            verdict = judge(known.response(record))
             assert verdict.failure_class == known.expected, known
             classes.add(known.expected)
     assert len(classes) > 8
 
 
-def test_slices_name_what_was_drawn() -> None:
-    """One number of items is exact, two are the ends of a range."""
-    for row in rows(240)[:40]:
+def test_a_row_is_a_record_and_back() -> None:
+    """Rows in JSON have the schema of the whole answer; rows in YAML have none.
+
+    Slices name what was drawn.
+    """
+    for row in rows()[:40]:
+        record = suite_record(row)
+        written = msgspec.json.encode(record)
+        assert read_record(msgspec.json.decode(written, type=Record).fields) == row
+        assert record.group == row.output_format
+        schema = json.loads(record.schema) if record.schema else None
+        assert schema == (
+            row.requirements.answer_schema() if record.group == "json" else None
+        )
         slices = slices_of(row)
         is_exact = isinstance(row.top_level_count, int)
         assert slices["count"] == ("exact" if is_exact else "range")
@@ -99,23 +109,10 @@ def test_slices_name_what_was_drawn() -> None:
         assert (slices["voice"], slices["format"]) == (row.voice, row.output_format)
 
 
-def test_a_row_is_a_record_and_back() -> None:
-    """Rows in JSON have the schema of the whole answer; rows in YAML have none."""
-    for row in rows(240)[:12]:
-        record = suite_record(row)
-        written = msgspec.json.encode(record)
-        assert read_record(msgspec.json.decode(written, type=Record).fields) == row
-        assert record.group == row.output_format
-        if record.group == "yaml":
-            assert record.schema is None
-        else:
-            assert json.loads(record.schema or "") == row.requirements.answer_schema()
-
-
 def test_a_published_file_is_data(tmp_path: Path) -> None:
     """`--data` reads a published file; without it rows are drawn, and say so."""
     path = tmp_path / "test.jsonl"
-    path.write_bytes(published_lines(rows(240)[:5]))
+    path.write_bytes(published_lines(rows()[:5]))
     found = _records(str(path))
     assert (found.origin, len(found.records)) == ("file", 5)
     assert found.records[0].fields["spec"] is None
@@ -136,7 +133,7 @@ def test_a_prompt_is_the_text_and_the_budget() -> None:
 
 def test_a_reading_decides() -> None:
     """A forbidden code block fails by one reading and passes by the published one."""
-    row = next(row for row in rows(240) if row.fence == "forbidden")
+    row = next(row for row in rows() if row.fence == "forbidden")
     record = suite_record(row)
     text = _answers(record)["forbidden_fence"]
     verdict = _judge(record, text=text)
@@ -160,7 +157,7 @@ def test_what_is_no_answer_has_its_class(
     answer: dict[str, object], failure: str
 ) -> None:
     """Failed servers, refusals and cut texts are told apart, and count as failed."""
-    row = next(row for row in rows(240) if row.fence == "free")
+    row = next(row for row in rows() if row.fence == "free")
     verdict = _judge(suite_record(row), _SETTINGS, **answer)
     assert (verdict.failure_class, verdict.counted) == (failure, True)
     assert "structure" not in verdict.scores
@@ -168,7 +165,7 @@ def test_what_is_no_answer_has_its_class(
 
 def test_yaml_under_an_engine_is_not_run_and_not_counted() -> None:
     """No engine holds YAML to a schema: such rows are in no constrained rate."""
-    row = next(row for row in rows(240) if row.output_format == "yaml")
+    row = next(row for row in rows() if row.output_format == "yaml")
     record = suite_record(row)
     held = _judge(record, text="", error="compile_error", condition="llguidance")
     assert (held.passed, held.counted, held.reasons) == (
@@ -277,33 +274,25 @@ def _content(*rows: dict[str, Json]) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-def test_both_variants_are_the_same_row() -> None:
-    """The plain row and the Hub's, with `doc_id` and JSON texts, are equal."""
-    plain, hub = (
-        read_rows(json_rows(_content(_ROW), "a")),
-        read_rows(json_rows(_content(_HUB), "b")),
-    )
-    assert plain == hub
-    wanted = plain[0].requirements
+def _row(**columns: Json) -> IfstructRecord:
+    (row,) = read_rows(json_rows(_content(_ROW | columns), "a"))
+    return row
+
+
+def test_columns_say_what_an_answer_needs() -> None:
+    """The plain row and the Hub's, with `doc_id` and JSON texts, are equal.
+
+    `require_code_block` false is a free choice; `fence` says more. A constrained run is
+    held to the object with its one key, and to the count.
+    """
+    assert [_row()] == read_rows(json_rows(_content(_HUB), "b"))
+    wanted = _row().requirements
     assert (wanted.least, wanted.most, wanted.wrapper) == (2, 3, None)
-    assert wanted.fence == Fence(FenceWish.REQUIRED)
-    assert wanted.commentary
-
-
-def test_a_published_row_knows_no_forbidden_block() -> None:
-    """`require_code_block` false is a free choice; `fence` says more."""
-    (free,) = read_rows(json_rows(_content(_ROW | {"require_code_block": False}), "a"))
-    assert free.requirements.fence == Fence(FenceWish.FREE)
-    (ours,) = read_rows(json_rows(_content(_ROW | {"fence": "required:yaml"}), "a"))
-    assert ours.requirements.fence == Fence(FenceWish.REQUIRED, "yaml")
-
-
-def test_the_wrapper_and_the_count_are_part_of_the_schema_of_an_answer() -> None:
-    """A constrained run is held to the object with its one key, and to the count."""
-    row = _ROW | {"top_level_key": "box", "require_wrapper_key": True}
-    row |= {"top_level_count": 2}
-    (record,) = read_rows(json_rows(_content(row), "a"))
-    assert record.requirements.answer_schema() == {
+    assert (wanted.fence, wanted.commentary) == ("required", True)
+    assert _row(require_code_block=False).requirements.fence == "free"
+    assert _row(fence="required:yaml").requirements.fence == "required:yaml"
+    boxed = _row(top_level_key="box", require_wrapper_key=True, top_level_count=2)
+    assert boxed.requirements.answer_schema() == {
         "type": "object",
         "properties": {
             "box": {"type": "array", "minItems": 2, "maxItems": 2, "items": {}}
@@ -313,10 +302,7 @@ def test_the_wrapper_and_the_count_are_part_of_the_schema_of_an_answer() -> None
     }
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    table(__file__, "no_rows"),
-)
+@pytest.mark.parametrize(("change", "said"), table(__file__, "no_rows"))
 def test_a_line_that_is_no_row_is_named(change: dict[str, Json], said: str) -> None:
     """The error names the file, the line and what is wrong with it."""
     with pytest.raises(BadData, match="no row") as caught:
@@ -371,11 +357,3 @@ def test_the_published_rows_are_loaded_from_the_hub(
     assert [record.id for record in found.records] == ["0", "1", "2"]
     with pytest.raises(NoInput, match="no such file"):
         records_of(choice, replace(request, data=str(tmp_path / "no")))
-
-
-def test_rows_without_a_spec_are_answered_too() -> None:
-    """A published file has no `spec`: its schema alone is enough for an answer."""
-    for row in read_rows(json_rows(published_lines(rows(240)[:4]), "published")):
-        assert row.spec is None
-        record = suite_record(row)
-        assert _judge(record, text=_answers(record)["reference"]).passed

@@ -6,13 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from evaluation.suites.concodeeval.representations import write_sample
-from evaluation.suites.concodeeval.settings import (
-    AnswerClass,
-    ConcodeSettings,
-    Output,
-    TaskName,
-    fields_of,
-)
+from evaluation.suites.concodeeval.suite import ConcodeSettings, Output, fields_of
 from tests.evaluation.suites.known_answers import KnownAnswer, first_witness
 
 if TYPE_CHECKING:
@@ -23,23 +17,23 @@ if TYPE_CHECKING:
 
 #: Texts without a value, by format.
 _HOSTILE: Final = {
-    Output.JSON: (
-        ("[NaN]", AnswerClass.NOT_JSON),
-        ("[" * 999 + "]" * 999, AnswerClass.TOO_DEEP),
+    "json": (
+        ("[NaN]", "not_json"),
+        ("[" * 999 + "]" * 999, "too_deep"),
     ),
-    Output.YAML: (
-        ("- &a 1\n- *a", AnswerClass.YAML_ALIAS),
-        ("!!python/name:os.system ''", AnswerClass.YAML_TAG),
+    "yaml": (
+        ("- &a 1\n- *a", "yaml_alias"),
+        ("!!python/name:os.system ''", "yaml_tag"),
     ),
-    Output.XML: (("<!DOCTYPE a><a/>", AnswerClass.XML_DOCTYPE),),
+    "xml": (("<!DOCTYPE a><a/>", "xml_doctype"),),
 }
 
 
 #: Texts with a repeated member.
 _REPEATED: Final = {
-    Output.JSON: '{"a": 1, "a": 2}',
-    Output.YAML: "a: 1\na: 2",
-    Output.XML: "<all type='dict'><a type='int'>1</a><a type='int'>2</a></all>",
+    "json": '{"a": 1, "a": 2}',
+    "yaml": "a: 1\na: 2",
+    "xml": "<all type='dict'><a type='int'>1</a><a type='int'>2</a></all>",
 }
 
 
@@ -55,20 +49,19 @@ _UNLIKELY: Final[dict[str, tuple[Json, ...]]] = {
 def known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownAnswer]:
     """Yield right answers and wrong ones of each class; few without a witness."""
     fields = fields_of(record)
-    kinds = AnswerClass
-    failed = kinds.API_ERROR
-    silent = kinds.NO_ANSWER
-    yield KnownAnswer(kind=failed, text=None, error="HTTP 500", expected=failed)
+    yield KnownAnswer(
+        kind="api_error", text=None, error="HTTP 500", expected="api_error"
+    )
     # The published scripts leave thinking in the answer.
     unclosed = "<think>yes" if settings.reading == "recommended" else ""
     for text in (None, " \n", unclosed):
-        yield KnownAnswer(kind=silent, text=text, expected=silent)
-    if fields.task is TaskName.VALIDATION:
+        yield KnownAnswer(kind="no_answer", text=text, expected="no_answer")
+    if fields.task == "validation":
         wrong = "no" if fields.label == "yes" else "yes"
         for text, expected, because in (
             (fields.label, "", ""),
-            (wrong, kinds.WRONG_ANSWER, f"{wrong} where {fields.label} is right"),
-            ("maybe", kinds.UNCLEAR, "neither yes nor no"),
+            (wrong, "wrong_answer", f"{wrong} where {fields.label} is right"),
+            ("maybe", "unclear", "neither yes nor no"),
         ):
             yield KnownAnswer(
                 kind=expected or "reference",
@@ -78,16 +71,16 @@ def known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownAn
             )
         return
     recommended = settings.reading == "recommended"
-    if recommended or fields.output is not Output.XML:
+    if recommended or fields.output != "xml":
         yield from _known_samples(fields.schema, fields.output, record.dialect)
         if recommended:
             twice = _REPEATED[fields.output]
-            kind = kinds.DUPLICATE_NAME
+            kind = "duplicate_name"
             yield KnownAnswer(kind=kind, text=f"```\n{twice}\n```", expected=kind)
     for text, expected in (
-        ("[1]", kinds.NO_FENCE),
-        ("```\n\n```", silent),
-        ("```\n[<a>\n```", kinds.SYNTAX),
+        ("[1]", "no_fence"),
+        ("```\n\n```", "no_answer"),
+        ("```\n[<a>\n```", "syntax"),
     ):
         yield KnownAnswer(kind=expected, text=text, expected=expected)
     for hostile, expected in _HOSTILE[fields.output]:
@@ -97,7 +90,7 @@ def known_answers(record: Record, settings: ConcodeSettings) -> Iterator[KnownAn
 
 def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownAnswer]:
     """Yield an accepted sample, a rejected one, and one with a wrong root."""
-    violation = AnswerClass.VIOLATION
+    violation = "violation"
     root = json.loads(schema).get("type")
     for compiled, value in first_witness(schema, dialect):
         right = f"```\n{write_sample(value, output)}\n```"
@@ -109,5 +102,5 @@ def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownA
                 break
     wrong = write_sample([] if root == "object" else {}, output)
     if isinstance(root, str):
-        expected = AnswerClass.WRONG_ROOT
+        expected = "wrong_root"
         yield KnownAnswer(kind=expected, text=f"```\n{wrong}\n```", expected=expected)
