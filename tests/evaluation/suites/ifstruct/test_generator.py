@@ -438,6 +438,14 @@ def test_thinking_aloud_states_and_takes_back(choice: str) -> None:
             assert choice in lost_requirements(spec, late)
 
 
+def test_a_wrapper_is_taken_back_for_another_or_for_none() -> None:
+    """A row without a wrapper takes back a key; it has no list to take back."""
+    assert {
+        (spec.wrapper is None, one.wrong == "a bare list")
+        for spec, _, one in _aloud("wrapper")
+    } == {(True, False), (False, False), (False, True)}
+
+
 def test_texts_that_pass_take_the_place_of_ours() -> None:
     """A row gets the text of a model where nothing is lost, and keeps its own else.
 
