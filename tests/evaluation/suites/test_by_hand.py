@@ -17,8 +17,7 @@ from evaluation.suites.concodeeval.settings import (
     RecordFields,
     TaskName,
 )
-from evaluation.suites.quality.records import Orders, as_records
-from evaluation.suites.quality.tasks import TASKS, Problem
+from evaluation.suites.quality.records import Problem, as_records
 from evaluation.suites.sob.records import SobRecord, suite_record
 
 if TYPE_CHECKING:
@@ -84,8 +83,7 @@ def _sob(name: str, rest: str) -> Record:
 def _quality(name: str, rest: str) -> Record:
     task, answer = rest.split()
     problem = Problem(question="q", reasoning="", answer=answer)
-    orders = Orders.REASONING_FIRST
-    return next(iter(as_records(TASKS[task], orders, {name: problem})))
+    return next(iter(as_records(task, "reasoning-first", {name: problem})))
 
 
 def _ifstruct(name: str, rest: str) -> Record:
