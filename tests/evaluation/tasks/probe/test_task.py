@@ -7,20 +7,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.cases import Result
-from evaluation.core.run_header import RefusalPattern, TaskSettings
+from evaluation.core.run_header import (
+    ParticipantHeader,
+    RefusalPattern,
+    RunHeader,
+    TaskSettings,
+)
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import NOT_RUN, Rate
+from evaluation.results.attempts import attempt_of
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks import task_named
 from evaluation.tasks.probe.outcomes import (
     ProbeOutcome,
+    ProbeResult,
     Support,
     coverage,
     declarations,
@@ -138,16 +146,22 @@ def test_a_warning_that_names_the_keyword_is_no_silence(
 ) -> None:
     """What stands around a keyword is not the keyword; a word is named in quotes."""
     row = policies.answered(asked, policies.accepts_all, "xgrammar 0.2.8 faithful")
-    assert outcome(replace(row, warnings=(warning,))) is wanted
+    assert _judged(replace(row, warnings=(warning,))).outcome is wanted
+
+
+def _judged(row: Row, header: RunHeader | None = None) -> ProbeResult:
+    attempt = msgspec.structs.asdict(attempt_of(row, header or RunHeader()))
+    return judge_probe({**attempt, "label": bytes(attempt["label"])})
 
 
 def test_a_warning_excuses_what_its_pattern_says_it_means() -> None:
     """An engine may name a keyword in words of its own."""
     row = policies.answered(BOTH, policies.accepts_all, "mine")
     warned = replace(row, warnings=("lengths are not looked at",))
-    own = [RefusalPattern(pattern="lengths", keywords=("minLength",))]
-    assert outcome(warned) is ProbeOutcome.IGNORED
-    assert outcome(warned, own) is ProbeOutcome.WARNED
+    own = RefusalPattern(pattern="lengths", keywords=("minLength",))
+    header = RunHeader(engines=(ParticipantHeader(engine="mine", refusals=(own,)),))
+    assert _judged(warned).outcome is ProbeOutcome.IGNORED
+    assert _judged(warned, header).outcome is ProbeOutcome.WARNED
 
 
 @pytest.mark.parametrize(
@@ -170,7 +184,8 @@ def test_whatever_happens_has_an_outcome(result: Result, wanted: ProbeOutcome) -
 def test_a_row_with_too_few_walks_proves_nothing() -> None:
     """One right answer of two is no enforcement."""
     row = policies.answered(BOTH, policies.knows_all, "x")
-    assert outcome(replace(row, walks=row.walks[:1])) is ProbeOutcome.CRASH
+    lacking = replace(row, walks=row.walks[:1])
+    assert outcome(lacking) is _judged(lacking).outcome is ProbeOutcome.CRASH
 
 
 def _rows(*names: str) -> list[Row]:
@@ -256,7 +271,7 @@ def test_a_feature_is_proven_by_all_its_probes() -> None:
         policies.answered(_case("not (value)"), policies.accepts_all, "x"),
         policies.answered(_case("enum"), policies.knows_all, "x"),
     ]
-    assert proven(map(judge_probe, rows)) == {
+    assert proven(map(_judged, rows)) == {
         "@minmaxLength": (Support.PARTLY, 1, 2),
         "not": (Support.NO, 0, 1),
         "enum": (Support.YES, 1, 1),
