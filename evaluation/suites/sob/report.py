@@ -187,14 +187,24 @@ def standings(
         counted_coverage: Whether coverage counts answered records. Else a source
             counts as a whole as soon as it has any summary.
     """
-    by_model: dict[str, dict[str, SourceSummary]] = {}
+    by_model: dict[str, list[SourceSummary]] = {}
     for summary in summaries:
         if summary.source in totals:
-            by_model.setdefault(summary.model, {})[summary.source] = summary
-    board = [
-        _standing(model, sources, totals, counted=counted_coverage)
-        for model, sources in by_model.items()
-    ]
+            by_model.setdefault(summary.model, []).append(summary)
+    records = sum(total.records for total in totals.values())
+    board = []
+    for model, sources in by_model.items():
+        means = {metric: _over_sources(metric, sources, totals) for metric in SEVEN}
+        metrics = {metric: mean for metric, mean in means.items() if mean is not None}
+        raw = fmean(metrics.values()) if metrics else 0.0
+        answered = sum(
+            min(summary.records, totals[summary.source].records)
+            if counted_coverage
+            else totals[summary.source].records
+            for summary in sources
+        )
+        coverage = answered / records
+        board.append(Standing(model, raw * coverage, raw, coverage, metrics))
     return sorted(
         board,
         key=lambda line: (
@@ -205,42 +215,17 @@ def standings(
     )
 
 
-def _standing(
-    model: str,
-    sources: Mapping[str, SourceSummary],
-    totals: Mapping[str, SourceTotal],
-    *,
-    counted: bool,
-) -> Standing:
-    metrics: dict[Metric, float] = {}
-    for metric in SEVEN:
-        mean = _over_sources(metric, sources, totals)
-        if mean is not None:
-            metrics[metric] = mean
-    raw = sum(metrics.values()) / len(metrics) if metrics else 0.0
-    answered = sum(
-        min(summary.records, totals[source].records)
-        if counted
-        else totals[source].records
-        for source, summary in sources.items()
-    )
-    coverage = answered / sum(total.records for total in totals.values())
-    return Standing(
-        model=model, overall=raw * coverage, raw=raw, coverage=coverage, metrics=metrics
-    )
-
-
 def _over_sources(
     metric: Metric,
-    sources: Mapping[str, SourceSummary],
+    sources: Sequence[SourceSummary],
     totals: Mapping[str, SourceTotal],
 ) -> float | None:
     """Return a metric's mean, each source by its weight; None without a source."""
     means = {
-        source: summary.means[metric].value
-        for source, summary in sources.items()
+        summary.source: summary.means[metric].value
+        for summary in sources
         if metric in summary.means
-        and (metric is not Metric.PERFECT or source in PERFECT_SOURCES)
+        and (metric is not Metric.PERFECT or summary.source in PERFECT_SOURCES)
     }
     weight = sum(totals[source].weight for source in means)
     if not weight:
