@@ -60,7 +60,7 @@ class QualitySettings(msgspec.Struct, frozen=True, kw_only=True):
     revisions: dict[str, str] = {}
 
 
-class Problem(msgspec.Struct, frozen=True, kw_only=True):
+class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One problem, solved."""
 
     question: str
@@ -74,7 +74,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     task: str = ""
 
 
-class QualityTask(msgspec.Struct, frozen=True, kw_only=True):
+class QualityTask(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
+):
     """One task: a table of `tasks.toml`."""
 
     #: The system message; `{form}` represents the form of the answer.
@@ -227,8 +229,9 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
     groups = {
         group_name(name, order): (name, order) for order in orders for name in TASKS
     }
-    for unknown in (name for name in request.configs if name not in groups):
-        message = f"--config {unknown!r}: there are only {', '.join(groups)}"
+    unknown = [name for name in request.configs if name not in groups]
+    if unknown:
+        message = f"--config {unknown[0]!r}: there are only {', '.join(groups)}"
         raise BadUsage(message)
     groups = {
         name: groups[name] for name in groups if name in (request.configs or groups)
