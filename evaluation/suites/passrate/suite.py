@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import msgspec
 
 from curation.core.documents import Explained, Rejected
-from curation.json.pointer import member, tokens_of_fragment
+from curation.json.pointer import at, tokens_of_fragment
 from curation.json.text import parse, plain
 from curation.json.values import type_of
 from curation.system.registry import imported_late
@@ -166,13 +166,10 @@ def _target(reference: Json, root: Mapping[str, Json]) -> Json:
     """Return the target of a reference inside the schema; None without one."""
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return None
-    target: Json = dict(root)
     try:
-        for token in tokens_of_fragment(reference):
-            target = member(target, token)
+        return at(dict(root), tokens_of_fragment(reference))
     except (LookupError, ValueError):
         return None
-    return target
 
 
 def _described(root: Mapping[str, Json], settings: PassrateSettings) -> str:
