@@ -90,7 +90,7 @@ class ExtractionScore:
     #: One line for each kind of problem of the input: documents are never dropped
     #: silently.
     problems: Sequence[str]
-    #: Envelopes of the answers (`evaluation.answers.json_answers`).
+    #: Envelopes of the answers (`evaluation.answers.json_search`).
     envelopes: Counter[str] = field(default_factory=Counter)
     #: Tables of a preset.
     more: Sequence[Table] = ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from evaluation.core.cases import WalkVerdict
-from evaluation.reporting.tables import Cell, Rate, Table, duration
+from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.results.headline import firsts
 from evaluation.results.headline import tables as tables_of_any
 from evaluation.results.outcomes import FAULTS
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from evaluation.core.task import RunRows
 
-#: Maximum number of schemas named for each engine.
-_MOST: Final = 5
 _MOST_KEYWORDS: Final = 30
 #: Maximum number of places in a line of the table of classes.
 _PLACES: Final = 2
@@ -41,34 +39,6 @@ def tables(run: RunRows) -> Iterator[Table]:
     yield keywords(texts.filter(~pl.col("apart") & ~pl.col("valid")))
     yield instances(cases, texts)
     yield from details[2:]
-    yield slowest_schemas(cases)
-
-
-def slowest_schemas(cases: pl.DataFrame) -> Table:
-    """Name the schemas that take each engine longest, from compile to last mask."""
-    total = pl.col("compile_ns").fill_null(0) + pl.col("walked_ns")
-    timed = cases.with_columns(total=total).filter(pl.col("total") > 0)
-    slowest = timed.sort("engine", "total", descending=[False, True])
-    lines = slowest.group_by("engine", maintain_order=True).head(_MOST)
-    return Table.of_records(
-        "Slowest schemas",
-        (
-            {
-                "engine": line["engine"],
-                "schema": f"{line['config']}/{line['id']}",
-                "outcome": line["outcome"].replace("_", " "),
-                "all": duration(line["total"]),
-                "compile": duration(line["compile_ns"]),
-                "masks": line["masks"],
-                "mean": duration(line["between_ns"]),
-                "longest": duration(line["longest_ns"]),
-            }
-            for line in lines.iter_rows(named=True)
-        ),
-        name="masks-slowest",
-        note="all: the compile call and every mask and commit, near misses of length "
-        f"bounds too; mean: without these. Of each engine the first {_MOST}.",
-    )
 
 
 def instances(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:

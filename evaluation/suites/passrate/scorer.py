@@ -29,7 +29,7 @@ from evaluation.answers.extraction import (
 )
 from evaluation.answers.judge import answer_faults, compiled_schema
 from evaluation.core.records import Record, Response, Verdict
-from evaluation.suites.passrate.settings import (
+from evaluation.suites.passrate.suite import (
     PUBLISHED_CLEANING,
     FailureClass,
     PassrateSettings,

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import msgspec
-
-from curation.core.json_types import Json
-from evaluation.answers.extraction import (
-    JsonAnswer,
-    MissingAnswer,
-    TriageRules,
-    triage,
-)
+from evaluation.answers.extraction import MissingAnswer, TriageRules, triage
 from evaluation.answers.json_search import find_json
 from evaluation.answers.judge import compiled_schema
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.quality.records import (
+    ANSWER,
     MEMBERS,
-    Orders,
+    TASKS,
     QualitySettings,
+    QualityTask,
 )
-from evaluation.suites.quality.tasks import ANSWER, TASKS
 
 if TYPE_CHECKING:
-    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json
     from evaluation.core.suite import Judge, Scorer
 
 #: Every class of failure, in the order of precedence.
@@ -40,101 +36,97 @@ CLASSES: Final = {
 }
 
 
+class _Answer(NamedTuple):
+    """An answer in canonical form, or why there is none."""
+
+    value: str = ""
+    failure_class: str = ""
+    reason: str = ""
+    #: Scores besides `correct`.
+    scores: Mapping[str, float] = {"valid": 0.0}
+
+
 def quality_scorer(settings: QualitySettings) -> Scorer:
     """Return what judges the responses to problems by one reading."""
     is_published = settings.reading == "paper"
     rules = TriageRules(splits_thinking=not is_published)
 
     def prepare(record: Record) -> Judge:
-        schema = compiled_schema(record.schema, record.dialect)
+        task = TASKS[str(record.fields["task"])]
+        truth = str(record.fields["answer"])
+        cluster = record.fields.get("cluster")
+        compiled_schema(record.schema, record.dialect)  # kept for all responses
 
         def judge(response: Response) -> Verdict:
             text = triage(response, rules)
-            is_cut = response.finish == "length"
             if isinstance(text, MissingAnswer):
-                verdict = _failure(text.kind, text.reason)
+                answer = _Answer(failure_class=text.kind, reason=text.reason)
             elif is_published:
-                verdict = _by_published_code(record, text, is_cut=is_cut)
+                answer = _published_answer(task, text, response)
             else:
-                verdict = _by_value(record, schema, find_json(text), is_cut=is_cut)
+                answer = _json_answer(task, record, text, response)
+            failure_class, reason = answer.failure_class, answer.reason
+            details: dict[str, Json] = {}
+            if not failure_class:
+                details = {"answer": answer.value, "expected": truth}
+                if answer.value != truth:
+                    failure_class = "wrong_answer"
+                    reason = f"{answer.value}, not {truth}"
             # What the published code reads need not be valid; clusters are stories.
-            scores = verdict.scores
-            if is_published:
-                scores = {"correct": scores["correct"]}
-            details = {**verdict.details, "cluster": record.fields.get("cluster")}
-            return msgspec.structs.replace(verdict, details=details, scores=scores)
+            scores = {} if is_published else answer.scores
+            return Verdict(
+                passed=not failure_class,
+                failure_class=failure_class,
+                reasons=(reason,) if failure_class else (),
+                scores={**scores, "correct": float(not failure_class)},
+                details={**details, "cluster": cluster},
+            )
 
         return judge
 
     return prepare
 
 
-def _by_value(
-    record: Record, schema: CompiledSchema | str, answer: JsonAnswer, *, is_cut: bool
-) -> Verdict:
-    if answer.problem is not None:
-        return _failure("truncated" if is_cut else "syntax_error", answer.detail)
-    fields = record.fields
-    task = TASKS[str(fields["task"])]
-    order = Orders(str(fields["order"]))
-    members = answer.value
+def _published_answer(task: QualityTask, text: str, response: Response) -> _Answer:
+    match = re.search(task.expression, text)
+    if match:
+        return _Answer(value=task.in_case(match[1]))
+    if response.finish == "length":
+        return _Answer("", "truncated", "no answer before the tokens were used up")
+    return _Answer("", "form_error", "the published expression matches no answer")
+
+
+def _json_answer(
+    task: QualityTask, record: Record, text: str, response: Response
+) -> _Answer:
+    found = find_json(text)
+    if found.problem is not None:
+        kind = "truncated" if response.finish == "length" else "syntax_error"
+        return _Answer("", kind, found.detail)
+    members = found.value
     if not isinstance(members, dict):
-        return _failure(
-            "form_error", f"the JSON is not an object but {_shown(members)}"
+        return _Answer(
+            "", "form_error", f"the JSON is not an object but {_shown(members)}"
         )
+    schema = compiled_schema(record.schema, record.dialect)
     is_valid = (
         not isinstance(schema, str)
-        and not answer.duplicates
+        and not found.duplicates
         and schema.validator_without_formats.is_valid(members)
     )
-    names = tuple(name for name in members if name in MEMBERS[order])
-    in_order = float(names == MEMBERS[order])
-    scores = {"valid": float(is_valid), "in_order": in_order}
+    order = MEMBERS[str(record.fields["order"])]
+    in_order = tuple(name for name in members if name in order) == order
+    scores = {"valid": float(is_valid), "in_order": float(in_order)}
     if ANSWER not in members:
-        return _failure("form_error", 'the member "answer" is missing', scores)
-    if ANSWER in answer.duplicates:
-        return _failure("form_error", 'the member "answer" is repeated', scores)
-    answered = members[ANSWER]
-    if isinstance(answered, str):
-        answered = answered.strip()
-    value = task.canonical(answered)
+        return _Answer("", "form_error", 'the member "answer" is missing', scores)
+    if ANSWER in found.duplicates:
+        return _Answer("", "form_error", 'the member "answer" is repeated', scores)
+    answer = members[ANSWER]
+    value = task.canonical(answer.strip() if isinstance(answer, str) else answer)
     if value is None:
-        reason = f"the answer has another form: {_shown(members[ANSWER])}"
-        return _failure("form_error", reason, scores)
-    return _compared(value, str(fields["answer"]), scores)
-
-
-def _by_published_code(record: Record, text: str, *, is_cut: bool) -> Verdict:
-    value = TASKS[str(record.fields["task"])].published_answer(text)
-    if value is not None:
-        return _compared(value, str(record.fields["answer"]), {})
-    if is_cut:
-        return _failure("truncated", "no answer before the tokens were used up")
-    return _failure("form_error", "the published expression matches no answer")
-
-
-def _compared(value: str, truth: str, scores: dict[str, float]) -> Verdict:
-    details = {"answer": value, "expected": truth}
-    if value == truth:
-        return Verdict(passed=True, scores={**scores, "correct": 1.0}, details=details)
-    return Verdict(
-        passed=False,
-        failure_class="wrong_answer",
-        reasons=(f"{value}, not {truth}",),
-        scores={**scores, "correct": 0.0},
-        details=details,
-    )
-
-
-def _failure(
-    failure_class: str, reason: str, scores: dict[str, float] | None = None
-) -> Verdict:
-    return Verdict(
-        passed=False,
-        failure_class=failure_class,
-        reasons=(reason,),
-        scores={"valid": 0.0, **(scores or {}), "correct": 0.0},
-    )
+        reason = f"the answer has another form: {_shown(answer)}"
+        return _Answer("", "form_error", reason, scores)
+    return _Answer(value=value, scores=scores)
 
 
 def _shown(value: Json) -> str:

@@ -8,14 +8,16 @@ from curation.system.registry import imported_late
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import Suite
 from evaluation.suites.quality.records import (
+    ANSWER,
     MEMBERS,
     PUBLISHED,
+    REASONING,
+    TASKS,
     QualitySettings,
-    problem_of_record,
     quality_records,
+    with_prompts,
 )
 from evaluation.suites.quality.scorer import CLASSES, quality_scorer
-from evaluation.suites.quality.tasks import ANSWER, REASONING, with_prompts
 
 _FORMS: Final = {
     REASONING: '"reasoning": <reasoning about the answer>',
@@ -33,19 +35,17 @@ def quality_prompt(record: Record, settings: QualitySettings) -> Prompt:
         NoInput: the file of prompts cannot be read.
         BadData: it lacks the prompt of a task.
     """
-    task, order, problem = problem_of_record(record)
-    if settings.prompts:
-        task = with_prompts(task, settings.prompts)
-    members = MEMBERS[order]
-    form = "{" + ", ".join(_FORMS[name] for name in members) + "}"
+    name, order = (str(record.fields[field]) for field in ("task", "order"))
+    task = with_prompts(name, settings.prompts) if settings.prompts else TASKS[name]
+    form = "{" + ", ".join(_FORMS[member] for member in MEMBERS[order]) + "}"
     instruction = task.instruction.replace("{form}", form)
     messages = [Message(role="system", content=instruction)]
     for shot in task.shots:
         messages += [
             Message(role="user", content=shot.question),
-            Message(role="assistant", content=task.answer_text(shot, members)),
+            Message(role="assistant", content=task.answer_text(shot, order)),
         ]
-    messages.append(Message(role="user", content=problem.question))
+    messages.append(Message(role="user", content=str(record.fields["question"])))
     published = settings.reading == "paper"
     budget = task.published_budget if published else task.budget
     return Prompt(messages=tuple(messages), budget=budget)

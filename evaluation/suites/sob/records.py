@@ -189,16 +189,20 @@ def differing_counts(counts: Mapping[str, int]) -> str:
 
 
 def _read(file: Path) -> Iterator[SobRecord]:
-    ids: set[str] = set()
-    for where, row in published_rows(file):
-        if "output" not in row or "input" not in row:
-            yield _record_of_row(row, where)
-            continue
-        record = _record_of_response(row, where)
-        # A response file may answer one record more than once.
-        if record.record_id not in ids:
-            ids.add(record.record_id)
-            yield record
+    answered: set[Json] = set()
+    for where, line in published_rows(file):
+        row = line
+        match line:
+            case {"input": dict(asked), "output": dict(output)}:
+                known = line.get("metadata")
+                metadata = known if isinstance(known, dict) else {}
+                row = {**metadata, **asked, "ground_truth": output.get("ground_truth")}
+                row["question_difficulty"] = metadata.get("difficulty")
+                # A response file may answer one record more than once.
+                if row.get("record_id") in answered:
+                    continue
+                answered.add(row.get("record_id"))
+        yield _record_of_row(row, where)
 
 
 def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
@@ -246,20 +250,6 @@ def _source_of(row: Mapping[str, Json], where: str) -> Source:
     return "audio" if "audio" in words else "text"
 
 
-def _record_of_response(line: Mapping[str, Json], where: str) -> SobRecord:
-    metadata, request, output = (
-        member if isinstance(member := line.get(name), dict) else {}
-        for name in ("metadata", "input", "output")
-    )
-    row: dict[str, Json] = {
-        **metadata,
-        **request,
-        "ground_truth": output.get("ground_truth"),
-        "question_difficulty": metadata.get("difficulty"),
-    }
-    return _record_of_row(row, where)
-
-
 def _text(row: Mapping[str, Json], column: str, where: str) -> str:
     value = row.get(column)
     if not isinstance(value, str):
@@ -286,23 +276,24 @@ def response_of_line(line: Mapping[str, Json]) -> Response | None:
     The authors store parsed answers. A text that they could not parse is a string
     there and is not parsed again, so it becomes the JSON text of that string.
     """
-    metadata = line.get("metadata")
-    output = line.get("output")
-    if not isinstance(metadata, dict) or not isinstance(output, dict):
-        return None
-    if "record_id" not in metadata or "candidate_response" not in output:
-        return None
-    candidate = output["candidate_response"]
-    info = line.get("eval_info")
-    tokens = info if isinstance(info, dict) else {}
-    return Response(
-        record=str(metadata["record_id"]),
-        model=str(metadata.get("model_id") or "model"),
-        text=None if candidate is None else json.dumps(candidate, ensure_ascii=False),
-        error="no response was stored" if candidate is None else "",
-        prompt_tokens=_count(tokens.get("input_tokens")),
-        output_tokens=_count(tokens.get("output_tokens")),
-    )
+    match line:
+        case {
+            "metadata": {"record_id": record, **metadata},
+            "output": {"candidate_response": candidate},
+        }:
+            info = line.get("eval_info")
+            tokens = info if isinstance(info, dict) else {}
+            return Response(
+                record=str(record),
+                model=str(metadata.get("model_id") or "model"),
+                text=None
+                if candidate is None
+                else json.dumps(candidate, ensure_ascii=False),
+                error="no response was stored" if candidate is None else "",
+                prompt_tokens=_count(tokens.get("input_tokens")),
+                output_tokens=_count(tokens.get("output_tokens")),
+            )
+    return None
 
 
 def _count(value: Json) -> int | None:

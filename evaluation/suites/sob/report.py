@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from itertools import product
-from statistics import fmean, median
-from typing import TYPE_CHECKING, Final, NamedTuple
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+import polars as pl
 
-from curation.json.values import is_number
 from evaluation.reporting.bootstrap import bootstrap_means, mean_difference
 from evaluation.reporting.tables import NOT_RUN, Cell, Estimate, Rate, Shift, Table
 from evaluation.results.suite_pairs import pair_sides, pairs_with_free
@@ -20,11 +19,7 @@ from evaluation.suites.sob.scorer import LEAF_MISTAKES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from curation.core.json_types import Json
     from evaluation.core.suite import ScoredResponse, ScoredRun
-
-    #: The counted answers of each model and condition.
-    _Answers = Mapping[str, Sequence[ScoredResponse]]
 
 #: The sources in the order of the paper.
 SOURCES: Final = ("text", "image", "audio")
@@ -37,49 +32,27 @@ PERFECT_SOURCES: Final = frozenset({"text", "image"})
 _DIGITS: Final = 4
 
 
-class Category(NamedTuple):
-    """A mean of some metrics of one record (the paper's Table 11)."""
-
-    #: The name of its column.
-    short: str
-    name: str
-    question: str
-    metrics: tuple[Metric, ...]
-
-    def mean(self, means: Mapping[Metric, Estimate]) -> float:
-        """Return the mean of its metrics (appendix G)."""
-        return fmean(means[metric].value for metric in self.metrics)
-
-
-CATEGORIES: Final = (
-    Category(
-        "long context",
-        "Long Context Extraction",
-        "are the right values found in a long context?",
+#: The five categories (the paper's Table 11): a mean of some metrics of one record, by
+#: the name of its column.
+CATEGORIES: Final = {
+    "long context": (
+        "Long Context Extraction, are the right values found in a long context?",
         (Metric.VALUE_ACCURACY, Metric.FAITHFULNESS, Metric.PATH_RECALL),
     ),
-    Category(
-        "schema",
-        "Complex Schema Handling",
-        "is a nested schema met, with the right types?",
+    "schema": (
+        "Complex Schema Handling, is a nested schema met, with the right types?",
         (Metric.JSON_PASS, Metric.STRUCTURE_COVERAGE, Metric.TYPE_SAFETY),
     ),
-    Category(
-        "linking",
-        "Multi-Context Linking",
-        "are facts of several passages brought together?",
+    "linking": (
+        "Multi-Context Linking, are facts of several passages brought together?",
         (Metric.VALUE_ACCURACY, Metric.FAITHFULNESS),
     ),
-    Category(
-        "contract",
-        "Output Contract Reliability",
-        "is the output usable at all?",
+    "contract": (
+        "Output Contract Reliability, is the output usable at all?",
         (Metric.JSON_PARSE, Metric.JSON_PASS, Metric.TYPE_SAFETY),
     ),
-    Category(
-        "strict", "Strict Precision", "is the whole answer right?", (Metric.PERFECT,)
-    ),
-)
+    "strict": ("Strict Precision, is the whole answer right?", (Metric.PERFECT,)),
+}
 
 
 class SourceSummary(NamedTuple):
@@ -100,37 +73,77 @@ class SourceSummary(NamedTuple):
         return self.weighted or self.plain
 
 
-def summarise(
-    model: str,
-    source: str,
-    responses: Sequence[ScoredResponse],
-    weights: Mapping[str, float],
-) -> SourceSummary:
-    """Return the means of one model's answers on one source.
+#: Facts of a record in the details of a verdict; the numbers and the texts.
+_NUMBERS: Final = ("weight", "words", "properties", "required")
+_TEXTS: Final = ("category", "complexity")
+
+
+def answers_of(run: ScoredRun) -> pl.DataFrame:
+    """Return the one table of a run: a line for each answer.
+
+    Scoring that failed leaves figures of 0, and the weight of the record by its other
+    answers; a record weighs nothing if no answer has its weight.
+    """
+    lines = []
+    for label, side in run.by_label.items():
+        for answer in side:
+            details: Mapping[str, Any] = answer.verdict.details
+            wrong = details.get("wrong", {})
+            line = {
+                "model": label,
+                "source": answer.group,
+                "record": answer.record,
+                "cluster": answer.cluster,
+                "is_sample": bool(details.get("cluster")),
+                "counted": answer.verdict.counted,
+                "leaves": details.get("leaves", 0),
+            }
+            line |= {fact: details.get(fact) for fact in (*_NUMBERS, *_TEXTS)}
+            line |= {metric.value: figure(answer, metric) for metric in Metric}
+            line |= {kind.value: wrong.get(kind, 0) for kind in LEAF_MISTAKES}
+            lines.append(line)
+    types: dict[str, Any] = {
+        "model": pl.Enum([*run.by_label]),
+        **dict.fromkeys(_NUMBERS, pl.Float64),
+        **dict.fromkeys(_TEXTS, pl.String),
+    }
+    answers = pl.DataFrame(lines, schema_overrides=types, infer_schema_length=None)
+    return answers.with_columns(weight=pl.max("weight").over("record").fill_null(0.0))
+
+
+def summarise(answers: pl.DataFrame) -> list[SourceSummary]:
+    """Return the means of each model on each source that it answered.
 
     The intervals are percentiles over 1,000 resamples with the seed 42, and 43 for the
     weighted means, as the authors' are; their generator of random numbers is not
     published, so that the last digits differ.
 
     Args:
-        model: The model.
-        source: The source.
-        responses: Its answers, one at least.
-        weights: The weight of each record; missing ones weigh nothing.
+        answers: Lines of `answers_of`.
     """
-    values = np.array(
-        [[figure(response, name) for name in Metric] for response in responses]
-    )
-    heavy = np.array([weights.get(response.record, 0.0) for response in responses])
-    names = [response.cluster for response in responses]
-    clusters = np.unique(names, return_inverse=True)[1]
-    return SourceSummary(
-        model=model,
-        source=source,
-        records=len({response.record for response in responses}),
-        plain=_means(values, np.ones(len(responses)), clusters, SEED),
-        weighted=_means(values, heavy, clusters, SEED + 1) if heavy.sum() else None,
-    )
+    parts = answers.partition_by("model", "source", as_dict=True)
+    models = answers["model"].unique().sort()
+    summaries = []
+    for model, source in product(models, SOURCES):
+        part = parts.get((model, source))
+        if part is None:
+            continue
+        values = part.select(metric.value for metric in Metric).to_numpy()
+        weights = part["weight"].to_numpy()
+        clusters = np.unique(part["cluster"].to_list(), return_inverse=True)[1]
+        weighted = None
+        if weights.sum():
+            weighted = _means(values, weights, clusters, SEED + 1)
+        summaries.append(
+            SourceSummary(
+                model=model,
+                source=source,
+                records=part["record"].n_unique(),
+                plain=_means(values, np.ones(part.height), clusters, SEED),
+                weighted=weighted,
+            )
+        )
+    return summaries
 
 
 def _means(
@@ -144,15 +157,6 @@ def _means(
         metric: Estimate(float(mean), interval)
         for metric, mean, interval in zip(Metric, means, intervals, strict=True)
     }
-
-
-def totals_of(records: Iterable[tuple[str, float]]) -> dict[str, SourceTotal]:
-    """Return the totals by source of pairs of a record's source and weight."""
-    totals: dict[str, SourceTotal] = {}
-    for source, weight in records:
-        before = totals.get(source, SourceTotal(0, 0.0))
-        totals[source] = SourceTotal(before.records + 1, before.weight + weight)
-    return totals
 
 
 class Standing(NamedTuple):
@@ -183,14 +187,24 @@ def standings(
         counted_coverage: Whether coverage counts answered records. Else a source
             counts as a whole as soon as it has any summary.
     """
-    by_model: dict[str, dict[str, SourceSummary]] = {}
+    by_model: dict[str, list[SourceSummary]] = {}
     for summary in summaries:
         if summary.source in totals:
-            by_model.setdefault(summary.model, {})[summary.source] = summary
-    board = [
-        _standing(model, sources, totals, counted=counted_coverage)
-        for model, sources in by_model.items()
-    ]
+            by_model.setdefault(summary.model, []).append(summary)
+    records = sum(total.records for total in totals.values())
+    board = []
+    for model, sources in by_model.items():
+        means = {metric: _over_sources(metric, sources, totals) for metric in SEVEN}
+        metrics = {metric: mean for metric, mean in means.items() if mean is not None}
+        raw = fmean(metrics.values()) if metrics else 0.0
+        answered = sum(
+            min(summary.records, totals[summary.source].records)
+            if counted_coverage
+            else totals[summary.source].records
+            for summary in sources
+        )
+        coverage = answered / records
+        board.append(Standing(model, raw * coverage, raw, coverage, metrics))
     return sorted(
         board,
         key=lambda line: (
@@ -201,42 +215,17 @@ def standings(
     )
 
 
-def _standing(
-    model: str,
-    sources: Mapping[str, SourceSummary],
-    totals: Mapping[str, SourceTotal],
-    *,
-    counted: bool,
-) -> Standing:
-    metrics: dict[Metric, float] = {}
-    for metric in SEVEN:
-        mean = _over_sources(metric, sources, totals)
-        if mean is not None:
-            metrics[metric] = mean
-    raw = sum(metrics.values()) / len(metrics) if metrics else 0.0
-    answered = sum(
-        min(summary.records, totals[source].records)
-        if counted
-        else totals[source].records
-        for source, summary in sources.items()
-    )
-    coverage = answered / sum(total.records for total in totals.values())
-    return Standing(
-        model=model, overall=raw * coverage, raw=raw, coverage=coverage, metrics=metrics
-    )
-
-
 def _over_sources(
     metric: Metric,
-    sources: Mapping[str, SourceSummary],
+    sources: Sequence[SourceSummary],
     totals: Mapping[str, SourceTotal],
 ) -> float | None:
     """Return a metric's mean, each source by its weight; None without a source."""
     means = {
-        source: summary.means[metric].value
-        for source, summary in sources.items()
+        summary.source: summary.means[metric].value
+        for summary in sources
         if metric in summary.means
-        and (metric is not Metric.PERFECT or source in PERFECT_SOURCES)
+        and (metric is not Metric.PERFECT or summary.source in PERFECT_SOURCES)
     }
     weight = sum(totals[source].weight for source in means)
     if not weight:
@@ -264,54 +253,33 @@ _SHORT: Final = {
 
 def tables(run: ScoredRun) -> Iterator[Table]:
     """Yield the suite's tables for one model or several."""
-    responses = [response for side in run.by_label.values() for response in side]
-    summaries = _summaries(run)
-    yield _leaderboard_table(run, responses, summaries)
+    answers = answers_of(run)
+    counted = answers.filter("counted")
+    summaries = summarise(counted)
+    yield _leaderboard_table(run, answers, summaries)
     yield _source_table(summaries)
     yield _category_table(summaries)
     yield _paired_table(run)
-    yield _leaf_table(run.counted)
-    yield _breakdown_table(run.counted)
-    yield _statistics_table(responses, summaries)
-
-
-def _weights(responses: Iterable[ScoredResponse]) -> dict[str, float]:
-    """Return the weight of each record that has one."""
-    return {
-        response.record: float(weight)
-        for response in responses
-        if is_number(weight := response.verdict.details.get("weight"))
-    }
-
-
-def _summaries(run: ScoredRun) -> list[SourceSummary]:
-    """Return the figures of each model, by source."""
-    weights = _weights(response for side in run.by_label.values() for response in side)
-    return [
-        summarise(label, source, answers, weights)
-        for label, side in run.counted.items()
-        for source in SOURCES
-        if (answers := [response for response in side if response.group == source])
-    ]
+    yield _leaf_table(counted)
+    yield _breakdown_table(counted)
+    yield _statistics_table(answers, summaries)
 
 
 def _leaderboard_table(
-    run: ScoredRun,
-    responses: Sequence[ScoredResponse],
-    summaries: Iterable[SourceSummary],
+    run: ScoredRun, answers: pl.DataFrame, summaries: Iterable[SourceSummary]
 ) -> Table:
     """Return the board; the sample has none."""
     totals = PUBLISHED_TOTALS
     if not str(run.facts.get("data", "")).startswith(PUBLISHED):
-        groups = {response.record: response.group for response in responses}
-        weights = _weights(responses)
-        totals = totals_of((groups[name], weights.get(name, 0.0)) for name in groups)
+        records = answers.unique("record", keep="first", maintain_order=True)
+        sources = records.group_by("source", maintain_order=True)
+        sums = sources.agg(pl.len(), pl.col("weight").sum())
+        totals = {source: SourceTotal(*sizes) for source, *sizes in sums.iter_rows()}
     settings = run.facts.get("settings")
     as_published = isinstance(settings, dict) and settings.get("reading") == "paper"
     weighted = [summary for summary in summaries if summary.weighted is not None]
     board = standings(weighted, totals, counted_coverage=not as_published)
-    is_sample = any(response.verdict.details.get("cluster") for response in responses)
-    if run.facts.get("generated") or is_sample:
+    if run.facts.get("generated") or answers["is_sample"].any():
         board = []
     sizes = ", ".join(f"{source} {of.records:,}" for source, of in totals.items())
     kind = "a source counts whole" if as_published else "records answered"
@@ -361,15 +329,18 @@ def _source_table(summaries: Iterable[SourceSummary]) -> Table:
 def _category_table(summaries: Iterable[SourceSummary]) -> Table:
     names = {Metric.JSON_PARSE: "parse", **_SHORT}
     explained = "; ".join(
-        f"{category.short}: {category.name}, {category.question} "
-        f"({', '.join(names[metric] for metric in category.metrics)})"
-        for category in CATEGORIES
+        f"{short}: {category} ({', '.join(names[metric] for metric in metrics)})"
+        for short, (category, metrics) in CATEGORIES.items()
     )
+    # The mean of metrics is the mean of the records' categories (appendix G).
     rows: list[dict[str, Cell]] = [
         {
             "source": summary.source,
             "model": summary.model,
-            **{category.short: category.mean(summary.means) for category in CATEGORIES},
+            **{
+                short: fmean(summary.means[metric].value for metric in metrics)
+                for short, (_, metrics) in CATEGORIES.items()
+            },
         }
         for summary in summaries
     ]
@@ -417,93 +388,72 @@ def _shift(
     return Shift.of(difference)
 
 
-def _mean(responses: Sequence[ScoredResponse], name: str) -> float | None:
-    return (
-        fmean(figure(response, name) for response in responses) if responses else None
+def _leaf_table(counted: pl.DataFrame) -> Table:
+    is_parsed = pl.col(Metric.JSON_PARSE.value) > 0
+    lines = counted.group_by("model", maintain_order=True).agg(
+        is_parsed.sum().alias("answers"),
+        *(
+            pl.col(name).filter(is_parsed).sum()
+            for name in ("leaves", *(kind.value for kind in LEAF_MISTAKES))
+        ),
     )
-
-
-def _leaf_table(counted: _Answers) -> Table:
-    rows: list[dict[str, Cell]] = []
-    for label, responses in counted.items():
-        parsed = [answer for answer in responses if figure(answer, Metric.JSON_PARSE)]
-        wrong = Counter[str]()
-        for response in parsed:
-            counts = response.verdict.details.get("wrong")
-            for mistake, count in counts.items() if isinstance(counts, dict) else ():
-                wrong[mistake] += _whole(count)
-        leaves = sum(_whole(answer.verdict.details.get("leaves")) for answer in parsed)
-        rows.append(
-            {
-                "model": label,
-                "answers": len(parsed),
-                "leaves": leaves,
-                **{str(kind): wrong[kind] for kind in LEAF_MISTAKES},
-            }
-        )
     explained = "; ".join(f"{kind}: {kind.explanation}" for kind in LEAF_MISTAKES)
     note = f"Of the answers that parse, valid or not. {explained}."
-    return Table.of_records("Wrong leaves", rows, note, "leaves")
+    return Table.of_records("Wrong leaves", lines.to_dicts(), note, "leaves")
 
 
-def _breakdown_table(counted: _Answers) -> Table:
+def _breakdown_table(counted: pl.DataFrame) -> Table:
     rows: list[dict[str, Cell]] = []
     for kind in ("category", "complexity"):
-        for label, responses in counted.items():
-            parts: dict[str, list[ScoredResponse]] = defaultdict(list)
-            for response in responses:
-                name = str(response.verdict.details.get(kind) or "?")
-                parts[name].append(response)
-            rows += [
-                {
-                    "of": kind,
-                    "is": name,
-                    "model": label,
-                    "records": len(parts[name]),
-                    "pass": _mean(parts[name], Metric.JSON_PASS),
-                    "value": _mean(parts[name], Metric.VALUE_ACCURACY),
-                    "perfect": _mean(parts[name], Metric.PERFECT),
-                }
-                for name in sorted(parts)
-            ]
+        name = pl.col(kind).replace("", None).fill_null("?").alias("is")
+        lines = counted.group_by(pl.lit(kind).alias("of"), name, "model").agg(
+            records=pl.len(),
+            **{
+                short: pl.col(metric.value).mean()
+                for metric, short in _SHORT.items()
+                if short in ("pass", "value", "perfect")
+            },
+        )
+        ordered = ("of", "is", "model", "records", "pass", "value", "perfect")
+        rows += lines.sort("model", "is").select(ordered).to_dicts()
     title = "By category of the source and complexity"
     return Table.of_records(title, rows, "Plain means.", "breakdown")
 
 
 def _statistics_table(
-    responses: Iterable[ScoredResponse], summaries: Iterable[SourceSummary]
+    answers: pl.DataFrame, summaries: Iterable[SourceSummary]
 ) -> Table:
     """Return the form of the paper's Table 8."""
-    details = {answer.record: answer.verdict.details for answer in responses}
+    records = answers.drop_nulls("words").unique("record", maintain_order=True)
+    complexity = pl.col("complexity").str.to_lowercase()
+    facts = records.group_by("source").agg(
+        records=pl.len(),
+        words=pl.col("words").mean(),
+        properties=pl.col("properties").median(),
+        required=pl.col("required").median(),
+        medium=(complexity == "medium").sum(),
+        hard=(complexity == "hard").sum(),
+        categories=pl.col("category").n_unique(),
+    )
+    lines = {line["source"]: line for line in facts.to_dicts()}
     rows: list[dict[str, Cell]] = []
-    for source in SOURCES:
-        records = [facts for facts in details.values() if facts.get("source") == source]
+    for source in (source for source in SOURCES if source in lines):
         models = [summary.means for summary in summaries if summary.source == source]
-        if not records:
-            continue
-        levels = Counter(str(facts["complexity"]).lower() for facts in records)
-        rows.append(
-            {
-                "source": source,
-                "records": len(records),
-                "words": fmean(_whole(facts["words"]) for facts in records),
-                "properties": median(_whole(facts["properties"]) for facts in records),
-                "required": median(_whole(facts["required"]) for facts in records),
-                "medium": Rate(levels["medium"], len(records)),
-                "hard": Rate(levels["hard"], len(records)),
-                "categories": len({str(facts["category"]) for facts in records}),
-                "models": len(models),
-                "best value": max(it[Metric.VALUE_ACCURACY].value for it in models),
-                "best perfect": max(it[Metric.PERFECT].value for it in models),
-            }
-        )
+        best = {
+            name: max((means[metric].value for means in models), default=None)
+            for name, metric in (
+                ("best value", Metric.VALUE_ACCURACY),
+                ("best perfect", Metric.PERFECT),
+            )
+        }
+        line = lines[source]
+        rates = {
+            level: Rate(line[level], line["records"]) for level in ("medium", "hard")
+        }
+        rows.append({**line, **rates, "models": len(models), **best})
     note = (
         "The form of the paper's Table 8. words: the mean of a context (the paper has "
         "tokens); properties, required: medians at the schema's root; medium, hard: by "
         "complexity; best: of the models' figures above."
     )
     return Table.of_records("The data by source", rows, note, "data")
-
-
-def _whole(value: Json) -> int:
-    return int(value) if is_number(value) else 0

@@ -97,20 +97,36 @@ def _facts(record: SobRecord, expected: Expectation) -> Mapping[str, Json]:
 def judge(
     expected: Expectation, facts: Mapping[str, Json], response: Response
 ) -> Verdict:
-    """Return the verdict on one response; it depends on nothing else."""
+    """Return the verdict on one response; it depends on nothing else.
+
+    Its details are the facts of the record, by which reports are sliced, and how many
+    leaves are wrong in which way.
+    """
+    scores = ZERO
+    wrong: dict[Path, Mistake] = {}
+    mistake: Mistake | None
     if response.text is None:
-        error = response.error or "the model gave no answer"
-        return _verdict(facts, ZERO, Mistake.NO_ANSWER, (error,))
-    answer = read_answer(response.text, expected.settings)
-    if answer.problem is not None:
-        reason = f"not parsed: {answer.detail or answer.problem}"
-        return _verdict(facts, ZERO, Mistake.PARSE, (reason,))
-    leaves = all_leaves(answer.value)
-    scores = score_answer(answer.value, expected, leaves)
-    wrong = leaf_mistakes(expected.leaves, leaves, expected.settings)
-    mistake = mistake_of(scores, wrong, unusable=bool(expected.target.unusable))
-    reasons = _reasons(scores, wrong, answer.duplicates)
-    return _verdict(facts, scores, mistake, reasons, wrong)
+        mistake = Mistake.NO_ANSWER
+        reasons = [response.error or "the model gave no answer"]
+    elif (answer := read_answer(response.text, expected.settings)).problem is not None:
+        mistake = Mistake.PARSE
+        reasons = [f"not parsed: {answer.detail or answer.problem}"]
+    else:
+        leaves = all_leaves(answer.value)
+        scores = score_answer(answer.value, expected, leaves)
+        wrong = leaf_mistakes(expected.leaves, leaves, expected.settings)
+        mistake = mistake_of(scores, wrong, unusable=bool(expected.target.unusable))
+        reasons = _reasons(scores, wrong, answer.duplicates)
+    return Verdict(
+        passed=mistake is None,
+        failure_class=mistake or "",
+        # Half of a surrogate pair cannot be written.
+        reasons=tuple(
+            reason.encode("utf-8", "backslashreplace").decode() for reason in reasons
+        ),
+        scores={str(metric): value for metric, value in scores.values.items()},
+        details={**facts, "wrong": {**Counter(wrong.values())}},
+    )
 
 
 def read_answer(text: str, settings: SobSettings) -> JsonAnswer:
@@ -205,7 +221,7 @@ def mistake_of(
 
 def _reasons(
     scores: RecordScores, wrong: dict[Path, Mistake], duplicates: tuple[str, ...]
-) -> tuple[str, ...]:
+) -> list[str]:
     reasons = [f"refused by the schema: {scores.refusal}"] if scores.refusal else []
     gravest = sorted(wrong, key=lambda path: [*Mistake].index(wrong[path]))
     reasons += [f"{wrong[path]} at {path_text(path)}" for path in gravest[:_NAMED]]
@@ -214,35 +230,4 @@ def _reasons(
     if duplicates:
         names = ", ".join(duplicates[:_NAMED])
         reasons.append(f"repeated keys, of which the last counts: {names}")
-    return tuple(reasons)
-
-
-def _verdict(
-    facts: Mapping[str, Json],
-    scores: RecordScores,
-    mistake: Mistake | None,
-    reasons: tuple[str, ...],
-    wrong: Mapping[Path, Mistake] | None = None,
-) -> Verdict:
-    """Return a verdict with the details by which reports are sliced.
-
-    Args:
-        facts: The facts of the record.
-        scores: The answer's scores.
-        mistake: The class of the answer; None if it is right.
-        reasons: In words.
-        wrong: The wrong leaves of an answer that could be read.
-    """
-    return Verdict(
-        passed=mistake is None,
-        failure_class=mistake or "",
-        # Half of a surrogate pair cannot be written.
-        reasons=tuple(
-            reason.encode("utf-8", "backslashreplace").decode() for reason in reasons
-        ),
-        scores={str(metric): value for metric, value in scores.values.items()},
-        details={
-            **facts,
-            "wrong": {**Counter((wrong or {}).values())},
-        },
-    )
+    return reasons

@@ -30,6 +30,8 @@ from evaluation.walking.run_folder import AppendedLines, read_lines
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evaluation.servers.model_server import ModelServer
+
 #: Tokens of an answer: OpenAI takes no fewer.
 _BUDGET: Final = 16
 _LIMITS: Final = RequestLimits(seconds=60.0, patience=0.5, tries=2)
@@ -48,6 +50,22 @@ class Acceptance(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     model: str
     date: str
+
+
+def servers_of(address: str, *ways: str) -> list[ModelServer]:
+    """Return a served model in these ways and all of its provider's.
+
+    Schemas are sent as they are.
+
+    Raises:
+        BadUsage: not a served model.
+        CsbdataError: the server does not answer, or knows neither key nor model.
+    """
+    if not is_served(address):
+        raise BadUsage("no served model", address, "type PROVIDER:NAME or URL#NAME")
+    known = split_provider(address)[0].ways
+    servers = served_model(address, [*ways, *known], _LIMITS)
+    return [replace(server, adapt=Adapt.NONE) for server in servers]
 
 
 def ask_records(
@@ -70,11 +88,8 @@ def ask_records(
         BadUsage: not a served model, or no price is known.
         CsbdataError: the server does not answer, or knows neither key nor model.
     """
-    if not is_served(address):
-        raise BadUsage("no served model", address, "type PROVIDER:NAME or URL#NAME")
-    ways = [mode for mode in split_provider(address)[0].ways if mode != _LOOSE]
     # The last way constrains most.
-    server = replace(served_model(address, ways, _LIMITS)[-1], adapt=Adapt.NONE)
+    server = [it for it in servers_of(address) if it.way != _LOOSE][-1]
     prices = prices_of(None, server.connection, max_cost)
     requests = [
         GenerationRequest(

@@ -16,22 +16,22 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.fit.profile import TargetKind
-from curation.system.errors import BadUsage, Unavailable
+from curation.system.errors import Unavailable
 from curation.system.words import counted, shortened
 from evaluation.answers.judge import judge
-from evaluation.core.records import Adapt, Message, Record
+from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import (
     Generation,
     GenerationRequest,
     TextEnding,
 )
 from evaluation.reporting.tables import Table
-from evaluation.servers.client import RequestLimits, ServerClient
-from evaluation.servers.model_server import ModelServer, served_model
+from evaluation.servers.client import ServerClient
 from evaluation.servers.models import prices_of
 from evaluation.servers.pacing import Account, Spending, SpendingLimit
-from evaluation.servers.provider import PROMPT_ALONE, is_served, split_provider
+from evaluation.servers.provider import PROMPT_ALONE
 from evaluation.servers.served_model import ConditionUnavailable, ServedModel
+from evaluation.tasks.probe.acceptance import servers_of
 from evaluation.tasks.probe.outcomes import ProbeOutcome
 from evaluation.tasks.probe.probe import KEYWORD_PROBES
 
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from curation.core.json_types import Json
+    from evaluation.servers.model_server import ModelServer
     from evaluation.tasks.probe.probe import Probe
 
 #: Most requests of one command, retries included.
 MOST_REQUESTS: Final = 20
 #: Most tokens of an answer, its thought among them, and of a prompt with its schema.
 _BUDGET, _PROMPT = 2048, 1024
-_LIMITS: Final = RequestLimits(seconds=60.0, patience=0.5, tries=2)
 _YES, _NO, _NOT_TOLD = "yes", "no", "not told"
 #: Properties in the schema's order, which is neither alphabetical nor the prompt's;
 #: a set for each of the requests at one time.
@@ -200,12 +200,7 @@ def probe_endpoint(
         NotPermitted: the key is missing or wrong (exit 77).
         NoInput: the server has no such model (exit 66).
     """
-    if not is_served(address):
-        then = "type PROVIDER:NAME or URL#NAME"
-        raise BadUsage("no model behind a server", address, then)
-    ways = split_provider(address)[0].ways
-    models = served_model(address, [PROMPT_ALONE, *ways], _LIMITS)
-    free, *servers = (replace(model, adapt=Adapt.NONE) for model in models)
+    free, *servers = servers_of(address, PROMPT_ALONE)
     connection = free.connection
     prices = prices_of(None, connection, max_cost)
     limit = min(max_requests or MOST_REQUESTS, MOST_REQUESTS)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from curation.core.documents import Explained
 from evaluation.core.cases import Result, Row
-from evaluation.core.run_header import RefusalPattern
 from evaluation.results.outcomes import Outcome, number_in, outcome_of
-from evaluation.results.refusal_messages import warns_of
 
 _TABLE: Final = Path(__file__).with_name("support.toml")
 #: The version of a document that names none.
@@ -146,7 +144,7 @@ _OF_STANDING: Final = {
 
 
 class ProbeResult(NamedTuple):
-    """One row of the task `probe`, judged."""
+    """One attempt of the task `probe`, judged."""
 
     name: str
     feature: str
@@ -155,38 +153,33 @@ class ProbeResult(NamedTuple):
     outcome: ProbeOutcome
 
 
-def judge_probe(row: Row, declared: Sequence[RefusalPattern] = ()) -> ProbeResult:
-    """Judge one row of the task `probe`.
+def judge_probe(attempt: Mapping[str, Any]) -> ProbeResult:
+    """Judge a line of the table of attempts.
 
-    Args:
-        row: The row.
-        declared: Message patterns from the engine's file.
+    It has whether the engine warned of the keyword whose text it accepted.
     """
+    label = msgspec.json.decode(attempt["label"])
+    walked = attempt["valid"] + attempt["invalid"]
+    outcome = of_outcome(Outcome(attempt["outcome"]), label["texts"])
+    if outcome is ProbeOutcome.IGNORED and attempt["warned"]:
+        outcome = ProbeOutcome.WARNED
+    if outcome in GOOD and walked < label["texts"]:
+        outcome = ProbeOutcome.CRASH
     return ProbeResult(
-        name=str(row.label.get("probe")),
-        feature=str(row.label.get("feature")),
-        context=str(row.label.get("context")),
-        dialect=row.config,
-        outcome=outcome(row, declared),
+        name=label["probe"],
+        feature=label["feature"],
+        context=label["context"],
+        dialect=attempt["config"],
+        outcome=outcome,
     )
 
 
-def outcome(row: Row, declared: Sequence[RefusalPattern] = ()) -> ProbeOutcome:
-    """Return what became of a probe; a walk that is missing is a death.
-
-    Args:
-        row: The row.
-        declared: Message patterns from the engine's file.
-    """
+def outcome(row: Row) -> ProbeOutcome:
+    """Return the outcome of a probe, warnings aside; a missing walk is a death."""
     texts = number_in(row, "texts", len(row.walks))
     if row.result is Result.OK and len(row.walks) < texts:
         return ProbeOutcome.CRASH
-    standing = of_outcome(outcome_of(row), texts)
-    if standing is ProbeOutcome.IGNORED and warns_of(
-        row, str(row.label.get("keyword")), declared
-    ):
-        return ProbeOutcome.WARNED
-    return standing
+    return of_outcome(outcome_of(row), texts)
 
 
 def of_outcome(outcome: Outcome, texts: int) -> ProbeOutcome:

@@ -79,31 +79,31 @@ def theoretical_coverage(
             compiled.setdefault((engine, config, id_), is_compiled)
     rows: list[dict[str, Cell]] = []
     bases = {
-        engine: [*_bases(names.get(engine, ""), findings)]
-        for engine, findings in by_engine.items()
+        engine: [*_bases(names.get(engine, ""), results)]
+        for engine, results in by_engine.items()
     }
     for config in (*sorted({config for config, _ in used}), _ALL) if used else ():
         keys = [key for key in used if config in {key[0], _ALL}]
-        for engine in by_engine:
-            tested = [(engine, *key) for key in keys if (engine, *key) in compiled]
-            took = Rate(sum(compiled[key] for key in tested), len(tested))
-            for basis, support_in in bases[engine]:
-                levels = [
-                    coverage(used[key], support_in(contexts_of(used[key])))
-                    for key in keys
-                ]
-                rows.append(
-                    {
-                        "config": config,
-                        "engine": engine,
-                        "by": basis,
-                        "fully": Rate(levels.count(Support.YES), len(levels)),
-                        "at least partly": Rate(
-                            len(levels) - levels.count(Support.NO), len(levels)
-                        ),
-                        "compiled": took if tested else None,
-                    }
-                )
+        for engine, basis in ((name, it) for name in bases for it in bases[name]):
+            title, support_in = basis
+            levels = [
+                coverage(used[key], support_in(contexts_of(used[key]))) for key in keys
+            ]
+            took = [
+                compiled[engine, *key] for key in keys if (engine, *key) in compiled
+            ]
+            rows.append(
+                {
+                    "config": config,
+                    "engine": engine,
+                    "by": title,
+                    "fully": Rate(levels.count(Support.YES), len(levels)),
+                    "at least partly": Rate(
+                        len(levels) - levels.count(Support.NO), len(levels)
+                    ),
+                    "compiled": Rate(sum(took), len(took)) if took else None,
+                }
+            )
     title = "Theoretical coverage (Table 11)"
     return Table.of_records(title, rows, _NOTE, "theoretical coverage")
 
@@ -175,13 +175,12 @@ _FIGURE_NOTE: Final = (
 def tables(run: RunRows) -> Iterator[Table]:
     """Yield outcomes, declared and proven support, and every matrix."""
     by_engine: dict[str, list[ProbeResult]] = defaultdict(list)
-    of_pairs: dict[str, list[ProbeOutcome]] = defaultdict(list)
-    for row in run.rows(NAME):
-        result = judge_probe(row, run.header.participant(row.engine).refusals)
-        if row.label.get("pair"):
-            of_pairs[row.engine].append(result.outcome)
-        else:
-            by_engine[row.engine].append(result)
+    of_pairs: dict[str, list[ProbeResult]] = defaultdict(list)
+    attempts = run.frame().filter(task=NAME).drop_nulls("outcome")
+    for attempt in attempts.iter_rows(named=True):
+        result = judge_probe(attempt)
+        side = of_pairs if " + " in result.name else by_engine
+        side[attempt["engine"]].append(result)
     names = run.header.names()
     yield _outcomes(by_engine)
     yield _features(by_engine, names)
@@ -309,13 +308,13 @@ _OUTCOMES: Final = {
 }
 
 
-def _pairs(by_engine: Mapping[str, Sequence[ProbeOutcome]]) -> Table:
+def _pairs(by_engine: Mapping[str, Sequence[ProbeResult]]) -> Table:
     """Return the outcomes of pairs by engine."""
     counts = {
         engine: Counter(
-            _OUTCOMES.get(outcome, PairOutcome.FAILED) for outcome in outcomes
+            _OUTCOMES.get(result.outcome, PairOutcome.FAILED) for result in results
         )
-        for engine, outcomes in by_engine.items()
+        for engine, results in by_engine.items()
     }
     return Table(
         title="Pairs of keywords: outcomes",

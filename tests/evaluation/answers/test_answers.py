@@ -24,6 +24,7 @@ from evaluation.answers.extraction import (
 )
 from evaluation.answers.json_search import find_json
 from evaluation.core.records import Response
+from tests.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,8 +48,11 @@ if TYPE_CHECKING:
     ],
 )
 def test_what_is_no_json_says_why(text: str, problem: JsonProblem) -> None:
-    """Nothing raises, whatever a model wrote."""
+    """Nothing raises, whatever a model wrote; no such text is valid."""
     assert read_json_answer(text).problem is problem
+    judgement = csbdata.judge(text, {})
+    assert (bool(judgement), judgement.problem) == (False, problem)
+    assert judgement.reasons
 
 
 def test_what_two_parsers_may_read_differently_is_noted() -> None:
@@ -65,25 +69,6 @@ def test_what_two_parsers_may_read_differently_is_noted() -> None:
 def test_a_whole_surrogate_pair_is_a_character() -> None:
     """An escaped pair is text like any other."""
     assert read_json_answer('["\\ud83d\\ude00"]').value == ["\U0001f600"]
-
-
-#: Policy, text, what is taken out.
-_EXTRACTED = [
-    ("outer_fence", '{"a": "```"}', '{"a": "```"}'),
-    ("outer_fence", '```json\n{"a": 1}\n```', '{"a": 1}'),
-    ("outer_fence", "```\n[1]\n```  ", "[1]"),
-    ("outer_fence", '```json\n{"a": "```x"}\n```', '{"a": "```x"}'),
-    ("outer_fence", '```json\n{"a": 1}', '{"a": 1}'),
-    ("outer_fence", '```{"a": 1}```', '{"a": 1}'),
-    ("outer_fence", '```json {"a": 1} ```', '{"a": 1}'),
-    ("outer_fence", '```json{"a":1}```', '{"a":1}'),
-    ("outer_fence", "```[1]```", "[1]"),
-    ("outer_fence", '```"a b"```', '"a b"'),
-    ("outer_fence", "```true```", "true"),
-    ("outer_fence", "Here:\n```json\n{}\n```", "Here:\n```json\n{}\n```"),
-    ("strip_all_backticks", '```json\n{"a": "```"}\n```', '{"a": ""}'),
-    ("strip_all_backticks", '{"a": "```"}', '{"a": "```"}'),
-]
 
 
 @pytest.mark.parametrize(
@@ -103,60 +88,15 @@ def test_nothing_inside_of_a_broken_value_is_an_answer(text: str, value: Json) -
     assert (answer.problem is None) is (value is not None)
 
 
-@pytest.mark.parametrize(("policy", "text", "taken"), _EXTRACTED)
+@pytest.mark.parametrize(("policy", "text", "taken"), table(__file__, "policies"))
 def test_a_policy_takes_an_answer_out(policy: str, text: str, taken: str) -> None:
     """Each policy takes out exactly what its source would."""
     assert POLICIES[policy](text) == taken
 
 
-#: Text, answer, thinking, whether it never ended.
-_THOUGHT = [
-    ('{"a": 1}', '{"a": 1}', "", False),
-    ("<think>Two?</think>[2]", "[2]", "Two?", False),
-    ("<think>a</think>\n<think>b</think>\n[2]", "[2]", "a\nb", False),
-    ("<think>a<think>b</think>c</think>[2]", "[2]", "a\nb\nc", False),
-    ("<think>no <think> tags</think>\n{}", "{}", "no\ntags", False),
-    ("<THINK>a</Think>{}", "{}", "a", False),
-    ('<think>a</think>{"b": "</think>"}', '{"b": "</think>"}', "a", False),
-    ("\ufeff{}", "{}", "", False),
-    ("so it is two</think>\n[2]", "[2]", "so it is two", False),
-    ("<think>I wonder {", "", "I wonder {", True),
-    ("[THINK]x[/THINK] [2]", "[2]", "x", False),
-    ("Well. <think>x</think> [2]", "[2]", "Well.\nx", False),
-    ("[a]: {} <think>x</think>", "[a]: {} <think>x</think>", "", False),
-    ("So: {} <think>x</think>", "So: {}", "So: {}\nx", False),
-    ("So: {} <think>x", "So: {}", "x", False),
-    ("<think>a</think> Then: <think>b</think> {}", "{}", "a\nThen:\nb", False),
-    ('{"tag": "<think>x</think>"}', '{"tag": "<think>x</think>"}', "", False),
-    ("<think></think>{}", "{}", "", False),
-    ("<seed:think>a</seed:think>{}", "{}", "a", False),
-    ("\u25c1think\u25b7a\u25c1/think\u25b7{}", "{}", "a", False),
-    ("<thought>a</thought>{}", "{}", "a", False),
-    ("{}<|im_end|>", "{}", "", False),
-    ("{}<\uff5cend\u2581of\u2581sentence\uff5c>", "{}", "", False),
-    ("{}<eos>", "{}", "", False),
-    ("{} </s>\n<|endoftext|>", "{}", "", False),
-    (
-        (
-            "<|channel|>analysis<|message|>hm<|end|><|start|>assistant"
-            "<|channel|>final<|message|>{}<|return|>"
-        ),
-        "{}",
-        "<|channel|>analysis<|message|>hm<|end|><|start|>assistant",
-        False,
-    ),
-    ("<|channel|>analysis<|message|>hm", "", "<|channel|>analysis<|message|>hm", True),
-    ("<|channel|>final <|constrain|>json<|message|>{}", "{}", "", False),
-    ('{"a": "<|channel|>final<|message|>"}',) * 2 + ("", False),
-    ("analysisWe add.assistantfinal{}", "{}", "We add.", False),
-    ("a [THINK] b</think>{}", "{}", "a\nb", False),
-    ("<tho <reasoning> [THINK]?</think>{}", "{}", "<tho\n?", False),
-    ("<think>I use <thought>x</thought>", "", "I use\nx", False),
-    ("", "", "", False),
-]
-
-
-@pytest.mark.parametrize(("text", "answer", "thinking", "unclosed"), _THOUGHT)
+@pytest.mark.parametrize(
+    ("text", "answer", "thinking", "unclosed"), table(__file__, "thoughts")
+)
 def test_thinking_is_split_off(
     text: str, answer: str, thinking: str, *, unclosed: bool
 ) -> None:
@@ -192,23 +132,7 @@ def kind_of(rules: TriageRules | None = None, **response: str | None) -> str:
     return str(answer.kind) if isinstance(answer, MissingAnswer) else answer
 
 
-@pytest.mark.parametrize(
-    ("response", "expected"),
-    [
-        ({"text": None, "error": "HTTP 500"}, NoAnswer.FAILED),
-        ({"text": None}, NoAnswer.EMPTY),
-        ({"text": None, "finish": "content_filter"}, NoAnswer.REFUSED),
-        ({"text": "No.", "finish": "refusal"}, NoAnswer.REFUSED),
-        ({"text": "[1]", "finish": "content_filter"}, "[1]"),
-        ({"text": " \n"}, NoAnswer.EMPTY),
-        ({"text": "<think>Hm."}, NoAnswer.EMPTY),
-        ({"text": "", "reasoning": "Hm."}, NoAnswer.EMPTY),
-        ({"text": "<think>Hm.", "finish": "length"}, NoAnswer.TRUNCATED),
-        ({"text": "[1", "finish": "length"}, "[1"),
-        ({"text": "<think>Hm.</think> [1]"}, "[1]"),
-        ({"text": "I'm sorry."}, "I'm sorry."),
-    ],
-)
+@pytest.mark.parametrize(("response", "expected"), table(__file__, "triage"))
 def test_a_response_is_sorted_out_by_the_usual_rules(
     response: dict[str, str | None], expected: str
 ) -> None:
@@ -311,26 +235,6 @@ def test_a_number_of_a_schema_may_have_any_size() -> None:
     schema: Json = {"maximum": 10**30}
     assert csbdata.judge("5", schema)
     assert not csbdata.judge(str(10**31), schema)
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", JsonProblem.SYNTAX),
-        ("{a: 1}", JsonProblem.SYNTAX),
-        ("[NaN]", JsonProblem.NOT_A_NUMBER),
-        ("[" * 100_000, JsonProblem.TOO_DEEP),
-        ('"\\ud800"', JsonProblem.LONE_SURROGATE),
-    ],
-)
-def test_a_text_that_is_no_json_is_invalid_and_says_why(
-    text: str, problem: JsonProblem
-) -> None:
-    """It never raises, whatever a model has written."""
-    judgement = csbdata.judge(text, {})
-    assert not judgement
-    assert judgement.problem is problem
-    assert judgement.reasons
 
 
 def _deep(depth: int) -> Json:

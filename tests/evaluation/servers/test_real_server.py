@@ -215,7 +215,7 @@ def test_what_probe_tells_of_it_is_what_its_profile_says(
 ) -> None:
     """The source of llama.cpp and the answers of its server agree on each keyword."""
     patient = RequestLimits(seconds=150.0)
-    monkeypatch.setattr("evaluation.tasks.probe.endpoint._LIMITS", patient)
+    monkeypatch.setattr("evaluation.tasks.probe.acceptance._LIMITS", patient)
     told = probe_endpoint(address, None, None, lambda _line: None)
     answers = {(way, feature): answer for way, feature, answer, _ in told.findings}
     assert answers["strict", "constrains"] == "yes"

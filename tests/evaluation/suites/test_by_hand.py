@@ -13,8 +13,7 @@ import pytest
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, Response
 from evaluation.suites.concodeeval.suite import RecordFields
-from evaluation.suites.quality.records import Orders, as_records
-from evaluation.suites.quality.tasks import TASKS, Problem
+from evaluation.suites.quality.records import Problem, as_records
 from evaluation.suites.sob.records import SobRecord, suite_record
 
 if TYPE_CHECKING:
@@ -80,8 +79,7 @@ def _sob(name: str, rest: str) -> Record:
 def _quality(name: str, rest: str) -> Record:
     task, answer = rest.split()
     problem = Problem(question="q", reasoning="", answer=answer)
-    orders = Orders.REASONING_FIRST
-    return next(iter(as_records(TASKS[task], orders, {name: problem})))
+    return next(iter(as_records(task, "reasoning-first", {name: problem})))
 
 
 def _ifstruct(name: str, rest: str) -> Record:

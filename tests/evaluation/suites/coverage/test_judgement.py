@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,11 +15,9 @@ from hypothesis import strategies as st
 from evaluation.answers.judge import is_trivial
 from evaluation.asking.request import choose_suite
 from evaluation.asking.scoring import score_all
-from evaluation.core.cases import Result
 from evaluation.core.records import Record, Response
-from evaluation.generation.text_generation import Generation, TextEnding
+from evaluation.generation.text_generation import Generation
 from evaluation.suites.coverage.scorer import (
-    Judgement,
     TextClass,
     TextVerdict,
     accepts_as_published,
@@ -28,6 +28,7 @@ from evaluation.suites.coverage.scorer import (
 from evaluation.suites.coverage.suite import CoverageSettings
 from evaluation.suites.coverage.texts import class_of, judgement_of
 from tests.evaluation.suites.known.coverage import known_answers
+from tests.tables import table
 
 _OLD = json.dumps(
     {
@@ -42,33 +43,11 @@ _OLD = json.dumps(
 )
 
 
-def _made(
-    text: str,
-    ending: TextEnding = TextEnding.END,
-    *,
-    reasoning: str = "",
-    tagged: bool = False,
-) -> Generation:
-    return Generation(
-        id="x",
-        result=Result.OK,
-        ending=ending,
-        text=text,
-        reasoning=reasoning,
-        tagged=tagged,
-    )
-
-
-def _class_of(text: str, ending: TextEnding = TextEnding.END) -> TextClass:
-    return classify(_made(text, ending), judge(text, _OLD, "draft-04"))
-
-
 def test_a_text_is_judged_under_its_own_dialect_and_as_the_paper_did() -> None:
     """A draft-04 schema is no 2020-12 schema: the paper counted every text as wrong."""
     judgement = judge('{"depth": 8}', _OLD, "draft-04")
     assert judgement.own is TextVerdict.VALID
     assert judgement.paper is TextVerdict.INVALID
-    assert classify(_made('{"depth": 8}'), judgement) is TextClass.COMPLIANT
 
 
 def test_the_violated_keyword_is_named() -> None:
@@ -86,69 +65,19 @@ def test_each_reading_reads_the_text_itself() -> None:
     assert judgement.paper is judgement.published is TextVerdict.VALID
 
 
-@pytest.mark.parametrize(
-    ("text", "ending", "expected"),
-    [
-        ('{"depth": 9}', TextEnding.END, TextClass.VIOLATES),
-        ('{"depth": ', TextEnding.END, TextClass.NOT_JSON),
-        ("null and void", TextEnding.END, TextClass.NOT_JSON),
-        ('{"depth": NaN}', TextEnding.END, TextClass.NOT_JSON),
-        ('{"depth": 1, "high": 1e999}', TextEnding.END, TextClass.NOT_JSON),
-        ('{"depth": 1, "name": "\\ud800"}', TextEnding.END, TextClass.NOT_JSON),
-        ('{"depth": 1', TextEnding.TRUNCATED, TextClass.TRUNCATED),
-        ('{"depth": 1}', TextEnding.TRUNCATED, TextClass.COMPLIANT),
-        ('{"depth":' + " " * 60, TextEnding.TRUNCATED, TextClass.RUNAWAY_WHITESPACE),
-        ('{"depth":' + "\n\t" * 60, TextEnding.TRUNCATED, TextClass.RUNAWAY_WHITESPACE),
-        ('{"depth": 1', TextEnding.DEAD_END, TextClass.DEAD_END),
-        ('{"depth": 1', TextEnding.MODEL, TextClass.MODEL_ERROR),
-    ],
-)
+@pytest.mark.parametrize(("facts", "expected"), table(__file__, "classes"), ids=str)
 def test_texts_are_classed_by_how_they_end(
-    text: str, ending: TextEnding, expected: TextClass
+    facts: dict[str, Any], expected: str
 ) -> None:
-    """What is valid is compliant however it ended; else the ending decides."""
-    assert _class_of(text, ending) is expected
+    """What is valid is compliant however it ended; else the ending decides.
 
-
-@pytest.mark.parametrize(
-    ("made", "expected"),
-    [
-        (_made("", reasoning="a crate"), TextClass.REASONING_ONLY),
-        (_made("", reasoning="a crate", tagged=True), TextClass.THINK_TEXT),
-        (_made("", tagged=True), TextClass.THINK_TEXT),
-        (_made("", TextEnding.REFUSED), TextClass.REFUSAL),
-        (_made("", TextEnding.FILTERED), TextClass.CONTENT_FILTER),
-        (_made("", TextEnding.REQUEST), TextClass.REQUEST_REFUSED),
-        (_made(""), TextClass.NOT_JSON),
-    ],
-)
-def test_no_answer_is_classed_by_what_came_instead(
-    made: Generation, expected: TextClass
-) -> None:
-    """A thought, a refusal and a filter are no broken JSON; nothing at all is."""
-    assert classify(made, Judgement(is_json=False)) is expected
-
-
-@pytest.mark.parametrize(
-    ("result", "compile_ns", "expected"),
-    [
-        (Result.COMPILE_ERROR, None, TextClass.COMPILE_ERROR),
-        (Result.TIMEOUT, None, TextClass.COMPILE_TIMEOUT),
-        (Result.TIMEOUT, 5, TextClass.TIMEOUT),
-        (Result.CRASH, None, TextClass.CRASH),
-        (Result.OUT_OF_MEMORY, None, TextClass.OUT_OF_MEMORY),
-        (Result.ERROR, 5, TextClass.ENGINE_ERROR),
-        (Result.PROTOCOL_ERROR, 5, TextClass.ENGINE_ERROR),
-    ],
-)
-def test_what_an_engine_ended_is_classed_by_its_result(
-    result: Result, compile_ns: int | None, expected: TextClass
-) -> None:
-    """Without a text the engine's own end is the class."""
-    made = Generation(
-        id="x", result=result, ending=TextEnding.ENGINE, compile_ns=compile_ns
-    )
-    assert classify(made, None) is expected
+    A thought, a refusal and a filter are no broken JSON; without a text the engine's
+    end is the class.
+    """
+    ended = {"id": "x", "result": "ok", "ending": "end", **facts}
+    made = msgspec.convert(ended, Generation)
+    judgement = judge(made.text, _OLD, "draft-04") if made.generated else None
+    assert classify(made, judgement) == expected
 
 
 @pytest.mark.slow
@@ -190,9 +119,7 @@ def test_a_schema_that_hangs_a_validator_leaves_the_text_undecided() -> None:
         ("[]", True),
     ],
 )
-def test_a_text_that_says_next_to_nothing_is_trivial(
-    text: str, *, trivial: bool
-) -> None:
+def test_a_text_that_says_trivial_is_trivial(text: str, *, trivial: bool) -> None:
     """`{}`, or nothing but what is required at the root, is called trivial."""
     assert judge(text, _OLD, "draft-04").trivial is trivial
 
@@ -237,19 +164,7 @@ def test_the_published_checkers_refuse_every_address(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "listing_10", "published"),
-    [
-        ("{}", True, True),
-        ("```json\n{}\n```", False, True),
-        ("```\n{}\n```", False, True),
-        ("\n {} \n", True, True),
-        ("null", True, False),
-        ("true", True, True),
-        ('"json"', True, True),
-        ("Here it is: {}", False, False),
-        ("", False, False),
-        ("NaN", True, True),
-    ],
+    ("text", "listing_10", "published"), table(__file__, "readings")
 )
 def test_fences_go_and_null_is_eaten(
     text: str, *, listing_10: bool, published: bool
@@ -318,25 +233,8 @@ _SCHEMA = json.dumps(
 )
 
 
-@pytest.mark.parametrize(
-    ("value", "trivial"),
-    [
-        (None, True),
-        (True, True),
-        (False, True),
-        ([], True),
-        ({}, True),
-        ("low", True),
-        ("slack", True),
-        ({"tide": 1}, True),
-        ("a long story", False),
-        (7, False),
-        (["low"], False),
-        ({"tide": 1, "when": "now"}, False),
-        ({"other": 1}, False),
-    ],
-)
-def test_what_says_next_to_nothing_is_trivial(value: object, *, trivial: bool) -> None:
+@pytest.mark.parametrize(("value", "trivial"), table(__file__, "trivial"))
+def test_what_says_trivial_is_trivial(value: object, *, trivial: bool) -> None:
     """Bare constants, what an enum spells out, and nothing but what is required."""
     assert is_trivial(value, _SCHEMA) is trivial  # type: ignore[arg-type]  # JSON
 

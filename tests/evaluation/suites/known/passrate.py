@@ -9,7 +9,7 @@ from evaluation.suites.passrate.scorer import (
     marked_validator,
     undeclared_members,
 )
-from evaluation.suites.passrate.settings import FailureClass, PassrateSettings
+from evaluation.suites.passrate.suite import FailureClass, PassrateSettings
 from tests.evaluation.suites.known_answers import KnownAnswer, first_witness
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from evaluation.suites.quality.records import (
-    MEMBERS,
+    ANSWER,
+    TASKS,
+    Problem,
     QualitySettings,
-    problem_of_record,
 )
-from evaluation.suites.quality.tasks import ANSWER
 from tests.evaluation.suites.known_answers import KnownAnswer
 
 if TYPE_CHECKING:
@@ -30,10 +30,15 @@ WRONG: Final[Mapping[str, Callable[[str], str]]] = {
 
 def known_answers(record: Record, _settings: QualitySettings) -> Iterator[KnownAnswer]:
     """Yield answers as the JSON reading judges them."""
-    task, order, problem = problem_of_record(record)
-    right = task.answer_text(problem, MEMBERS[order])
+    name, order, question, reasoning, answer = (
+        str(record.fields[field])
+        for field in ("task", "order", "question", "reasoning", "answer")
+    )
+    task = TASKS[name]
+    problem = Problem(question=question, reasoning=reasoning, answer=answer)
+    right = task.answer_text(problem, order)
     members: dict[str, Json] = json.loads(right)
-    wrong = task.value(WRONG[task.name](problem.answer))
+    wrong = task.value(WRONG[name](answer))
     yield KnownAnswer(kind="reference", text=right)
     yield KnownAnswer(kind="code fence", text=f"```json\n{right}\n```")
     yield KnownAnswer(kind="after thinking", text=f"<think>So.</think>\n{right}")

@@ -10,10 +10,13 @@ import msgspec
 import pytest
 
 from evaluation.core.records import Record, Response
-from evaluation.suites.passrate.prompts import hints, question
 from evaluation.suites.passrate.scorer import passrate_scorer
-from evaluation.suites.passrate.settings import PassrateSettings
-from evaluation.suites.passrate.suite import SUITE
+from evaluation.suites.passrate.suite import (
+    SUITE,
+    PassrateSettings,
+    hints,
+    question,
+)
 from tests.tables import table
 
 if TYPE_CHECKING:

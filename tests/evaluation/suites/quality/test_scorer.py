@@ -12,13 +12,12 @@ from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import NOT_RUN, FixedFigure, Rate, Shift
 from evaluation.results.suite_tables import suite_tables
 from evaluation.suites.quality.records import (
-    Orders,
+    Problem,
     QualitySettings,
     as_records,
 )
 from evaluation.suites.quality.report import tables
 from evaluation.suites.quality.suite import SUITE
-from evaluation.suites.quality.tasks import TASKS, Problem
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -30,11 +29,9 @@ if TYPE_CHECKING:
 SETTINGS = QualitySettings()
 
 
-def _record(
-    task: str = "gsm8k", answer: str = "18", order: Orders = Orders.REASONING_FIRST
-) -> Record:
+def _record(task: str = "gsm8k", answer: str = "18") -> Record:
     problem = Problem(question="?", reasoning="Because.", answer=answer)
-    return next(as_records(TASKS[task], order, {"0000": problem}))
+    return next(as_records(task, "reasoning-first", {"0000": problem}))
 
 
 def _verdict(

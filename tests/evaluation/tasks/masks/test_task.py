@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -285,10 +285,6 @@ def test_other_tasks_rows_are_left_alone(tmp_path: Path) -> None:
 _MISS = {"kind": "near_miss", "keyword": "maxLength"}
 
 
-def _table_of(folder: Path, rows: list[Row], slug: str) -> Table:
-    return _table(_tables(folder, rows), slug)
-
-
 def _long_miss(mask_ns: int = 10**6) -> Row:
     miss = replace(blocked(at=999, mask_ns=mask_ns, tokens=1000), label=_MISS)
     return row(walks=(accepted(mask_ns=1_000, tokens=4), miss))
@@ -300,37 +296,6 @@ def test_near_misses_of_length_bounds_stand_alone() -> None:
     assert attempt_of(made, RunHeader()).between_ns == 2_000
     # MaskBench's files have every mask, as its own have.
     assert result_of(made, "x")["num_tokens"] == 1004
-
-
-def test_the_slowest_are_named_first(tmp_path: Path) -> None:
-    """Five of each engine; what was never measured is not among them."""
-    rows = [
-        row(
-            id=f"o{number}",
-            engine=engine,
-            compile_ns=number * 10**6,
-            first_mask_ns=number * 1000,
-        )
-        for number in range(1, 8)
-        for engine in ("beta 2.0", "alpha 1.0")
-    ]
-    rows.append(
-        row(
-            id="refused",
-            result=Result.COMPILE_ERROR,
-            walks=(),
-            compile_ns=None,
-            first_mask_ns=None,
-        )
-    )
-    slowest = _table_of(tmp_path, rows, "masks-slowest")
-    names = [f"Github_easy/o{number}" for number in (7, 6, 5, 4, 3)]
-    assert [cells[1] for cells in slowest.rows] == names * 2
-    engines = ["alpha 1.0"] * 5 + ["beta 2.0"] * 5
-    assert [cells[0] for cells in slowest.rows] == engines
-    cells: Any = slowest.rows[0]
-    whole, compiled, masks, mean = cells[3:7]
-    assert whole.ns == compiled.ns + masks * mean.ns > compiled.ns == 7e6
 
 
 @pytest.mark.parametrize(

@@ -110,9 +110,10 @@ def test_a_table_is_resumed_and_what_had_no_answer_is_asked_again(
 
 
 def test_a_cost_without_a_price_is_refused_before_anything_is_sent(
-    schemas: Path,
+    schemas: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As for every other command that sends."""
+    monkeypatch.chdir(tmp_path)  # where the table would be
     with loopback(_openai) as server:
         model = f"openai:{server.base}#small"
         words = ("probe", model, "--acceptance", str(schemas), "--max-cost", "1")

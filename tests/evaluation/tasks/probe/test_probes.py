@@ -401,6 +401,6 @@ def test_nothing_is_sent_that_makes_no_sense(tmp_path: Path) -> None:
             _told(model, "--max-cost", "1")
         with pytest.raises(CannotCreate):
             _told(model, "--as-profile", str(tmp_path / "file" / "own.toml"))
-        with pytest.raises(BadUsage, match="no model behind a server"):
+        with pytest.raises(BadUsage, match="no served model"):
             _told("smollm2")
     assert not server.asked

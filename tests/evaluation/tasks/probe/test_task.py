@@ -7,20 +7,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.cases import Result
-from evaluation.core.run_header import RefusalPattern, TaskSettings
+from evaluation.core.run_header import (
+    ParticipantHeader,
+    RefusalPattern,
+    RunHeader,
+    TaskSettings,
+)
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import NOT_RUN, Rate
+from evaluation.results.attempts import attempt_of
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks import task_named
 from evaluation.tasks.probe.outcomes import (
     ProbeOutcome,
+    ProbeResult,
     Support,
     coverage,
     declarations,
@@ -33,12 +41,13 @@ from evaluation.tasks.probe.probe import KEYWORD_PROBES, pairs
 from evaluation.tasks.probe.task import PROBES, TASK, all_placed, case_of
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import row, write_run
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from curation.core.json_types import UntypedJson
-    from evaluation.core.cases import Case, InstanceWalk, Row
+    from evaluation.core.cases import Case, Row
     from evaluation.reporting.tables import Table
     from evaluation.results.reader import RecordedRun
 
@@ -59,7 +68,7 @@ def _case(name: str, context: str = "root") -> Case:
     return case_of(found)
 
 
-BOTH, MERELY_VALID = _case("minLength"), _case("title")
+BOTH = _case("minLength")
 
 
 def test_it_asks_for_every_probe_in_every_context() -> None:
@@ -99,78 +108,47 @@ def test_a_unit_is_a_schema_and_two_texts() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("asked", "rule", "wanted"),
-    [
-        (BOTH, policies.knows_all, ProbeOutcome.ENFORCED),
-        (BOTH, policies.accepts_all, ProbeOutcome.IGNORED),
-        (BOTH, policies.blocks_all, ProbeOutcome.OVER_STRICT),
-        (BOTH, policies.never_ends, ProbeOutcome.OVER_STRICT),
-        (BOTH, policies.lies, ProbeOutcome.LIED),
-        (MERELY_VALID, policies.accepts_all, ProbeOutcome.TOLERATED),
-        (MERELY_VALID, policies.blocks_all, ProbeOutcome.OVER_STRICT),
-    ],
-)
+@pytest.mark.parametrize(("name", "facts", "wanted"), table(__file__, "outcomes"))
 def test_an_outcome_is_what_the_two_values_say(
-    asked: Case, rule: Callable[[InstanceWalk], object], wanted: ProbeOutcome
+    name: str, facts: dict[str, str], wanted: str
 ) -> None:
-    """A keyword that asserts nothing can only be tolerated."""
-    assert outcome(policies.answered(asked, rule, "x")) is wanted  # type: ignore[arg-type] # a rule
+    """A keyword that asserts nothing can only be tolerated.
+
+    A warning counts that names the keyword, in quotes if it is a word; a refusal is
+    one only if the engine said so.
+    """
+    engine = "xgrammar 0.2.8 faithful"
+    if "result" in facts:
+        row = policies.died(_case(name), engine, Result(facts["result"]))
+    else:
+        rule = getattr(policies, facts["rule"])
+        row = policies.answered(_case(name), rule, engine)
+    warnings = (facts["warning"],) if "warning" in facts else ()
+    assert _judged(replace(row, warnings=warnings)).outcome == wanted
+    without_warnings = "ignored" if wanted == "warned" else wanted
+    assert outcome(row) == without_warnings
 
 
-@pytest.mark.parametrize(
-    ("asked", "warning", "wanted"),
-    [
-        (BOTH, "minLength", ProbeOutcome.WARNED),
-        (BOTH, "minLengths are fine", ProbeOutcome.IGNORED),
-        (
-            BOTH,
-            "oneOf with non-provably-disjoint branches is treated as anyOf",
-            ProbeOutcome.IGNORED,
-        ),
-        (BOTH, "careful", ProbeOutcome.IGNORED),
-        (_case("not (value)"), "oneOf is not supported", ProbeOutcome.IGNORED),
-        (_case("not (value)"), "the keyword 'not' is left out", ProbeOutcome.WARNED),
-    ],
-)
-def test_a_warning_that_names_the_keyword_is_no_silence(
-    asked: Case, warning: str, wanted: ProbeOutcome
-) -> None:
-    """What stands around a keyword is not the keyword; a word is named in quotes."""
-    row = policies.answered(asked, policies.accepts_all, "xgrammar 0.2.8 faithful")
-    assert outcome(replace(row, warnings=(warning,))) is wanted
+def _judged(row: Row, header: RunHeader | None = None) -> ProbeResult:
+    attempt = msgspec.structs.asdict(attempt_of(row, header or RunHeader()))
+    return judge_probe({**attempt, "label": bytes(attempt["label"])})
 
 
 def test_a_warning_excuses_what_its_pattern_says_it_means() -> None:
     """An engine may name a keyword in words of its own."""
     row = policies.answered(BOTH, policies.accepts_all, "mine")
     warned = replace(row, warnings=("lengths are not looked at",))
-    own = [RefusalPattern(pattern="lengths", keywords=("minLength",))]
-    assert outcome(warned) is ProbeOutcome.IGNORED
-    assert outcome(warned, own) is ProbeOutcome.WARNED
-
-
-@pytest.mark.parametrize(
-    ("result", "wanted"),
-    [
-        (Result.COMPILE_ERROR, ProbeOutcome.REFUSED),
-        (Result.TIMEOUT, ProbeOutcome.TIMEOUT),
-        (Result.CRASH, ProbeOutcome.CRASH),
-        (Result.OUT_OF_MEMORY, ProbeOutcome.CRASH),
-        (Result.ENGINE_ERROR, ProbeOutcome.ENGINE_ERROR),
-        (Result.ERROR, ProbeOutcome.CRASH),
-        (Result.PROTOCOL_ERROR, ProbeOutcome.CRASH),
-    ],
-)
-def test_whatever_happens_has_an_outcome(result: Result, wanted: ProbeOutcome) -> None:
-    """A refusal is one only if the engine said so."""
-    assert outcome(policies.died(BOTH, "x", result)) is wanted
+    own = RefusalPattern(pattern="lengths", keywords=("minLength",))
+    header = RunHeader(engines=(ParticipantHeader(engine="mine", refusals=(own,)),))
+    assert _judged(warned).outcome is ProbeOutcome.IGNORED
+    assert _judged(warned, header).outcome is ProbeOutcome.WARNED
 
 
 def test_a_row_with_too_few_walks_proves_nothing() -> None:
     """One right answer of two is no enforcement."""
     row = policies.answered(BOTH, policies.knows_all, "x")
-    assert outcome(replace(row, walks=row.walks[:1])) is ProbeOutcome.CRASH
+    lacking = replace(row, walks=row.walks[:1])
+    assert outcome(lacking) is _judged(lacking).outcome is ProbeOutcome.CRASH
 
 
 def _rows(*names: str) -> list[Row]:
@@ -256,7 +234,7 @@ def test_a_feature_is_proven_by_all_its_probes() -> None:
         policies.answered(_case("not (value)"), policies.accepts_all, "x"),
         policies.answered(_case("enum"), policies.knows_all, "x"),
     ]
-    assert proven(map(judge_probe, rows)) == {
+    assert proven(map(_judged, rows)) == {
         "@minmaxLength": (Support.PARTLY, 1, 2),
         "not": (Support.NO, 0, 1),
         "enum": (Support.YES, 1, 1),
