@@ -274,6 +274,8 @@ def _told(model: str, *more: str) -> tuple[dict[tuple[str, str], str], Any]:
     words = [model, "--format", "json", *more]
     result = CliRunner().invoke(_APP, words, catch_exceptions=False)
     told = json.loads(result.stdout)
+    # A profile is what `fit` takes next.
+    assert ("csbdata fit FILE --for" in result.stderr) == ("--as-profile" in more)
     rows = told["tables"][0]["rows"]
     answers = {(row["way"], row["feature"]): row["answer"] for row in rows}
     assert all(row["why"] for row in rows if row["answer"] != "yes"), rows
