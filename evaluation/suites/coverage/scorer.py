@@ -172,7 +172,7 @@ def classify(generation: Generation, judgement: Judgement | None) -> TextClass:
     return TextClass.UNDECIDED if undecided else TextClass.VIOLATES
 
 
-def coverage_scorer(*, published: bool = True, as_paper: bool = False) -> Scorer:
+def coverage_scorer(*, published: bool, as_paper: bool) -> Scorer:
     """Return what judges texts; one valid under its own dialect is compliant.
 
     Args:
@@ -181,7 +181,7 @@ def coverage_scorer(*, published: bool = True, as_paper: bool = False) -> Scorer
 
     Example:
         >>> record = Record(id="a", schema='{"type": "object"}')
-        >>> score = coverage_scorer()(record)
+        >>> score = coverage_scorer(published=False, as_paper=False)(record)
         >>> score(Response(record="a", text="[]")).failure_class
         'violates'
     """

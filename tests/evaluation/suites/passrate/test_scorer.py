@@ -106,6 +106,7 @@ def test_each_fault_has_its_class_and_reason(subtests: pytest.Subtests) -> None:
             verdict = judge(Response(record="r", **given))
             expected = row.get(f"{mode}_mode", row["class"])
             assert verdict.failure_class == expected
+            assert verdict.counted
             assert not expected or row.get("because", "") in verdict.reasons[0]
 
 
