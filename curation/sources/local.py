@@ -6,7 +6,8 @@ A source expression is what `check`, `instances`, `eval --data`, suites and
 - a file or a folder with one schema a file, JSON or by its name YAML. A file with an
   object with `json_schema` is a row as in a table;
 - a `.jsonl` file. A line is a schema, or a row: an object with `json_schema` and
-  optionally `unique_id`; or a `.parquet` file with columns of these names;
+  optionally `unique_id`; or a `.parquet` file with columns of these names. `#ID` after
+  it, or after a build, selects a row;
 - a file with an OpenAPI description, tools or a request, recognised by its content, and
   `FILE#NAME` for one of the schemas in it; `MODULE`, `MODULE:MODEL` or `FILE.py` with
   pydantic models; `mcp:COMMAND`, which starts a server;
@@ -244,7 +245,33 @@ def schemas_of(expression: str, say: Callable[[str], None]) -> Held | None:
         command, _, name = expression.removeprefix(MCP).partition("#")
         found = selected(read_mcp_server(command, say), name, expression)
         return Held(found, f"{MCP}{command}#")
-    return read_held(expression, say) or read_python(expression, say)
+    return (
+        read_held(expression, say)
+        or _read_row(expression)
+        or read_python(expression, say)
+    )
+
+
+def _read_row(expression: str) -> Held | None:
+    """Return the schema with the id that `TABLE#ID` or `BUILD#ID` selects.
+
+    None of every other expression.
+
+    Raises:
+        BadData: nothing has the id, or its text is not JSON.
+    """
+    name, _, row = expression.rpartition("#")
+    table = None if not name or existing_path(expression) else existing_path(name)
+    if table is None or not (table.is_dir() or table.suffix in TABLES):
+        return None
+    rows = [
+        NamedSchema(name=text.id, schema=text.read().decode("utf-8", "replace"))
+        for text in open_source(name).texts()
+    ]
+    schema = jsontext.parse(str(selected(rows, row, name)[0].schema).encode())
+    if isinstance(schema, Rejected):
+        raise BadData(schema.detail, expression)
+    return Held([NamedSchema(name=row, schema=schema)], f"{name}#")
 
 
 def _parquet_files(folder: Path) -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -641,7 +642,8 @@ class Two(BaseModel):
 
 
 @pytest.mark.parametrize(
-    "name", [*_KINDS, "shop.py", "shop", "shop:Two", "shop.py#Two"]
+    "name",
+    [*_KINDS, "shop.py", "shop", "shop:Two", "shop.py#Two", "rows.jsonl", "folder"],
 )
 def test_what_is_proposed_next_can_be_pasted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -651,6 +653,9 @@ def test_what_is_proposed_next_can_be_pasted(
     (tmp_path / "shop.py").write_text(_MODELS)
     for file, content in _KINDS.items():
         (tmp_path / file).write_text(json.dumps(content, indent=1))
+    (tmp_path / "rows.jsonl").write_text(f"{json.dumps(_OPEN)}\n" * 2)
+    (tmp_path / "folder").mkdir()
+    shutil.copy("api.json", "folder")
     monkeypatch.delitem(sys.modules, "shop", raising=False)
     words = ["fit", name, "--for", "openai-strict"]
     for _ in range(3):
