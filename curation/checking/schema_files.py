@@ -130,15 +130,16 @@ def read_schema_files(
     for name in dict.fromkeys(STDIN if name == "-" else name for name in names):
         path, content, holder = existing_path(name), b"", None
         is_text = path is not None and path.suffix not in (PYTHON, *TABLES)
-        if name == STDIN:
-            content = sys.stdin.buffer.read(_MOST)
-            holder = held_in(content, STDIN, say) if split else None
+        is_pipe = name == STDIN or (path is not None and path.is_fifo())
+        if is_pipe:
+            content = _read_pipe(name)
+            holder = held_in(content, name, say) if split else None
         elif split or not is_text:
             holder = schemas_of(name, say)
         if holder is not None:
             files |= _parts(holder)
-        elif name == STDIN:
-            files[STDIN] = SchemaFile(name=STDIN, content=content, path=None)
+        elif is_pipe:
+            files[name] = SchemaFile(name=name, content=content, path=None)
         elif path and is_text and not path.is_dir():
             with reading(refuse_unprintable(path)), path.open("rb") as stream:
                 content = file_text(name, stream.read(_MOST))
@@ -150,6 +151,13 @@ def read_schema_files(
             for key, file in _texts_of(source, say, split=split):
                 files.setdefault(key, file)
     return list(files.values())
+
+
+def _read_pipe(name: str) -> bytes:
+    if name == STDIN:
+        return sys.stdin.buffer.read(_MOST)
+    with Path(name).open("rb") as stream:
+        return stream.read(_MOST)
 
 
 def _parts(holder: Held) -> dict[str, SchemaFile]:

@@ -157,12 +157,7 @@ def open_source(
         Unavailable: the Hub cannot be reached, or a program cannot be run.
     """
     path = existing_path(expression)
-    # A pipe is read once.
-    piped = single_file(path) if path is not None and path.is_fifo() else None
-    if piped is None:
-        held = schemas_of(expression, say)
-    else:
-        held = held_in(piped.read(piped.paths[0]), expression, say)
+    held = schemas_of(expression, say)
     if held is not None:
         say(f"{expression}: {counted(len(held.schemas), 'schema')}")
         start = held.start.removeprefix(MCP).split(maxsplit=1)[0]
@@ -186,7 +181,7 @@ def open_source(
             path=path,
             tables=tables,
             origin="build" if tables else "files",
-            read=partial(read, path) if piped is None else lambda: piped,
+            read=partial(read, path),
         )
     from curation.core.hub_names import dataset_name  # noqa: PLC0415 - not for files
 
@@ -264,11 +259,10 @@ def _read_row(expression: str) -> Held | None:
     table = None if not name or existing_path(expression) else existing_path(name)
     if table is None or not (table.is_dir() or table.suffix in TABLES):
         return None
-    rows = [
-        NamedSchema(name=text.id, schema=text.read().decode("utf-8", "replace"))
-        for text in open_source(name).texts()
-    ]
-    schema = jsontext.parse(str(selected(rows, row, name)[0].schema).encode())
+    texts = {text.id: text for text in open_source(name).texts()}
+    if row not in texts:
+        raise BadData(f"nothing has the id {row!r}", name)
+    schema = jsontext.parse(texts[row].read())
     if isinstance(schema, Rejected):
         raise BadData(schema.detail, expression)
     return Held([NamedSchema(name=row, schema=schema)], f"{name}#")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -287,10 +288,15 @@ def test_of_many_schemas_is_told_how_many_are_judged(tmp_path: Path) -> None:
     ],
 )
 def test_tools_in_a_file_are_told_by_its_content(tmp_path: Path, tools: Json) -> None:
-    """In every form; the targets are then those of tools."""
+    """In every form, in a pipe too; the targets are then those of tools."""
     file = tmp_path / "tools.json"
     file.write_text(json.dumps(tools), "utf-8")
-    assert "gemini-functions: " in run("fit", str(file))[1]
+    reading, writing = os.pipe()
+    os.write(writing, file.read_bytes())
+    os.close(writing)
+    for name in (str(file), f"/dev/fd/{reading}"):
+        assert "gemini-functions: " in run("fit", name)[1]
+    os.close(reading)
 
 
 def test_programs_get_every_finding(schema_file: Path) -> None:
