@@ -97,8 +97,9 @@ def parts_of(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
 def _part(tokens: Tokens, schema: Json) -> Part:
     """Return a schema of a request; one of Gemini's older form may be `nullable`."""
     if _GOOGLE.search(pointer(tokens)):
-        plain = partial(in_json_schema, move=str, is_old=True)
-        schema = edited_objects(schema, DRAFT_04, plain)
+        schema = edited_objects(
+            schema, DRAFT_04, partial(in_json_schema, move=str, is_old=True)
+        )
     return Part(tokens, schema)
 
 

@@ -128,18 +128,16 @@ def read_schema_files(
     """
     files: dict[str, SchemaFile] = {}
     for name in dict.fromkeys(STDIN if name == "-" else name for name in names):
-        path, content, holder = existing_path(name), b"", None
-        is_text = path is not None and path.suffix not in (PYTHON, *TABLES)
-        is_pipe = name == STDIN or (path is not None and path.is_fifo())
-        if is_pipe:
+        path = existing_path(name)
+        if name == STDIN or (path and path.is_fifo()):
             content = _read_pipe(name)
-            holder = held_in(content, name, say) if split else None
-        elif split or not is_text:
-            holder = schemas_of(name, say)
+            parts = held_in(content, name, say) if split else None
+            files |= _parts(parts) if parts else {name: SchemaFile(name, content, None)}
+            continue
+        is_text = path is not None and path.suffix not in (PYTHON, *TABLES)
+        holder = schemas_of(name, say) if split or not is_text else None
         if holder is not None:
             files |= _parts(holder)
-        elif is_pipe:
-            files[name] = SchemaFile(name=name, content=content, path=None)
         elif path and is_text and not path.is_dir():
             with reading(refuse_unprintable(path)), path.open("rb") as stream:
                 content = file_text(name, stream.read(_MOST))
@@ -181,7 +179,7 @@ def _texts_of(
     """Yield the texts of a folder, or the rows of a table; each has a unique key."""
     root = source.path if source.has_files else None
     for text in source.texts():
-        path = root / text.place if root and root.is_dir() else root
+        path = root and root / text.place
         label = str(path) if path else f"{source.expression}#{text.id}"
         holder = None
         if split and path:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from curation.sources.neighbours import NeighbourFiles
 
 _SHOWN = 400
-#: Characters of a source expression that no id has.
-_SOURCE_MARKS = frozenset(":@#")
 
 
 def instances(
@@ -57,7 +55,7 @@ def instances(
 
     schemas, neighbours = _schemas_of(target, build)
     printed: list[Json] = []
-    complete = bool(schemas)
+    complete = True
     requests = [
         schema for schema in schemas.values() if isinstance(schema, InstanceRequest)
     ]
@@ -91,6 +89,7 @@ def _schemas_of(
         place_of,
         read_schema_files,
         root_of,
+        why_in_words,
         why_no_schema,
     )
     from curation.instances.dataset.make_instances import SchemaInstances
@@ -100,7 +99,8 @@ def _schemas_of(
     from curation.sources.neighbours import base_uri_of, neighbours_of
 
     path = Path(target)
-    if target == "-" or path.exists() or not _SOURCE_MARKS.isdisjoint(target):
+    # No id has these characters.
+    if target == "-" or path.exists() or not {":", "@", "#"}.isdisjoint(target):
         files = read_schema_files([target], say)
         root = root_of(files)
         contents: dict[str, bytes] = {}
@@ -110,19 +110,20 @@ def _schemas_of(
             if place is not None:
                 contents[place] = file.content
             why = why_no_schema(parse_named(file.name, file.content))
-            if why is not None and len(files) == 1:
-                raise BadData(f"{why.reason}: {why.detail}", target)
-            if why is not None:
-                requests[file.name] = SchemaInstances(
-                    answer=Satisfiability.UNKNOWN, reason=why.reason, detail=why.detail
+            if why is None:
+                requests[file.name] = InstanceRequest(
+                    schema=file.content.decode("utf-8-sig"),
+                    dialect="",
+                    base_uri=None if place is None else base_uri_of(place),
                 )
                 continue
-            requests[file.name] = InstanceRequest(
-                schema=file.content.decode("utf-8-sig"),
-                dialect="",
-                base_uri=None if place is None else base_uri_of(place),
+            detail = why_in_words(why, file.content)
+            if len(files) == 1:
+                raise BadData(detail, target)
+            requests[file.name] = SchemaInstances(
+                answer=Satisfiability.UNKNOWN, reason=why.reason, detail=detail
             )
-        return requests, neighbours_of(root, contents) if contents else None
+        return requests, neighbours_of(root, contents)
     # No id ends like that, so that a file is meant.
     if path.suffix == ".json" or path.is_absolute():
         raise NoInput("no such file", target)

@@ -156,14 +156,14 @@ def test_a_folder_has_the_instances_of_each_schema(tmp_path: Path) -> None:
     ]
     alone = run("instances", results[-1]["schema"], "--format", "json")[1]
     assert json.loads(alone) == results[-1]
-    assert "not JSON as YAML: did not find" in results[2]["detail"]
+    assert "not valid YAML: did not find" in results[2]["detail"]
     assert results[3]["reason"] == "bad_encoding"
 
 
 def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) -> None:
     """And not as the JSON that it never was meant to be."""
     (tmp_path / "a.yaml").write_text("a: [1")
-    with pytest.raises(BadData, match="not JSON as YAML: did not find expected"):
+    with pytest.raises(BadData, match="not valid YAML: did not find expected"):
         run("instances", str(tmp_path / "a.yaml"))
 
 
