@@ -141,19 +141,24 @@ def keywords(invalid: pl.DataFrame) -> Table:
 def why_table(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
     """Return every class of wrong texts, by engine, the most frequent first."""
     totals = Counter(cases["engine"])
-    cause = ["engine", "valid", "stands", "governor", "setting"]
+    cause = ["engine", "fault", "stands", "governor", "setting"]
+    is_fault = pl.col("verdict").is_in([*FAULTS])
     wrong = texts.drop_nulls("stands").with_columns(
         schema=_SCHEMA,
         size=pl.col("size") + pl.col("tokens"),
-        fault=pl.col("verdict").is_in([*FAULTS]),
+        fault=pl.when(is_fault)
+        .then(pl.lit("engine at odds with itself"))
+        .when("valid")
+        .then(pl.lit("valid blocked"))
+        .otherwise(pl.lit("invalid accepted")),
         of_engine=pl.len().over("engine"),
     )
     # A failure of an earlier text may be the reason of a later one of its schema.
-    is_example = ~pl.col("fault") | pl.struct(*cause, "schema").is_first_distinct()
+    is_example = ~is_fault | pl.struct(*cause, "schema").is_first_distinct()
     wrong = wrong.with_columns(shown=is_example)
     smallest = pl.col("size").filter("shown").arg_min()
     classes = wrong.group_by(cause, maintain_order=True).agg(
-        pl.col("fault", "of_engine").first(),
+        pl.col("of_engine").first(),
         walks=pl.len(),
         schemas=pl.col("schema").n_unique(),
         contexts=pl.col("context"),
@@ -170,11 +175,7 @@ def why_table(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
         (
             {
                 "engine": line["engine"],
-                "fault": "engine at odds with itself"
-                if line["fault"]
-                else "valid blocked"
-                if line["valid"]
-                else "invalid accepted",
+                "fault": line["fault"],
                 "what stands there": line["stands"],
                 "keyword": line["governor"] or None,
                 "setting": line["setting"] or None,
