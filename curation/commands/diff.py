@@ -143,8 +143,11 @@ def _read_schema(name: str) -> CompiledSchema:
 
     files = read_schema_files([name], say)
     if len(files) != 1:
-        count = f"{counted(len(files), 'schema')}, and one is compared"
-        raise BadData(count, name, f"name one: {quote(files[0].name)}")
+        raise BadData(
+            f"{counted(len(files), 'schema')}, and one is compared",
+            name,
+            f"name one: {quote(files[0].name)}",
+        )
     path, content = files[0].path or Path(name), files[0].content
     text = files[0].schema_text()
     library = neighbour_library(neighbours_of(path.parent, {path.name: content}))

@@ -222,8 +222,10 @@ def _not_there(expression: str, *, is_file: bool) -> NoInput:
 def held_in(content: bytes, name: str, say: Callable[[str], None]) -> Held | None:
     """Return the schemas that a JSON text without a file holds."""
     value = jsontext.parse(content)
-    found = None if isinstance(value, Rejected) else held_schemas(value, name, say)
-    return None if found is None else Held(found, f"{name}#")
+    if isinstance(value, Rejected):
+        return None
+    found = held_schemas(value, name, say)
+    return Held(found, f"{name}#") if found else None
 
 
 def schemas_of(expression: str, say: Callable[[str], None]) -> Held | None:

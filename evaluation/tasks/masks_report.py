@@ -36,9 +36,10 @@ def tables(run: RunRows) -> Iterator[Table]:
     texts = run.walks(NAME)
     coverage, *details = tables_of_any(attempts)
     yield coverage
-    yield why_table(cases, texts.filter(~pl.col("apart")))
+    together = texts.filter(~pl.col("apart"))
+    yield why_table(cases, together)
     yield from details[:2]
-    yield keywords(texts.filter(~pl.col("apart") & ~pl.col("valid")))
+    yield keywords(together.filter(~pl.col("valid")))
     yield instances(cases, texts)
     yield from details[2:]
     yield slowest_schemas(cases)
@@ -141,24 +142,23 @@ def keywords(invalid: pl.DataFrame) -> Table:
 def why_table(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
     """Return every class of wrong texts, by engine, the most frequent first."""
     totals = Counter(cases["engine"])
-    cause = ["engine", "fault", "stands", "governor", "setting"]
+    cause = ["engine", "valid", "stands", "governor", "setting"]
     is_fault = pl.col("verdict").is_in([*FAULTS])
     wrong = texts.drop_nulls("stands").with_columns(
         schema=_SCHEMA,
         size=pl.col("size") + pl.col("tokens"),
-        fault=pl.when(is_fault)
-        .then(pl.lit("engine at odds with itself"))
-        .when("valid")
-        .then(pl.lit("valid blocked"))
-        .otherwise(pl.lit("invalid accepted")),
+        fault=is_fault,
+        # Faults are of one class under all texts.
+        valid=pl.col("valid") & ~is_fault,
         of_engine=pl.len().over("engine"),
     )
     # A failure of an earlier text may be the reason of a later one of its schema.
-    is_example = ~is_fault | pl.struct(*cause, "schema").is_first_distinct()
-    wrong = wrong.with_columns(shown=is_example)
+    wrong = wrong.with_columns(
+        shown=~is_fault | pl.struct(*cause, "schema").is_first_distinct()
+    )
     smallest = pl.col("size").filter("shown").arg_min()
     classes = wrong.group_by(cause, maintain_order=True).agg(
-        pl.col("of_engine").first(),
+        pl.col("fault", "of_engine").first(),
         walks=pl.len(),
         schemas=pl.col("schema").n_unique(),
         contexts=pl.col("context"),
@@ -175,7 +175,11 @@ def why_table(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
         (
             {
                 "engine": line["engine"],
-                "fault": line["fault"],
+                "fault": "engine at odds with itself"
+                if line["fault"]
+                else "valid blocked"
+                if line["valid"]
+                else "invalid accepted",
                 "what stands there": line["stands"],
                 "keyword": line["governor"] or None,
                 "setting": line["setting"] or None,
