@@ -169,11 +169,11 @@ def evidence_of(schema: Json, engine: str) -> Judgement:
     """
     head, _ = _table()
     if engine not in head.engines:
-        findings = [_finding(Effect.UNKNOWN, "no edition measured it", "no edition")]
-        return Judgement(tuple(findings), (_measured_sentence(frozenset(), engine),))
+        finding = _finding(Effect.UNKNOWN, "no edition measured it", "no edition")
+        return Judgement((finding,), (_measured_sentence(frozenset(), engine),))
     features, index = features_of_schema(schema), head.engines.index(engine)
-    judged = tuple(judge_features(features, head, head.learnt[index]))
-    return Judgement(judged, (_measured_sentence(features, engine),))
+    judged = judge_features(features, head, head.learnt[index])
+    return Judgement(tuple(judged), (_measured_sentence(features, engine),))
 
 
 def judge_features(

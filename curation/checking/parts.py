@@ -18,7 +18,7 @@ from curation.json.pointer import (
     tokens_of_fragment,
 )
 from curation.schema.dialects import DRAFT_04
-from curation.schema.subschemas import edited
+from curation.schema.subschemas import edited, edited_objects
 from curation.sources.openapi_bodies import (
     OPENAPI_ONLY,
     dialect_in,
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 _MCP: Final = ("inputSchema", "outputSchema")
 #: What OpenAI, Anthropic and Gemini all accept.
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+#: Places of schema objects of OpenAPI 3.0 in a request to Gemini.
+_GOOGLE: Final = re.compile(
+    r"/function_?[dD]eclarations/\d+/parameters$|/response_?[sS]chema$"
+)
 #: Keywords for which a schema of a description is written otherwise.
 _CHANGED: Final = OPENAPI_ONLY | {"$ref", "nullable"}
 
@@ -79,14 +83,24 @@ def parts_of(value: Json) -> tuple[list[Part], list[SchemaProblem]]:
             schema, root = named.schema, tokens_of(named.place)
             if not isinstance(schema, dict):
                 continue
-            parts.append(Part(root, schema))
+            parts.append(_part(root, schema))
             kind, member = schema.get("type"), root[len(tokens)]
             if kind != "object" and (kind is not None or member in _MCP):
                 message = f"`{member}` must have `type: object`"
                 wrong = (*root, "type") if "type" in schema else root
                 problems.append(_error(wrong, "tool-root", message))
-    parts += [Part(tokens_of(named.place), named.schema) for named in answers_in(value)]
+    for answer in answers_in(value):
+        parts.append(_part(tokens_of(answer.place), answer.schema))
     return parts or [Part((), value)], problems
+
+
+def _part(tokens: Tokens, schema: Json) -> Part:
+    """Return a schema of a request; one of Gemini's older form may be `nullable`."""
+    if _GOOGLE.search(pointer(tokens)):
+        schema = edited_objects(
+            schema, DRAFT_04, partial(in_json_schema, move=str, is_old=True)
+        )
+    return Part(tokens, schema)
 
 
 def _name_fault(name: str, names: Collection[str]) -> str:
@@ -96,7 +110,7 @@ def _name_fault(name: str, names: Collection[str]) -> str:
         return ""
     return (
         f"{name!r} is refused as a name: at most 64 letters, digits, `_` and `-`, no "
-        f"digit first; it has {len(name)} characters"
+        "digit first"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -24,6 +24,7 @@ from curation.sources.contents import PYTHON
 from curation.sources.local import (
     IN_ROW,
     TABLES,
+    OwnSchemas,
     file_text,
     held_in,
     open_source,
@@ -38,6 +39,7 @@ from curation.workers.limits import DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from curation.checking.report import SchemaProblem
+    from curation.sources.contents import Held
 
 #: One byte more than the limit is enough to know that it is exceeded.
 _MOST: Final = DOCUMENT_BYTES + 1
@@ -126,27 +128,16 @@ def read_schema_files(
     """
     files: dict[str, SchemaFile] = {}
     for name in dict.fromkeys(STDIN if name == "-" else name for name in names):
-        path, content, holder = existing_path(name), b"", None
+        path = existing_path(name)
+        if name == STDIN or (path and path.is_fifo()):
+            content = _read_pipe(name)
+            parts = held_in(content, name, say) if split else None
+            files |= _parts(parts) if parts else {name: SchemaFile(name, content, None)}
+            continue
         is_text = path is not None and path.suffix not in (PYTHON, *TABLES)
-        if name == STDIN:
-            content = sys.stdin.buffer.read(_MOST)
-            holder = held_in(content, STDIN, say) if split else None
-        elif split or not is_text:
-            holder = schemas_of(name, say)
+        holder = schemas_of(name, say) if split or not is_text else None
         if holder is not None:
-            key = str(holder.path.resolve() if holder.path else holder.start)
-            files |= {
-                f"{key}#{index}{schema.place}": SchemaFile(
-                    name=holder.start + schema.name,
-                    content=write(schema.schema).encode("utf-8", "backslashreplace"),
-                    path=holder.path,
-                    entry=schema,
-                    elsewhere=schema.elsewhere,
-                )
-                for index, schema in enumerate(holder.schemas)
-            }
-        elif name == STDIN:
-            files[STDIN] = SchemaFile(name=STDIN, content=content, path=None)
+            files |= _parts(holder)
         elif path and is_text and not path.is_dir():
             with reading(refuse_unprintable(path)), path.open("rb") as stream:
                 content = file_text(name, stream.read(_MOST))
@@ -155,16 +146,53 @@ def read_schema_files(
             source = open_source(name, say)
             if unread := require_files(source):
                 say(unread)
-            root = source.path if source.has_files else None
-            for text in source.texts():
-                path = root / text.place if root and root.is_dir() else root
-                label = str(path) if path else f"{source.expression}#{text.id}"
-                if path is None:
-                    files.setdefault(label, SchemaFile(label, text.read(), None))
-                else:
-                    file = _whole(label, text.read(), path)
-                    files.setdefault(str(path.resolve()), file)
+            for key, file in _texts_of(source, say, split=split):
+                files.setdefault(key, file)
     return list(files.values())
+
+
+def _read_pipe(name: str) -> bytes:
+    if name == STDIN:
+        return sys.stdin.buffer.read(_MOST)
+    with Path(name).open("rb") as stream:
+        return stream.read(_MOST)
+
+
+def _parts(holder: Held) -> dict[str, SchemaFile]:
+    """Return the schemas that a file, a server or a module holds."""
+    key = str(holder.path.resolve() if holder.path else holder.start)
+    return {
+        f"{key}#{index}{schema.place}": SchemaFile(
+            name=holder.start + schema.name,
+            content=write(schema.schema).encode("utf-8", "backslashreplace"),
+            path=holder.path,
+            entry=schema,
+            elsewhere=schema.elsewhere,
+        )
+        for index, schema in enumerate(holder.schemas)
+    }
+
+
+def _texts_of(
+    source: OwnSchemas, say: Callable[[str], None], *, split: bool
+) -> Iterator[tuple[str, SchemaFile]]:
+    """Yield the texts of a folder, or the rows of a table; each has a unique key."""
+    root = source.path if source.has_files else None
+    for text in source.texts():
+        path = root and root / text.place
+        label = str(path) if path else f"{source.expression}#{text.id}"
+        holder = None
+        if split and path:
+            try:
+                holder = schemas_of(label, say)
+            except BadData as error:
+                say(str(error))
+        if holder is not None:
+            yield from _parts(holder).items()
+        elif path is None:
+            yield label, SchemaFile(label, text.read(), None)
+        else:
+            yield str(path.resolve()), _whole(label, text.read(), path)
 
 
 def _places_in(path: Path) -> Callable[[str], tuple[int, int]]:

@@ -97,10 +97,10 @@ def _check(
                 for file in files
             }
     files = list(by_path.values())
-    for fault in lost[1:] if files else ():
-        say(str(fault))
     if not files:
         raise lost[0]
+    for fault in lost[1:]:
+        say(str(fault))
     root = root_of(files)
     paths = [place_of(file, root) for file in files]
     contents = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,7 +35,7 @@ _LISTED = 10
 _SHOWN = 400
 _SIDE = (
     "A build, a folder of <config>/*.parquet or *.json, or owner/name@revision; "
-    "or the file of one schema."
+    "or one schema: a file, FILE#NAME, MODULE:MODEL."
 )
 
 
@@ -66,6 +67,7 @@ def diff(
     Examples:
       csbdata diff build/JSONSchemaBench epfl-dlab/JSONSchemaBench
       csbdata diff before.schema.json after.schema.json --fail-on narrower
+      csbdata diff v1.yaml#createPet.request v2.yaml#createPet.request
 
     For editions, `textual` means another key order or number spelling of an equal
     schema.
@@ -74,7 +76,7 @@ def diff(
     value on each side. jsonschema-rs makes proofs; otherwise values may decide.
     Formats are asserted.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    if any(path.exists() and not path.is_dir() for path in (Path(a), Path(b))):
+    if _is_schema(a) or _is_schema(b):
         _diff_schemas(a, b, format_, fail_on or [])
         return
     if fail_on:
@@ -88,6 +90,13 @@ def diff(
         print_json(as_json(old, new, pairs))
     else:
         _print(old, new, pairs)
+
+
+def _is_schema(side: str) -> bool:
+    """Return whether a side is a file, or like `FILE#NAME` or `MODULE:MODEL`."""
+    path = Path(side)
+    is_named = not {":", "#"}.isdisjoint(side) and not side.startswith("hf://")
+    return not path.is_dir() and (is_named or path.exists())
 
 
 def _diff_schemas(a: str, b: str, format_: Format, fail_on: Sequence[Unwanted]) -> None:
@@ -134,8 +143,12 @@ def _read_schema(name: str) -> CompiledSchema:
 
     files = read_schema_files([name], say)
     if len(files) != 1:
-        raise BadData(f"{counted(len(files), 'schema')}, and one is compared", name)
-    path, content = Path(name), files[0].content
+        raise BadData(
+            f"{counted(len(files), 'schema')}, and one is compared",
+            name,
+            f"name one: {quote(files[0].name)}",
+        )
+    path, content = files[0].path or Path(name), files[0].content
     text = files[0].schema_text()
     library = neighbour_library(neighbours_of(path.parent, {path.name: content}))
     compiled = read_schema(text, base_uri=base_uri_of(path.name), library=library)

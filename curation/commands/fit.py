@@ -296,7 +296,7 @@ _STYLES = {
 def _verdict(fit: SchemaFit, target: str) -> str:
     fix = fit.fixes.get(target)
     verdict = fit.verdict(target)
-    return f"{verdict}, {fix.outcome}" if fix is not None and fix.claim else verdict
+    return f"{verdict}, {fix.outcome}" if fix and fix.claim else verdict
 
 
 def _print(
@@ -333,8 +333,8 @@ def _print_matrix(fits: Sequence[SchemaFit], names: Sequence[str]) -> None:
         rows.append([name, *(verdicts[verdict] for verdict in Verdict), common])
     headers = ["target", *Verdict, "most frequent reasons"]
     title = counted(len(fits), "schema")
-    numbers = range(1, 1 + len(Verdict))
-    stdout().print(table(headers, rows, title=title, numbers=tuple(numbers)))
+    numbers = tuple(range(1, len(headers) - 1))
+    stdout().print(table(headers, rows, title=title, numbers=numbers))
     worst = sorted(fits, key=lambda fit: -max(map(fit.exit_code, names)))
     cells = [
         [fit.name]
@@ -345,8 +345,10 @@ def _print_matrix(fits: Sequence[SchemaFit], names: Sequence[str]) -> None:
     if len(fits) > _IN_MATRIX:
         hidden = counted(len(fits) - _IN_MATRIX, "schema")
         show(f"... and {hidden} more: --format json has all")
-    full = command("fit", worst[0].name, "--for", ",".join(names))
-    say_command("One schema in full", full)
+    say_command(
+        "One schema in full",
+        command("fit", worst[0].name, "--for", ",".join(names)),
+    )
 
 
 def _print_request(request: RequestFit, names: Sequence[str]) -> None:
@@ -433,5 +435,7 @@ def _print_findings(fit: SchemaFit, profiles: Sequence[Profile]) -> None:
         target for target, fix in fit.fixes.items() if fix.outcome is Outcome.FIXABLE
     ]
     if fixable:
-        example = command("fit", fit.name, "--for", fixable[0], "--write", "FILE")
-        say_command("The rewritten schema", example)
+        say_command(
+            "The rewritten schema",
+            command("fit", fit.name, "--for", fixable[0], "--write", "FILE"),
+        )

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from curation.sources.neighbours import NeighbourFiles
 
 _SHOWN = 400
-#: Characters of a source expression that no id has.
-_SOURCE_MARKS = frozenset(":@")
 
 
 def instances(
@@ -57,7 +55,7 @@ def instances(
 
     schemas, neighbours = _schemas_of(target, build)
     printed: list[Json] = []
-    complete = bool(schemas)
+    complete = True
     requests = [
         schema for schema in schemas.values() if isinstance(schema, InstanceRequest)
     ]
@@ -87,40 +85,44 @@ def _schemas_of(
         NoInput: there is neither.
         BadData: the only one is not a schema.
     """
-    from curation.checking.schema_files import STDIN, why_no_schema
+    from curation.checking.schema_files import (
+        place_of,
+        read_schema_files,
+        root_of,
+        why_in_words,
+        why_no_schema,
+    )
     from curation.instances.dataset.make_instances import SchemaInstances
     from curation.instances.dataset.worker import InstanceRequest
     from curation.json.named_text import parse_named
     from curation.lint.satisfiability import Satisfiability
-    from curation.sources.local import open_source, require_files
     from curation.sources.neighbours import base_uri_of, neighbours_of
 
-    target = STDIN if target == "-" else target
     path = Path(target)
-    if path.exists() or not _SOURCE_MARKS.isdisjoint(target):
-        source = open_source(target, say)
-        if unread := require_files(source):
-            say(unread)
-        contents = {text.place: text.read() for text in source.texts()}
+    # No id has these characters.
+    if target == "-" or path.exists() or not {":", "@", "#"}.isdisjoint(target):
+        files = read_schema_files([target], say)
+        root = root_of(files)
+        contents: dict[str, bytes] = {}
         requests: dict[str, InstanceRequest | SchemaInstances] = {}
-        for inside, content in contents.items():
-            name = target if len(contents) == 1 else inside
-            why = why_no_schema(parse_named(inside, content))
-            if why is not None and len(contents) == 1:
-                raise BadData(f"{why.reason}: {why.detail}", target)
-            if why is not None:
-                requests[name] = SchemaInstances(
-                    answer=Satisfiability.UNKNOWN, reason=why.reason, detail=why.detail
+        for file in files:
+            place = place_of(file, root)
+            if place is not None:
+                contents[place] = file.content
+            why = why_no_schema(parse_named(file.name, file.content))
+            if why is None:
+                requests[file.name] = InstanceRequest(
+                    schema=file.content.decode("utf-8-sig"),
+                    dialect="",
+                    base_uri=None if place is None else base_uri_of(place),
                 )
                 continue
-            requests[name] = InstanceRequest(
-                schema=content.decode("utf-8-sig"),
-                dialect="",
-                base_uri=base_uri_of(inside) if source.has_files else None,
+            detail = why_in_words(why, file.content)
+            if len(files) == 1:
+                raise BadData(detail, target)
+            requests[file.name] = SchemaInstances(
+                answer=Satisfiability.UNKNOWN, reason=why.reason, detail=detail
             )
-        if source.path is None or not source.has_files:
-            return requests, None
-        root = source.path if source.path.is_dir() else source.path.parent
         return requests, neighbours_of(root, contents)
     # No id ends like that, so that a file is meant.
     if path.suffix == ".json" or path.is_absolute():

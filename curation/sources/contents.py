@@ -92,7 +92,7 @@ def read_held(expression: str, say: Callable[[str], None]) -> Held | None:
         path = existing_path(file)
     if path is None or not path.is_file() or path.suffix == PYTHON:
         return None
-    if not name and path.suffix in (".jsonl", ".parquet"):
+    if path.suffix in (".jsonl", ".parquet"):
         return None
     with reading(path):
         content = refuse_large(path).read_bytes()

@@ -6,7 +6,8 @@ A source expression is what `check`, `instances`, `eval --data`, suites and
 - a file or a folder with one schema a file, JSON or by its name YAML. A file with an
   object with `json_schema` is a row as in a table;
 - a `.jsonl` file. A line is a schema, or a row: an object with `json_schema` and
-  optionally `unique_id`; or a `.parquet` file with columns of these names;
+  optionally `unique_id`; or a `.parquet` file with columns of these names. `#ID` after
+  it, or after a build, selects a row;
 - a file with an OpenAPI description, tools or a request, recognised by its content, and
   `FILE#NAME` for one of the schemas in it; `MODULE`, `MODULE:MODEL` or `FILE.py` with
   pydantic models; `mcp:COMMAND`, which starts a server;
@@ -156,12 +157,7 @@ def open_source(
         Unavailable: the Hub cannot be reached, or a program cannot be run.
     """
     path = existing_path(expression)
-    # A pipe is read once.
-    piped = single_file(path) if path is not None and path.is_fifo() else None
-    if piped is None:
-        held = schemas_of(expression, say)
-    else:
-        held = held_in(piped.read(piped.paths[0]), expression, say)
+    held = schemas_of(expression, say)
     if held is not None:
         say(f"{expression}: {counted(len(held.schemas), 'schema')}")
         start = held.start.removeprefix(MCP).split(maxsplit=1)[0]
@@ -185,7 +181,7 @@ def open_source(
             path=path,
             tables=tables,
             origin="build" if tables else "files",
-            read=partial(read, path) if piped is None else lambda: piped,
+            read=partial(read, path),
         )
     from curation.core.hub_names import dataset_name  # noqa: PLC0415 - not for files
 
@@ -226,8 +222,10 @@ def _not_there(expression: str, *, is_file: bool) -> NoInput:
 def held_in(content: bytes, name: str, say: Callable[[str], None]) -> Held | None:
     """Return the schemas that a JSON text without a file holds."""
     value = jsontext.parse(content)
-    found = None if isinstance(value, Rejected) else held_schemas(value, name, say)
-    return None if found is None else Held(found, f"{name}#")
+    if isinstance(value, Rejected):
+        return None
+    found = held_schemas(value, name, say)
+    return Held(found, f"{name}#") if found else None
 
 
 def schemas_of(expression: str, say: Callable[[str], None]) -> Held | None:
@@ -244,7 +242,32 @@ def schemas_of(expression: str, say: Callable[[str], None]) -> Held | None:
         command, _, name = expression.removeprefix(MCP).partition("#")
         found = selected(read_mcp_server(command, say), name, expression)
         return Held(found, f"{MCP}{command}#")
-    return read_held(expression, say) or read_python(expression, say)
+    return (
+        read_held(expression, say)
+        or _read_row(expression)
+        or read_python(expression, say)
+    )
+
+
+def _read_row(expression: str) -> Held | None:
+    """Return the schema with the id that `TABLE#ID` or `BUILD#ID` selects.
+
+    None of every other expression.
+
+    Raises:
+        BadData: nothing has the id, or its text is not JSON.
+    """
+    name, _, row = expression.rpartition("#")
+    table = None if not name or existing_path(expression) else existing_path(name)
+    if table is None or not (table.is_dir() or table.suffix in TABLES):
+        return None
+    texts = {text.id: text for text in open_source(name).texts()}
+    if row not in texts:
+        raise BadData(f"nothing has the id {row!r}", name)
+    schema = jsontext.parse(texts[row].read())
+    if isinstance(schema, Rejected):
+        raise BadData(schema.detail, expression)
+    return Held([NamedSchema(name=row, schema=schema)], f"{name}#")
 
 
 def _parquet_files(folder: Path) -> list[Path]:

@@ -58,7 +58,7 @@ def schemas_in(
     if not found:
         raise BadData("no schema in the OpenAPI description", path)
     operations = {body.name.rpartition(".")[0] for body in bodies}
-    without = description.operations - len(operations)
+    without = len([*description.operations()]) - len(operations)
     if without:
         say(f"{path}: {counted(without, 'operation')} without a body in JSON")
     return found
@@ -142,17 +142,12 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"of OpenAPI {version[:20]}")
         return cls(document=document, dialect=dialect_in(document))
 
-    @property
-    def operations(self) -> int:
-        """The number of operations."""
-        return sum(1 for _ in self._operations())
-
     def bodies(self) -> Iterator[NamedSchema]:
         """Yield the bodies in JSON of requests and of answers of success.
 
         They are named `<operation>.request` and `<operation>.<status>`.
         """
-        for name, place in self._operations():
+        for name, place in self.operations():
             yield from self._named(f"{name}.request", (*place, "requestBody"))
             inside, answers = self._target((*place, "responses"))
             for status in answers:
@@ -170,7 +165,8 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
             if name not in self._converted or selected in (name, pointer(tokens)):
                 yield self._of_file(name, tokens)
 
-    def _operations(self) -> Iterator[tuple[str, Tokens]]:
+    def operations(self) -> Iterator[tuple[str, Tokens]]:
+        """Yield the name and the place of each operation."""
         for path in self._members(("paths",)):
             item = ("paths", path)
             # A path item may have operations next to its reference.

@@ -34,9 +34,10 @@ def tables(run: RunRows) -> Iterator[Table]:
     texts = run.walks(NAME)
     coverage, *details = tables_of_any(attempts)
     yield coverage
-    yield why_table(cases, texts.filter(~pl.col("apart")))
+    together = texts.filter(~pl.col("apart"))
+    yield why_table(cases, together)
     yield from details[:2]
-    yield keywords(texts.filter(~pl.col("apart") & ~pl.col("valid")))
+    yield keywords(together.filter(~pl.col("valid")))
     yield instances(cases, texts)
     yield from details[2:]
 
@@ -112,15 +113,19 @@ def why_table(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
     """Return every class of wrong texts, by engine, the most frequent first."""
     totals = Counter(cases["engine"])
     cause = ["engine", "valid", "stands", "governor", "setting"]
+    is_fault = pl.col("verdict").is_in([*FAULTS])
     wrong = texts.drop_nulls("stands").with_columns(
         schema=_SCHEMA,
         size=pl.col("size") + pl.col("tokens"),
-        fault=pl.col("verdict").is_in([*FAULTS]),
+        fault=is_fault,
+        # Faults are of one class under all texts.
+        valid=pl.col("valid") & ~is_fault,
         of_engine=pl.len().over("engine"),
     )
     # A failure of an earlier text may be the reason of a later one of its schema.
-    is_example = ~pl.col("fault") | pl.struct(*cause, "schema").is_first_distinct()
-    wrong = wrong.with_columns(shown=is_example)
+    wrong = wrong.with_columns(
+        shown=~is_fault | pl.struct(*cause, "schema").is_first_distinct()
+    )
     smallest = pl.col("size").filter("shown").arg_min()
     classes = wrong.group_by(cause, maintain_order=True).agg(
         pl.col("fault", "of_engine").first(),

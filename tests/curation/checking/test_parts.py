@@ -43,7 +43,7 @@ _DOCUMENTS: list[tuple[UntypedJson, list[str], list[tuple[str, str]]]] = [
     (
         {"name": _LONG, "parameters": _OBJECT},
         ["/parameters"],
-        [("/name", "it has 65 characters")],
+        [("/name", "at most 64 letters")],
     ),
     (
         {

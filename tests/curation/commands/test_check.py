@@ -437,6 +437,9 @@ def test_values_that_their_schema_refuses_are_problems(checker: SchemaChecker) -
 
 
 _SLIP: Json = {"type": "object", "minProperites": 1}
+#: In a form in which `nullable` is a keyword.
+_NULLABLE: Json = {"type": "STRING", "nullable": True}
+_GOOGLE: Json = {"type": "OBJECT", "properties": {"a": _NULLABLE}, "minProperites": 1}
 _MEDIA: Json = {"content": {"application/json": {"schema": _SLIP}}}
 #: A text that holds schemas, and the places of its problems.
 _HOLDERS: list[tuple[Json, list[str]]] = [
@@ -492,6 +495,16 @@ _HOLDERS: list[tuple[Json, list[str]]] = [
         ],
     ),
     ({"text": {"format": _SLIP}}, ["/text/format/minProperites"]),
+    (
+        {
+            "tools": [{"functionDeclarations": [{"name": "t", "parameters": _GOOGLE}]}],
+            "generationConfig": {"responseSchema": _GOOGLE},
+        },
+        [
+            "/generationConfig/responseSchema/minProperites",
+            "/tools/0/functionDeclarations/0/parameters/minProperites",
+        ],
+    ),
     (
         {"type": "json_schema", "json_schema": {"schema": _SLIP}},
         ["/json_schema/schema/minProperites"],

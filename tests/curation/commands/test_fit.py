@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -286,10 +288,15 @@ def test_of_many_schemas_is_told_how_many_are_judged(tmp_path: Path) -> None:
     ],
 )
 def test_tools_in_a_file_are_told_by_its_content(tmp_path: Path, tools: Json) -> None:
-    """In every form; the targets are then those of tools."""
+    """In every form, in a pipe too; the targets are then those of tools."""
     file = tmp_path / "tools.json"
     file.write_text(json.dumps(tools), "utf-8")
-    assert "gemini-functions: " in run("fit", str(file))[1]
+    reading, writing = os.pipe()
+    os.write(writing, file.read_bytes())
+    os.close(writing)
+    for name in (str(file), f"/dev/fd/{reading}"):
+        assert "gemini-functions: " in run("fit", name)[1]
+    os.close(reading)
 
 
 def test_programs_get_every_finding(schema_file: Path) -> None:
@@ -641,7 +648,8 @@ class Two(BaseModel):
 
 
 @pytest.mark.parametrize(
-    "name", [*_KINDS, "shop.py", "shop", "shop:Two", "shop.py#Two"]
+    "name",
+    [*_KINDS, "shop.py", "shop", "shop:Two", "shop.py#Two", "rows.jsonl", "folder"],
 )
 def test_what_is_proposed_next_can_be_pasted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -651,6 +659,9 @@ def test_what_is_proposed_next_can_be_pasted(
     (tmp_path / "shop.py").write_text(_MODELS)
     for file, content in _KINDS.items():
         (tmp_path / file).write_text(json.dumps(content, indent=1))
+    (tmp_path / "rows.jsonl").write_text(f"{json.dumps(_OPEN)}\n" * 2)
+    (tmp_path / "folder").mkdir()
+    shutil.copy("api.json", "folder")
     monkeypatch.delitem(sys.modules, "shop", raising=False)
     words = ["fit", name, "--for", "openai-strict"]
     for _ in range(3):

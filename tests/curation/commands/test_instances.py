@@ -133,7 +133,8 @@ def test_standard_input_is_read(name: str) -> None:
         text=True,
         check=True,
     )
-    assert json.loads(done.stdout)["schema"] == name.replace("-", "/dev/stdin")
+    schema = "/dev/stdin" if name == "-" else "/dev/stdin#post/a.request"
+    assert json.loads(done.stdout)["schema"] == schema
 
 
 def test_a_folder_has_the_instances_of_each_schema(tmp_path: Path) -> None:
@@ -142,23 +143,27 @@ def test_a_folder_has_the_instances_of_each_schema(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text("type: string\nenum: [1]\n")
     (tmp_path / "c.yaml").write_text("a: [1")
     (tmp_path / "d.json").write_bytes(b'"\xe9"')
+    (tmp_path / "e.json").write_text(json.dumps({"name": "x", "parameters": SCHEMA}))
     code, text = run("instances", str(tmp_path), "--format", "json")
     results = json.loads(text)
     assert code == 1
     assert [(each["schema"], each["answer"]) for each in results] == [
-        ("a.json", "satisfiable"),
-        ("b.yaml", "unsatisfiable"),
-        ("c.yaml", "unknown"),
-        ("d.json", "unknown"),
+        (f"{tmp_path}/a.json", "satisfiable"),
+        (f"{tmp_path}/b.yaml", "unsatisfiable"),
+        (f"{tmp_path}/c.yaml", "unknown"),
+        (f"{tmp_path}/d.json", "unknown"),
+        (f"{tmp_path}/e.json#x", "satisfiable"),
     ]
-    assert "not JSON as YAML: did not find" in results[2]["detail"]
+    alone = run("instances", results[-1]["schema"], "--format", "json")[1]
+    assert json.loads(alone) == results[-1]
+    assert "not valid YAML: did not find" in results[2]["detail"]
     assert results[3]["reason"] == "bad_encoding"
 
 
 def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) -> None:
     """And not as the JSON that it never was meant to be."""
     (tmp_path / "a.yaml").write_text("a: [1")
-    with pytest.raises(BadData, match="not JSON as YAML: did not find expected"):
+    with pytest.raises(BadData, match="not valid YAML: did not find expected"):
         run("instances", str(tmp_path / "a.yaml"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -205,6 +206,19 @@ def test_two_schemas_are_compared(
     assert (json.loads(result.stdout)["relation"], result.exit_code) == (relation, code)
     shown = CliRunner().invoke(app, [*map(str, paths), *options])
     assert shown.stdout.startswith(f"{relation}: ")
+
+
+def test_parts_of_two_files_are_compared(tmp_path: Path) -> None:
+    """Each is named after its file; of several schemas a name is proposed."""
+    files = [tmp_path / "old tools.json", tmp_path / "new.json"]
+    for file in files:
+        tools = [{"name": name, "parameters": _PERSON} for name in ("a", "b")]
+        file.write_text(json.dumps(tools))
+    assert run(diff, *(f"{file}#b" for file in files)).startswith("equal: ")
+    with pytest.raises(BadData) as caught:
+        run(diff, *map(str, files))
+    (name,) = shlex.split(str(caught.value).rpartition("name one: ")[2])
+    assert run(diff, name, f"{files[1]}#a").startswith("equal: ")
 
 
 def test_two_pipes_are_schemas_too() -> None:

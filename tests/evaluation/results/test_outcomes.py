@@ -205,7 +205,10 @@ def test_wrong_walks_are_counted_by_class(tmp_path: Path) -> None:
 
 
 def test_the_smallest_example_is_of_the_class(tmp_path: Path) -> None:
-    """The shortest text; of faults the first of a schema, which later ones may copy."""
+    """The shortest text; of faults the first of a schema, which later ones may copy.
+
+    Faults under valid and invalid texts are of one class.
+    """
     fault = replace(
         blocked(),
         verdict=WalkVerdict.ENGINE_ERROR,
@@ -213,7 +216,10 @@ def test_the_smallest_example_is_of_the_class(tmp_path: Path) -> None:
     )
     texts = {"o1": (9, 1), "o2": (5, 7)}
     rows = [
-        row(id=id_, walks=tuple(replace(fault, tokens=count) for count in tokens))
+        row(
+            id=id_,
+            walks=tuple(replace(fault, tokens=it, valid=it > 5) for it in tokens),
+        )
         for id_, tokens in texts.items()
     ]
     (line,) = why_table(*_tables(tmp_path, *rows)).rows
