@@ -100,7 +100,7 @@ _MODULES: Final = {
     "BuildResult": "curation.pipeline.build",
     "CsbdataError": "curation.system.errors",
     "ExtraSource": "curation.pipeline.inputs",
-    "FetchSettings": "curation.download.acquire",
+    "FetchSettings": "curation.download.cache",
     "ExtractionScore": "evaluation.analysis.score",
     "Fit": "curation.fit.rewriting",
     "Instance": "evaluation.core.records",

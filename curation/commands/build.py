@@ -150,7 +150,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --sample --with api.yaml --with Mine=tools.json
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from curation.pipeline.build import BuildRequest
     from curation.pipeline.build import build as build_folder
     from curation.pipeline.inputs import ExtraSource

@@ -25,7 +25,8 @@ from curation.dataset.decisions import (
     HeldResult,
     SourceDocument,
 )
-from curation.download.acquire import FetchSettings, UnavailableArchive
+from curation.download.acquire import UnavailableArchive
+from curation.download.cache import FetchSettings
 from curation.instances.dataset.make_instances import RecordInstances
 from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST

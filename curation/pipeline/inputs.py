@@ -13,14 +13,13 @@ from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, UNNAMED
 from curation.core.documents import Files, Origin
 from curation.download.acquire import (
     Acquired,
-    ArchivePin,
-    FetchSettings,
     UnavailableArchive,
     acquire,
     fetch_together,
 )
+from curation.download.cache import FetchSettings
 from curation.download.packs import FolderFiles, open_files
-from curation.download.pins import load_pins, pins_for
+from curation.download.pins import ArchivePin, load_pins, pins_for
 from curation.packaging.manifest import Pin
 from curation.sources.local import SOURCE as LOCAL
 from curation.sources.local import open_source, require_files

@@ -20,7 +20,8 @@ from curation.json import text as jsontext
 
 if TYPE_CHECKING:
     from curation.core.documents import Files, Origin
-    from curation.download.acquire import Acquired, FetchSettings
+    from curation.download.acquire import Acquired
+    from curation.download.cache import FetchSettings
 
 
 #: Commit and licence of a row of the embedded sample, as its pin

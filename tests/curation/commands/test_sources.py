@@ -15,7 +15,7 @@ import curation.pipeline.inputs
 import curation.sources.schemastore
 from curation.commands.sources import sources
 from curation.core.documents import Origin
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.pipeline.inputs import acquire_all
 from curation.sources.registry import sources as registered
 from curation.sources.schemastore import LiveSchemas

@@ -20,14 +20,13 @@ from curation.core.documents import Origin
 from curation.download import packages
 from curation.download.acquire import (
     Acquired,
-    FetchSettings,
     UnavailableArchive,
     acquire,
     at_hand,
     fetch_together,
-    unpack,
 )
-from curation.download.cache import Cache, FolderName
+from curation.download.archives import unpack
+from curation.download.cache import Cache, FetchSettings, FolderName
 from curation.download.http import Unreachable
 from curation.download.packages import download_package
 from curation.download.packs import (

@@ -29,7 +29,7 @@ from curation.dataset.difference import compare
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger
 from curation.dataset.parquet import RECORDS, file_name
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.download.packs import FolderFiles
 from curation.packaging.manifest import FILE, Pin
 from curation.pipeline.build import (

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Origin
-from curation.download.acquire import Acquired, FetchSettings, acquire
+from curation.download.acquire import Acquired, acquire
+from curation.download.cache import FetchSettings
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.packaging.licences import shipped_text
