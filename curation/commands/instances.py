@@ -87,49 +87,56 @@ def _schemas_of(
         NoInput: there is neither.
         BadData: the only one is not a schema.
     """
-    from curation.checking.schema_files import STDIN, why_no_schema
+    from curation.checking.schema_files import (
+        STDIN,
+        place_of,
+        read_schema_files,
+        root_of,
+        why_no_schema,
+    )
     from curation.instances.dataset.make_instances import SchemaInstances
     from curation.instances.dataset.worker import InstanceRequest
     from curation.json.named_text import parse_named
     from curation.lint.satisfiability import Satisfiability
-    from curation.sources.local import open_source, require_files
     from curation.sources.neighbours import base_uri_of, neighbours_of
+    from curation.workers.limits import too_big
 
     target = STDIN if target == "-" else target
     path = Path(target)
-    if path.exists() or not _SOURCE_MARKS.isdisjoint(target):
-        source = open_source(target, say)
-        if unread := require_files(source):
-            say(unread)
-        contents = {text.place: text.read() for text in source.texts()}
-        requests: dict[str, InstanceRequest | SchemaInstances] = {}
-        for inside, content in contents.items():
-            name = target if len(contents) == 1 else inside
-            why = why_no_schema(parse_named(inside, content))
-            if why is not None and len(contents) == 1:
-                raise BadData(f"{why.reason}: {why.detail}", target)
-            if why is not None:
-                requests[name] = SchemaInstances(
-                    answer=Satisfiability.UNKNOWN, reason=why.reason, detail=why.detail
-                )
-                continue
-            requests[name] = InstanceRequest(
-                schema=content.decode("utf-8-sig"),
-                dialect="",
-                base_uri=base_uri_of(inside) if source.has_files else None,
-            )
-        if source.path is None or not source.has_files:
-            return requests, None
-        root = source.path if source.path.is_dir() else source.path.parent
-        return requests, neighbours_of(root, contents)
-    # No id ends like that, so that a file is meant.
-    if path.suffix == ".json" or path.is_absolute():
-        raise NoInput("no such file", target)
-    from curation.instances.dataset.records import find_record
+    if not path.exists() and _SOURCE_MARKS.isdisjoint(target):
+        # No id ends like that, so that a file is meant.
+        if path.suffix == ".json" or path.is_absolute():
+            raise NoInput("no such file", target)
+        from curation.instances.dataset.records import find_record
 
-    record = find_record(build, target)
-    request = InstanceRequest(schema=record["json_schema"], dialect=record["dialect"])
-    return {target: request}, None
+        record = find_record(build, target)
+        request = InstanceRequest(
+            schema=record["json_schema"], dialect=record["dialect"]
+        )
+        return {target: request}, None
+    files = read_schema_files([target], say)
+    root, contents = root_of(files), dict[str, bytes]()
+    requests: dict[str, InstanceRequest | SchemaInstances] = {}
+    for file in files:
+        name = target if len(files) == 1 else file.name
+        place = place_of(file, root)
+        if place is not None:
+            contents[place] = file.content
+        why = too_big(file.content)
+        why = why or why_no_schema(parse_named(file.name, file.content))
+        if why is None:
+            requests[name] = InstanceRequest(
+                schema=file.content.decode("utf-8-sig"),
+                dialect="",
+                base_uri=place and base_uri_of(place),
+            )
+        elif len(files) == 1:
+            raise BadData(f"{why.reason}: {why.detail}", target)
+        else:
+            requests[name] = SchemaInstances(
+                answer=Satisfiability.UNKNOWN, reason=why.reason, detail=why.detail
+            )
+    return requests, neighbours_of(root, contents)
 
 
 def _print_made(name: str, result: SchemaInstances, target: str) -> None:
