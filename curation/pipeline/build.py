@@ -203,8 +203,7 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
             "cannot be had here",
             "give a mirror with --mirror, or leave them out: --skip-missing",
         )
-    read = {config for item in inputs for config in item.configs}
-    read.update(config for absent in missing for config in absent.configs)
+    read = {config for item in (*inputs, *missing) for config in item.configs}
     left_out = [config for config in CONFIGS if config not in read]
     return BuildPlan(
         rules=rules,
@@ -507,6 +506,8 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         # The most memory that this process has held.
         own_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         own_peak_mb = own_peak / (2**20 if sys.platform == "darwin" else 2**10)
+        sources = (*plan.inputs, *plan.missing)
+        not_had = [absent for item in sources for absent in item.not_had]
         return BuildResult(
             request=request,
             manifest=manifest,
@@ -515,14 +516,7 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
             peak_rss_mb=max(peak, round(own_peak_mb, 1)),
             unchanged=unchanged,
             rule_faults=find_rule_faults(request.out),
-            not_had=tuple(
-                dict.fromkeys(
-                    [
-                        *(absent for item in plan.inputs for absent in item.not_had),
-                        *(absent for item in plan.missing for absent in item.not_had),
-                    ]
-                )
-            ),
+            not_had=tuple(dict.fromkeys(not_had)),
         )
 
 
