@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from curation.checking.report import SchemaReport
     from curation.checking.schema_check import check
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from curation.fit.answers import compare_schemas as diff
     from curation.fit.answers import decode
     from curation.fit.answers import fit_schema as fit

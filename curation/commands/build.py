@@ -227,12 +227,12 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
     figures = built.manifest
     rows = []
     for name, config in figures.configs.items():
-        reasons = sorted(config.rejected.items(), key=lambda item: (-item[1], item[0]))
-        few = reasons if len(reasons) <= _FEW + 1 else reasons[:_FEW]
+        by_count = sorted(config.rejected.items(), key=lambda item: (-item[1], item[0]))
+        few = by_count if len(by_count) <= _FEW + 1 else by_count[:_FEW]
         parts = [f"{reason} {count:,}" for reason, count in few]
-        if len(reasons) > len(few):
-            uncounted = sum(count for _, count in reasons[len(few) :])
-            parts.append(f"and {uncounted:,} for {len(reasons) - len(few)} more")
+        if len(by_count) > len(few):
+            uncounted = sum(count for _, count in by_count[len(few) :])
+            parts.append(f"and {uncounted:,} for {len(by_count) - len(few)} more")
         counts = [config.raw, config.kept, *(config.splits[split] for split in SPLITS)]
         rows.append([name, config.origin, *counts, ", ".join(parts)])
     headers = ("config", "origin", "raw", "kept", "train", "val", "test", "rejected")

@@ -203,7 +203,8 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
             "cannot be had here",
             "give a mirror with --mirror, or leave them out: --skip-missing",
         )
-    read = {config for item in (*inputs, *missing) for config in item.configs}
+    read = {config for item in inputs for config in item.configs}
+    read.update(config for absent in missing for config in absent.configs)
     left_out = [config for config in CONFIGS if config not in read]
     return BuildPlan(
         rules=rules,
@@ -506,7 +507,7 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         # The most memory that this process has held.
         own_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         own_peak_mb = own_peak / (2**20 if sys.platform == "darwin" else 2**10)
-        sources = (*plan.inputs, *plan.missing)
+        sources: list[BuildInput | MissingSource] = [*plan.inputs, *plan.missing]
         not_had = [absent for item in sources for absent in item.not_had]
         return BuildResult(
             request=request,
