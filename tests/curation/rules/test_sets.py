@@ -69,7 +69,7 @@ def test_an_unknown_set_gets_the_nearest_name() -> None:
     """A misspelt name is refused with what may have been meant."""
     with pytest.raises(BadUsage, match="did you mean clean"):
         rule_set("claen")
-    with pytest.raises(BadUsage, match="clean or paper"):
+    with pytest.raises(BadUsage, match="clean, paper"):
         rule_set("zzz")
 
 
