@@ -34,6 +34,7 @@ from curation.workers.limits import (
     BUSY_MACHINE,
     Ending,
     Limits,
+    Message,
     ProcessResult,
     refuse_endless,
 )
@@ -121,7 +122,7 @@ class InstanceStep:
         # The lean try is the second attempt.
         with self._open_pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
             # All instances of a batch, then all targets.
-            requests = (
+            requests: Iterator[list[Message]] = (
                 [*map(_request, batch), *(task.schema for task in batch)]
                 for batch in missing.values()
             )

@@ -743,7 +743,9 @@ def test_the_rest_of_a_tuple_leaves_no_element_out(
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        *((key, "texts as keys") for key in ([], 5, None)),
+        ([], "texts as keys"),
+        (5, "texts as keys"),
+        (None, "texts as keys"),
         ("\ud800", "the answer"),
     ],
 )
