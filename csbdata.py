@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from curation.checking.report import SchemaReport
     from curation.checking.schema_check import check
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from curation.fit.answers import compare_schemas as diff
     from curation.fit.answers import decode
     from curation.fit.answers import fit_schema as fit
@@ -100,7 +100,7 @@ _MODULES: Final = {
     "BuildResult": "curation.pipeline.build",
     "CsbdataError": "curation.system.errors",
     "ExtraSource": "curation.pipeline.inputs",
-    "FetchSettings": "curation.download.acquire",
+    "FetchSettings": "curation.download.cache",
     "ExtractionScore": "evaluation.analysis.score",
     "Fit": "curation.fit.rewriting",
     "Instance": "evaluation.core.records",

@@ -14,7 +14,7 @@ from coverage import Coverage
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.pipeline.build import BuildRequest, BuildResult, build
 from curation.system.progress import Quiet
 from curation.workers import process

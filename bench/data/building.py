@@ -17,13 +17,10 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from curation.download.acquire import (
-    FetchSettings,
-    UnavailableArchive,
-    acquire,
-    load_pins,
-)
+from curation.download.acquire import UnavailableArchive, acquire
+from curation.download.cache import FetchSettings
 from curation.download.packs import open_pack
+from curation.download.pins import load_pins
 
 if TYPE_CHECKING:
     import argparse

@@ -16,8 +16,9 @@ import sys
 from dataclasses import replace
 
 from curation.core.benchmark import is_notice
-from curation.download.acquire import FetchSettings, fetch_archive, pack_of
-from curation.download.cache import Cache
+from curation.download.acquire import fetch_archive
+from curation.download.archives import pack_of
+from curation.download.cache import Cache, FetchSettings
 from curation.download.packs import SUFFIX, open_pack
 from curation.download.pins import ArchivePin, load_pins
 from curation.system.user_files import file_digest

@@ -30,7 +30,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bench.builds import clean_build
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from evaluation.core.cases import Result
 from evaluation.core.records import RecordSelection
 from evaluation.data import open_data

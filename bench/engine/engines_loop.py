@@ -19,7 +19,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from evaluation.asking.request import RunRequest
 from evaluation.asking.run import run
 from evaluation.core.cases import Bounds

@@ -61,7 +61,7 @@ from bench.model.gpu_figures import (
     under_engines,
 )
 from bench.model.gpu_tiny import tiny_model
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 
 if TYPE_CHECKING:
     import argparse

@@ -30,7 +30,7 @@ from bench.model.gpu_correct import (
 )
 from bench.model.shapes import load_shape, shapes
 from bench.model.timing import endless, interleaved, library_texts, ratio
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from evaluation.core.records import Message, Record
 from evaluation.generation.local_model import LocalModel
 from evaluation.generation.text_generation import GenerationRequest, LoopOptions

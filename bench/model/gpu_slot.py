@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.model.gpu import RESERVE, SECONDS
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
 
 _TREE: Final = Path(__file__).parents[2]

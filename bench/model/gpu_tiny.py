@@ -10,7 +10,7 @@ from evaluation.tokenizers import get_tokenizer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
 
 #: Standard deviation of the weights: attention is sharp, and no two tokens tie.
 _SPREAD = 0.1

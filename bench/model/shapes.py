@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PretrainedConfig, PreTrainedModel
 
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.models.loading import LoadOptions
     from evaluation.models.transformers import TransformersModel
 

@@ -36,7 +36,6 @@ from curation.workers.ray_pool import LOCAL
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.packaging.manifest import ConfigFigures
     from curation.pipeline.build import BuildResult
 
 
@@ -150,7 +149,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --sample --with api.yaml --with Mine=tools.json
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from curation.pipeline.build import BuildRequest
     from curation.pipeline.build import build as build_folder
     from curation.pipeline.inputs import ExtraSource
@@ -226,7 +225,16 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
     from curation.packaging.counts import missing_near_misses
 
     figures = built.manifest
-    rows = [_row(name, config) for name, config in figures.configs.items()]
+    rows = []
+    for name, config in figures.configs.items():
+        by_count = sorted(config.rejected.items(), key=lambda item: (-item[1], item[0]))
+        few = by_count if len(by_count) <= _FEW + 1 else by_count[:_FEW]
+        parts = [f"{reason} {count:,}" for reason, count in few]
+        if len(by_count) > len(few):
+            uncounted = sum(count for _, count in by_count[len(few) :])
+            parts.append(f"and {uncounted:,} for {len(by_count) - len(few)} more")
+        counts = [config.raw, config.kept, *(config.splits[split] for split in SPLITS)]
+        rows.append([name, config.origin, *counts, ", ".join(parts)])
     headers = ("config", "origin", "raw", "kept", "train", "val", "test", "rejected")
     stdout().print(table(headers, rows, numbers=(2, 3, 4, 5, 6)))
     records = sum(config.kept for config in figures.configs.values())
@@ -286,20 +294,3 @@ def partiality(built: BuildResult) -> Iterator[str]:
             "What to do: the same command with --replace where they answer, or with "
             "--replace --mirror DIR, a folder of their archives (`csbdata sources`)."
         )
-
-
-def _row(name: str, config: ConfigFigures) -> tuple[str, ...]:
-    reasons = sorted(config.rejected.items(), key=lambda item: (-item[1], item[0]))
-    few = reasons if len(reasons) <= _FEW + 1 else reasons[:_FEW]
-    parts = [f"{reason} {count:,}" for reason, count in few]
-    if len(reasons) > len(few):
-        uncounted = sum(count for _, count in reasons[len(few) :])
-        parts.append(f"and {uncounted:,} for {len(reasons) - len(few)} more")
-    return (
-        name,
-        config.origin,
-        f"{config.raw:,}",
-        f"{config.kept:,}",
-        *(f"{config.splits[split]:,}" for split in SPLITS),
-        ", ".join(parts),
-    )

@@ -97,41 +97,46 @@ def _schemas_of(
     from curation.json.named_text import parse_named
     from curation.lint.satisfiability import Satisfiability
     from curation.sources.neighbours import base_uri_of, neighbours_of
+    from curation.workers.limits import too_big
 
     path = Path(target)
     # No id has these characters.
-    if target == "-" or path.exists() or not {":", "@", "#"}.isdisjoint(target):
-        files = read_schema_files([target], say)
-        root = root_of(files)
-        contents: dict[str, bytes] = {}
-        requests: dict[str, InstanceRequest | SchemaInstances] = {}
-        for file in files:
-            place = place_of(file, root)
-            if place is not None:
-                contents[place] = file.content
-            why = why_no_schema(parse_named(file.name, file.content))
-            if why is None:
-                requests[file.name] = InstanceRequest(
-                    schema=file.content.decode("utf-8-sig"),
-                    dialect="",
-                    base_uri=None if place is None else base_uri_of(place),
-                )
-                continue
-            detail = why_in_words(why, file.content)
-            if len(files) == 1:
-                raise BadData(detail, target)
-            requests[file.name] = SchemaInstances(
-                answer=Satisfiability.UNKNOWN, reason=why.reason, detail=detail
-            )
-        return requests, neighbours_of(root, contents)
-    # No id ends like that, so that a file is meant.
-    if path.suffix == ".json" or path.is_absolute():
-        raise NoInput("no such file", target)
-    from curation.instances.dataset.records import find_record
+    if target != "-" and not path.exists() and {":", "@", "#"}.isdisjoint(target):
+        # No id ends like that, so that a file is meant.
+        if path.suffix == ".json" or path.is_absolute():
+            raise NoInput("no such file", target)
+        from curation.instances.dataset.records import find_record
 
-    record = find_record(build, target)
-    request = InstanceRequest(schema=record["json_schema"], dialect=record["dialect"])
-    return {target: request}, None
+        record = find_record(build, target)
+        request = InstanceRequest(
+            schema=record["json_schema"], dialect=record["dialect"]
+        )
+        return {target: request}, None
+    files = read_schema_files([target], say)
+    root = root_of(files)
+    contents: dict[str, bytes] = {}
+    requests: dict[str, InstanceRequest | SchemaInstances] = {}
+    for file in files:
+        place = place_of(file, root)
+        if place is not None:
+            contents[place] = file.content
+        why = too_big(file.content) or why_no_schema(
+            parse_named(file.name, file.content)
+        )
+        if why is None:
+            requests[file.name] = InstanceRequest(
+                schema=file.content.decode("utf-8-sig"),
+                dialect="",
+                base_uri=None if place is None else base_uri_of(place),
+            )
+            continue
+        detail = why_in_words(why, file.content)
+        if len(files) == 1:
+            raise BadData(detail, target)
+        requests[file.name] = SchemaInstances(
+            answer=Satisfiability.UNKNOWN, reason=why.reason, detail=detail
+        )
+    return requests, neighbours_of(root, contents)
 
 
 def _print_made(name: str, result: SchemaInstances, target: str) -> None:

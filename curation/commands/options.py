@@ -51,10 +51,6 @@ def path_argument(metavar: str, help_: str) -> Any:  # noqa: ANN401 - as typer.A
     return typer.Argument(metavar=metavar, help=help_, parser=local_path)
 
 
-#: A dataset folder that a command reads, and may write into.
-DatasetFolderArgument = Annotated[
-    Path, typer.Argument(metavar="[DIR]", help="The dataset folder.")
-]
 #: A folder of archives that is searched before the network.
 MirrorOption = Annotated[
     Path | None,

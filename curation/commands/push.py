@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import DatasetFolderArgument
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import (
     Format,
@@ -32,7 +32,9 @@ _FEW = 20
 
 def push(  # noqa: PLR0913 (one parameter an option)
     *,
-    folder: DatasetFolderArgument = DEFAULT_BUILD,
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="The dataset folder.")
+    ] = DEFAULT_BUILD,
     repo: Annotated[
         str,
         typer.Option(

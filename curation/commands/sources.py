@@ -22,11 +22,8 @@ from curation.system.terminal import (
 from curation.system.words import counted
 
 if TYPE_CHECKING:
-    from curation.download.acquire import (
-        Acquired,
-        FetchSettings,
-        UnavailableArchive,
-    )
+    from curation.download.acquire import Acquired, UnavailableArchive
+    from curation.download.cache import FetchSettings
     from curation.sources.schemastore import LiveSchemas
 
 #: Failed addresses named on a terminal; JSON has all.
@@ -77,7 +74,7 @@ def sources(  # noqa: PLR0913 (one parameter an option)
       csbdata sources --fetch corpus --offline
       csbdata sources --fetch --live schemastore
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
 
     if live and not fetch:
         raise typer.BadParameter("--live goes with --fetch")

@@ -46,7 +46,12 @@ class Used:
 
 
 def used(schema: Json, dialect: Dialect) -> Used:
-    """Return the features and the formats of a schema, in one walk."""
+    """Return the features and the formats of a schema, in one walk.
+
+    Example:
+        >>> used({"type": "integer", "minimum": 1, "enum": [1, 2]}, DRAFT_07).features
+        ('@minmaxInteger', 'enum')
+    """
     names: set[str] = set()
     format_names: set[str] = set()
     for subschema in subschemas(schema, dialect):
@@ -66,21 +71,6 @@ def used(schema: Json, dialect: Dialect) -> Used:
         if is_recursive(schema, dialect):
             names.add("@recursiveSchemas")
     return Used(features=tuple(sorted(names)), formats=tuple(sorted(format_names)))
-
-
-def features(schema: Json, dialect: Dialect) -> tuple[str, ...]:
-    """Return the features of a schema, sorted, each once.
-
-    Example:
-        >>> features({"type": "integer", "minimum": 1, "enum": [1, 2]}, DRAFT_07)
-        ('@minmaxInteger', 'enum')
-    """
-    return used(schema, dialect).features
-
-
-def formats(schema: Json, dialect: Dialect) -> tuple[str, ...]:
-    """Return the values of `format` in keyword position, sorted, each once."""
-    return used(schema, dialect).formats
 
 
 @lru_cache(maxsize=4096)

@@ -277,24 +277,21 @@ def stories(folder: Path, name: str) -> list[DocumentStory]:
             near = ", ".join(closest_ids(name, ids["unique_id"]))
             then = f"did you mean {near}?" if near else "csbdata stats lists configs"
             raise NoInput(f"no document is named {name!r}", str(folder), then)
-        return [
-            DocumentStory(entry=entry, record=_kept_record(folder, entry))
-            for entry in entries
-        ]
+        found = []
+        for entry in entries:
+            record = None
+            if entry.outcome == KEPT:
+                files = sorted((folder / entry.config).glob(f"{entry.split}-*.parquet"))
+                # The folder's own name may look like a pattern.
+                rows = pl.scan_parquet(files, glob=False)
+                kept = rows.filter(unique_id=entry.unique_id).collect().to_dicts()
+                record = msgspec.convert(kept, list[BenchmarkRecord])[0]
+            found.append(DocumentStory(entry=entry, record=record))
     except (pl.exceptions.PolarsError, msgspec.ValidationError) as error:
         raise other_version(error, folder) from error
+    return found
 
 
 def closest_ids(name: str, ids: pl.Series) -> list[str]:
     """Return the ids most like a name, without its folder and `.json`."""
     return closest_names(name.rpartition("/")[2].removesuffix(".json"), ids.sort())
-
-
-def _kept_record(folder: Path, entry: LedgerRow) -> BenchmarkRecord | None:
-    if entry.outcome != KEPT:
-        return None
-    files = sorted((folder / entry.config).glob(f"{entry.split}-*.parquet"))
-    # The folder's own name may look like a pattern.
-    tables = pl.scan_parquet(files, glob=False)
-    rows = tables.filter(unique_id=entry.unique_id).collect().to_dicts()
-    return next(iter(msgspec.convert(rows, list[BenchmarkRecord])), None)

@@ -137,13 +137,20 @@ def table_1(schemas: Sequence[SchemaMeasures]) -> dict[str, int]:
 
 def table_8(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, Spread]]:
     """Return config to measure to its distribution."""
-    return {
-        config: {
-            name: _spread([getattr(schema, name) for schema in members])
-            for name in MEASURES
-        }
-        for config, members in _by_config(schemas).items()
-    }
+    table: dict[str, dict[str, Spread]] = {}
+    for config, members in _by_config(schemas).items():
+        table[config] = {}
+        for name in MEASURES:
+            ordered = sorted(getattr(schema, name) for schema in members)
+            count = len(ordered)
+            table[config][name] = Spread(
+                least=ordered[0],
+                lower_quartile=ordered[count // 4],
+                median=ordered[count // 2],
+                upper_quartile=ordered[count * 3 // 4],
+                most=ordered[-1],
+            )
+    return table
 
 
 def table_9(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, int]]:
@@ -172,18 +179,6 @@ def _by_config(schemas: Sequence[SchemaMeasures]) -> dict[str, list[SchemaMeasur
     for schema in schemas:
         configs.setdefault(schema.config, []).append(schema)
     return configs
-
-
-def _spread(values: list[float]) -> Spread:
-    ordered = sorted(values)
-    count = len(ordered)
-    return Spread(
-        least=ordered[0],
-        lower_quartile=ordered[count // 4],
-        median=ordered[count // 2],
-        upper_quartile=ordered[count * 3 // 4],
-        most=ordered[-1],
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -184,33 +184,32 @@ def spreads(panels: Mapping[str, Mapping[str, Spread]], stem: Path) -> None:
     with _drawing(stem, 0.2 * rows + 0.8) as figure:
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
         for axes, (title, configs) in zip(grid[0], panels.items(), strict=True):
-            _panel(axes, title, configs)
+            for row, spread in enumerate(configs.values()):
+                ends = [spread.least, spread.most]
+                axes.plot(ends, [row, row], color=_GREY, lw=0.9, zorder=1)
+                box = [spread.lower_quartile, spread.upper_quartile]
+                axes.plot(
+                    box, [row, row], color=SKY, lw=6, solid_capstyle="butt", zorder=2
+                )
+                axes.plot([spread.median], [row], "o", color=BLUE, ms=3.4, zorder=3)
+            highest = max((spread.most for spread in configs.values()), default=1.0)
+            if highest > _LINEAR_UP_TO:
+                lowest = min(spread.least for spread in configs.values())
+                axes.set_xscale("log")
+                # Three ticks at least, and few enough not to touch.
+                wide = lowest > 0 and highest / lowest > _DECADES
+                ticks = LogLocator(subs=(1.0,) if wide else (1.0, 3.0))
+                axes.xaxis.set_major_locator(ticks)
+            axes.xaxis.set_major_formatter(FuncFormatter(_count))
+            axes.minorticks_off()
+            axes.grid(axis="x", color="#E5E5E5", lw=0.5, zorder=0)
+            axes.set_yticks(range(len(configs)), list(map(_label, configs)), fontsize=7)
+            axes.set_ylim(len(configs) - 0.4, -0.6)
+            axes.tick_params(axis="x", labelsize=6.5)
+            axes.set_title(title, fontsize=8)
         figure.supxlabel(
             "dot: median; bar: quartiles; line: least to most", fontsize=6.5
         )
-
-
-def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
-    for row, spread in enumerate(configs.values()):
-        ends = [spread.least, spread.most]
-        axes.plot(ends, [row, row], color=_GREY, lw=0.9, zorder=1)
-        box = [spread.lower_quartile, spread.upper_quartile]
-        axes.plot(box, [row, row], color=SKY, lw=6, solid_capstyle="butt", zorder=2)
-        axes.plot([spread.median], [row], "o", color=BLUE, ms=3.4, zorder=3)
-    highest = max((spread.most for spread in configs.values()), default=1.0)
-    if highest > _LINEAR_UP_TO:
-        lowest = min(spread.least for spread in configs.values())
-        axes.set_xscale("log")
-        # Three ticks at least, and few enough not to touch.
-        wide = lowest > 0 and highest / lowest > _DECADES
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 3.0)))
-    axes.xaxis.set_major_formatter(FuncFormatter(_count))
-    axes.minorticks_off()
-    axes.grid(axis="x", color="#E5E5E5", lw=0.5, zorder=0)
-    axes.set_yticks(range(len(configs)), list(map(_label, configs)), fontsize=7)
-    axes.set_ylim(len(configs) - 0.4, -0.6)
-    axes.tick_params(axis="x", labelsize=6.5)
-    axes.set_title(title, fontsize=8)
 
 
 def targets(accepted: Mapping[str, int], total: int, stem: Path) -> None:

@@ -35,7 +35,6 @@ from curation.system.errors import (
 from curation.system.retry import retry_after, retry_call
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable, Iterator, Sequence
 
 
@@ -226,10 +225,8 @@ def hub_wait(response: httpx.Response) -> float:
     return 1.0 if seconds is None else seconds + 1.0
 
 
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Return the trusted certificates, read once because that is slow."""
-    return httpx.create_ssl_context()
+#: Returns the trusted certificates, read once because that is slow.
+_certificates = cache(httpx.create_ssl_context)
 
 
 @contextmanager

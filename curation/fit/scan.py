@@ -15,7 +15,7 @@ import msgspec
 
 from curation.core.json_types import Json
 from curation.instances.constraints.keyword_values import array_of, names_of, object_of
-from curation.json.pointer import Tokens
+from curation.json.pointer import Tokens, upwards
 from curation.json.values import remembered
 from curation.references.schema import Reference, Schema, references_in
 from curation.schema.dialects import ANY_DIALECT, declared
@@ -91,7 +91,7 @@ class Scan:
         }
         above: dict[Tokens, list[Tokens]] = {}
         for tokens, target in self.targets.items():
-            above[tokens] = [path for path in _upwards(tokens) if path in inside]
+            above[tokens] = [path for path in upwards(tokens) if path in inside]
             if target is not None:
                 for holder in above[tokens]:
                     inside[holder].add(target)
@@ -141,7 +141,7 @@ class Scan:
         paths = {location.tokens for location in self.places}
         holders: dict[Tokens, tuple[Tokens, str]] = {}
         for tokens in paths - {()}:
-            for around in _upwards(tokens[:-1]):
+            for around in upwards(tokens[:-1]):
                 if around in paths:
                     holders[tokens] = around, tokens[len(around)]
                     break
@@ -157,14 +157,6 @@ class Scan:
                 return tokens[len(around) + 1] in required
             tokens = around
         return False
-
-
-def _upwards(tokens: Tokens) -> Iterator[Tokens]:
-    """Yield a path and all above it, the root last."""
-    while tokens:
-        yield tokens
-        tokens = tokens[:-1]
-    yield tokens
 
 
 def _circles(inside: Mapping[Tokens, set[Tokens]]) -> dict[Tokens, Tokens]:

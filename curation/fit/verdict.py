@@ -105,21 +105,18 @@ def causes_of(schema: Json, profile: Profile) -> set[str]:
         return {NOT_A_SCHEMA.rule}
     causes: set[str] = set()
     for rule in profile.rules_for(tool=False, strict=False):
-        if rule.effect in FAILING and len(causes) <= 1:
-            causes |= _causes_by(scan, rule)
+        if rule.effect not in FAILING or len(causes) > 1:
+            continue
+        key = _key(rule)
+        if key not in scan.causes:
+            # A rule's first two: no further match is worked out.
+            first = scan.causes[key] = set()
+            for match in CHECKS[rule.check](scan, rule):
+                first.add(_cause(rule.check, match.keyword))
+                if len(first) > 1 or rule.check in first:
+                    break
+        causes |= scan.causes[key]
     return causes
-
-
-def _causes_by(scan: Scan, rule: ProfileRule) -> set[str]:
-    """Return a rule's first causes, two at most; no further match is worked out."""
-    key = _key(rule)
-    if key not in scan.causes:
-        causes = scan.causes[key] = set()
-        for match in CHECKS[rule.check](scan, rule):
-            causes.add(_cause(rule.check, match.keyword))
-            if len(causes) > 1 or rule.check in causes:
-                break
-    return scan.causes[key]
 
 
 def is_sendable(findings: Iterable[FitFinding]) -> bool:

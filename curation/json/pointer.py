@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
@@ -37,6 +37,11 @@ def pointer(tokens: Tokens) -> str:
     return "".join(
         "/" + token.replace("~", "~0").replace("/", "~1") for token in tokens
     )
+
+
+def upwards(tokens: Tokens) -> Iterator[Tokens]:
+    """Yield a path and all above it, the root last."""
+    return (tokens[:length] for length in range(len(tokens), -1, -1))
 
 
 def tokens_of(text: str) -> Tokens:

@@ -122,12 +122,19 @@ def parse(
             parse_int=parse_int,
             parse_constant=_refuse_constant,
         )
-    except (ValueError, RecursionError) as error:
-        return _refused(error)
+    except _RefusalError as error:
+        return error.rejected
+    except RecursionError:
+        return _TOO_DEEP
+    except json.JSONDecodeError as error:
+        detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
+        return Rejected(reason=Reason.NOT_JSON, detail=detail)
+    except ValueError:
+        return INTEGER_TOO_LONG
     # A level takes a bracket: with few of them there is nothing to walk for.
     brackets = content.count(b"{") + content.count(b"[")
     if brackets > MAX_DEPTH and depth(value) > MAX_DEPTH:
-        return _too_deep()
+        return _TOO_DEEP
     if _ESCAPED_SURROGATE.search(content) and _SURROGATE.search(
         json.dumps(value, ensure_ascii=False)
     ):
@@ -150,25 +157,11 @@ def _decoded(content: bytes) -> str | Rejected:
         return Rejected(reason=Reason.BAD_ENCODING, detail=detail)
 
 
-def _refused(error: ValueError | RecursionError) -> Rejected:
-    if isinstance(error, _RefusalError):
-        return error.rejected
-    if isinstance(error, RecursionError):
-        return _too_deep()
-    if isinstance(error, json.JSONDecodeError):
-        detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
-        return Rejected(reason=Reason.NOT_JSON, detail=detail)
-    return INTEGER_TOO_LONG
-
-
 #: Limit of the interpreter's guard against quadratic int parsing.
 INTEGER_TOO_LONG = Rejected(
     reason=Reason.NUMBER_OUT_OF_RANGE, detail="an integer of more than 4,300 digits"
 )
-
-
-def _too_deep() -> Rejected:
-    return Rejected(reason=Reason.TOO_DEEP, detail=f"nested over {MAX_DEPTH} levels")
+_TOO_DEEP = Rejected(reason=Reason.TOO_DEEP, detail=f"nested over {MAX_DEPTH} levels")
 
 
 def _members_of(

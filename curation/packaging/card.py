@@ -242,11 +242,6 @@ def _template_values(contents: CardContents) -> Values:
     }
 
 
-def card_text(contents: CardContents, file: str = FILE) -> str:
-    """Return the text of README.md, or of DETAILS.md."""
-    return render_template(f"{file}.j2", _template_values(contents))
-
-
 def write_card(contents: CardContents, folder: Path) -> list[str]:
     """Write both pages, LICENSE and the licence texts; return their paths.
 

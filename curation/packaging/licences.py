@@ -44,17 +44,16 @@ def archive_terms(
         notices: Paths of the archives' own texts in the folder.
     """
     texts = sorted(notices)
-    terms = []
-    for pin in pins:
-        inside = f"{NOTICES}/{pin.archive}/"
-        terms.append(
-            {
-                "pin": pin,
-                "records": licences.get((pin.source, pin.commit), {}),
-                "notices": [path for path in texts if path.startswith(inside)],
-            }
-        )
-    return terms
+    return [
+        {
+            "pin": pin,
+            "records": licences.get((pin.source, pin.commit), {}),
+            "notices": [
+                path for path in texts if path.startswith(f"{NOTICES}/{pin.archive}/")
+            ],
+        }
+        for pin in pins
+    ]
 
 
 def identifiers(expression: str) -> list[str]:

@@ -25,7 +25,8 @@ from curation.dataset.decisions import (
     HeldResult,
     SourceDocument,
 )
-from curation.download.acquire import FetchSettings, UnavailableArchive
+from curation.download.acquire import UnavailableArchive
+from curation.download.cache import FetchSettings
 from curation.instances.dataset.make_instances import RecordInstances
 from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST
@@ -506,6 +507,8 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         # The most memory that this process has held.
         own_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         own_peak_mb = own_peak / (2**20 if sys.platform == "darwin" else 2**10)
+        sources: list[BuildInput | MissingSource] = [*plan.inputs, *plan.missing]
+        not_had = [absent for item in sources for absent in item.not_had]
         return BuildResult(
             request=request,
             manifest=manifest,
@@ -514,14 +517,7 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
             peak_rss_mb=max(peak, round(own_peak_mb, 1)),
             unchanged=unchanged,
             rule_faults=find_rule_faults(request.out),
-            not_had=tuple(
-                dict.fromkeys(
-                    [
-                        *(absent for item in plan.inputs for absent in item.not_had),
-                        *(absent for item in plan.missing for absent in item.not_had),
-                    ]
-                )
-            ),
+            not_had=tuple(dict.fromkeys(not_had)),
         )
 
 

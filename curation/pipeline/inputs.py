@@ -7,20 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, UNNAMED
 from curation.core.documents import Files, Origin
 from curation.download.acquire import (
     Acquired,
-    ArchivePin,
-    FetchSettings,
     UnavailableArchive,
     acquire,
     fetch_together,
 )
+from curation.download.cache import FetchSettings
 from curation.download.packs import FolderFiles, open_files
-from curation.download.pins import load_pins, pins_for
+from curation.download.pins import ArchivePin, load_pins, pins_for
 from curation.packaging.manifest import Pin
 from curation.sources.local import SOURCE as LOCAL
 from curation.sources.local import open_source, require_files
@@ -236,13 +235,17 @@ def _open_extra(
         licence="NOASSERTION",
     )
     path = (opened.path or Path()).absolute()
-    opened_input = _input(LOCAL, rules, pin, opened.files, path)
     config = extra.config or opened.name
-    return replace(opened_input, reading=replace(opened_input.reading, config=config))
+    return _input(LOCAL, rules, pin, opened.files, path, config=config)
 
 
 def _input(
-    source: Source, rules: str, pin: Pin, files: Files, path: Path
+    source: Source,
+    rules: str,
+    pin: Pin,
+    files: Files,
+    path: Path,
+    **facts: Any,  # noqa: ANN401 (fields of `Reading`)
 ) -> BuildInput:
     reading = Reading(
         files=files,
@@ -254,6 +257,7 @@ def _input(
         rules=rules,
         lists=raw_folder() / "lists",
     )
+    reading = replace(reading, **facts)
     return BuildInput(source=source, reading=reading, files=path, pin=pin)
 
 
@@ -332,9 +336,9 @@ def _pinned_input(
         attribution=pin.attribution,
         url=pin.homepage,
     )
-    opened = _input(source, rules, actual, open_files(got.pack), got.pack)
     # Single files may be under other terms than the collection.
-    return replace(opened, reading=replace(opened.reading, licence=got.licence))
+    files, licence = open_files(got.pack), got.licence
+    return _input(source, rules, actual, files, got.pack, licence=licence)
 
 
 def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
@@ -354,9 +358,8 @@ def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
             attribution=SAMPLE_ATTRIBUTION,
         )
         small = replace(source, quota=source.quota and SAMPLE_QUOTA)
-        opened = _input(small, rules, pin, files, sample / name)
-        reading = replace(opened.reading, lists=sample / "lists")
-        return replace(opened, reading=reading)
+        lists = sample / "lists"
+        return _input(small, rules, pin, files, sample / name, lists=lists)
     return MissingSource(source=source, why=f"the sample has nothing of {source.name}")
 
 

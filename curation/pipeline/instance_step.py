@@ -34,6 +34,7 @@ from curation.workers.limits import (
     BUSY_MACHINE,
     Ending,
     Limits,
+    Message,
     ProcessResult,
     refuse_endless,
 )
@@ -41,13 +42,6 @@ from curation.workers.pool import Pool, in_batches
 from curation.workers.process import Program
 from curation.workers.ray_pool import OpenPool
 from curation.workers.run_folder import RunFolder
-
-
-class FitRequest(msgspec.Struct, frozen=True):
-    """One schema whose targets are asked."""
-
-    #: Its text.
-    fit: str
 
 
 class StoredInstances(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,13 +53,15 @@ class StoredInstances(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def start(setup: Json) -> Callable[[Json], Json]:
-    """Take the set-up of the worker of instances; return the handler of a request."""
+    """Take the set-up of the worker of instances; return the handler of a request.
+
+    A request is one for instances, or the text of a schema whose targets are asked.
+    """
     make = worker.start(setup)
 
     def handle(request: Json) -> Json:
-        if isinstance(request, dict) and "fit" in request:
-            columns = record_fit(msgspec.convert(request, FitRequest).fit)
-            return [list(names) for names in columns]
+        if isinstance(request, str):
+            return [list(names) for names in record_fit(request)]
         return make(request)
 
     return handle
@@ -126,8 +122,8 @@ class InstanceStep:
         # The lean try is the second attempt.
         with self._open_pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
             # All instances of a batch, then all targets.
-            requests = (
-                [*map(_request, batch), *(FitRequest(task.schema) for task in batch)]
+            requests: Iterator[list[Message]] = (
+                [*map(_request, batch), *(task.schema for task in batch)]
                 for batch in missing.values()
             )
             # The results of batches with schemas that have cost too much.

@@ -35,7 +35,7 @@ from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
 from curation.schema.measures import max_fan_out, nesting_of_document, text_size
 from curation.schema.shingles import shingles, split_key
 from curation.schema.subschemas import skeleton
-from curation.validation.metaschemas import valid_under
+from curation.validation.metaschemas import cut, valid_under
 from curation.workers.limits import (
     BACKSTOP,
     BUSY_MACHINE,
@@ -110,10 +110,7 @@ def _parsed(
 
 def named(rejected: Rejected, rule: str) -> Rejected:
     """Return a rejection of a rule, its detail cut."""
-    detail = rejected.detail
-    if len(detail) > LONGEST_DETAIL:
-        detail = detail[: LONGEST_DETAIL - 3] + "..."
-    return replace(rejected, detail=detail, rule=rule)
+    return replace(rejected, detail=cut(rejected.detail, LONGEST_DETAIL), rule=rule)
 
 
 class LibraryFiles(msgspec.Struct, frozen=True, kw_only=True):

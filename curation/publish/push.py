@@ -1,9 +1,8 @@
 """Publish a dataset folder on the Hub, in one commit.
 
 The folder is verified, its card names the repository, and the change is planned and
-shown. If the caller agrees, it is
-committed on the head of the plan, read back, compared and tagged. No state is
-kept here: the same command finishes a killed push.
+shown. If the caller agrees, it is committed on the head of the plan, read back,
+compared and tagged. No state is kept here: the same command finishes a killed push.
 """
 
 from __future__ import annotations
@@ -383,7 +382,16 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
     plan = plan_for(verified.files, files, listed or published_files(files))
     former_tag = None
     if head is not None and plan.replaces and not listed:
-        former_tag = _former_tag(repository, head)
+        tags = repository.tags()
+        of_head = (tag for tag, commit in tags.items() if commit == head)
+        former_tag = next(of_head, _PAPER)
+        if tags.get(former_tag, head) != head:
+            raise CannotCreate(
+                f"{_PAPER} is the tag of another commit, and {MAIN} has none",
+                repository.name,
+                f"hf repos tag create {repository.name} TAG --revision {head}"
+                " --repo-type dataset keeps what would be replaced",
+            )
     return PushPreview(
         request=request,
         verified=verified,
@@ -392,26 +400,6 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
         plan=plan,
         former_tag=former_tag,
     )
-
-
-def _former_tag(repository: HubRepository, head: str) -> str:
-    """Return the tag that keeps the head of main, which it may not have yet.
-
-    Raises:
-        CannotCreate: another commit has the tag.
-    """
-    tags = repository.tags()
-    for tag, commit in tags.items():
-        if commit == head:
-            return tag
-    if _PAPER in tags:
-        raise CannotCreate(
-            f"{_PAPER} is the tag of another commit, and {MAIN} has none",
-            repository.name,
-            f"hf repos tag create {repository.name} TAG --revision {head}"
-            " --repo-type dataset keeps what would be replaced",
-        )
-    return _PAPER
 
 
 def push_to_hub(preview: PushPreview, progress: Progress) -> PushResult:

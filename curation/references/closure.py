@@ -276,16 +276,20 @@ def _is_schema(location: SchemaLocation, dialect: Dialect) -> bool:
     return location.is_subschema or is_valid(value, dialect)
 
 
-def closure_of(schema: Schema, library: Library = NO_LIBRARY) -> Closure | Rejected:
+@remembered
+def closure_of(schema: Schema, library: Library) -> Closure | Rejected:
     """Return the schemas that a record refers to, or why a reference is not resolved.
 
     The last results are cached: do not change them.
 
     Args:
         schema: The record.
-        library: The other documents of its source; by default metaschemas alone.
+        library: The other documents of its source; `NO_LIBRARY` has none.
     """
-    return _remembered_closure(schema, library)
+    try:
+        return Closure(schema, library)
+    except _NotResolvedError as error:
+        return error.rejected
 
 
 def lost_references(schema: Schema, library: Library) -> list[Rejected]:
@@ -296,11 +300,3 @@ def lost_references(schema: Schema, library: Library) -> list[Rejected]:
     except _NotResolvedError as error:
         lost.append(error.rejected)
     return lost
-
-
-@remembered
-def _remembered_closure(schema: Schema, library: Library) -> Closure | Rejected:
-    try:
-        return Closure(schema, library)
-    except _NotResolvedError as error:
-        return error.rejected

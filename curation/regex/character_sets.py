@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import string
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -44,17 +45,8 @@ class CharSet:
 
     def __contains__(self, code: int) -> bool:
         """Return whether a code point is in the set."""
-        low, high = 0, len(self.ranges)
-        while low < high:
-            middle = (low + high) // 2
-            start, stop = self.ranges[middle]
-            if code < start:
-                high = middle
-            elif code > stop:
-                low = middle + 1
-            else:
-                return True
-        return False
+        after = bisect_right(self.ranges, (code, LAST))
+        return after > 0 and code <= self.ranges[after - 1][1]
 
     @cached_property
     def palette(self) -> str:

@@ -30,28 +30,21 @@ from curation.json.pointer import (
     pointer,
     rewritten,
     tokens_of,
+    upwards,
 )
 from curation.json.values import canonical_of_part, objects, searchable
 from curation.lint import credentials
 from curation.lint.lint import CODES, lints
 from curation.lint.satisfiability import Proof, refute, refute_inside
 from curation.references.bundling import bundle_of
-from curation.references.closure import Closure, closure_of
-from curation.references.reachable import (
-    endless,
-    taking_part,
-)
+from curation.references.closure import NO_LIBRARY, Closure, closure_of
+from curation.references.reachable import endless, taking_part
 from curation.references.schema import Reference, legal, schema_of
 from curation.references.verdicts import both_verdicts, disputed
 from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS, Shape
 from curation.schema.roots import asks_nothing, embedded, entries, looks_like_a_schema
-from curation.schema.subschemas import (
-    SchemaLocation,
-    edited,
-    join,
-    walk,
-)
+from curation.schema.subschemas import SchemaLocation, edited, join, walk
 from curation.system.words import counted
 from curation.validation.dialect_decision import (
     MIXED_DRAFTS,
@@ -481,7 +474,7 @@ def references(document: Document, context: Context) -> Document | Rejected:
     record = schema_of(document.schema, dialect)
     if not record.references and not _may_lead_out(document):
         return document
-    closure = closure_of(record)
+    closure = closure_of(record, NO_LIBRARY)
     if isinstance(closure, Rejected) and closure.reason is not Reason.REMOTE_REFERENCE:
         return _of_the_author(closure, document)
     if (
@@ -505,7 +498,7 @@ def references(document: Document, context: Context) -> Document | Rejected:
             detail = f"what is referred to is no valid {dialect.name} schema: {wrong}"
             return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
         document = document.changed(schema, changes)
-        closure = closure_of(schema_of(schema, dialect))
+        closure = closure_of(schema_of(schema, dialect), NO_LIBRARY)
         if isinstance(closure, Rejected):
             return closure
     reason = Reason.UNRESOLVED_REFERENCE
@@ -584,7 +577,7 @@ def _shortened(document: Document, closure: Closure) -> Document:
         text = members.get("$ref")
         if not isinstance(text, str) or text.startswith("#"):
             continue
-        holder = next(len(above) for above in _upwards(tokens) if above in places)
+        holder = next(len(above) for above in upwards(tokens) if above in places)
         if tokens[holder:] and tokens[holder] not in _INSTANCES:
             edits[*tokens, "$ref"] = Drop()
             note = "it leads out of the record, and no keyword leads to it"
@@ -644,7 +637,7 @@ def patterns(document: Document, _context: Context) -> Document | Rejected:
             problem = "two patterns are the same once they are mended"
             return _rejected(Reason.BAD_PATTERN, tokens, problem)
         schema = rewritten(schema, {tokens: Put(renamed)})
-    closure = closure_of(schema_of(schema, dialect)) if named else None
+    closure = closure_of(schema_of(schema, dialect), NO_LIBRARY) if named else None
     if isinstance(closure, Rejected):
         problem = f"a reference names a pattern: {closure.detail}"
         return _rejected(Reason.BAD_PATTERN, (), problem)
@@ -703,12 +696,12 @@ def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
         if location.schema is not False
     }
     repaired = {
-        next(above for above in _upwards(tokens_of(change.pointer)) if above in schemas)
+        next(above for above in upwards(tokens_of(change.pointer)) if above in schemas)
         for change in document.changes
         if change.rule in document.repaired
     }
     # The document as it were if the repaired schemas accepted everything.
-    outermost = [path for path in repaired if repaired & {*_upwards(path)} == {path}]
+    outermost = [path for path in repaired if repaired & {*upwards(path)} == {path}]
     opened: Json = {}
     if () not in repaired:
         opened = rewritten(schema, {tokens: Put({}) for tokens in outermost})
@@ -722,7 +715,7 @@ def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
     for tokens in pending:
         new = [
             path
-            for path in _upwards(tokens)
+            for path in upwards(tokens)
             if path in schemas and path not in concerned
         ]
         concerned.update(new)
@@ -733,11 +726,6 @@ def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
         if proof and refute_inside(opened, tokens, dialect) is None:
             return proof
     return None
-
-
-def _upwards(tokens: Tokens) -> Iterator[Tokens]:
-    """Yield a place and all around it, innermost first."""
-    return (tokens[:length] for length in range(len(tokens), -1, -1))
 
 
 @rule(

@@ -37,7 +37,7 @@ from curation.json.pointer import Tokens, at, change_at
 from curation.json.text import nested_values, write
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.subschemas import edited
-from curation.system.user_files import raw_folder
+from curation.system.user_files import list_rows, raw_folder
 from curation.validation.dialect_decision import refusing
 from curation.validation.metaschemas import complaints
 
@@ -178,8 +178,7 @@ class RepairSupport(NamedTuple):
 @cache
 def supports() -> Mapping[tuple[str, str], RepairSupport]:
     """Return what supports the repairs of GitHub's records, by id and rule."""
-    text = (raw_folder() / "lists" / "repairs.tsv").read_text(encoding="utf-8")
-    rows = (line.split("\t") for line in text.splitlines() if line[:1] != "#")
+    rows = list_rows(raw_folder() / "lists" / "repairs.tsv")
     return MappingProxyType(
         {
             (unique_id, rule): RepairSupport(RepairEvidence(evidence), difference)

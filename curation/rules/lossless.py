@@ -27,7 +27,12 @@ from curation.json.pointer import (
 from curation.json.text import canonical, write
 from curation.json.values import searchable
 from curation.lint.satisfiability import refute
-from curation.references.closure import Closure, closure_of, found_document
+from curation.references.closure import (
+    NO_LIBRARY,
+    Closure,
+    closure_of,
+    found_document,
+)
 from curation.references.reachable import applied
 from curation.references.schema import Schema, follow_reference, schema_of
 from curation.rules.guard import with_schema
@@ -319,7 +324,8 @@ def dead_references(document: Document, context: Context) -> Document:
     if not any("$ref" in schema for schema in subschemas(document.schema, dialect)):
         return document
     # What is resolved without the document's own address is so with it.
-    if isinstance(closure_of(schema_of(document.schema, dialect)), Closure):
+    alone = schema_of(document.schema, dialect)
+    if isinstance(closure_of(alone, NO_LIBRARY), Closure):
         return document
     read = schema_of(document.schema, dialect, document.base_uri or "")
     if isinstance(closure_of(read, context.library), Closure):

@@ -11,8 +11,7 @@ from types import MappingProxyType
 
 from curation.core.rule import BenchmarkRule, Rule
 from curation.json.text import Policy
-from curation.system.errors import BadUsage
-from curation.system.registry import closest_names
+from curation.system.registry import unknown_name
 
 AnyRule = Rule | BenchmarkRule
 
@@ -127,9 +126,7 @@ def rule_set(name: str) -> RuleSet:
     """
     base = _BY_NAME.get(name)
     if base is None:
-        near = closest_names(name, NAMES, most=1) or list(NAMES)
-        then = f"did you mean {' or '.join(near)}?"
-        raise BadUsage(f"there is no rule set {name!r}", then=then)
+        raise unknown_name("rule set", name, NAMES)
     rules: dict[int, AnyRule] = {
         number: attrgetter(name)(import_module(f"{__package__}.{module}"))
         for number, (module, name) in ((n, at.split(".")) for n, at in base.order)

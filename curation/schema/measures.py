@@ -48,10 +48,8 @@ def nesting(value: Json) -> Nesting:
     return Nesting(field_count, depth, fan_out)
 
 
-@remembered
-def nesting_of_document(schema: Json) -> Nesting:
-    """Return the figures of a document's schema; the last are cached."""
-    return nesting(schema)
+#: The same of a document's schema; the last are cached.
+nesting_of_document = remembered(nesting)
 
 
 def field_count(value: Json) -> int:

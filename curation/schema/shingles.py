@@ -20,7 +20,7 @@ from types import MappingProxyType
 
 from curation.core.benchmark import bounds_of
 from curation.core.json_types import Json
-from curation.system.user_files import raw_folder
+from curation.system.user_files import list_rows, raw_folder
 
 _HASH_BYTES = 8
 _MASK = (1 << 8 * _HASH_BYTES) - 1
@@ -93,6 +93,5 @@ def split_key(packed: bytes) -> str:
 
 @cache
 def _dealt() -> Mapping[str, str]:
-    text = (raw_folder() / "lists" / "min_hashes.tsv").read_text(encoding="utf-8")
-    rows = (line.split("\t") for line in text.splitlines() if line[:1] != "#")
+    rows = list_rows(raw_folder() / "lists" / "min_hashes.tsv")
     return MappingProxyType({row[0]: row[1] for row in rows})

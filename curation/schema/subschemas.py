@@ -189,7 +189,7 @@ def without(schema: Mapping[str, Json], *names: str) -> dict[str, Json]:
     return {name: value for name, value in schema.items() if name not in names}
 
 
-def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:
+def edited(schema: Json, dialect: Dialect, edit: _Edit, tokens: Tokens = ()) -> Json:
     """Return the schema with each subschema replaced by what `edit` makes of it.
 
     Args:
@@ -197,15 +197,12 @@ def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:
         dialect: Decides which values are subschemas.
         edit: Called with the tokens and the value of each subschema, inner ones
             first. It returns its argument if nothing changes: then nothing is copied.
+        tokens: Those of the schema.
     """
-    return _edited(schema, (), dialect, edit)
-
-
-def _edited(schema: Json, tokens: Tokens, dialect: Dialect, edit: _Edit) -> Json:
     if isinstance(schema, dict) and not dialect.applying.isdisjoint(schema):
         edits: dict[Tokens, Put | Drop] = {}
         for path, member in children(schema, dialect):
-            new = _edited(member, tokens + path, dialect, edit)
+            new = edited(member, dialect, edit, tokens + path)
             if new is not member:
                 edits[path] = Put(new)
         schema = rewritten(schema, edits)

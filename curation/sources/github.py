@@ -19,8 +19,8 @@ from curation.sources.readers import (
     claimed_uris,
     document,
     files_in,
-    lines,
 )
+from curation.system.user_files import list_rows
 
 _NAME = "github"
 #: Our list of licences, among the lists of ids: repository, SPDX expression, and where
@@ -107,14 +107,14 @@ def listed(lists: Path, name: str) -> dict[str, str]:
     Raises:
         OSError: the list is not there.
     """
-    rows = (line.split("\t") for line in lines(lists, name))
-    return {row[0]: row[1] for row in rows}
+    return {row[0]: row[1] for row in list_rows(lists / name)}
 
 
 def _files(reading: Reading) -> list[tuple[str, str]]:
     if reading.archive == "witness-generation":
         return files_in(reading, f"{EDITED}/github/sat", r"o[0-9]+")
-    numbers = sorted(int(number) for number in lines(reading.lists, "github.txt"))
+    rows = list_rows(reading.lists / "github.txt")
+    numbers = sorted(int(number) for (number,) in rows)
     return [
         (f"o{number}", f"json_schema_corpus/pp_{number}.json") for number in numbers
     ]

@@ -75,21 +75,6 @@ def definitions(system: str) -> Iterator[str]:
         start = system.find("{", end)
 
 
-def _parameters(text: str, policy: jsontext.Policy) -> tuple[str, str, bytes]:
-    """Return the name, the digest and the content of a definition.
-
-    An unreadable definition is its content; without parameters it is
-    `null`: the ledger names the fault.
-    """
-    encoded = text.encode("utf-8", "surrogatepass")
-    definition = jsontext.parse(encoded, policy)
-    if not isinstance(definition, dict):
-        return "unreadable", hashlib.sha256(encoded).hexdigest(), encoded
-    parameters = definition.get("parameters")
-    content = jsontext.write(parameters).encode()
-    return function_name(definition), jsontext.digest(parameters), content
-
-
 def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield `<name>_<8 hex digits of the digest>` for each name and canonical form.
 
@@ -101,11 +86,21 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     documents: dict[tuple[str, str], RawDocument] = {}
     for number, system in enumerate(systems(reading.files.read(_FILE))):
         for index, text in enumerate(definitions(system)):
-            known = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+            encoded = text.encode("utf-8", "surrogatepass")
+            known = hashlib.sha256(encoded).digest()
             if known in texts:
                 continue
             texts.add(known)
-            name, digest, content = _parameters(text, policy)
+            definition = jsontext.parse(encoded, policy)
+            if isinstance(definition, dict):
+                # Without parameters it is `null`.
+                parameters = definition.get("parameters")
+                name, digest = function_name(definition), jsontext.digest(parameters)
+                content = jsontext.write(parameters).encode()
+            else:
+                # The ledger names the fault.
+                name, content = "unreadable", encoded
+                digest = hashlib.sha256(encoded).hexdigest()
             if (name, digest) not in documents:
                 documents[name, digest] = document(
                     reading,

@@ -17,10 +17,12 @@ from curation.core.benchmark import natural_key
 from curation.core.documents import Provenance, RawDocument, Rejected
 from curation.core.json_types import Json
 from curation.json import text as jsontext
+from curation.system.user_files import list_rows
 
 if TYPE_CHECKING:
     from curation.core.documents import Files, Origin
-    from curation.download.acquire import Acquired, FetchSettings
+    from curation.download.acquire import Acquired
+    from curation.download.cache import FetchSettings
 
 
 #: Commit and licence of a row of the embedded sample, as its pin
@@ -207,21 +209,11 @@ def document(  # noqa: PLR0913 (one argument for each thing that a source knows)
     )
 
 
-def lines(lists: Path, name: str) -> list[str]:
-    """Return the lines of a list, comments (`#`) and empty lines left out.
-
-    Raises:
-        OSError: the list is not there.
-    """
-    text = (lists / name).read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if line and not line.startswith("#")]
-
-
 def pairs(reading: Reading, name: str) -> list[tuple[str, str]]:
     """Return the (id, path) pairs of a list, in natural order of the ids."""
-    rows = (line.partition("\t") for line in lines(reading.lists, name))
+    rows = list_rows(reading.lists / name)
     return sorted(
-        ((unique_id, path) for unique_id, _, path in rows),
+        ((unique_id, path) for unique_id, path in rows),
         key=lambda pair: natural_key(pair[0]),
     )
 

@@ -25,10 +25,11 @@ import orjson
 
 from curation.core.benchmark import natural_key
 from curation.core.documents import Origin, RawDocument
-from curation.download.acquire import Acquired, FetchSettings, acquire, load_pins
-from curation.download.cache import Cache
+from curation.download.acquire import Acquired, acquire
+from curation.download.cache import Cache, FetchSettings
 from curation.download.http import download
 from curation.download.packs import open_pack, write_pack
+from curation.download.pins import load_pins
 from curation.sources.readers import Reading, Source, claimed_uris, document
 from curation.system.atomic_files import atomic_write_bytes, sweep
 from curation.system.errors import (

@@ -164,7 +164,13 @@ def atomic_folder(path: Path, *, marker: str = "manifest.json") -> Iterator[Path
                 if not file.is_symlink():
                     flush(file)
             flush(Path(parent))
-        _swap_folders(temporary, path)
+        if not path.exists():
+            temporary.rename(path)
+        elif not _exchange(temporary, path):
+            aside = temporary.with_suffix(_REPLACED)
+            path.rename(aside)
+            temporary.rename(path)
+            shutil.rmtree(aside, ignore_errors=True)
         flush(path.parent)
     except OSError as error:
         raise cannot_write(path, error) from error
@@ -216,17 +222,6 @@ def refuse_foreign(path: Path, *markers: str, left: Collection[str] = ()) -> Non
     raise CannotCreate(
         "is there already and holds something else", str(path), "choose another place"
     )
-
-
-def _swap_folders(new: Path, path: Path) -> None:
-    """Give the new folder its name; where there was one, `new` now names the old."""
-    if not path.exists():
-        new.rename(path)
-    elif not _exchange(new, path):
-        aside = new.with_suffix(_REPLACED)
-        path.rename(aside)
-        new.rename(path)
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -207,16 +207,13 @@ def progress_for(format_: str) -> Progress:
     return Quiet() if format_ == "json" else Shown()
 
 
-def announce(
-    progress: Progress, what: str, seconds: float, by: str = "on a machine like ours"
-) -> None:
+def announce(progress: Progress, what: str, seconds: float) -> None:
     """Say how long something will take, if that is over a minute.
 
     Args:
         progress: Where to print it.
         what: What is done, as the beginning of a sentence.
         seconds: The measured duration.
-        by: The end of the sentence: where the figure comes from.
     """
     if seconds >= _LONG:
-        progress.say(f"{what} takes about {elapsed(seconds)} {by}")
+        progress.say(f"{what} takes about {elapsed(seconds)} on a machine like ours")

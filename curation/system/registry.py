@@ -50,6 +50,16 @@ def closest_names(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     return difflib.get_close_matches(name, list(names), n=most)
 
 
+def unknown_name(noun: str, name: str, candidates: Iterable[str]) -> BadUsage:
+    """Return the error for a name that nothing of a kind has, with the nearest."""
+    names = list(candidates)
+    near = closest_names(name, names)
+    then = f"known: {', '.join(names)}"
+    if near:
+        then = f"did you mean {' or '.join(near)}?"
+    return BadUsage(f"there is no {noun} {name!r}", then=then)
+
+
 @dataclass(frozen=True, kw_only=True)  # `Registry[T](...)` needs more than slots
 class Registry(Generic[P]):
     """All plug-ins of one kind: found, checked, and known by their names."""
@@ -119,12 +129,7 @@ class Registry(Generic[P]):
 
     def unknown(self, name: str, candidates: Iterable[str]) -> BadUsage:
         """Return the error for a name that no plug-in has."""
-        names = list(candidates)
-        near = closest_names(name, names)
-        then = f"known: {', '.join(names)}"
-        if near:
-            then = f"did you mean {' or '.join(near)}?"
-        return BadUsage(f"there is no {self.noun} {name!r}", then=then)
+        return unknown_name(self.noun, name, candidates)
 
 
 def imported_late(module: str, name: str) -> Callable[..., Any]:

@@ -220,6 +220,18 @@ def _folder(name: str) -> Path:
     raise FileNotFoundError(f"csbdata is installed without its {name!r} folder")
 
 
+def list_rows(path: Path) -> list[list[str]]:
+    """Return the rows of one of our lists: fields with tabs between.
+
+    Comments (`#`) and empty lines are left out.
+
+    Raises:
+        OSError: the list is not there.
+    """
+    lines = path.read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines if line and line[0] != "#"]
+
+
 def file_digest(path: Path) -> str:
     """Return the sha256 of a file's bytes, in hexadecimal.
 

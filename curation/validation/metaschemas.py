@@ -321,7 +321,24 @@ def exact_paths(
     nodes: dict[ErrorPaths, deque[ErrorPaths]] = defaultdict(deque)
     for paths in _failing(validator, value):
         nodes[_without_names(paths)].append(paths)
-    return [_exact(plain_paths(error), nodes) for error in errors]
+    exact = []
+    for error in errors:
+        paths = plain_paths(error)
+        lossy = _without_names(paths)
+        matches = nodes.get(lossy)
+        # Keywords of one schema share a node; the schema itself always has one.
+        around = nodes.get(ErrorPaths(lossy.evaluation[:-1], lossy.instance))
+        if matches:
+            # Two names may look alike: each error takes the next.
+            paths = matches.popleft() if len(matches) > 1 else matches[0]
+        elif around:
+            # `properties` and the schema of the empty name in it look alike without
+            # names: what holds a keyword is the inner one.
+            holder = max(around, key=lambda node: len(node.evaluation))
+            evaluation = (*holder.evaluation, *paths.evaluation[-1:])
+            paths = ErrorPaths(evaluation, holder.instance)
+        exact.append(paths)
+    return exact
 
 
 def whole_places(
@@ -356,23 +373,6 @@ def _failing(validator: jsonschema_rs.Validator, value: Json) -> Iterator[ErrorP
             yield ErrorPaths(
                 tokens_of(node["evaluationPath"]), tokens_of(node["instanceLocation"])
             )
-
-
-def _exact(plain: ErrorPaths, nodes: dict[ErrorPaths, deque[ErrorPaths]]) -> ErrorPaths:
-    """Return the paths of the node that an error is about; plain ones without one."""
-    lossy = _without_names(plain)
-    matches = nodes.get(lossy)
-    if matches:
-        # Two names may look alike: each error takes the next.
-        return matches.popleft() if len(matches) > 1 else matches[0]
-    # Keywords of one schema share a node; the schema itself always has one.
-    around = nodes.get(ErrorPaths(lossy.evaluation[:-1], lossy.instance))
-    if around:
-        # `properties` and the schema of the empty name in it look alike without names:
-        # what holds a keyword is the inner one.
-        holder = max(around, key=lambda node: len(node.evaluation))
-        return ErrorPaths((*holder.evaluation, *plain.evaluation[-1:]), holder.instance)
-    return plain
 
 
 def _without_names(paths: ErrorPaths) -> ErrorPaths:

@@ -55,6 +55,9 @@ def columns(
             `paper`, and not from the shingles.
     """
     text = jsontext.write(schema)
+    # In ASCII such a character is `\uXXXX`, or two of them.
+    escaped = re.findall("[^\0-~]", text)
+    growth = sum(5 if character <= "\uffff" else 11 for character in escaped)
     paths = list(_paths(schema))
     objects = [(path, value) for path, value in paths if isinstance(value, dict)]
     outside_arrays = [(path, value) for path, value in objects if None not in path]
@@ -70,7 +73,7 @@ def columns(
         "field_count": sum(len(value) for _, value in outside_arrays),
         "max_fan_out": max((len(value) for _, value in objects), default=0),
         "depth": max((len(path) + 1 for path, _ in outside_arrays), default=0),
-        "size": len(text) + sum(map(_growth, re.findall("[^\0-~]", text))),
+        "size": len(text) + growth,
         "live": alive.share,
         "live_size": size_of(alive.fields),
         "vacuous": alive.vacuous,
@@ -96,11 +99,6 @@ def _paths(value: Json) -> Iterator[tuple[tuple[str | None, ...], Json]]:
             stack += [((*path, name), member) for name, member in inner.items()]
         elif isinstance(inner, list):
             stack += [((*path, None), item) for item in inner]
-
-
-def _growth(character: str) -> int:
-    r"""Return how much longer a character is in ASCII: as `\uXXXX`, or two of them."""
-    return 5 if character <= "\uffff" else 11
 
 
 def _subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:

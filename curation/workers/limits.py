@@ -101,8 +101,11 @@ def too_big(content: bytes) -> Rejected | None:
 
 
 def too_many(value: Json, most: int = NODES) -> Rejected | None:
-    """Return why a parsed document has too many JSON values, or None."""
-    if count_nodes(value, most) <= most:
+    """Return why a parsed document has too many JSON values, or None.
+
+    The root counts too. They are counted until there are too many.
+    """
+    if sum(1 for _ in islice(nested_values(value), most + 1)) <= most:
         return None
     return Rejected(reason=Reason.TOO_LARGE, detail=f"more than {most:,} JSON values")
 
@@ -123,11 +126,6 @@ def too_identified(value: Json) -> Rejected | None:
         elif isinstance(outer, list):
             stack += [(inner, level) for inner in outer]
     return None
-
-
-def count_nodes(value: Json, enough: int) -> int:
-    """Count JSON values, the root included; stop once there are more than enough."""
-    return sum(1 for _ in islice(nested_values(value), enough + 1))
 
 
 _T = TypeVar("_T")

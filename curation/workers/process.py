@@ -335,7 +335,16 @@ class Fork:
         if self.pid == 0:
             status = 1
             try:
-                _detach(writing, inherited)
+                # Leave the parent's session, signals, standard streams and pipes.
+                os.setsid()
+                for number in (signal.SIGINT, signal.SIGTERM):
+                    signal.signal(number, signal.SIG_DFL)
+                nothing = os.open(os.devnull, os.O_RDONLY)
+                os.dup2(nothing, 0)
+                os.dup2(writing, 1)
+                os.dup2(writing, 2)
+                for descriptor in (*inherited, nothing, writing):
+                    os.close(descriptor)
                 os.environ[CHANNEL] = channel
                 child.main(module)
                 status = 0
@@ -364,19 +373,6 @@ class Fork:
             else:
                 time.sleep(_PAUSE)
         return self.returncode
-
-
-def _detach(output: int, inherited: tuple[int, ...]) -> None:
-    """Leave the parent's session, signals, standard streams and pipes."""
-    os.setsid()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-    for descriptor in (*inherited, nothing, output):
-        os.close(descriptor)
 
 
 class SharedMemory:

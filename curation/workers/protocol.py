@@ -88,21 +88,13 @@ def serve(
     _send(answers, encode({"ready": True}))
     for line in commands:
         for index, request in enumerate(decode(line)["requests"]):
-            _send(answers, _answer(handle, index, request, encode))
-
-
-def _answer(
-    handle: Callable[[_Request], _Answer],
-    index: int,
-    request: _Request,
-    encode: Callable[[object], bytes],
-) -> bytes:
-    try:
-        return encode({"request": index, "answer": handle(request)})
-    except MemoryError as error:
-        return encode({"request": index, "memory": describe(error)})
-    except Exception as error:  # noqa: BLE001 - any exception is the request's result
-        return encode({"request": index, "error": describe(error)})
+            try:
+                answer = encode({"request": index, "answer": handle(request)})
+            except MemoryError as error:
+                answer = encode({"request": index, "memory": describe(error)})
+            except Exception as error:  # noqa: BLE001 - any exception is the request's result
+                answer = encode({"request": index, "error": describe(error)})
+            _send(answers, answer)
 
 
 def describe(error: BaseException) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from evaluation.asking.records import records_of
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import FREE, RecordRequest, Response

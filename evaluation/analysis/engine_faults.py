@@ -36,7 +36,7 @@ from evaluation.walking.why import ACCEPTED, OTHER, VARYING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.results.reader import RecordedRun
     from evaluation.tokenizers import TokenizerFiles
 

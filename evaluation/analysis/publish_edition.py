@@ -16,7 +16,7 @@ from curation.dataset.content_digest import (
     content_rows,
     record_digests,
 )
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.packaging.markdown import render_template
 from curation.packaging.rewritten_fits import FITS
 from curation.packaging.tables import CORE_LIST

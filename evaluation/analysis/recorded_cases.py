@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import Json
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.results.reader import RecordedRun
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles

@@ -22,7 +22,7 @@ from evaluation.servers.pacing import Spending
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.core.records import Record
 
 #: Requests that are under way at the same time.

@@ -25,7 +25,7 @@ from evaluation.tokenizers import (
 )
 
 if TYPE_CHECKING:
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.asking.participants import Side
     from evaluation.asking.request import ModelOptions, RunRequest
     from evaluation.core.cases import Bounds

@@ -23,7 +23,7 @@ def demo(run_dir: RunFolderOption = None) -> None:
     It takes less than a minute, and neither network, model nor compiler: tokens are
     single bytes. The engines are llguidance and none, which constrains nothing.
     """
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from curation.pipeline.build import BuildRequest, build
     from curation.pipeline.inputs import ExtraSource
     from evaluation.asking.request import RunRequest

@@ -91,7 +91,7 @@ def add(
       csbdata engines add xgrammar==0.1.8
       csbdata engines add llama_cpp -y
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.setup.engine_files import find_engine
     from evaluation.setup.environments import (
         make_environment,
@@ -141,7 +141,7 @@ def _statuses() -> list[dict[str, Any]]:
     `reason`: why it cannot be run; `installed`: the version in this Python, if it
     loads; `install`: the line that installs it.
     """
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.setup.engine_files import engine_paths, find_engine, install_line
     from evaluation.setup.environments import (
         existing_environments,

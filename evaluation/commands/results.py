@@ -302,7 +302,7 @@ def shrink(
 
     Prints a file in MaskBench's form, which `csbdata eval --data FILE` reads.
     """
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.analysis.recorded_cases import (
         ask_in_new_process,
         case_of,

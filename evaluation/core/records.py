@@ -19,7 +19,7 @@ from evaluation.core.cases import Label, Weight
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from curation.core.json_types import Json, UntypedJson
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.core.cases import Case, Row
     from evaluation.core.records import Record
     from evaluation.core.run_header import RunHeader, TaskSettings

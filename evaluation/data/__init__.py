@@ -20,7 +20,7 @@ from evaluation.core.run_header import usable_cores
 from evaluation.data.own_schemas import OwnSchemaReader
 
 if TYPE_CHECKING:
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.core.records import Record, RecordName
     from evaluation.data.instance_store import InstanceStore
     from evaluation.data.parquet_tables import ParquetTables

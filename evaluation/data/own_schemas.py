@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeGuard
 from curation.core.benchmark import InstanceKind
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
-from curation.dataset.features import features
+from curation.dataset.features import used
 from curation.json.named_text import parse_named
 from curation.json.text import plain, write
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
@@ -102,7 +102,7 @@ class SchemaText(NamedTuple):
             dialect="",
             instances=tuple(map(_instance, self.tests)),
             # No dialect is decided: what any of them reads as a keyword counts.
-            features=features(self.schema, ANY_DIALECT),
+            features=used(self.schema, ANY_DIALECT).features,
         )
 
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from curation.core.benchmark import CORE
 from curation.core.documents import Rejected
 from curation.dataset.editions import config_names, instance_tables, split_of_file
-from curation.dataset.features import features
+from curation.dataset.features import used
 from curation.json.text import parse
 from curation.schema.dialects import ANY_DIALECT
 from curation.system.errors import BadConfiguration, BadData
@@ -223,7 +223,7 @@ def _sample(
         raise BadData("a row without json_schema or unique_id", where)
     if named is None:
         value = parse(schema.encode("utf-8", "surrogatepass"))
-        named = () if isinstance(value, Rejected) else features(value, ANY_DIALECT)
+        named = () if isinstance(value, Rejected) else used(value, ANY_DIALECT).features
     return Record(
         id=values["unique_id"],
         group=part.config,

@@ -16,7 +16,7 @@ from curation.system.registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.models.loading import LoadOptions
     from evaluation.models.transformers import TransformersModel
 

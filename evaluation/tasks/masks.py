@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
-from curation.dataset.features import formats
+from curation.dataset.features import used
 from curation.json.text import parse
 from curation.schema.dialects import BY_NAME
 from curation.system.registry import imported_late
@@ -98,7 +98,7 @@ def _formats(record: Record) -> list[Json]:
     if "format" not in record.features or dialect is None:
         return []
     schema = parse(record.constraint.encode("utf-8", "surrogatepass"))
-    return [] if isinstance(schema, Rejected) else list(formats(schema, dialect))
+    return [] if isinstance(schema, Rejected) else list(used(schema, dialect).formats)
 
 
 def _walk(instance: Instance) -> InstanceWalk:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench.model.shapes import ModelShape, draw_weights, load_shape, shapes
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.system.errors import BadConfiguration
 from tests.late import Late
 

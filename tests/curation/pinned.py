@@ -7,12 +7,8 @@ from functools import cache
 
 import pytest
 
-from curation.download.acquire import (
-    Acquired,
-    FetchSettings,
-    UnavailableArchive,
-    acquire,
-)
+from curation.download.acquire import Acquired, UnavailableArchive, acquire
+from curation.download.cache import FetchSettings
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.sources.readers import Reading

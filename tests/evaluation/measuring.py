@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from evaluation.asking.request import ModelOptions, RunRequest
 from evaluation.asking.run import run
 from evaluation.core.cases import Bounds

@@ -22,8 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation.download.acquire import Acquired, FetchSettings, acquire
-from curation.download.cache import Cache
+from curation.download.acquire import Acquired, acquire
+from curation.download.cache import Cache, FetchSettings
 from curation.download.packs import cached_pack
 from curation.pipeline.build import BuildRequest, build
 from curation.system import atomic_files

@@ -14,12 +14,8 @@ import pytest
 from huggingface_hub import constants
 
 from curation.download import http, packages
-from curation.download.acquire import (
-    Acquired,
-    FetchSettings,
-    UnavailableArchive,
-    acquire,
-)
+from curation.download.acquire import Acquired, UnavailableArchive, acquire
+from curation.download.cache import FetchSettings
 from curation.download.packs import open_pack
 from curation.system.errors import CannotCreate, WrongDigest
 from curation.system.programs import EndedProgram

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
-from curation.download.acquire import FILE_BYTES, FetchSettings, read_archive
+from curation.download.archives import FILE_BYTES, read_archive
+from curation.download.cache import FetchSettings
 from curation.download.packs import open_pack, write_pack
 from curation.json.text import Merged, Policy, canonical, parse, write
 from curation.packaging.manifest import FILE as MANIFEST

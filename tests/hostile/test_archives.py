@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Reason, Rejected
-from curation.download import acquire
-from curation.download.acquire import read_archive, unpack
+from curation.download import archives
+from curation.download.archives import read_archive, unpack
 from curation.download.packs import open_pack, write_pack
 from curation.json.text import MAX_DEPTH, canonical, parse, write
 from curation.system.errors import BadArchive, BadData, NoInput
@@ -75,7 +75,7 @@ def test_a_file_too_large_stops_before_it_is_read(
     limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A member's announced size counts, and it cannot be longer than announced."""
-    monkeypatch.setattr(acquire, limit, 1000)
+    monkeypatch.setattr(archives, limit, 1000)
     files = {"schemas/a.json": b"0" * 2000}
     tar = save(tmp_path, "x.tar.gz", github_tarball(files))
     for archive in (tar, save(tmp_path, "x.zip", zipped(files))):

@@ -25,7 +25,7 @@ from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.download.acquire import FetchSettings
+    from curation.download.cache import FetchSettings
     from evaluation.models.loading import LoadOptions
     from evaluation.models.transformers import TransformersModel
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
-from curation.download.acquire import Acquired, FetchSettings, acquire
+from curation.download.acquire import Acquired, acquire
+from curation.download.cache import FetchSettings
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.references.schema import Schema

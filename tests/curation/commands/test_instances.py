@@ -138,7 +138,7 @@ def test_standard_input_is_read(name: str) -> None:
 
 
 def test_a_folder_has_the_instances_of_each_schema(tmp_path: Path) -> None:
-    """Each is named, broken ones too; the code is 1 as some have no witness."""
+    """Each is named by its path, a broken one too; the code is 1 if one has none."""
     (tmp_path / "a.json").write_text(json.dumps(SCHEMA))
     (tmp_path / "b.yaml").write_text("type: string\nenum: [1]\n")
     (tmp_path / "c.yaml").write_text("a: [1")
@@ -253,9 +253,4 @@ def test_a_record_is_found_by_its_id(sample_build: Path) -> None:
 
 def test_nothing_to_do_is_wrong_usage() -> None:
     """Without a target there is nothing to make."""
-    assert (
-        run(
-            "instances",
-        )[0]
-        == 2
-    )
+    assert run("instances")[0] == 2

@@ -17,7 +17,7 @@ from curation.commands.explain import explain
 from curation.commands.stats import stats
 from curation.core.benchmark import CONFIGS
 from curation.core.documents import Reason
-from curation.dataset.features import features, formats
+from curation.dataset.features import used
 from curation.dataset.ledger import write_ledger
 from curation.dataset.paper_tables import raw_figures
 from curation.rules.sets import NAMES, rule_set
@@ -335,8 +335,8 @@ def _of(unique_id: str, schema: str, **given: str) -> BenchmarkRecord:
     return record(
         unique_id,
         json_schema=schema,
-        features=features(parsed, DRAFT_07),
-        formats=formats(parsed, DRAFT_07),
+        features=used(parsed, DRAFT_07).features,
+        formats=used(parsed, DRAFT_07).formats,
         **given,
     )
 

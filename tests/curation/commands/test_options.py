@@ -18,7 +18,8 @@ from curation.commands.build import partiality, report
 from curation.commands.card import card
 from curation.commands.options import with_option_groups
 from curation.core.benchmark import CONFIGS
-from curation.download.acquire import FetchSettings, UnavailableArchive
+from curation.download.acquire import UnavailableArchive
+from curation.download.cache import FetchSettings
 from curation.packaging.derived_files import differing_files
 from curation.packaging.manifest import Manifest, read_manifest, write_manifest
 from curation.pipeline.build import BuildRequest, BuildResult

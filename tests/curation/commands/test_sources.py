@@ -15,7 +15,8 @@ import curation.pipeline.inputs
 import curation.sources.schemastore
 from curation.commands.sources import sources
 from curation.core.documents import Origin
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
+from curation.download.pins import ArchivePin
 from curation.pipeline.inputs import acquire_all
 from curation.sources.registry import sources as registered
 from curation.sources.schemastore import LiveSchemas
@@ -117,7 +118,7 @@ def test_a_source_is_missing_only_if_clean_has_nothing(
 def acquired_only(name: str) -> Callable[..., UntypedJson]:
     """Return an `acquire` that has one archive, and promises the others."""
 
-    def acquire(pin: curation.download.acquire.ArchivePin, *_: object) -> UntypedJson:
+    def acquire(pin: ArchivePin, *_: object) -> UntypedJson:
         if pin.name != name:
             return curation.download.acquire.UnavailableArchive(
                 archive=pin.name, reason="later", exit_code=75

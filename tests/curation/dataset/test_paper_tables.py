@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.dataset.decisions import DocumentResult
-from curation.dataset.features import features, formats, used
+from curation.dataset.features import used
 from curation.dataset.paper_tables import (
     DRAFTS,
     MEASURES,
@@ -193,17 +193,17 @@ def test_features_are_what_a_schema_uses_in_keyword_position(
     schema: UntypedJson, found: set[str]
 ) -> None:
     """Keywords and their groups; annotations, data and unknown words are none."""
-    assert set(features(schema, DRAFT_2020_12)) == found
+    assert set(used(schema, DRAFT_2020_12).features) == found
 
 
 def test_the_dialect_decides_where_schemas_stand() -> None:
     """An array of `items` holds schemas up to 2019-09; a word counts in any draft."""
     schema: UntypedJson = {"items": [{"pattern": "x"}], "if": {"format": "date"}}
-    assert set(features(schema, DRAFT_07)) == {"items", "pattern", "if", "format"}
-    assert set(features(schema, DRAFT_2020_12)) == {"items", "if", "format"}
-    assert set(features(schema, DRAFT_04)) == {"items", "pattern", "if"}
-    assert formats(schema, DRAFT_04) == ()
-    assert formats(schema, ANY_DIALECT) == ("date",)
+    assert set(used(schema, DRAFT_07).features) == {"items", "pattern", "if", "format"}
+    assert set(used(schema, DRAFT_2020_12).features) == {"items", "if", "format"}
+    assert set(used(schema, DRAFT_04).features) == {"items", "pattern", "if"}
+    assert used(schema, DRAFT_04).formats == ()
+    assert used(schema, ANY_DIALECT).formats == ("date",)
 
 
 def test_names_are_sorted_and_stand_once() -> None:
@@ -217,12 +217,14 @@ def test_names_are_sorted_and_stand_once() -> None:
         }
     }
     both = used(schema, DRAFT_2020_12)
-    assert both.features == features(schema, DRAFT_2020_12) == ("format", "pattern")
-    assert both.formats == formats(schema, DRAFT_2020_12) == ("date", "uri")
+    assert (
+        both.features == used(schema, DRAFT_2020_12).features == ("format", "pattern")
+    )
+    assert both.formats == used(schema, DRAFT_2020_12).formats == ("date", "uri")
 
 
 def test_a_schema_that_refers_back_to_itself_has_a_feature() -> None:
     """As the paper counts recursion: by the schema, not by its keywords."""
     recursive: UntypedJson = {"properties": {"a": {"$ref": "#"}}}
-    assert features(recursive, DRAFT_07) == ("$ref", "@recursiveSchemas")
-    assert features({"$ref": "#/definitions/a"}, DRAFT_07) == ("$ref",)
+    assert used(recursive, DRAFT_07).features == ("$ref", "@recursiveSchemas")
+    assert used({"$ref": "#/definitions/a"}, DRAFT_07).features == ("$ref",)

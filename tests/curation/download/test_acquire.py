@@ -20,14 +20,13 @@ from curation.core.documents import Origin
 from curation.download import packages
 from curation.download.acquire import (
     Acquired,
-    FetchSettings,
     UnavailableArchive,
     acquire,
     at_hand,
     fetch_together,
-    unpack,
 )
-from curation.download.cache import Cache, FolderName
+from curation.download.archives import unpack
+from curation.download.cache import Cache, FetchSettings, FolderName
 from curation.download.http import Unreachable
 from curation.download.packages import download_package
 from curation.download.packs import (
@@ -400,35 +399,42 @@ def test_many_packages_are_one_call(
     assert heard.read_text() == f"{asked}\n"
 
 
-def test_another_tarball_is_refused(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With both digests in the message."""
-    _npm(tmp_path, monkeypatch, f"echo other > {NPM_PIN.file}")
-    with pytest.raises(WrongDigest, match=NPM_PIN.sha256):
-        download_package(NPM_PIN, folder)
-
-
 @pytest.mark.parametrize(
-    "script", ["echo 'npm error code ECONNREFUSED' >&2; exit 1", "exit 0"]
+    ("script", "fault", "said"),
+    [
+        (f"echo other > {NPM_PIN.file}", WrongDigest, NPM_PIN.sha256),
+        # Whether it fails or only gives nothing, the registry does not answer.
+        *(
+            (script, Unreachable, r"npm cannot get @someone/things@1\.2\.3")
+            for script in (
+                "echo 'npm error code ECONNREFUSED' >&2; exit 1",
+                "exit 0",
+            )
+        ),
+        # The registry has answered, which says nothing of other packages.
+        (
+            "echo 'npm error code E404' >&2; exit 1",
+            Unavailable,
+            r"1\.2\.3 \(npm error code E404\)",
+        ),
+        ("sleep 60", TemporarilyUnavailable, "did not end within"),
+    ],
 )
 def test_what_npm_cannot_get_is_said(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    script: str,
+    fault: type[Exception],
+    said: str,
 ) -> None:
-    """Whether it fails or only gives nothing, the registry does not answer."""
+    """A wrong digest, no answer, no such package, or no end: each its own fault."""
     _npm(tmp_path, monkeypatch, script)
-    with pytest.raises(Unreachable, match=r"npm cannot get @someone/things@1\.2\.3"):
-        download_package(NPM_PIN, folder)
-
-
-def test_a_package_that_is_not_there_says_nothing_of_others(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The registry has answered."""
-    _npm(tmp_path, monkeypatch, "echo 'npm error code E404' >&2; exit 1")
-    with pytest.raises(Unavailable, match=r"1\.2\.3 \(npm error code E404\)") as caught:
-        download_package(NPM_PIN, folder)
-    assert not isinstance(caught.value, Unreachable)
+    if script.startswith("sleep"):
+        monkeypatch.setattr(packages, "DEADLINE", 0.2)
+    (tmp_path / "downloads").mkdir()
+    with pytest.raises(fault, match=said) as caught:
+        download_package(NPM_PIN, tmp_path / "downloads")
+    assert type(caught.value) is fault
 
 
 def test_without_npm_a_mirror_is_named(
@@ -437,16 +443,6 @@ def test_without_npm_a_mirror_is_named(
     """With the file that it must hold."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Unavailable, match=f"put {NPM_PIN.file} into a mirror"):
-        download_package(NPM_PIN, folder)
-
-
-def test_an_npm_that_hangs_is_stopped(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At its deadline; the same command may succeed later."""
-    _npm(tmp_path, monkeypatch, "sleep 60")
-    monkeypatch.setattr(packages, "DEADLINE", 0.2)
-    with pytest.raises(TemporarilyUnavailable, match="did not end within"):
         download_package(NPM_PIN, folder)
 
 

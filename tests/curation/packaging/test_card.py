@@ -8,6 +8,8 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,14 +27,14 @@ from curation.dataset.edition_statistics import EditionStatistics
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import write_ledger
 from curation.dataset.parquet import COLUMNS
-from curation.download.acquire import load_pins
+from curation.download.pins import load_pins
 from curation.packaging import derived_files as module
 from curation.packaging.card import (
     DETAILS,
+    FILE,
     FITS_PICTURE,
     CardContents,
     card_columns,
-    card_text,
     hub_configs,
     write_card,
 )
@@ -69,7 +71,6 @@ from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from curation.core.json_types import UntypedJson
     from curation.core.records import BenchmarkRecord
@@ -126,6 +127,13 @@ def contents(
 def body(text: str) -> str:
     """Return the card without its metadata."""
     return text.split("\n---\n", 1)[1]
+
+
+def card_text(made: CardContents, file: str = FILE) -> str:
+    """Return README.md, or another written page."""
+    with TemporaryDirectory() as folder:
+        write_card(made, Path(folder))
+        return Path(folder, file).read_text("utf-8")
 
 
 def details(made: CardContents) -> str:

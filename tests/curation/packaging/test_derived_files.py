@@ -27,7 +27,7 @@ from curation.dataset.editions import open_edition
 from curation.dataset.ledger import write_ledger
 from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
 from curation.dataset.parquet import COLUMNS
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.fit.profile import load_profile, provider_names
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.instances.dataset.parquet import LEDGER_COLUMNS

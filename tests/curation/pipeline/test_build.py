@@ -29,7 +29,7 @@ from curation.dataset.difference import compare
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger
 from curation.dataset.parquet import RECORDS, file_name
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.download.packs import FolderFiles
 from curation.packaging.manifest import FILE, Pin
 from curation.pipeline.build import (
@@ -602,20 +602,18 @@ def test_a_request_names_a_record_a_path_or_a_repository(
     assert request_.names(RAW, HOME) is named
 
 
-def test_a_repository_is_known_by_the_address_of_a_file() -> None:
-    """What SchemaStore links to is in no archive: its path is its URL."""
+def test_a_repository_is_known_by_the_address_of_a_file_or_of_its_origin() -> None:
+    """What SchemaStore links to is in no archive: its path is its URL.
+
+    The original's owner need not know in which collection a copy stands.
+    """
     url = "https://raw.githubusercontent.com/Some/Thing/main/schema.json"
-    linked = replace(RAW, provenance=replace(RAW.provenance, path=url))
-    assert OptOut(day=DAY, repository="some/thing").names(linked, HOME)
-    assert not OptOut(day=DAY, repository="some/thin").names(linked, HOME)
-
-
-def test_a_request_by_repository_meets_what_a_corpus_has_of_it() -> None:
-    """The original's owner need not know in which collection a copy stands."""
     home = "https://github.com/Some/Thing"
-    copied = replace(RAW, provenance=replace(RAW.provenance, original_repository=home))
-    assert OptOut(day=DAY, repository="some/thing").names(copied, HOME)
-    assert not OptOut(day=DAY, repository="some/thin").names(copied, HOME)
+    linked = replace(RAW.provenance, path=url)
+    copied = replace(RAW.provenance, original_repository=home)
+    for raw in (replace(RAW, provenance=linked), replace(RAW, provenance=copied)):
+        assert OptOut(day=DAY, repository="some/thing").names(raw, HOME)
+        assert not OptOut(day=DAY, repository="some/thin").names(raw, HOME)
 
 
 @pytest.mark.parametrize(

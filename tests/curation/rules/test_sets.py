@@ -69,7 +69,7 @@ def test_an_unknown_set_gets_the_nearest_name() -> None:
     """A misspelt name is refused with what may have been meant."""
     with pytest.raises(BadUsage, match="did you mean clean"):
         rule_set("claen")
-    with pytest.raises(BadUsage, match="clean or paper"):
+    with pytest.raises(BadUsage, match="clean, paper"):
         rule_set("zzz")
 
 
@@ -99,14 +99,7 @@ def test_exactly_one_of_equal_records_survives(drawn: list[str]) -> None:
     assert [each.sha256 for each in left] == list(
         dict.fromkeys(each.sha256 for each in candidates)
     )
-
-
-@given(contents)
-def test_removing_copies_twice_removes_no_more(drawn: list[str]) -> None:
-    """The removal of copies is idempotent."""
-    candidates = [candidate(f"o{i}", each) for i, each in enumerate(drawn)]
-    rejected = judge_duplicates(candidates)
-    left = [each for i, each in enumerate(candidates) if i not in rejected]
+    # To remove copies twice removes no more.
     assert judge_duplicates(left) == {}
 
 

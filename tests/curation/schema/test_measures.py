@@ -19,7 +19,14 @@ from curation.core.benchmark import github_config
 from curation.json.pointer import fragment_of
 from curation.json.text import parse, plain
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS
-from curation.schema.drafts import VENDORS, StatementKind, read, statement, works
+from curation.schema.drafts import (
+    VENDORS,
+    Statement,
+    StatementKind,
+    read,
+    statement,
+    works,
+)
 from curation.schema.keywords import (
     ANNOTATIONS,
     CONTAINERS,
@@ -230,99 +237,66 @@ def test_a_spelling_works_where_both_validators_know_it(dialect: object) -> None
         assert works(uri, own) is (known_here and known_there)
 
 
-@pytest.mark.parametrize(
-    ("uri", "name"),
-    [
-        (f"{SITE}/draft-04/schema#4", "draft-04"),
-        (f"{SITE}/draft-0.4/schema#", "draft-04"),
-        (f"{SITE}/draft-v4/schema#", "draft-04"),
-        (f"{SITE}/draft04/schema#", "draft-04"),
-        (f"{SITE}/draft-04/schema/", "draft-04"),
-        (f"{SITE}/draft-04/json-schema#", "draft-04"),
-        (f" {SITE}/draft-04/schema# ", "draft-04"),
-        ("https://json-schema.org/draft-06/schema#", "draft-06"),
-        ("http://www.json-schema.org/draft-06/schema", "draft-06"),
-        ("http://json-schema-org/draft-07/schema#", "draft-07"),
-        (f"{SITE}/draft-07/schema#/definitions/", "draft-07"),
-        ("//json-schema.org/draft-07/schema#", "draft-07"),
-        ("json-schema.org/draft-07/schema#", "draft-07"),
-        ("http://JSON-Schema.org/Draft-07/schema#", "draft-07"),
-        ("draft-07", "draft-07"),
-        (f"{SITE}/draft-08/schema#", "2019-09"),
-        (f"{SITE}/draft/2019-09/schema#", "2019-09"),
-        ("https://json-schema.org/draft-2020-12/schema", "2020-12"),
-        ("https://json-schema.org/draft/2020-12/schema/", "2020-12"),
-    ],
+_MISSPELT = {
+    f"{SITE}/draft-04/schema#4": "draft-04",
+    f"{SITE}/draft-0.4/schema#": "draft-04",
+    f"{SITE}/draft-v4/schema#": "draft-04",
+    f"{SITE}/draft04/schema#": "draft-04",
+    f"{SITE}/draft-04/schema/": "draft-04",
+    f"{SITE}/draft-04/json-schema#": "draft-04",
+    f" {SITE}/draft-04/schema# ": "draft-04",
+    "https://json-schema.org/draft-06/schema#": "draft-06",
+    "http://www.json-schema.org/draft-06/schema": "draft-06",
+    "http://json-schema-org/draft-07/schema#": "draft-07",
+    f"{SITE}/draft-07/schema#/definitions/": "draft-07",
+    "//json-schema.org/draft-07/schema#": "draft-07",
+    "json-schema.org/draft-07/schema#": "draft-07",
+    "http://JSON-Schema.org/Draft-07/schema#": "draft-07",
+    "draft-07": "draft-07",
+    f"{SITE}/draft-08/schema#": "2019-09",
+    f"{SITE}/draft/2019-09/schema#": "2019-09",
+    "https://json-schema.org/draft-2020-12/schema": "2020-12",
+    "https://json-schema.org/draft/2020-12/schema/": "2020-12",
+}
+_HYPER = {
+    f"{SITE}/draft-03/hyper-schema": "draft-03",
+    f"{SITE}/draft-04/hyper-schema#": "draft-04",
+    "https://json-schema.org/draft/2019-09/hyper-schema": "2019-09",
+}
+_SILENT = (
+    *("", f"{SITE}/schema", f"{SITE}/schema#", f"{SITE}/hyper-schema#", SITE + "/"),
+    *(f"{SITE}/draft/schema#", "http://json-schema/org/schema#"),
+    f"{SITE}/draft-05/schema#",
 )
-def test_a_misspelt_address_is_read(uri: str, name: str) -> None:
-    """What can only mean one draft means it, though no validator knows it so."""
-    said = read(uri)
-    assert said.kind is StatementKind.MISSPELT
-    assert said.dialect is BY_NAME[name]
-
-
-@pytest.mark.parametrize(
-    ("uri", "name"),
-    [
-        (f"{SITE}/draft-03/hyper-schema", "draft-03"),
-        (f"{SITE}/draft-04/hyper-schema#", "draft-04"),
-        ("https://json-schema.org/draft/2019-09/hyper-schema", "2019-09"),
-    ],
+_UNKNOWN: tuple[UntypedJson, ...] = (
+    "https://schema.management.example/2015-01-01/deploymentTemplate.json#",
+    f"{SITE}/schemas/2014-11-01/apiapp.json#",
+    *(f"{SITE}/draft-01/schema#", f"{SITE}/draft-40/schema#"),
+    *(f"{SITE}/draft/next/schema", "./meta.json", "#", 3, None, {"type": "string"}),
 )
-def test_a_hyper_schema_is_its_draft(uri: str, name: str) -> None:
-    """The hyper-schema of a draft only adds links to it."""
-    said = read(uri)
-    assert said.kind is StatementKind.HYPER
-    assert said.dialect is BY_NAME[name]
-
-
-@pytest.mark.parametrize("uri", sorted(VENDORS))
-def test_a_vendor_builds_on_a_draft(uri: str) -> None:
-    """The table of vendors is found with and without the empty fragment."""
-    for spelling in (uri, uri + "#"):
-        said = read(spelling)
-        assert said.kind is StatementKind.VENDOR
-        assert said.dialect is VENDORS[uri]
 
 
 @pytest.mark.parametrize(
-    "uri",
+    ("uri", "kind", "name"),
     [
-        "",
-        f"{SITE}/schema",
-        f"{SITE}/schema#",
-        f"{SITE}/hyper-schema#",
-        f"{SITE}/draft/schema#",
-        "http://json-schema/org/schema#",
-        SITE + "/",
-        f"{SITE}/draft-05/schema#",
+        *((uri, StatementKind.MISSPELT, name) for uri, name in _MISSPELT.items()),
+        *((uri, StatementKind.HYPER, name) for uri, name in _HYPER.items()),
+        *((uri, StatementKind.VENDOR, VENDORS[uri].name) for uri in sorted(VENDORS)),
+        *((f"{uri}#", StatementKind.VENDOR, VENDORS[uri].name) for uri in VENDORS),
+        *((uri, StatementKind.SILENT, "") for uri in _SILENT),
+        *((uri, StatementKind.UNKNOWN, "") for uri in _UNKNOWN),
     ],
 )
-def test_an_address_without_a_draft_declares_nothing(uri: str) -> None:
-    """Versionless addresses, and the draft without a metaschema, are silent."""
-    assert read(uri).kind is StatementKind.SILENT
+def test_an_address_states_its_draft_or_none(
+    uri: UntypedJson, kind: StatementKind, name: str
+) -> None:
+    """What can only mean one draft means it, though no validator knows it so.
 
-
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "https://schema.management.example/2015-01-01/deploymentTemplate.json#",
-        f"{SITE}/schemas/2014-11-01/apiapp.json#",
-        f"{SITE}/draft-01/schema#",
-        f"{SITE}/draft-40/schema#",
-        f"{SITE}/draft/next/schema",
-        "./meta.json",
-        "#",
-        3,
-        None,
-        {"type": "string"},
-    ],
-)
-def test_anything_else_is_unknown(uri: UntypedJson) -> None:
-    """Another address, and what is no string, names no draft."""
-    said = read(uri)
-    assert said.kind is StatementKind.UNKNOWN
-    assert said.dialect is None
+    A hyper-schema only adds links to its draft, and a vendor's metaschema is found with
+    and without the empty fragment. Versionless addresses, and the draft without a
+    metaschema, are silent; anything else is unknown.
+    """
+    assert read(uri) == Statement(kind, BY_NAME.get(name))
 
 
 def test_a_schema_without_the_keyword_is_silent() -> None:

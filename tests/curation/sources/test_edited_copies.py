@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Origin
-from curation.download.acquire import Acquired, FetchSettings, acquire
+from curation.download.acquire import Acquired, acquire
+from curation.download.cache import FetchSettings
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.packaging.licences import shipped_text
@@ -189,41 +190,37 @@ def test_kubernetes_of_the_index_has_its_types_only() -> None:
 HOME = "https://github.com/Owner/some.name"
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "https://raw.githubusercontent.com/Owner/some.name/main/a/b.json",
-        "https://github.com/Owner/some.name/blob/0123abc/b.json",
-        "http://www.github.com/Owner/some.name.git",
-        "https://raw.github.com/Owner/some.name/main/b.json",
-        "https://cdn.rawgit.com/Owner/some.name/main/b.json",
-        "https://cdn.jsdelivr.net/gh/Owner/some.name@1.0/b.json",
-        "HTTPS://GITHUB.COM/Owner/some.name?raw=1",
-    ],
+_AT_HOME = (
+    "https://raw.githubusercontent.com/Owner/some.name/main/a/b.json",
+    "https://github.com/Owner/some.name/blob/0123abc/b.json",
+    "http://www.github.com/Owner/some.name.git",
+    "https://raw.github.com/Owner/some.name/main/b.json",
+    "https://cdn.rawgit.com/Owner/some.name/main/b.json",
+    "https://cdn.jsdelivr.net/gh/Owner/some.name@1.0/b.json",
+    "HTTPS://GITHUB.COM/Owner/some.name?raw=1",
 )
-def test_an_address_at_github_gives_its_repository(address: str) -> None:
-    """Raw files, pages, clones and what others passed on lead to one home."""
-    assert repository_at(address) == HOME
+_NOT_THERE = (
+    *("https://gitlab.com/Owner/name/b.json", "https://github.com/Owner"),
+    *("https://github.com/Owner/..", "https://github.com/-/name"),
+    "https://github.com/Owner/a|b](x)/c",
+    "https://github.com.example.org/Owner/name",
+    "https://example.org/https://github.com/Owner/name",
+    *("https://raw.githubusercontent.com/Öwner/name/b.json", "", "deleted"),
+)
 
 
 @pytest.mark.parametrize(
-    "address",
-    [
-        "https://gitlab.com/Owner/name/b.json",
-        "https://github.com/Owner",
-        "https://github.com/Owner/..",
-        "https://github.com/-/name",
-        "https://github.com/Owner/a|b](x)/c",
-        "https://github.com.example.org/Owner/name",
-        "https://example.org/https://github.com/Owner/name",
-        "https://raw.githubusercontent.com/Öwner/name/b.json",
-        "",
-        "deleted",
-    ],
+    ("address", "home"),
+    [*((text, HOME) for text in _AT_HOME), *((text, None) for text in _NOT_THERE)],
 )
-def test_no_other_address_gives_one(address: str) -> None:
-    """What is not at GitHub, or could not be a name there, is not known."""
-    assert repository_at(address) is None
+def test_an_address_at_github_gives_its_repository(
+    address: str, home: str | None
+) -> None:
+    """Raw files, pages, clones and what others passed on lead to one home.
+
+    What is not at GitHub, or could not be a name there, is not known.
+    """
+    assert repository_at(address) == home
 
 
 def _corpus(tmp_path: Path) -> Reading:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import BaseModel
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
 from curation.json import text as jsontext
 from curation.json.pointer import at, tokens_of

@@ -91,25 +91,22 @@ main()
 
 
 @pytest.mark.parametrize(
-    ("module", "extra"), [("hf_xet.core", "build"), ("torch", "models")]
+    ("module", "extra"),
+    [
+        *(("hf_xet.core", "build"), ("torch", "models")),
+        *((module, None) for module in ("rich", "curation.none_such", None)),
+    ],
 )
 def test_the_extra_of_a_library_is_named(
-    module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+    module: str | None, extra: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a module of it is missing."""
+    """Where a module of it is missing.
+
+    A library of the base installation, or a module of ours, is a defect.
+    """
     monkeypatch.setattr("importlib.metadata.requires", lambda _name: _DECLARED)
     fault = missing_library(ModuleNotFoundError("no", name=module))
-    assert fault is not None
-    assert fault.then == install_extra(extra)
-
-
-@pytest.mark.parametrize("module", ["rich", "curation.none_such", None])
-def test_what_no_extra_holds_is_a_defect(
-    module: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A library of the base installation, or a module of ours."""
-    monkeypatch.setattr("importlib.metadata.requires", lambda _name: _DECLARED)
-    assert missing_library(ModuleNotFoundError("no", name=module)) is None
+    assert (fault and fault.then) == (extra and install_extra(extra))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from jsonschema_specifications import REGISTRY
 
 from curation.core.documents import Rejected
-from curation.download.acquire import FetchSettings, UnavailableArchive, acquire
+from curation.download.acquire import UnavailableArchive, acquire
+from curation.download.cache import FetchSettings
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.json.pointer import pointer

@@ -474,24 +474,20 @@ def test_children_die_with_their_parent(number: signal.Signals) -> None:
         (["die", "SIGKILL"], signal.SIGKILL, True),
         (["die", "SIGSEGV"], signal.SIGSEGV, False),
         (["leave", 7], None, False),
+        # Killed for its deadline, and not by somebody else.
+        (["stubborn", None], None, False),
     ],
 )
 def test_the_signal_is_a_number(
-    unit: list[str | int],
+    unit: list[str | int | None],
     number: int | None,
     was_killed: bool,  # noqa: FBT001 (a case of the claim)
 ) -> None:
     """Who asks whether somebody killed the worker need not read a sentence."""
     with Worker(PROGRAM, Limits(seconds=30)) as worker:
-        result = worker.ask(unit)
+        result = worker.ask(unit, seconds=0.3 if unit[0] == "stubborn" else 30)
     assert (result.signal, result.was_killed) == (number, was_killed)
-
-
-def test_our_own_kill_is_no_signal() -> None:
-    """A worker that is killed for its deadline was not killed by somebody else."""
-    with Worker(PROGRAM, Limits(seconds=30)) as worker:
-        result = worker.ask(["stubborn", None], seconds=0.3)
-    assert (result.ending, result.was_killed) == (Ending.TIMEOUT, False)
+    assert (result.ending is Ending.TIMEOUT) is (unit[0] == "stubborn")
 
 
 def test_an_answer_is_read_as_a_type() -> None:

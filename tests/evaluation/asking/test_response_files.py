@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.system.errors import BadData, BadUsage, NoInput
 from evaluation.asking.records import read_records, records_of
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import csbdata
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.system.errors import BadUsage, CannotCreate, Unavailable
 from curation.system.terminal import command_line_of
 from evaluation.analysis.run_report import tables_by_task

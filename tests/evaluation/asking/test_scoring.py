@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import evaluation.suites
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.system.errors import BadConfiguration, BadUsage, NoInput
 from evaluation.analysis.run_report import tables_by_task
 from evaluation.asking import scoring

@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.system.errors import BadConfiguration, Unavailable
 from evaluation.analysis.engine_faults import fault_lines, faults
 from evaluation.commands import engines

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.instances.dataset.records import maskbench_text
 from curation.sources.local import json_lines, made_unique
 from curation.system.errors import BadData, CannotCreate, NoInput

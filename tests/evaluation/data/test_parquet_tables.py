@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from curation.core.benchmark import CONFIGS, instances_folder
 from curation.dataset.parquet import file_name
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.system.errors import (
     BadConfiguration,
     BadData,

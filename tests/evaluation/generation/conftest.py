@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from evaluation.tokenizers import get_tokenizer
 from tests.late import Late
 

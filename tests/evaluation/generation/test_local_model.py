@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.system.errors import Unavailable
 from evaluation.core.cases import Result
 from evaluation.core.records import Message, Record

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from huggingface_hub import constants
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.system.errors import (
     BadConfiguration,
     BadUsage,

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from bench.edition.figures import differences
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.fit.profile import load_profile, provider_names
 from curation.packaging.rewritten_fits import FITS
 from evaluation.analysis.publish_edition import fits_files, headline_files

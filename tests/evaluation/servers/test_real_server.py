@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 import requests
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.fit.profile import Effect, load_profile
 from curation.fit.verdict import judge_fit
 from curation.system.errors import Unavailable

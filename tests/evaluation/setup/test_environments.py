@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.programs import EndedProgram
 from curation.system.terminal import command_line_of

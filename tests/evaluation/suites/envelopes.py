@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from evaluation.answers.extraction import outer_fence, split_thinking
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, RecordRequest, Response

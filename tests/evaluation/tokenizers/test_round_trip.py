@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from evaluation.tokenizers import get_tokenizer
 from evaluation.tokenizers.files import to_bytes
 from evaluation.tokenizers.wheels import from_gguf, pinned_tokenizers

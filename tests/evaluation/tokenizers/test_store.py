@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download.acquire import FetchSettings
-from curation.download.cache import Cache
+from curation.download.cache import Cache, FetchSettings
 from curation.system.atomic_files import UNFINISHED
 from curation.system.errors import (
     BadData,
@@ -211,7 +210,7 @@ def test_a_tokenizer_needs_no_model_library(
     where = made.byte_level(tmp_path / "a")
     script = (
         "import sys; from pathlib import Path;"
-        "from curation.download.acquire import FetchSettings;"
+        "from curation.download.cache import FetchSettings;"
         "from evaluation.tokenizers import get_tokenizer;"
         "s = FetchSettings(mirror=None, cache=Path(sys.argv[2]), offline=True);"
         "get_tokenizer(sys.argv[1], s).encoder()(['a']);"

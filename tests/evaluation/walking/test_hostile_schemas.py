@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from evaluation.core.cases import Bounds, Result, WalkVerdict
 from evaluation.core.records import Instance, Record
 from evaluation.setup.engine_files import find_engine

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.instances.constraints.interpretations import read_schema
 from curation.instances.values.words import split
 from curation.system.errors import BadConfiguration

@@ -11,7 +11,7 @@ import msgspec
 import polars as pl
 import pytest
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.system.errors import BadData, NoInput
 from evaluation.asking.records import records_of
 from evaluation.asking.request import choose_suite

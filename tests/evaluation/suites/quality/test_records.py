@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import RecordRequest

@@ -12,7 +12,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from curation.download.acquire import FetchSettings
+from curation.download.cache import FetchSettings
 from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
 from evaluation.asking.records import records_of

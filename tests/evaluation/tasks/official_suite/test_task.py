@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Origin
-from curation.download.acquire import Acquired, FetchSettings, UnavailableArchive
+from curation.download.acquire import Acquired, UnavailableArchive
+from curation.download.cache import FetchSettings
 from curation.download.packs import write_pack
 from curation.download.pins import load_pins
 from curation.schema.dialects import BY_NAME, DIALECTS
