@@ -117,9 +117,9 @@ def _schemas_of(
     contents: dict[str, bytes] = {}
     requests: dict[str, InstanceRequest | SchemaInstances] = {}
     for file in files:
-        place = place_of(file, root)
-        if place is not None:
-            contents[place] = file.content
+        location = place_of(file, root)
+        if location is not None:
+            contents[location] = file.content
         why = too_big(file.content) or why_no_schema(
             parse_named(file.name, file.content)
         )
@@ -127,7 +127,7 @@ def _schemas_of(
             requests[file.name] = InstanceRequest(
                 schema=file.content.decode("utf-8-sig"),
                 dialect="",
-                base_uri=None if place is None else base_uri_of(place),
+                base_uri=None if location is None else base_uri_of(location),
             )
             continue
         detail = why_in_words(why, file.content)

@@ -277,19 +277,19 @@ def stories(folder: Path, name: str) -> list[DocumentStory]:
             near = ", ".join(closest_ids(name, ids["unique_id"]))
             then = f"did you mean {near}?" if near else "csbdata stats lists configs"
             raise NoInput(f"no document is named {name!r}", str(folder), then)
-        found = []
+        stories = []
         for entry in entries:
             record = None
             if entry.outcome == KEPT:
                 files = sorted((folder / entry.config).glob(f"{entry.split}-*.parquet"))
                 # The folder's own name may look like a pattern.
                 rows = pl.scan_parquet(files, glob=False)
-                kept = rows.filter(unique_id=entry.unique_id).collect().to_dicts()
-                record = msgspec.convert(kept, list[BenchmarkRecord])[0]
-            found.append(DocumentStory(entry=entry, record=record))
+                row = rows.filter(unique_id=entry.unique_id).collect().to_dicts()
+                record = msgspec.convert(row, list[BenchmarkRecord])[0]
+            stories.append(DocumentStory(entry=entry, record=record))
     except (pl.exceptions.PolarsError, msgspec.ValidationError) as error:
         raise other_version(error, folder) from error
-    return found
+    return stories
 
 
 def closest_ids(name: str, ids: pl.Series) -> list[str]:

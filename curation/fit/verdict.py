@@ -110,10 +110,10 @@ def causes_of(schema: Json, profile: Profile) -> set[str]:
         key = _key(rule)
         if key not in scan.causes:
             # A rule's first two: no further match is worked out.
-            first = scan.causes[key] = set()
+            causes = scan.causes[key] = set()
             for match in CHECKS[rule.check](scan, rule):
-                first.add(_cause(rule.check, match.keyword))
-                if len(first) > 1 or rule.check in first:
+                causes.add(_cause(rule.check, match.keyword))
+                if len(causes) > 1 or rule.check in causes:
                     break
         causes |= scan.causes[key]
     return causes

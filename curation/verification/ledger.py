@@ -81,8 +81,8 @@ def _read_columns(
         .select("config", "split", *names)
         for table in tables
     ]
-    none = pl.DataFrame(schema=dict.fromkeys(["config", "split", *names], pl.String))
-    return pl.concat(frames or [none])
+    empty = pl.DataFrame(schema=dict.fromkeys(["config", "split", *names], pl.String))
+    return pl.concat(frames or [empty])
 
 
 def _rows(frame: pl.DataFrame, where: str, detail: str) -> Iterator[_Fault]:
@@ -153,9 +153,9 @@ def _manifest_faults(documents: pl.DataFrame, facts: Manifest) -> Iterator[_Faul
         ("extras", sorted({*documents["config"]} - {*CONFIGS})),
         ("name", PARTIAL_NAME if facts.partial else NAME),
     ):
-        stated = getattr(facts, name)
-        if stated != right:
-            yield (MANIFEST, f"`{name}` is {stated!r}, not {right!r}")
+        value = getattr(facts, name)
+        if value != right:
+            yield (MANIFEST, f"`{name}` is {value!r}, not {right!r}")
 
 
 def _records(
@@ -181,14 +181,14 @@ def _records(
     for name in (*_SHARED, "changes"):
         wrong = joined.filter(pl.col(name).ne_missing(pl.col(f"{name}_in_ledger")))
         yield from _rows(wrong, DOCUMENTS, f"{name} is not that of the ledger")
-    chosen = rule_set(rules)
+    selected = rule_set(rules)
     mechanical = [
-        rule.name for rule in chosen.rules if rule.repair is RepairKind.MECHANICAL
+        rule.name for rule in selected.rules if rule.repair is RepairKind.MECHANICAL
     ]
     repairs = pl.col("changes").list.filter(pl.element().is_in(mechanical))
     wrong = records.filter(pl.col("repaired").ne_missing(repairs))
     yield from _rows(wrong, DOCUMENTS, "repaired is not what `changes` says")
-    size = "raw_field_count" if chosen.subset_by_raw_file else "field_count"
+    size = "raw_field_count" if selected.subset_by_raw_file else "field_count"
     columns = ("config", "unique_id", "raw_config", size)
     for config, unique_id, raw, fields in joined.select(columns).iter_rows():
         right = final_config(raw, fields or 0)

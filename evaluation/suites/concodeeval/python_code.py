@@ -121,14 +121,14 @@ class _Writer:
             raise InexpressibleError("properties or required of another kind")
         if not all(member in properties for member in required):
             raise InexpressibleError("a required property without a schema")
-        others = schema.get("additionalProperties", True)
-        extra = "forbid" if others is False else "allow"
+        additional = schema.get("additionalProperties", True)
+        extra = "forbid" if additional is False else "allow"
         config = f'model_config = ConfigDict(extra="{extra}", strict=True)'
         body = [*self._comments(schema, "object"), config, ""]
-        if isinstance(others, dict) and others:
-            other = self._annotation(others, "other")
-            members = f"__pydantic_extra__: dict[str, {other.text}]"
-            body += [*other.comments, members]
+        if isinstance(additional, dict) and additional:
+            annotation = self._annotation(additional, "other")
+            members = f"__pydantic_extra__: dict[str, {annotation.text}]"
+            body += [*annotation.comments, members]
         for position, (member, inner) in enumerate(properties.items()):
             kind = self._annotation(inner, member)
             field = field_name(member, position)

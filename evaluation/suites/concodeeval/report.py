@@ -88,7 +88,10 @@ def tables(run: ScoredRun) -> Iterator[Table]:
             "(incomplete) or no text of the format (invalid); RTV: a value of another "
             f"type than the schema's root. Less is better.{xml_note}",
             {
-                "IS": (generation, lambda it: _share(it, "invalid", "incomplete")),
+                "IS": (
+                    generation,
+                    lambda answers: _share(answers, "invalid", "incomplete"),
+                ),
                 "RTV": (generation, lambda answers: _share(answers, "rtv")),
             },
         )
@@ -111,7 +114,7 @@ def answers_of(run: ScoredRun, task: Task) -> AnswersByLabel:
     of the record, whose cell its id names.
     """
     by_label = {
-        label: [it for it in map(_answer, responses) if it.task == task]
+        label: [answer for answer in map(_answer, responses) if answer.task == task]
         for label, responses in run.counted.items()
     }
     return {label: answers for label, answers in by_label.items() if answers}

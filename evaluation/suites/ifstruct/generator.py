@@ -100,7 +100,7 @@ def entity_kinds(split: str) -> tuple[EntityKind, ...]:
         split: `train` or `test`.
     """
     paths = sorted((_FOLDER / "entities" / split).glob("*.toml"))
-    files = (msgspec.toml.decode(it.read_bytes(), type=EntityFile) for it in paths)
+    files = (msgspec.toml.decode(path.read_bytes(), type=EntityFile) for path in paths)
     return tuple(kind for file in files for kind in file.kinds())
 
 

@@ -87,16 +87,16 @@ def _by_choice(responses: Responses) -> Table:
         for response in side:
             slices = response.verdict.details.get("slices")
             drawn = slices if isinstance(slices, dict) else {}
-            for place, name in enumerate(SLICES):
-                parts[place, str(drawn.get(name, UNKNOWN)), label].append(response)
+            for index, name in enumerate(SLICES):
+                parts[index, str(drawn.get(name, UNKNOWN)), label].append(response)
     # Models keep the order of the run.
     ordered = sorted(parts.items(), key=lambda it: it[0][:2])
     return Table(
         title="By drawn alternative",
         columns=("choice", "drawn", "model", "passed", "structure"),
         rows=tuple(
-            (SLICES[place], drawn, label, passed(part), share_of(part, "structure"))
-            for (place, drawn, label), part in ordered
+            (SLICES[index], drawn, label, passed(part), share_of(part, "structure"))
+            for (index, drawn, label), part in ordered
         ),
         note=_SLICE_NOTE,
         name="choices",

@@ -151,7 +151,7 @@ def _rank(flaw: Flaw) -> tuple[bool, int]:
 
 
 def verify(
-    response: Response, wanted: Requirements, reading: str = "recommended"
+    response: Response, requirements: Requirements, reading: str = "recommended"
 ) -> Findings:
     """Return all faults of a response by one reading."""
     is_published = reading == "published"
@@ -172,28 +172,28 @@ def verify(
             answer = theirs or MissingAnswer(NoAnswer.EMPTY, "")
     if isinstance(answer, MissingAnswer):
         empty = "thinking_unclosed" if answer.unclosed else "empty"
-        found = Findings([Flaw(failure or empty, answer.reason if failure else "")])
+        findings = Findings([Flaw(failure or empty, answer.reason if failure else "")])
     else:
-        found = _verify_answer(answer, wanted, reading)
-    if is_published or response.finish != "length" or found.is_parsed:
-        return found
-    return Findings([Flaw("truncated", "the budget was used up"), *found.flaws])
+        findings = _verify_answer(answer, requirements, reading)
+    if is_published or response.finish != "length" or findings.is_parsed:
+        return findings
+    return Findings([Flaw("truncated", "the budget was used up"), *findings.flaws])
 
 
-def _verify_answer(answer: str, wanted: Requirements, reading: str) -> Findings:
+def _verify_answer(answer: str, requirements: Requirements, reading: str) -> Findings:
     is_published = reading == "published"
     # In a block any separator of lines that Python knows is one, inside texts too.
     block = find_code_block("\n".join(answer.splitlines()) if is_published else answer)
-    flaws = [*_fence_flaws(block, wanted.fence)]
-    is_lenient = wanted.commentary and not is_published
-    value = _read_answer(answer, block, wanted, is_lenient=is_lenient)
-    if not wanted.commentary and block is not None:
+    flaws = [*_fence_flaws(block, requirements.fence)]
+    is_lenient = requirements.commentary and not is_published
+    value = _read_answer(answer, block, requirements, is_lenient=is_lenient)
+    if not requirements.commentary and block is not None:
         flaws += _flaws_around_block(block)
-    elif not wanted.commentary and wanted.format == "json":
+    elif not requirements.commentary and requirements.format == "json":
         flaws += _flaws_around_json(answer, value)
     is_parsed = isinstance(value, AnswerValue)
     if isinstance(value, AnswerValue):
-        flaws += [*value.flaws, *_value_flaws(value.value, wanted)]
+        flaws += [*value.flaws, *_value_flaws(value.value, requirements)]
     elif value.failure != "unclosed_fence":
         flaws.append(value)
     counted = [flaw for flaw in flaws if flaw.reading in ("", reading)]
@@ -208,13 +208,13 @@ class AnswerValue(NamedTuple):
     flaws: tuple[Flaw, ...] = ()
 
 
-def _value_flaws(items: UntypedJson, wanted: Requirements) -> Iterator[Flaw]:
+def _value_flaws(items: UntypedJson, requirements: Requirements) -> Iterator[Flaw]:
     """Yield the faults of a value: its wrapper, its number of items, its fields.
 
     A wrapper is an object with one member that is a list; with a second member it is
     not a wrapper.
     """
-    wrapper = wanted.wrapper
+    wrapper = requirements.wrapper
     members = [*items.items()] if isinstance(items, dict) else []
     if len(members) == 1 and isinstance(members[0][1], list):
         ((name, items),) = members
@@ -228,16 +228,16 @@ def _value_flaws(items: UntypedJson, wanted: Requirements) -> Iterator[Flaw]:
     if not isinstance(items, list):
         yield Flaw("not_a_list", f"it is {kind_of(items)}")
         return
-    least, most = wanted.least, wanted.most
+    minimum, maximum = requirements.least, requirements.most
     count = len(items)
-    if not least <= count <= most:
-        span = str(least) if least == most else f"{least} to {most}"
+    if not minimum <= count <= maximum:
+        span = str(minimum) if minimum == maximum else f"{minimum} to {maximum}"
         yield Flaw("item_count", f"{count} items, {span} are required")
-    if [*_length_flaws(wanted.schema, count, "")]:
+    if [*_length_flaws(requirements.schema, count, "")]:
         # The published verifier counts a wrong number twice.
         yield Flaw("item_count", "the schema's own bound", reading="published")
-    is_yaml = wanted.format == "yaml"
-    flaws = schema_flaws(wanted.schema, items, is_yaml=is_yaml)
+    is_yaml = requirements.format == "yaml"
+    flaws = schema_flaws(requirements.schema, items, is_yaml=is_yaml)
     yield from islice(flaws, _MOST_FAULTS)
 
 
@@ -457,26 +457,30 @@ def _flaws_around_json(text: str, value: AnswerValue | Flaw) -> Iterator[Flaw]:
 
 
 def _read_answer(
-    answer: str, block: CodeBlock | None, wanted: Requirements, *, is_lenient: bool
+    answer: str,
+    block: CodeBlock | None,
+    requirements: Requirements,
+    *,
+    is_lenient: bool,
 ) -> AnswerValue | Flaw:
     """Return the value of an answer, from its code block if it has one.
 
     Args:
         answer: The text without thinking.
         block: Its code block.
-        wanted: The requirements of the row.
+        requirements: The requirements of the row.
         is_lenient: Whether raw JSON may have text around it.
     """
     text = answer.strip()
     if block is not None:
         if block.content is None:
             return Flaw("unclosed_fence")
-        if block.language in _OTHER_LANGUAGES[wanted.format]:
+        if block.language in _OTHER_LANGUAGES[requirements.format]:
             return Flaw("wrong_format", f"the code block names {block.language}")
         text = block.content
         if not text.strip():
             return Flaw("empty", "the code block is empty")
-    if wanted.format == "yaml":
+    if requirements.format == "yaml":
         return _read_yaml(text)
     return _read_json(
         text.strip(),

@@ -182,8 +182,8 @@ def _definition(field: Field) -> str:
 def _glossary(spec: RowSpec) -> str:
     """Return one line a path: `poems[].poem_title = string; Title of the poem`."""
     definitions = (
-        (path, (_type_text(it), _limits_text(it), _optional(it), it.about))
-        for path, it in all_fields(spec.fields)
+        (path, (_type_text(field), _limits_text(field), _optional(field), field.about))
+        for path, field in all_fields(spec.fields)
     )
     return "\n".join(f"{path} = {_remarks(*parts)}" for path, parts in definitions)
 

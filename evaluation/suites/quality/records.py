@@ -242,13 +242,13 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
     problems: dict[str, Mapping[str, Problem]] = {}
     origins: dict[str, None] = {}
     for name in dict.fromkeys(name for name, _ in groups.values()):
-        origin, known = _problems(name, request.data, settings.revisions.get(name))
+        origin, available = _problems(name, request.data, settings.revisions.get(name))
         origins[origin] = None
-        places = list(range(len(known)))
-        if len(known) > count and not request.first:
+        places = list(range(len(available)))
+        if len(available) > count and not request.first:
             draw = Random(f"{name} {request.seed}")  # noqa: S311 (no secret)
             places = sorted(draw.sample(places, count))
-        problems[name] = {f"{place:04d}": known[place] for place in places[:count]}
+        problems[name] = {f"{index:04d}": available[index] for index in places[:count]}
     # The files of the published problems are their test splits.
     split = "test" if request.data else ""
     lists = [

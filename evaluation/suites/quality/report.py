@@ -79,8 +79,8 @@ def _share(answers: Sequence[ScoredResponse], score: str) -> Rate | None:
 
 def _tokens(answers: Sequence[ScoredResponse]) -> float | None:
     counts = [answer.output_tokens for answer in answers]
-    known = [count for count in counts if count is not None]
-    return fmean(known) if known else None
+    present = [count for count in counts if count is not None]
+    return fmean(present) if present else None
 
 
 def _paper_form(labels: Sequence[str], groups: dict[str, _Sides]) -> Table:
@@ -102,18 +102,18 @@ def _in_both_orders(
     task: str, groups: dict[str, _Sides]
 ) -> tuple[_Sides, list[tuple[str, str]]]:
     """Return a task's sides and their pairs: a problem has one id in both orders."""
-    first, second = (group_name(task, order) for order in MEMBERS)
+    reasoning_first, answer_first = (group_name(task, order) for order in MEMBERS)
     sides = {
         f"{group}: {label}": [
             replace(answer, record=answer.record.rpartition("/")[2])
             for answer in answers
         ]
-        for group in (first, second)
+        for group in (reasoning_first, answer_first)
         for label, answers in groups[group].items()
     }
-    labels = groups[first].keys() & groups[second].keys()
+    labels = groups[reasoning_first].keys() & groups[answer_first].keys()
     return sides, [
-        (f"{first}: {label}", f"{second}: {label}")
-        for label in groups[first]
+        (f"{reasoning_first}: {label}", f"{answer_first}: {label}")
+        for label in groups[reasoning_first]
         if label in labels
     ]

@@ -99,11 +99,11 @@ def _published_answer(task: QualityTask, text: str, response: Response) -> _Answ
 def _json_answer(
     task: QualityTask, record: Record, text: str, response: Response
 ) -> _Answer:
-    found = find_json(text)
-    if found.problem is not None:
+    parsed = find_json(text)
+    if parsed.problem is not None:
         kind = "truncated" if response.finish == "length" else "syntax_error"
-        return _Answer("", kind, found.detail)
-    members = found.value
+        return _Answer("", kind, parsed.detail)
+    members = parsed.value
     if not isinstance(members, dict):
         return _Answer(
             "", "form_error", f"the JSON is not an object but {_shown(members)}"
@@ -111,7 +111,7 @@ def _json_answer(
     schema = compiled_schema(record.schema, record.dialect)
     is_valid = (
         not isinstance(schema, str)
-        and not found.duplicates
+        and not parsed.duplicates
         and schema.validator_without_formats.is_valid(members)
     )
     order = MEMBERS[str(record.fields["order"])]
@@ -119,7 +119,7 @@ def _json_answer(
     scores = {"valid": float(is_valid), "in_order": float(in_order)}
     if ANSWER not in members:
         return _Answer("", "form_error", 'the member "answer" is missing', scores)
-    if ANSWER in found.duplicates:
+    if ANSWER in parsed.duplicates:
         return _Answer("", "form_error", 'the member "answer" is repeated', scores)
     answer = members[ANSWER]
     value = task.canonical(answer.strip() if isinstance(answer, str) else answer)

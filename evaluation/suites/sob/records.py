@@ -194,8 +194,8 @@ def _read(file: Path) -> Iterator[SobRecord]:
         row = line
         match line:
             case {"input": dict(asked), "output": dict(output)}:
-                known = line.get("metadata")
-                metadata = known if isinstance(known, dict) else {}
+                value = line.get("metadata")
+                metadata = value if isinstance(value, dict) else {}
                 row = {**metadata, **asked, "ground_truth": output.get("ground_truth")}
                 row["question_difficulty"] = metadata.get("difficulty")
                 # A response file may answer one record more than once.

@@ -63,8 +63,8 @@ def servers_of(address: str, *ways: str) -> list[ModelServer]:
     """
     if not is_served(address):
         raise BadUsage("no served model", address, "type PROVIDER:NAME or URL#NAME")
-    known = split_provider(address)[0].ways
-    servers = served_model(address, [*ways, *known], _LIMITS)
+    provider_ways = split_provider(address)[0].ways
+    servers = served_model(address, [*ways, *provider_ways], _LIMITS)
     return [replace(server, adapt=Adapt.NONE) for server in servers]
 
 
@@ -89,7 +89,7 @@ def ask_records(
         CsbdataError: the server does not answer, or knows neither key nor model.
     """
     # The last way constrains most.
-    server = [it for it in servers_of(address) if it.way != _LOOSE][-1]
+    server = [server for server in servers_of(address) if server.way != _LOOSE][-1]
     prices = prices_of(None, server.connection, max_cost)
     requests = [
         GenerationRequest(

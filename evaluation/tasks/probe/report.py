@@ -84,7 +84,7 @@ def theoretical_coverage(
     }
     for config in (*sorted({config for config, _ in used}), _ALL) if used else ():
         keys = [key for key in used if config in {key[0], _ALL}]
-        for engine, basis in ((name, it) for name in bases for it in bases[name]):
+        for engine, basis in ((name, basis) for name in bases for basis in bases[name]):
             title, support_in = basis
             levels = [
                 coverage(used[key], support_in(contexts_of(used[key]))) for key in keys
