@@ -351,7 +351,7 @@ def test_what_went_wrong_is_said_in_its_words() -> None:
     refused = result_of(row(result=Result.COMPILE_ERROR, detail="no", walks=()), "x")
     assert blocks["validation_error"] == "test #0: should accept but didn't"
     assert accepts["validation_error"] == "test #1: should reject but didn't"
-    assert refused["compile_error"] == "no"
+    assert (refused["compile_error"], refused["ttfm_us"]) == ("no", 0)
 
 
 def test_no_two_results_share_a_file_on_any_disk(tmp_path: Path) -> None:
