@@ -70,6 +70,16 @@ def _workers_count() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _garbage() -> None:
+    """Let no search for garbage look at what files before this one have left.
+
+    A worker process of an engine searches at every text; some tests call it here.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
     """Let `-n auto` be one more than cores: many a test waits, and needs no core."""
