@@ -72,9 +72,9 @@ def _workers_count() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="module")
 def _garbage() -> None:
-    """Let no search for garbage look at what files before this one have left.
+    """Let no search for garbage look at tests, and what files before have left.
 
-    A worker process of an engine searches at every text; some tests call it here.
+    What an engine's worker does is called here too, and it searches at every text.
     """
     gc.collect()
     gc.freeze()
@@ -157,13 +157,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Let no search for garbage look at the tests themselves, which stay to the end."""
+    """Search for no garbage meanwhile: tests stay to the end."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
-        gc.freeze()
         gc.enable()
 
 
