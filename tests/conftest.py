@@ -70,6 +70,16 @@ def _workers_count() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _garbage() -> None:
+    """Let no search for garbage look at tests, and what files before have left.
+
+    What an engine's worker does is called here too, and it searches at every text.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
     """Let `-n auto` be one more than cores: many a test waits, and needs no core."""
@@ -147,13 +157,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Let no search for garbage look at the tests themselves, which stay to the end."""
+    """Search for no garbage meanwhile: tests stay to the end."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
-        gc.freeze()
         gc.enable()
 
 

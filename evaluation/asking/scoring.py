@@ -242,12 +242,15 @@ def _verdicts(
     cases = (
         ScoringCase(record=record, response=response) for record, response in pairs
     )
-    batches = in_batches(
+    cut = in_batches(
         cases,
         lambda case: len(case.response.text or "") + len(case.record.schema or ""),
         most=_MOST,
         heaviest=_HEAVIEST,
     )
+    batches = list(cut)
+    # A worker that is given nothing takes as long to start.
+    jobs = min(jobs, len(batches))
     results: dict[int, Sequence[ProcessResult]] = {}
     program, limits = _worker(choice, fallback=fallback)
     with Pool(program, jobs=jobs, limits=limits, attempts=1) as pool:

@@ -147,7 +147,8 @@ def open_data(
     if lacking and instances:
         from evaluation.data.instance_store import InstanceStore  # noqa: PLC0415 - heavy, rarely asked
 
-        store = InstanceStore(settings.cache, selection.seed, len(usable_cores()))
+        jobs = min(len(usable_cores()), len(lacking))
+        store = InstanceStore(settings.cache, selection.seed, jobs)
         title = f"Making instances of {counted(len(lacking), 'schema')}"
         with progress.bar(title, len(lacking)) as advance:
             store.fill(reader.records(lacking), advance)

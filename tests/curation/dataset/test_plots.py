@@ -7,15 +7,17 @@ from xml.etree import ElementTree
 
 import pytest
 
+from curation.dataset.paper_tables import Spread
+from tests.late import Late
+from tests.slow_cases import first_fast
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-pytest.importorskip("matplotlib")
-
-from curation.dataset import plots
-from curation.dataset.paper_tables import Spread
-from tests.slow_cases import first_fast
+    from curation.dataset import plots
+else:
+    plots = Late("curation.dataset.plots")
 
 SPREAD = Spread(least=0.2, lower_quartile=1, median=3, upper_quartile=9, most=2_000)
 FEW = Spread(least=1, lower_quartile=1, median=2, upper_quartile=2, most=3)

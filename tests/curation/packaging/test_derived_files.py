@@ -20,7 +20,6 @@ from huggingface_hub import DatasetCard
 
 from curation.core.benchmark import CANARY, CONFIGS, METADATA_KEY, SPLITS, natural_key
 from curation.core.documents import Origin
-from curation.dataset import plots
 from curation.dataset.content_digest import DIGESTS, record_digests
 from curation.dataset.edition_statistics import statistics_of
 from curation.dataset.editions import open_edition
@@ -60,7 +59,10 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.core.records import BenchmarkRecord
+    from curation.dataset import plots
     from curation.packaging.manifest import Manifest
+else:
+    plots = Late("curation.dataset.plots")
 
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "sample-card.md"

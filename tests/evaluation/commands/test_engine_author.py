@@ -125,7 +125,13 @@ def test_a_cause_is_shown_by_its_smallest_schema_and_many_are_counted(
         _refused(7, "crash", detail="dead", label={"size": 1}),
         _refused(8, "timeout", detail="late"),
     ]
-    header = {**HEAD, "tokenizer": {"name": str(folder / "tokenizer")}}
+    data = folder / "o.json"
+    data.write_text("{}", "utf-8")
+    header = {
+        **HEAD,
+        "tokenizer": {"name": str(folder / "tokenizer")},
+        "data": {"name": "o.json", "place": str(data)},
+    }
     run = open_run(write_run(folder / "made", rows, header))
     found = faults(run, "alpha 1.0")
     shown = [(fault.row.id, fault.schemas) for fault in found]

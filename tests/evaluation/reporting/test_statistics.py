@@ -26,6 +26,7 @@ from evaluation.reporting.statistics import (
 )
 from evaluation.reporting.tables import Rate
 from tests.evaluation.known import known
+from tests.late import Late
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
@@ -33,9 +34,8 @@ if TYPE_CHECKING:
 
     from evaluation.reporting.statistics import Interval
 
-
-numpy = pytest.importorskip("numpy")
-stats = pytest.importorskip("scipy.stats")
+numpy = Late("numpy")
+stats = Late("scipy.stats")
 
 _COUNTS = st.integers(0, 400)
 
