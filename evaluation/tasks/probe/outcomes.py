@@ -160,15 +160,16 @@ def judge_probe(attempt: Mapping[str, Any]) -> ProbeResult:
     """
     label = msgspec.json.decode(attempt["label"])
     walked = attempt["valid"] + attempt["invalid"]
-    outcome = of_outcome(Outcome(attempt["outcome"]), label["texts"])
+    texts = label.get("texts", walked)
+    outcome = of_outcome(Outcome(attempt["outcome"]), texts)
     if outcome is ProbeOutcome.IGNORED and attempt["warned"]:
         outcome = ProbeOutcome.WARNED
-    if outcome in GOOD and walked < label["texts"]:
+    if outcome in GOOD and walked < texts:
         outcome = ProbeOutcome.CRASH
     return ProbeResult(
-        name=label["probe"],
-        feature=label["feature"],
-        context=label["context"],
+        name=str(label.get("probe")),
+        feature=str(label.get("feature")),
+        context=str(label.get("context")),
         dialect=attempt["config"],
         outcome=outcome,
     )
