@@ -110,10 +110,10 @@ def causes_of(schema: Json, profile: Profile) -> set[str]:
         key = _key(rule)
         if key not in scan.causes:
             # A rule's first two: no further match is worked out.
-            causes = scan.causes[key] = set()
+            rule_causes = scan.causes[key] = set()
             for match in CHECKS[rule.check](scan, rule):
-                causes.add(_cause(rule.check, match.keyword))
-                if len(causes) > 1 or rule.check in causes:
+                rule_causes.add(_cause(rule.check, match.keyword))
+                if len(rule_causes) > 1 or rule.check in rule_causes:
                     break
         causes |= scan.causes[key]
     return causes

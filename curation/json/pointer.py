@@ -41,7 +41,10 @@ def pointer(tokens: Tokens) -> str:
 
 def upwards(tokens: Tokens) -> Iterator[Tokens]:
     """Yield a path and all above it, the root last."""
-    return (tokens[:length] for length in range(len(tokens), -1, -1))
+    while tokens:
+        yield tokens
+        tokens = tokens[:-1]
+    yield tokens
 
 
 def tokens_of(text: str) -> Tokens:
