@@ -160,7 +160,9 @@ def judge_probe(attempt: Mapping[str, Any]) -> ProbeResult:
     """
     label = msgspec.json.decode(attempt["label"])
     walked = attempt["valid"] + attempt["invalid"]
-    texts = label.get("texts", walked)
+    texts = label.get("texts")
+    if type(texts) is not int:
+        texts = walked
     outcome = of_outcome(Outcome(attempt["outcome"]), texts)
     if outcome is ProbeOutcome.IGNORED and attempt["warned"]:
         outcome = ProbeOutcome.WARNED

@@ -114,7 +114,7 @@ def test_hostile_answers_have_a_class(subtests: pytest.Subtests) -> None:
     sexagesimal = f"- id: {'1:' * 400}1.5"
     rows.append((sexagesimal, "", 0, "", "YAML", "invalid_yaml"))
     for head, piece, times, tail, wanted, failure in rows:
-        with subtests.test(head[:40] + piece, times=times, wanted=wanted):
+        with subtests.test(ascii(head[:40] + piece), times=times, wanted=wanted):
             text = head + piece * times + tail * times
             found = failures_of(text, _WANTED[wanted], "recommended")
             assert found[0] == failure
