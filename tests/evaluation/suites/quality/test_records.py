@@ -46,7 +46,9 @@ def request_for_all(tmp_path: Path) -> RecordRequest:
 
 def test_every_problem_is_asked_in_both_orders(request_for_all: RecordRequest) -> None:
     """The same problem has the same id, so that orders can be paired."""
-    records = quality_records(request_for_all, SETTINGS).records
+    found = quality_records(request_for_all, SETTINGS)
+    assert found.name == (request_for_all.data or "quality-sample")
+    records = found.records
     assert len(records) == 4 * 3 * 2
     first = {
         (r.fields["task"], r.id): r
@@ -150,6 +152,7 @@ def test_published_problems_come_from_the_hub_at_a_revision(
         )
         found = quality_records(asked, settings)
     assert len(found.records) == 5
+    assert found.name == asked.data
     assert found.origin.startswith("openai/gsm8k@")
     assert len(found.origin.partition("@")[2]) == 40
 
