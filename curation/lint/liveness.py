@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from curation.json.pointer import Tokens, upwards
 from curation.lint.contradictions import FORMATS, named_types
 from curation.references.reachable import referred, taking_part
 from curation.references.schema import schema_of
@@ -26,7 +26,6 @@ from curation.schema.subschemas import SchemaLocation, base_of, children
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 
 _JUDGED = (
@@ -145,32 +144,30 @@ class _Search:
         #: The keywords judged in this dialect.
         self._judged = _JUDGED & (dialect.effective | {"format"})
         self._document = schema_of(schema, dialect)
-        #: The live keywords of every schema that validation can enter, by where it
-        #: stands.
+        #: The live keywords of every schema that validation can enter.
         self.live: dict[Tokens, set[str]] = {}
-        #: Locations of `false`.
-        self._refusing: set[Tokens] = set()
-        #: By place, the keywords that may be live by the schemas that they apply, and
-        #: the branches of `anyOf` that cannot fail.
-        self._waiting: dict[Tokens, frozenset[str]] = {}
-        self._branches: Counter[Tokens] = Counter()
-        #: By place, the places of the schemas that apply it, by a member.
-        self._appliers: dict[Tokens, list[tuple[Tokens, str]]] = defaultdict(list)
+        #: Locations of schemas with a live keyword, and of `false`.
+        self._failing: set[Tokens] = set()
+        #: By location, the keywords that are live by the schemas that they apply, and
+        #: these, each with the member that holds it.
+        self._applying: dict[
+            Tokens, tuple[AbstractSet[str], list[tuple[str, SchemaLocation]]]
+        ] = {}
         pending = [self._document.root]
         for location in pending:
-            if location.schema is False:
-                self._refusing.add(location.tokens)
-            else:
-                pending += self._enter(location)
-        failing = [*self._refusing]
-        failing += [tokens for tokens, names in self.live.items() if names]
-        for tokens in failing:
-            for above, member in self._appliers[tokens]:
-                failing += [above] if self._settle(above, member) else []
+            pending += self._enter(location)
+        known = -1
+        # Applied schemas are mostly entered later, so that few rounds are needed.
+        while known < len(self._failing):
+            known = len(self._failing)
+            for tokens in reversed(self._applying):
+                self._settle(tokens)
 
     def _enter(self, location: SchemaLocation) -> list[SchemaLocation]:
         """Note the keywords of a schema; return the schemas that it applies."""
         tokens, schema, dialect = location.tokens, location.keywords, self._dialect
+        if location.schema is False:
+            self._failing.add(tokens)
         if tokens in self.live or not isinstance(location.schema, dict):
             return []
         dead = dead_names(schema).union(lonely_keywords(schema))
@@ -181,6 +178,8 @@ class _Search:
         applying = judged & dialect.applying
         plain = (judged - applying) | (judged & _FAILS_BY_ITSELF)
         self.live[tokens] = live = {name for name in plain if _fails(name, schema)}
+        if live:
+            self._failing.add(tokens)
         if dialect.applying.isdisjoint(schema):
             return []
         inside = base_of(location.schema, dialect, location.base)
@@ -193,44 +192,36 @@ class _Search:
                     tokens + path, inner, around, is_subschema=is_subschema
                 )
                 members.append((path[0], applied))
-        self._waiting[tokens] = applying - live
-        for member, applied in members if applying - live else ():
-            self._appliers[applied.tokens].append((tokens, member))
-            self._branches[tokens] += member == "anyOf"
+        if waiting := applying - live:
+            self._applying[tokens] = waiting, members
         return [applied for _, applied in members]
 
-    def _settle(self, tokens: Tokens, member: str) -> bool:
-        """Note that a schema in a member can fail.
-
-        Returns:
-            Whether what applies it can only fail since then.
-        """
-        live = self.live[tokens]
-        is_first = not live
-        self._branches[tokens] -= member == "anyOf"
-        decided = self._waiting[tokens] & _DECIDES.get(member, {member})
-        if self._branches[tokens]:
-            decided -= {"anyOf"}
-        live |= decided
-        return is_first and bool(live)
+    def _settle(self, tokens: Tokens) -> None:
+        """Note which keywords of a schema can fail, as those that it applies can."""
+        waiting, members = self._applying[tokens]
+        failing = {name for name, it in members if it.tokens in self._failing}
+        passing = {name for name, it in members if it.tokens not in self._failing}
+        # A value that satisfies one branch satisfies `anyOf`.
+        for name in failing - (passing & {"anyOf"}):
+            self.live[tokens] |= waiting & _DECIDES.get(name, {name})
+        if self.live[tokens]:
+            self._failing.add(tokens)
 
     def live_fields(self, schema: Json) -> int:
         """Return the fields of the schema without what leads to no live keyword."""
-        #: Locations of schemas below containers that can fail, or lead to one.
-        leading: set[Tokens] = set()
-        for tokens, names in self.live.items():
-            if (names or tokens in self._refusing) and not CONTAINERS.isdisjoint(
-                tokens
-            ):
-                leading.update(tokens[:end] for end in range(1, len(tokens) + 1))
+        leading = {above for tokens in self._failing for above in upwards(tokens)}
         return self._fields((), schema, leading)
 
-    def _fields(self, tokens: Tokens, schema: Json, leading: set[Tokens]) -> int:
+    def _fields(
+        self, tokens: Tokens, schema: Json, leading: AbstractSet[Tokens]
+    ) -> int:
         if not isinstance(schema, dict):
             return 0
-        live: AbstractSet[str] = self.live.get(tokens, frozenset())
-        if not CONTAINERS.isdisjoint(schema):
-            live = live | {name for name in CONTAINERS if (*tokens, name) in leading}
+        live = self.live.get(tokens, set()).union(
+            name
+            for name in CONTAINERS.intersection(schema)
+            if (*tokens, name) in leading
+        )
         count = len(live)
         for name in live:
             value, inside = schema[name], (*tokens, name)
