@@ -18,7 +18,7 @@ from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer, tokens_of
-from curation.json.positions import TextPositions
+from curation.json.positions import TextPosition, TextPositions
 from curation.json.text import parse, write
 from curation.sources.contents import PYTHON
 from curation.sources.local import (
@@ -85,8 +85,8 @@ class SchemaFile(NamedTuple):
             if part is not None:
                 inside = part + pointer(tokens[3:])
                 moved = {"file": str(file), "pointer": inside}
-            line, column = place_of(file)(inside)
-            placed.append(replace(problem, line=line, column=column, **moved))
+            position = place_of(file)(inside)._asdict()
+            placed.append(replace(problem, **position, **moved))
         return tuple(placed)
 
     def _in_document(self, inside: str, *, is_in_row: bool) -> str:
@@ -195,7 +195,7 @@ def _texts_of(
             yield str(path.resolve()), _whole(label, text.read(), path)
 
 
-def _places_in(path: Path) -> Callable[[str], tuple[int, int]]:
+def _places_in(path: Path) -> Callable[[str], TextPosition]:
     """Return what gives the line and column of a pointer in a file."""
     content = path.read_bytes()
     is_yaml = path.name.endswith(YAML_SUFFIXES)

@@ -79,14 +79,12 @@ _DESCRIBING: Final = {
 
 
 def nearest(name: str) -> str:
-    """Return the keyword that a member's name is one slip away from, or nothing.
+    """Return the keyword that an unknown word is one slip away from, or nothing.
 
     Example:
         >>> nearest("requird")
         'required'
     """
-    if name in KNOWN_KEYWORDS:
-        return ""
     return _slips().get(name) or _slips().get(name.lower(), "")
 
 

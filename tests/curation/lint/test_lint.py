@@ -208,7 +208,7 @@ def test_what_only_a_reference_reaches_is_linted_too() -> None:
 
 def test_a_keyword_is_nobodys_misspelling() -> None:
     """No word that a draft knows is taken for a slip of another."""
-    assert all(nearest(word) is None for word in KNOWN_KEYWORDS)
+    assert all(nearest(word) in ("", word) for word in KNOWN_KEYWORDS)
 
 
 def test_the_rule_leaves_only_documented_codes() -> None:
