@@ -271,8 +271,9 @@ def judgement_of(trial: EngineTrial) -> Judgement:
     summary = "accepted, by its answer" if trial.answered else "accepted"
     findings = []
     if trial.refusal:
-        summary = f"rejected: {shortened(trial.refusal, _MESSAGE)}"
-        findings.append(_finding(Effect.REFUSED, summary, source))
+        summary = "rejected"
+        refusal = f"{summary}: {shortened(trial.refusal, _MESSAGE)}"
+        findings.append(_finding(Effect.REFUSED, refusal, source))
     elif trial.late or not (trial.valid or trial.answered):
         summary = trial.late or "compiled; no valid value could be made to try it with"
         findings.append(_finding(Effect.UNKNOWN, summary, source))

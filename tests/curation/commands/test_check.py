@@ -643,6 +643,8 @@ def test_the_answer_is_the_first_line(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text("true")
     assert run(str(tmp_path))[1].startswith("1 problem in 1 of 2 files\n")
     assert run(str(tmp_path / "b.json"))[1] == "no problems\n"
+    (rows := tmp_path / "c.jsonl").write_text("true\n{}\n")
+    assert run(str(rows))[1] == "no problems in 2 schemas\n"
 
 
 def test_a_pipe_is_read_by_its_name() -> None:
