@@ -116,6 +116,7 @@ _SOUND: Final[dict[str, list[UntypedJson]]] = {
         {"items": [{}], "additionalItems": False},
         {"item": "text", "requires": "text", "x-pattern": "a"},
         {"properties": {"a": {}}, "property": {"a": 1}},
+        {"minLength": 1, "minLenght": 2, "ref": 1},
         {"type": ["string", "null"], "enum": [1, None]},
         {"type": "integer", "enum": [1.0]},
         {"type": "number", "enum": [1]},
@@ -182,6 +183,11 @@ def test_what_only_a_reference_reaches_is_linted_too() -> None:
     assert _found(schema) == {("unknown-format", "/types/a/format")}
     outside = {"type": "object", "required": ["a"], "a": {"type": "string"}}
     assert _found(outside) == {("content-outside-properties", "/a")}
+    # No object is accepted that could lack a name.
+    codes = {
+        code for code, _ in _found({"type": "string", "required": ["a"], **_CLOSED})
+    }
+    assert codes == {"type-excludes-keyword"}
 
 
 def test_a_keyword_is_nobodys_misspelling() -> None:

@@ -35,6 +35,7 @@ def _needing(names: str, **properties: UntypedJson) -> dict[str, UntypedJson]:
 
 
 _ENDLESS = _needing("next", next={"$ref": "#"})
+_TO_A = {"$ref": "#/properties/a"}
 _ALIKE = {"type": "string", "title": "a"}
 
 
@@ -412,6 +413,11 @@ def test_a_part_of_a_schema_is_refuted_by_itself(name: str, where: str) -> None:
         ({"minItems": 1, "properties": {"a": {"$ref": "#"}}}, 3, 3, 4),
         ({"$ref": "#/properties/a", "properties": {"a": {"enum": [1]}}}, 3, 2, 1),
         ({"if": {"minimum": 1}, "else": {}}, 3, 1, 0),
+        # What applies a schema may be met after it.
+        (
+            {"properties": {"a": {"items": {"minimum": 1}}, "b": {"items": _TO_A}}},
+            *(5, 5, 7),
+        ),
         ({"minContains": 1, "unevaluatedItems": False}, 2, 0, 0),
     ],
 )
