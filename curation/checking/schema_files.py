@@ -64,10 +64,16 @@ class SchemaFile(NamedTuple):
     entry: NamedSchema = WHOLE
     #: As of `NamedSchema`.
     elsewhere: Mapping[str, tuple[Path, str]] = {}
+    #: The file of which it is one line, and the line's number.
+    line: tuple[Path, int] | None = None
 
     def placed(self, problems: Iterable[SchemaProblem]) -> tuple[SchemaProblem, ...]:
         """Return problems of the text, at their places in files: YAML, or a row."""
         in_text, path = tuple(problems), self.path
+        if self.line:
+            file, line = self.line
+            row = {"file": str(file), "line": line, "column": 1}
+            return tuple(replace(problem, **row) for problem in in_text)
         has_pointers = any(problem.pointer for problem in in_text)
         if path is None or not path.is_file() or not has_pointers:
             return in_text
@@ -190,7 +196,10 @@ def _texts_of(
         if holder is not None:
             yield from _parts(holder).items()
         elif path is None:
-            yield label, SchemaFile(label, text.read(), None)
+            line = None
+            if source.path and source.path.suffix == ".jsonl":
+                line = source.path, int(text.place.rpartition("#")[2])
+            yield label, SchemaFile(label, text.read(), None, line=line)
         else:
             yield str(path.resolve()), _whole(label, text.read(), path)
 

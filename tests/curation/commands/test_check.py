@@ -125,6 +125,12 @@ _CODES: list[tuple[UntypedJson, str]] = [
     ({"type": "string", "format": "datetime"}, "unknown-format"),
     (_declared(_object({"$ref": "#", "maxProperties": 1})), "ref-siblings"),
     (_declared({"type": "array", "additionalItems": False}), "lonely-keyword"),
+    # One lint for each location, the root apart.
+    (_declared({"type": "string", "additionalItems": False}), "lonely-keyword"),
+    (
+        {"properties": {"a": {"dependentRequired": {"b": ["c"]}, "divisibleBy": 2}}},
+        "mixed-drafts non-object-root older-keyword",
+    ),
     # What only a benchmark asks for is no problem, nor what changes nothing.
     *((legal, "") for legal in (True, {}, {"type": "object"}, {"enum": [1]})),
     ({"definitions": {"name": {"type": "string"}}}, ""),
@@ -645,6 +651,10 @@ def test_the_answer_is_the_first_line(tmp_path: Path) -> None:
     assert run(str(tmp_path / "b.json"))[1] == "no problems\n"
     (rows := tmp_path / "c.jsonl").write_text("true\n{}\n")
     assert run(str(rows))[1] == "no problems in 2 schemas\n"
+    # Schemas of several tools have no draft in common.
+    tools = [{"name": name, "parameters": FINE} for name in "ab"]
+    (tmp_path / "b.json").write_text(json.dumps(tools))
+    assert run(str(tmp_path / "b.json"))[1] == "no problems\n"
 
 
 def test_a_pipe_is_read_by_its_name() -> None:
@@ -728,6 +738,18 @@ def test_problems_of_a_row_stand_where_its_file_has_them(tmp_path: Path) -> None
             file: (problem["line"], problem["column"])
             for file, (problem,) in problems_in(*sources)[1].items()
         }
+
+
+def test_a_problem_of_a_table_is_at_its_line(tmp_path: Path) -> None:
+    """Of a text with one row a line; GitHub shows it in the file that the user has."""
+    row = {"unique_id": "x", "json_schema": _SLIP}
+    file = tmp_path / "a.jsonl"
+    file.write_text("\n".join(map(json.dumps, (FINE, None, row))))
+    out = run(str(file), "--format", "github")[1]
+    assert [line.partition(",title=")[0] for line in out.splitlines()] == [
+        f"::error file={file},line=2,col=1",
+        f"::warning file={file},line=3,col=1",
+    ]
 
 
 def test_json_in_a_file_of_yaml_is_read_as_json(tmp_path: Path) -> None:
