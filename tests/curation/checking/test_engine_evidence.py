@@ -152,7 +152,8 @@ def test_an_outcome_of_a_trial_is_a_verdict_with_counts(
     judged = judgement_of(EngineTrial(engine="e 1.0", **trial))
     assert verdict_of(judged.findings) is verdict
     assert sentence in judged.measured[0]
-    assert ("no $ref" in str(judged.findings)) is ("refusal" in trial)
+    sentences = [finding.sentence for finding in judged.findings]
+    assert ("rejected: no $ref" in sentences) is ("refusal" in trial)
     named = [it.pointer for it in judged.findings if it.keyword]
     assert named == (["/minimum"] if "passed" in trial else [])
 

@@ -651,6 +651,8 @@ def test_the_answer_is_the_first_line(tmp_path: Path) -> None:
     assert run(str(tmp_path / "b.json"))[1] == "no problems\n"
     (rows := tmp_path / "c.jsonl").write_text("true\n{}\n")
     assert run(str(rows))[1] == "no problems in 2 schemas\n"
+    both = run(str(rows), str(tmp_path / "a.json"))[1]
+    assert both.startswith("1 problem in 1 of 3 schemas\n")
     # Schemas of several tools have no draft in common.
     tools = [{"name": name, "parameters": FINE} for name in "ab"]
     (tmp_path / "b.json").write_text(json.dumps(tools))
