@@ -226,18 +226,21 @@ def _whole(name: str, content: bytes, path: Path) -> SchemaFile:
     return SchemaFile(name, content, path)
 
 
+def _normal(path: Path) -> Path:
+    """Return an absolute path without `..`.
+
+    A link keeps its name: its target must not open more of the machine.
+    """
+    return Path(os.path.normpath(path.absolute()))
+
+
 def root_of(files: Sequence[SchemaFile]) -> Path:
     """Return the folder below which references between files may lead.
 
     It is the working folder if all files are below it, otherwise their common folder.
     """
     cwd = Path.cwd()
-    # A link keeps its name: its target must not open more of the machine.
-    folders = [
-        Path(os.path.normpath(file.path.absolute().parent))
-        for file in files
-        if file.path is not None
-    ]
+    folders = [_normal(file.path).parent for file in files if file.path is not None]
     if all(folder.is_relative_to(cwd) for folder in folders):
         return cwd
     return Path(os.path.commonpath(folders))
@@ -250,8 +253,7 @@ def place_of(file: SchemaFile, root: Path) -> str | None:
     """
     if file.path is None or file.entry is not WHOLE:
         return None
-    path = Path(os.path.normpath(file.path.absolute()))
-    return path.relative_to(root).as_posix()
+    return _normal(file.path).relative_to(root).as_posix()
 
 
 def why_no_schema(value: Json | Rejected) -> Rejected | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -146,28 +147,30 @@ class _Search:
         self._document = schema_of(schema, dialect)
         #: The live keywords of every schema that validation can enter.
         self.live: dict[Tokens, set[str]] = {}
-        #: Locations of schemas with a live keyword, and of `false`.
-        self._failing: set[Tokens] = set()
-        #: By location, the keywords that are live by the schemas that they apply, and
-        #: these, each with the member that holds it.
-        self._applying: dict[
-            Tokens, tuple[AbstractSet[str], list[tuple[str, SchemaLocation]]]
-        ] = {}
+        #: By location, the keywords that may be live by the schemas that they apply,
+        #: and how many branches of `anyOf` cannot fail.
+        self._waiting: dict[Tokens, frozenset[str]] = {}
+        self._passing: Counter[Tokens] = Counter()
+        #: By location, those of the schemas that apply it, each by a member.
+        self._appliers: dict[Tokens, list[tuple[Tokens, str]]] = defaultdict(list)
+        refusing: set[Tokens] = set()
         pending = [self._document.root]
         for location in pending:
-            pending += self._enter(location)
-        known = -1
-        # Applied schemas are mostly entered later, so that few rounds are needed.
-        while known < len(self._failing):
-            known = len(self._failing)
-            for tokens in reversed(self._applying):
-                self._settle(tokens)
+            if location.schema is False:
+                refusing.add(location.tokens)
+            else:
+                pending += self._enter(location)
+        #: Locations of schemas that can fail, each once.
+        self._failing = [*refusing]
+        self._failing += [tokens for tokens, names in self.live.items() if names]
+        for tokens in self._failing:
+            for above, member in self._appliers[tokens]:
+                if self._settle(above, member):
+                    self._failing.append(above)
 
     def _enter(self, location: SchemaLocation) -> list[SchemaLocation]:
         """Note the keywords of a schema; return the schemas that it applies."""
         tokens, schema, dialect = location.tokens, location.keywords, self._dialect
-        if location.schema is False:
-            self._failing.add(tokens)
         if tokens in self.live or not isinstance(location.schema, dict):
             return []
         dead = dead_names(schema).union(lonely_keywords(schema))
@@ -178,8 +181,6 @@ class _Search:
         applying = judged & dialect.applying
         plain = (judged - applying) | (judged & _FAILS_BY_ITSELF)
         self.live[tokens] = live = {name for name in plain if _fails(name, schema)}
-        if live:
-            self._failing.add(tokens)
         if dialect.applying.isdisjoint(schema):
             return []
         inside = base_of(location.schema, dialect, location.base)
@@ -192,20 +193,21 @@ class _Search:
                     tokens + path, inner, around, is_subschema=is_subschema
                 )
                 members.append((path[0], applied))
-        if waiting := applying - live:
-            self._applying[tokens] = waiting, members
+        self._waiting[tokens] = applying - live
+        for member, applied in members if applying - live else ():
+            self._appliers[applied.tokens].append((tokens, member))
+            self._passing[tokens] += member == "anyOf"
         return [applied for _, applied in members]
 
-    def _settle(self, tokens: Tokens) -> None:
-        """Note which keywords of a schema can fail, as those that it applies can."""
-        waiting, members = self._applying[tokens]
-        failing = {name for name, it in members if it.tokens in self._failing}
-        passing = {name for name, it in members if it.tokens not in self._failing}
+    def _settle(self, tokens: Tokens, member: str) -> bool:
+        """Note that a schema in a member can fail; return if its holder can now."""
+        live = self.live[tokens]
+        is_first = not live
+        self._passing[tokens] -= member == "anyOf"
+        decided = self._waiting[tokens] & _DECIDES.get(member, {member})
         # A value that satisfies one branch satisfies `anyOf`.
-        for name in failing - (passing & {"anyOf"}):
-            self.live[tokens] |= waiting & _DECIDES.get(name, {name})
-        if self.live[tokens]:
-            self._failing.add(tokens)
+        live |= decided - {"anyOf"} if self._passing[tokens] else decided
+        return is_first and bool(live)
 
     def live_fields(self, schema: Json) -> int:
         """Return the fields of the schema without what leads to no live keyword."""

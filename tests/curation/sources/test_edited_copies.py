@@ -455,13 +455,7 @@ class Stopping(Quiet):
     """Progress that stops the work at its first step."""
 
     @contextmanager
-    def bar(
-        self,
-        title: str,  # noqa: ARG002 (the protocol's)
-        total: int,  # noqa: ARG002 (the protocol's)
-        found: int = 0,  # noqa: ARG002 (the protocol's)
-        note: Callable[[], str] = str,  # noqa: ARG002 (the protocol's)
-    ) -> Iterator[Callable[[int], None]]:
+    def bar(self, *_: object, **__: object) -> Iterator[Callable[[int], None]]:
         """Raise at the first step."""
 
         def stop(_steps: int) -> None:
