@@ -14,7 +14,7 @@ import jsonschema_rs
 from curation.checking.report import NOTE, SchemaProblem
 from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json import text as jsontext
-from curation.json.pointer import fragment_of, pointer
+from curation.json.pointer import fragment_of, pointer, upwards
 from curation.lint.contradictions import TABLES, may_match
 from curation.lint.lint import nearest, plausible
 from curation.references.reachable import applied, taking_part
@@ -103,8 +103,6 @@ def enum_faults(schema: Schema) -> Iterator[SchemaProblem]:
         if values == []:
             yield SchemaProblem(enum, "enum-values", "an empty `enum` accepts nothing")
         values, texts = array_of(location.keywords, "enum"), set()
-        if {*map(type, values)} <= {str} and len({*map(str, values)}) == len(values):
-            continue
         for index, value in enumerate(values):
             text = jsontext.canonical(value)
             if text in texts:
@@ -165,7 +163,7 @@ def unknown_words(schema: Schema) -> Iterator[SchemaProblem]:
     for reference in schema.references:
         target = schema.lookup(reference.text, reference.base)
         if target is not None:
-            passed |= {target.tokens[:end] for end in range(len(target.tokens) + 1)}
+            passed.update(upwards(target.tokens))
     for location in taking_part(schema.value, schema.dialect):
         keywords = location.keywords
         words = [word for word in keywords if word not in _EXPECTED]

@@ -32,15 +32,19 @@ from curation.core.documents import (
     NOWHERE,
     Change,
     Document,
+    Lint,
     RawDocument,
     Reason,
     Rejected,
 )
-from curation.core.json_types import Json, UntypedJson
+from curation.core.json_types import Json
 from curation.core.rule import Context, Library, Rule
-from curation.instances.constraints.keyword_values import names_of, object_of
+from curation.instances.constraints.keyword_values import (
+    accepts_everything,
+    names_of,
+    object_of,
+)
 from curation.json.pointer import (
-    Tokens,
     at,
     fragment_of,
     tokens_of,
@@ -64,8 +68,6 @@ from curation.schema.drafts import StatementKind, statement
 from curation.schema.keywords import (
     ANNOTATIONS,
     CONTAINERS,
-    DRAFTS,
-    KEYWORDS,
     KNOWN_KEYWORDS,
 )
 from curation.schema.roots import asks_nothing, constrains, looks_like_a_schema
@@ -113,9 +115,9 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
     document = read(raw, rule_set("clean"))
     if isinstance(document, Rejected):
         message, line, column = syntax_fault(content, document)
-        problem = SchemaProblem("", document.reason, message, "error")
-        placed = msgspec.structs.replace(problem, line=line, column=column)
-        return SchemaReport(problems=(placed,))
+        reason = document.reason
+        problem = SchemaProblem("", reason, message, "error", line, column)
+        return SchemaReport(problems=(problem,))
     parts, problems = parts_of(document.schema)
     report = SchemaReport()
     for part in parts:
@@ -128,7 +130,7 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
             if not (part.holder and problem.code == UNUSED)
         ]
     if len(parts) != 1 or parts[0].holder:
-        return SchemaReport(problems=tuple(problems))
+        report = SchemaReport()
     return msgspec.structs.replace(report, problems=tuple(problems))
 
 
@@ -143,8 +145,8 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
         return SchemaReport(problems=(problem,))
     rules = rule_set("clean").rules
     document, rejected_by = _through(rules, document, Context(library=library))
+    dialect = BY_NAME.get(document.dialect or "", ANY_DIALECT)
     summaries = {rule.name: rule.summary for rule in rules}
-    meanings = {code: text for rule in rules for code, text in rule.lints.items()}
     problems = [*map(_rejection, rejected_by)]
     reported = {problem.pointer for problem in problems} - {""}
     imported: list[str] = []
@@ -156,7 +158,7 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
         elif not (is_added and change.pointer.endswith("/required")):
             # Whoever takes `required` out of a property knows where it goes.
             problems.append(_edit(change, summaries))
-    problems += _faulty_lints(document, meanings, reported)
+    problems += _faulty_lints(document, schema_of(document.schema, dialect), reported)
     # Definitions from other files have a report there.
     problems = [
         problem
@@ -164,12 +166,12 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
         if not f"{problem.pointer}/".startswith(tuple(imported))
     ]
     is_old = document.dialect_found == "upgraded"
-    dialect = DRAFT_03 if is_old else BY_NAME.get(document.dialect or "", ANY_DIALECT)
-    as_read = schema_of(written, dialect)
+    as_read = schema_of(written, DRAFT_03 if is_old else dialect)
     for faults in (enum_faults, property_faults, unknown_words):
         problems += faults(as_read)
     if document.dialect in valid:
-        problems += [*refused_values(as_read), *unused_definitions(as_read)]
+        judged = schema_of(written, dialect)
+        problems += [*refused_values(judged), *unused_definitions(judged)]
     return SchemaReport(
         dialect=document.dialect,
         dialect_found=document.dialect_found,
@@ -252,7 +254,9 @@ def _through(
             document = result
         else:
             result = replace(result, rule=rule.name)
-            if not _is_text(result):
+            # A mark of a template in a value that may hold any text.
+            in_data = {"enum", "const"} & {*tokens_of(result.pointer)}
+            if not (result.reason is Reason.TEMPLATE and in_data):
                 rejected += _all_such(result, document, context) or [result]
         # The rules that come later rely on a legal schema, and on nothing else.
         schema, dialect = document.schema, BY_NAME.get(document.dialect or "")
@@ -264,12 +268,6 @@ def _through(
     return document, rejected
 
 
-def _is_text(rejected: Rejected) -> bool:
-    """Return whether a mark of a template is in a value that may hold any text."""
-    in_data = {"enum", "const"} & {*tokens_of(rejected.pointer)}
-    return rejected.reason is Reason.TEMPLATE and bool(in_data)
-
-
 def _all_such(
     rejected: Rejected, document: Document, context: Context
 ) -> list[Rejected]:
@@ -278,9 +276,10 @@ def _all_such(
     faults: list[Rejected] = []
     if rejected.rule == references.name:
         read_as = Schema(schema, dialect, document.base_uri or "")
-        for lost in lost_references(read_as, context.library):
-            detail = lost.detail + _near_target(lost, schema)
-            faults.append(replace(lost, detail=detail))
+        faults = [
+            replace(lost, detail=lost.detail + _near_target(lost, schema))
+            for lost in lost_references(read_as, context.library)
+        ]
         if not faults:
             detail = rejected.detail.partition(": ")[2]
             pointer = f"{rejected.pointer}/$ref"
@@ -312,70 +311,65 @@ def _near_target(lost: Rejected, schema: Json) -> str:
 
 
 def _faulty_lints(
-    document: Document, meanings: Mapping[str, str], pointers: set[str]
+    document: Document, schema: Schema, reported: set[str]
 ) -> Iterator[SchemaProblem]:
     """Yield the lints that are faults, one for each location.
 
-    Skipped are formats of other registries, such as `uint8`; siblings of a `$ref` that
-    say what its target says; and `additionalItems` that lets everything through.
-
     Args:
         document: A document after the rules.
-        meanings: Each code's.
-        pointers: Locations with a problem already.
+        schema: Its schema.
+        reported: Locations with a problem already; the root is none.
     """
-    dialect = BY_NAME.get(document.dialect or "", ANY_DIALECT)
-    schema = schema_of(document.schema, dialect)
+    rules = rule_set("clean").rules
+    meanings = {code: text for rule in rules for code, text in rule.lints.items()}
     for lint in document.lints:
-        tokens = tokens_of(lint.pointer)
-        if (
-            lint.code in _WORDS
-            or lint.pointer in pointers
-            or (lint.code == NON_OBJECT_ROOT and asks_nothing(schema.value))
-            or (tokens and _is_harmless(lint.code, tokens, schema))
-        ):
+        if lint.code in _WORDS or lint.pointer in reported:
             continue
-        meaning = meanings.get(lint.code, "")
-        if tokens:
-            pointers.add(lint.pointer)
-            meaning = _named_meaning(lint.code, tokens, schema) or meaning
-        yield SchemaProblem(lint.pointer, lint.code, meaning)
+        if message := _message(lint, schema, meanings[lint.code]):
+            reported |= {lint.pointer} - {""}
+            yield SchemaProblem(lint.pointer, lint.code, message)
 
 
-def _named_meaning(code: str, tokens: Tokens, schema: Schema) -> str:
-    """Return the meaning of a lint with names of its location; empty for others."""
+def _message(lint: Lint, schema: Schema, meaning: str) -> str:
+    """Return the message of a lint, with names of its location; empty for no fault.
+
+    No faults are formats of other registries, such as `uint8`; siblings of a `$ref`
+    that say what its target says; and `additionalItems` that lets everything through.
+
+    Args:
+        lint: The lint.
+        schema: The schema after the rules.
+        meaning: The code's.
+    """
+    tokens = tokens_of(lint.pointer)
+    if not tokens:
+        is_asking = lint.code != NON_OBJECT_ROOT or not asks_nothing(schema.value)
+        return meaning if is_asking else ""
     name, value = tokens[-1], at(schema.value, tokens)
     text = value if isinstance(value, str) else ""
-    holder: UntypedJson = at(schema.value, tokens[:-1])
-    rows = [keyword for keyword in KEYWORDS if keyword.name == name]
-    types = names_of(holder.get("type")) if isinstance(holder, dict) else ()
-    return (
-        TABLES["named"]
-        .get(code, "")
-        .format(
-            name=name,
-            value=cut(text, 60),
-            near=code == UNKNOWN_FORMAT and _near_format(text),
-            needed=NEEDED_BESIDE.get(name),
-            form=" as a list" if name == "additionalItems" else "",
-            types=cut(", ".join(types), 60),
-            dialect=schema.dialect.name,
-            first=rows[0].first if rows else "",
-            last=max((row.last for row in rows), key=DRAFTS.index, default=""),
-        )
+    near = _near_format(text) if lint.code == UNKNOWN_FORMAT else ""
+    holder = schema.location_at(tokens[:-1])
+    target = schema.target(holder) if lint.code == "ref-siblings" else None
+    if (
+        near is None
+        or (name == "additionalItems" and accepts_everything(value))
+        or (target is not None and target.keywords.get(name) == value)
+    ):
+        return ""
+    drafts = [it.name for it in BY_NAME.values() if name in it.effective] or [""]
+    named = TABLES["named"].get(lint.code, "")
+    filled = named.format(
+        name=name,
+        value=cut(text, 60),
+        near=near,
+        needed=NEEDED_BESIDE.get(name),
+        form=" as a list" if name == "additionalItems" else "",
+        types=cut(", ".join(names_of(holder.keywords.get("type"))), 60),
+        dialect=schema.dialect.name,
+        first=drafts[0],
+        last=drafts[-1],
     )
-
-
-def _is_harmless(code: str, tokens: Tokens, schema: Schema) -> bool:
-    value = at(schema.value, tokens)
-    if code == UNKNOWN_FORMAT:
-        return _near_format(str(value)) is None
-    if tokens[-1] == "additionalItems":
-        return value is True or value == {}
-    if code != "ref-siblings":
-        return False
-    target = schema.target(schema.location_at(tokens[:-1]))
-    return target is not None and target.keywords.get(tokens[-1]) == value
+    return filled or meaning
 
 
 def _near_format(name: str) -> str | None:

@@ -119,6 +119,9 @@ _WORDS: Final = {
 }
 
 
+_NOT_MEASURED: Final = "not measured on real schemas with these keywords"
+
+
 class Judgement(NamedTuple):
     """What an engine does with a schema."""
 
@@ -136,8 +139,10 @@ def features_of_schema(schema: Json) -> frozenset[str]:
     """
     scan = scan_of(schema)
     features: set[str] = set()
-    for location in scan.places if scan else ():
-        holder = scan.holders.get(location.tokens, ((), "root"))[1] if scan else ""
+    if scan is None:
+        return frozenset()
+    for location in scan.places:
+        holder = scan.holders.get(location.tokens, ((), "root"))[1]
         live = location.keywords.keys() & _LIVE
         if not live:
             values = "False" if location.schema is False else "any"
@@ -170,10 +175,10 @@ def evidence_of(schema: Json, engine: str) -> Judgement:
     head, _ = _table()
     if engine not in head.engines:
         finding = _finding(Effect.UNKNOWN, "no edition measured it", "no edition")
-        return Judgement((finding,), (_measured_sentence(frozenset(), engine),))
+        return Judgement((finding,), (f"{engine}: {_NOT_MEASURED}",))
     features, index = features_of_schema(schema), head.engines.index(engine)
     judged = judge_features(features, head, head.learnt[index])
-    return Judgement(tuple(judged), (_measured_sentence(features, engine),))
+    return Judgement(tuple(judged), (f"{engine}: {_outcomes(features, index)}",))
 
 
 def judge_features(
@@ -220,27 +225,26 @@ def _is_trusted(right: tuple[int, int, int]) -> bool:
     return right[1] >= MIN_RECORDS and right[0] >= MIN_RIGHT * right[1]
 
 
-def _measured_sentence(features: frozenset[str], engine: str) -> str:
+def _outcomes(features: frozenset[str], index: int) -> str:
+    """Return the outcomes of an engine on the real schemas with all features of one."""
     head, sets = _table()
     bits = sum(1 << at for at, name in enumerate(head.features) if name in features)
     similar, wider = Counter[str](), Counter[str]()
-    if engine in head.engines and bits.bit_count() == len(features):
-        index = head.engines.index(engine)
-        limit = _TIMES * len(features) + _MORE
-        for mask, feature_set in sets:
-            if mask & bits == bits:
-                group = similar if mask.bit_count() <= limit else wider
-                group.update(feature_set.outcomes.get(index, {}))
+    limit = _TIMES * len(features) + _MORE
+    for mask, feature_set in sets if bits.bit_count() == len(features) else ():
+        if mask & bits == bits:
+            group = similar if mask.bit_count() <= limit else wider
+            group.update(feature_set.outcomes.get(index, {}))
     counts = Counter[str]()
     for outcome, count in (similar or wider).items():
         counts[_WORDS.get(outcome, "did not end")] += count
     if not counts:
-        return f"{engine}: not measured on real schemas with these keywords"
+        return _NOT_MEASURED
     total, right = counts.total(), counts.pop("right", 0)
     failures = "".join(f", {words} {n:,}" for words, n in sorted(counts.items()))
     schemas = "real schemas with these keywords at these places"
     schemas += "" if similar else " and many others"
-    return f"{engine}: right on {right:,} of {total:,} {schemas}{failures}"
+    return f"right on {right:,} of {total:,} {schemas}{failures}"
 
 
 def _finding(
@@ -271,8 +275,9 @@ def judgement_of(trial: EngineTrial) -> Judgement:
     summary = "accepted, by its answer" if trial.answered else "accepted"
     findings = []
     if trial.refusal:
-        summary = f"rejected: {shortened(trial.refusal, _MESSAGE)}"
-        findings.append(_finding(Effect.REFUSED, summary, source))
+        summary = "rejected"
+        refusal = f"{summary}: {shortened(trial.refusal, _MESSAGE)}"
+        findings.append(_finding(Effect.REFUSED, refusal, source))
     elif trial.late or not (trial.valid or trial.answered):
         summary = trial.late or "compiled; no valid value could be made to try it with"
         findings.append(_finding(Effect.UNKNOWN, summary, source))

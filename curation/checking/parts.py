@@ -16,6 +16,7 @@ from curation.json.pointer import (
     pointer,
     tokens_of,
     tokens_of_fragment,
+    upwards,
 )
 from curation.schema.dialects import DRAFT_04
 from curation.schema.subschemas import edited, edited_objects
@@ -126,9 +127,9 @@ def _target(
         at(document, path)
     except LookupError:
         return None
-    for end in range(len(path), 0, -1):
-        if path[:end] in schemas:
-            return fragment_of((holder, pointer(path[:end]), *path[end:]))
+    for above in upwards(path):
+        if above in schemas:
+            return fragment_of((holder, pointer(above), *path[len(above) :]))
     return ""
 
 

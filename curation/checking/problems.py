@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,12 @@ from msgspec.structs import replace
 
 from curation.checking.report import NOTE, SchemaProblem
 from curation.json.pointer import tokens_of
-from curation.json.positions import TextPositions
+from curation.json.positions import TextPosition, TextPositions
 from curation.system.terminal import show_whole
 from curation.system.words import shortened
 
 
-def places_in_yaml(content: bytes) -> Callable[[str], tuple[int, int]]:
+def places_in_yaml(content: bytes) -> Callable[[str], TextPosition]:
     """Return what gives the line and column of a pointer in a YAML text.
 
     A member is located where its name begins, as in JSON.
@@ -23,28 +24,23 @@ def places_in_yaml(content: bytes) -> Callable[[str], tuple[int, int]]:
     import yaml  # noqa: PLC0415 - takes time
 
     root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
-    #: By the identity of a collection, which the root keeps alive: there may be a
-    #: problem in each of thousands of members.
-    members: dict[int, dict[str, tuple[Any, Any]]] = {}
 
+    # There may be a problem in each of thousands of members.
+    @cache
     def inside(node: Any) -> dict[str, tuple[Any, Any]]:  # noqa: ANN401 - untyped library
-        if id(node) not in members:
-            if isinstance(node, yaml.MappingNode):
-                pairs = {str(name.value): (name, item) for name, item in node.value}
-            elif isinstance(node, yaml.SequenceNode):
-                pairs = {str(at): (item, item) for at, item in enumerate(node.value)}
-            else:
-                pairs = {}
-            members[id(node)] = pairs
-        return members[id(node)]
+        if isinstance(node, yaml.MappingNode):
+            return {str(name.value): (name, item) for name, item in node.value}
+        if isinstance(node, yaml.SequenceNode):
+            return {str(at): (item, item) for at, item in enumerate(node.value)}
+        return {}
 
-    def position(pointer: str) -> tuple[int, int]:
+    def position(pointer: str) -> TextPosition:
         name = node = root
         for token in tokens_of(pointer):
             if token not in inside(node):
                 break
             name, node = inside(node)[token]
-        return name.start_mark.line + 1, name.start_mark.column + 1
+        return TextPosition(name.start_mark.line + 1, name.start_mark.column + 1)
 
     return position
 
@@ -56,11 +52,10 @@ def placed_in_text(
     if not any(problem.pointer for problem in problems):
         return tuple(problems)
     positions = TextPositions(content.decode("utf-8-sig", "replace"))
-    placed = []
-    for problem in problems:
-        line, column = positions.of(problem.pointer)
-        placed.append(replace(problem, line=line, column=column))
-    return tuple(placed)
+    return tuple(
+        replace(problem, **positions.of(problem.pointer)._asdict())
+        for problem in problems
+    )
 
 
 #: Characters of a message.

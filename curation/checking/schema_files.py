@@ -18,7 +18,7 @@ from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer, tokens_of
-from curation.json.positions import TextPositions
+from curation.json.positions import TextPosition, TextPositions
 from curation.json.text import parse, write
 from curation.sources.contents import PYTHON
 from curation.sources.local import (
@@ -64,10 +64,16 @@ class SchemaFile(NamedTuple):
     entry: NamedSchema = WHOLE
     #: As of `NamedSchema`.
     elsewhere: Mapping[str, tuple[Path, str]] = {}
+    #: The file of which it is one line, and the line's number.
+    line: tuple[Path, int] | None = None
 
     def placed(self, problems: Iterable[SchemaProblem]) -> tuple[SchemaProblem, ...]:
         """Return problems of the text, at their places in files: YAML, or a row."""
         in_text, path = tuple(problems), self.path
+        if self.line:
+            file, line = self.line
+            row = {"file": str(file), "line": line, "column": 1}
+            return tuple(replace(problem, **row) for problem in in_text)
         has_pointers = any(problem.pointer for problem in in_text)
         if path is None or not path.is_file() or not has_pointers:
             return in_text
@@ -85,8 +91,8 @@ class SchemaFile(NamedTuple):
             if part is not None:
                 inside = part + pointer(tokens[3:])
                 moved = {"file": str(file), "pointer": inside}
-            line, column = place_of(file)(inside)
-            placed.append(replace(problem, line=line, column=column, **moved))
+            position = place_of(file)(inside)._asdict()
+            placed.append(replace(problem, **position, **moved))
         return tuple(placed)
 
     def _in_document(self, inside: str, *, is_in_row: bool) -> str:
@@ -190,12 +196,15 @@ def _texts_of(
         if holder is not None:
             yield from _parts(holder).items()
         elif path is None:
-            yield label, SchemaFile(label, text.read(), None)
+            line = None
+            if source.path and source.path.suffix == ".jsonl":
+                line = source.path, int(text.place.rpartition("#")[2])
+            yield label, SchemaFile(label, text.read(), None, line=line)
         else:
             yield str(path.resolve()), _whole(label, text.read(), path)
 
 
-def _places_in(path: Path) -> Callable[[str], tuple[int, int]]:
+def _places_in(path: Path) -> Callable[[str], TextPosition]:
     """Return what gives the line and column of a pointer in a file."""
     content = path.read_bytes()
     is_yaml = path.name.endswith(YAML_SUFFIXES)
@@ -217,18 +226,21 @@ def _whole(name: str, content: bytes, path: Path) -> SchemaFile:
     return SchemaFile(name, content, path)
 
 
+def _normal(path: Path) -> Path:
+    """Return an absolute path without `..`.
+
+    A link keeps its name: its target must not open more of the machine.
+    """
+    return Path(os.path.normpath(path.absolute()))
+
+
 def root_of(files: Sequence[SchemaFile]) -> Path:
     """Return the folder below which references between files may lead.
 
     It is the working folder if all files are below it, otherwise their common folder.
     """
     cwd = Path.cwd()
-    # A link keeps its name: its target must not open more of the machine.
-    folders = [
-        Path(os.path.normpath(file.path.absolute().parent))
-        for file in files
-        if file.path is not None
-    ]
+    folders = [_normal(file.path).parent for file in files if file.path is not None]
     if all(folder.is_relative_to(cwd) for folder in folders):
         return cwd
     return Path(os.path.commonpath(folders))
@@ -241,8 +253,7 @@ def place_of(file: SchemaFile, root: Path) -> str | None:
     """
     if file.path is None or file.entry is not WHOLE:
         return None
-    path = Path(os.path.normpath(file.path.absolute()))
-    return path.relative_to(root).as_posix()
+    return _normal(file.path).relative_to(root).as_posix()
 
 
 def why_no_schema(value: Json | Rejected) -> Rejected | None:

@@ -215,11 +215,7 @@ def judge_files(
             fits.append(judge_schema(file, profiles, engines))
             advance(1)
     have_rules = [it for it in profiles if it.kind is not TargetKind.ENGINE]
-    rejected = [
-        fit
-        for fit in fits
-        if any(fit.is_rejected_by(profile) for profile in have_rules)
-    ]
+    rejected = [fit for fit in fits if any(map(fit.is_rejected_by, have_rules))]
     if not rejected:
         return fits
     from curation.relation.comparer import Comparer  # noqa: PLC0415 - takes time

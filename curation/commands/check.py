@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -22,8 +23,6 @@ from curation.system.terminal import print_json, say, show
 from curation.system.words import counted, safe, shortened
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from curation.checking.schema_files import SchemaFile
 
 
@@ -138,7 +137,9 @@ def _print(reports: Sequence[tuple[str, SchemaReport]]) -> None:
     answer = counted(count, "problem") if count else "no problems"
     if len(reports) > 1:
         among = f"{bad:,} of {len(reports):,}" if count else f"{len(reports):,}"
-        answer += f" in {among} files"
+        # Models of a module and rows of a table are no files.
+        are_files = all(Path(name).exists() for name, _ in reports)
+        answer += f" in {among} {'files' if are_files else 'schemas'}"
     elif dialect := reports[0][1].dialect:
         evidence = str(reports[0][1].dialect_found)
         answer += f"; read as {dialect} ({_EVIDENCE.get(evidence, evidence)})"

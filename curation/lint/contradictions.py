@@ -6,10 +6,10 @@ in them, and the words that it knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import re2
@@ -20,9 +20,6 @@ from curation.schema.dialects import DRAFT_06, Dialect
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
-
-#: From a schema and its dialect to where it has a defect: tokens inside it.
-FindDefects: TypeAlias = "Callable[[Mapping[str, Json], Dialect], Iterable[Tokens]]"
 
 TABLES: Final = msgspec.json.decode(
     Path(__file__).with_name("tables.json").read_bytes(), type=dict[str, dict[str, str]]
@@ -39,7 +36,6 @@ _BOUNDS: Final = (
     ("minItems", "maxItems"),
     ("minProperties", "maxProperties"),
 )
-LOWER_BOUNDS: Final = frozenset(lower for lower, _ in _BOUNDS)
 
 
 def types_of(value: Json, dialect: Dialect) -> frozenset[str]:
@@ -67,9 +63,26 @@ def allows(schema: Mapping[str, Json], type_name: str) -> bool:
     return types is None or type_name in types
 
 
-def _enum_type_conflict(
+def contradictions(
     schema: Mapping[str, Json], dialect: Dialect
-) -> Iterator[Tokens]:
+) -> Iterator[tuple[str, Tokens]]:
+    """Yield the code of each contradiction in a schema object, with tokens inside it.
+
+    It is assumed that no `$ref` hides its siblings.
+    """
+    for keyword in _without_typed_value(schema, dialect):
+        yield "enum-type-conflict", (keyword,)
+    names = schema.get("required")
+    if isinstance(names, list) and allows(schema, "object"):
+        for index, name in enumerate(names):
+            if isinstance(name, str) and _forbids(schema, name):
+                yield "required-forbidden", ("required", str(index))
+    for bound in crossed(schema):
+        yield "crossed-bounds", (bound,)
+
+
+def _without_typed_value(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[str]:
+    """Yield `enum` and `const` if none of their values has a type of the schema."""
     types = named_types(schema)
     if types is None:
         return
@@ -80,17 +93,7 @@ def _enum_type_conflict(
         if isinstance(values, list) and not any(
             types & types_of(value, dialect) for value in values
         ):
-            yield (keyword,)
-
-
-def _required_forbidden(
-    schema: Mapping[str, Json], _dialect: Dialect
-) -> Iterator[Tokens]:
-    names = schema.get("required")
-    if isinstance(names, list) and allows(schema, "object"):
-        for index, name in enumerate(names):
-            if isinstance(name, str) and _forbids(schema, name):
-                yield ("required", str(index))
+            yield keyword
 
 
 def _forbids(schema: Mapping[str, Json], name: str) -> bool:
@@ -120,21 +123,11 @@ def may_match(pattern: str, name: str) -> bool:
         return True
 
 
-def crossed(
-    schema: Mapping[str, Json], _dialect: Dialect | None = None
-) -> Iterator[Tokens]:
+def crossed(schema: Mapping[str, Json]) -> Iterator[str]:
     """Yield each lower bound above its upper bound."""
     for low, high in _BOUNDS:
         lower, upper = schema.get(low), schema.get(high)
         if is_number(lower) and is_number(upper):
             strict = low.startswith("excl") or high.startswith("excl")
             if lower > upper or (strict and lower == upper):
-                yield (low,)
-
-
-#: By their code. They assume that no `$ref` hides its siblings.
-CONTRADICTIONS: Final[Mapping[str, FindDefects]] = {
-    "enum-type-conflict": _enum_type_conflict,
-    "required-forbidden": _required_forbidden,
-    "crossed-bounds": crossed,
-}
+                yield low

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Lint
 from curation.json.pointer import pointer
-from curation.lint.contradictions import (
-    CONTRADICTIONS,
-    FORMATS,
-    LOWER_BOUNDS,
-    TABLES,
-    FindDefects,
-    allows,
-)
-from curation.lint.liveness import NEEDED_BESIDE, dead_names, lonely_keywords
+from curation.lint.contradictions import FORMATS, TABLES, allows, contradictions
+from curation.lint.liveness import dead_names, lonely_keywords
 from curation.references.reachable import ALL_TYPES, accepted_types, taking_part
 from curation.references.schema import schema_of
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
@@ -85,48 +78,14 @@ _DESCRIBING: Final = {
 } - {"type"} | {"$ref", "enum", "const"}
 
 
-def _among(schema: Mapping[str, Json], keywords: Iterable[str]) -> list[Tokens]:
-    return [
-        (name,)
-        for name in schema.keys() & keywords
-        if name not in _STRINGS or isinstance(schema[name], str)
-    ]
-
-
-def _ref_siblings(schema: Mapping[str, Json], dialect: Dialect) -> list[Tokens]:
-    is_hiding = dialect.ref_hides_siblings and isinstance(schema.get("$ref"), str)
-    return _among(schema, _ASSERTING & dialect.effective) if is_hiding else []
-
-
-def _stray_mark(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[Tokens]:
-    for name in schema.keys() - KNOWN_KEYWORDS:
-        keyword = _STRAY_MARK.sub("", name)
-        is_keyword = not dialect.effective.isdisjoint({keyword, f"${keyword}"})
-        if keyword != name and is_keyword and keyword not in CONTAINERS:
-            yield (name,)
-
-
-def _misspelt_keyword(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[Tokens]:
-    for name in schema.keys() - KNOWN_KEYWORDS:
-        keyword = nearest(name)
-        if (
-            keyword in dialect.effective
-            and keyword not in schema
-            and plausible(keyword, schema[name])
-        ):
-            yield (name,)
-
-
-def nearest(name: str) -> str | None:
-    """Return the keyword that a member's name is one slip away from, or None.
+def nearest(name: str) -> str:
+    """Return the keyword that an unknown word is one slip away from, or nothing.
 
     Example:
         >>> nearest("requird")
         'required'
     """
-    if name in KNOWN_KEYWORDS:
-        return None
-    return _slips().get(name) or _slips().get(name.lower())
+    return _slips().get(name) or _slips().get(name.lower(), "")
 
 
 @cache
@@ -149,87 +108,74 @@ def plausible(keyword: str, value: Json) -> bool:
     )
 
 
-def _redos_pattern(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
-    pattern, names = schema.get("pattern"), schema.get("patternProperties")
+def _is_hostile(name: str) -> bool:
+    return len(name) > _LONGEST_NAME or _HOSTILE.search(name) is not None
+
+
+#: Of each map, the code of a name for which the function is true.
+_NAMES: Final = (
+    ("patternProperties", "redos-pattern", is_prone),
+    ("properties", "hostile-name", _is_hostile),
+)
+
+
+def _defects(
+    schema: Mapping[str, Json], dialect: Dialect
+) -> Iterator[tuple[str, Tokens]]:
+    """Yield the code of each defect of a schema object, with tokens inside it."""
+    yield from _idle_keywords(schema, dialect)
+    yield from _unknown_words(schema, dialect)
+    form, pattern = schema.get("format"), schema.get("pattern")
+    if isinstance(form, str) and form not in FORMATS:
+        yield UNKNOWN_FORMAT, ("format",)
+    elif isinstance(form, str) and not allows(schema, "string"):
+        yield "format-without-string", ("format",)
     if isinstance(pattern, str) and is_prone(pattern):
-        yield ("pattern",)
-    for name in names if isinstance(names, dict) else ():
-        if is_prone(name):
-            yield ("patternProperties", name)
+        yield "redos-pattern", ("pattern",)
+    for keyword, code, is_bad in _NAMES:
+        names = schema.get(keyword)
+        for name in names if isinstance(names, dict) else ():
+            if is_bad(name):
+                yield code, (keyword, name)
 
 
-def _hostile_name(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
-    names = schema.get("properties")
-    for name in names if isinstance(names, dict) else ():
-        if len(name) > _LONGEST_NAME or _HOSTILE.search(name):
-            yield ("properties", name)
+def _idle_keywords(
+    schema: Mapping[str, Json], dialect: Dialect
+) -> Iterator[tuple[str, Tokens]]:
+    """Yield the keywords that do nothing, and what contradicts others."""
+    idle = {
+        "newer-keyword": _NEWER[dialect.name],
+        "older-keyword": _OLDER[dialect.name],
+        "lonely-keyword": dialect.effective.intersection(lonely_keywords(schema)),
+    }
+    if not (dialect.ref_hides_siblings and "$ref" in schema):
+        yield from contradictions(schema, dialect)
+        idle["type-excludes-keyword"] = dead_names(schema) & dialect.effective
+    elif isinstance(schema["$ref"], str):
+        idle["ref-siblings"] = _ASSERTING & dialect.effective
+    for code, names in idle.items():
+        for name in names.intersection(schema):
+            if name not in _STRINGS or isinstance(schema[name], str):
+                yield code, (name,)
 
 
-def _unknown_format(schema: Mapping[str, Json], _dialect: Dialect) -> list[Tokens]:
-    name = schema.get("format")
-    return [("format",)] if isinstance(name, str) and name not in FORMATS else []
-
-
-def _format_without_string(
-    schema: Mapping[str, Json], _dialect: Dialect
-) -> list[Tokens]:
-    name = schema.get("format")
-    is_known = isinstance(name, str) and name in FORMATS
-    return [("format",)] if is_known and not allows(schema, "string") else []
-
-
-#: By its code, where a schema has each defect.
-_CHECKS: Final[Mapping[str, FindDefects]] = {
-    "stray-mark": _stray_mark,
-    "newer-keyword": lambda schema, dialect: _among(schema, _NEWER[dialect.name]),
-    "older-keyword": lambda schema, dialect: _among(schema, _OLDER[dialect.name]),
-    "ref-siblings": _ref_siblings,
-    "lonely-keyword": lambda schema, dialect: (
-        (name,) for name in lonely_keywords(schema) if name in dialect.effective
-    ),
-    MISSPELT: _misspelt_keyword,
-    UNKNOWN_FORMAT: _unknown_format,
-    "format-without-string": _format_without_string,
-    "redos-pattern": _redos_pattern,
-    "hostile-name": _hostile_name,
-}
-#: With those of keywords that a `$ref` beside them hides.
-_ALL_CHECKS: Final[Mapping[str, FindDefects]] = {
-    **_CHECKS,
-    **CONTRADICTIONS,
-    "type-excludes-keyword": lambda schema, dialect: (
-        (name,) for name in dead_names(schema) & dialect.effective
-    ),
-}
-#: A check of these finds nothing in a schema without one of the keywords; any other,
-#: nothing in a schema whose members are all known.
-_NEEDED: Final[Mapping[str, Iterable[str]]] = {
-    "newer-keyword": frozenset().union(*_NEWER.values()),
-    "older-keyword": frozenset().union(*_OLDER.values()),
-    "ref-siblings": {"$ref"},
-    "lonely-keyword": NEEDED_BESIDE,
-    UNKNOWN_FORMAT: {"format"},
-    "format-without-string": {"format"},
-    "redos-pattern": {"pattern", "patternProperties"},
-    "hostile-name": {"properties"},
-    "enum-type-conflict": {"enum", "const"},
-    "required-forbidden": {"required"},
-    "crossed-bounds": LOWER_BOUNDS,
-    "type-excludes-keyword": TYPE_OF_KEYWORD,
-}
-
-
-@lru_cache(maxsize=4096)
-def _checks(
-    names: tuple[str, ...], *, is_hidden: bool
-) -> tuple[tuple[str, FindDefects], ...]:
-    """Return the checks that may find something in a schema with these members."""
-    unknown = frozenset(names) - KNOWN_KEYWORDS
-    return tuple(
-        (code, find)
-        for code, find in (_CHECKS if is_hidden else _ALL_CHECKS).items()
-        if not frozenset(names).isdisjoint(_NEEDED.get(code, unknown))
-    )
+def _unknown_words(
+    schema: Mapping[str, Json], dialect: Dialect
+) -> Iterator[tuple[str, Tokens]]:
+    """Yield the words that are no keyword, and nearly one."""
+    for name in schema:
+        if name in KNOWN_KEYWORDS:
+            continue
+        unmarked, keyword = _STRAY_MARK.sub("", name), nearest(name)
+        is_keyword = not dialect.effective.isdisjoint({unmarked, f"${unmarked}"})
+        if unmarked != name and is_keyword and unmarked not in CONTAINERS:
+            yield "stray-mark", (name,)
+        if (
+            keyword in dialect.effective
+            and keyword not in schema
+            and plausible(keyword, schema[name])
+        ):
+            yield MISSPELT, (name,)
 
 
 def _members_outside_properties(root: Json) -> Iterator[str]:
@@ -262,9 +208,6 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
         if accepted_types(schema_of(schema, dialect)) >= ALL_TYPES - {"object"}:
             defects.add(Lint(NON_OBJECT_ROOT, ""))
     for location in taking_part(schema, dialect):
-        part = location.keywords
-        is_hidden = dialect.ref_hides_siblings and "$ref" in part
-        for code, find in _checks(tuple(part), is_hidden=is_hidden):
-            for tokens in find(part, dialect):
-                defects.add(Lint(code, location.pointer + pointer(tokens)))
+        for code, tokens in _defects(location.keywords, dialect):
+            defects.add(Lint(code, location.pointer + pointer(tokens)))
     return sorted(defects)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from curation.json.pointer import Tokens, upwards
 from curation.lint.contradictions import FORMATS, named_types
 from curation.references.reachable import referred, taking_part
 from curation.references.schema import schema_of
@@ -26,7 +27,6 @@ from curation.schema.subschemas import SchemaLocation, base_of, children
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 
 _JUDGED = (
@@ -145,28 +145,28 @@ class _Search:
         #: The keywords judged in this dialect.
         self._judged = _JUDGED & (dialect.effective | {"format"})
         self._document = schema_of(schema, dialect)
-        #: The live keywords of every schema that validation can enter, by where it
-        #: stands.
+        #: The live keywords of every schema that validation can enter.
         self.live: dict[Tokens, set[str]] = {}
-        #: Locations of `false`.
-        self._refusing: set[Tokens] = set()
-        #: By place, the keywords that may be live by the schemas that they apply, and
-        #: the branches of `anyOf` that cannot fail.
+        #: By location, the keywords that may be live by the schemas that they apply,
+        #: and how many branches of `anyOf` cannot fail.
         self._waiting: dict[Tokens, frozenset[str]] = {}
-        self._branches: Counter[Tokens] = Counter()
-        #: By place, the places of the schemas that apply it, by a member.
+        self._passing: Counter[Tokens] = Counter()
+        #: By location, those of the schemas that apply it, each by a member.
         self._appliers: dict[Tokens, list[tuple[Tokens, str]]] = defaultdict(list)
+        refusing: set[Tokens] = set()
         pending = [self._document.root]
         for location in pending:
             if location.schema is False:
-                self._refusing.add(location.tokens)
+                refusing.add(location.tokens)
             else:
                 pending += self._enter(location)
-        failing = [*self._refusing]
-        failing += [tokens for tokens, names in self.live.items() if names]
-        for tokens in failing:
+        #: Locations of schemas that can fail, each once.
+        self._failing = [*refusing]
+        self._failing += [tokens for tokens, names in self.live.items() if names]
+        for tokens in self._failing:
             for above, member in self._appliers[tokens]:
-                failing += [above] if self._settle(above, member) else []
+                if self._settle(above, member):
+                    self._failing.append(above)
 
     def _enter(self, location: SchemaLocation) -> list[SchemaLocation]:
         """Note the keywords of a schema; return the schemas that it applies."""
@@ -196,41 +196,34 @@ class _Search:
         self._waiting[tokens] = applying - live
         for member, applied in members if applying - live else ():
             self._appliers[applied.tokens].append((tokens, member))
-            self._branches[tokens] += member == "anyOf"
+            self._passing[tokens] += member == "anyOf"
         return [applied for _, applied in members]
 
     def _settle(self, tokens: Tokens, member: str) -> bool:
-        """Note that a schema in a member can fail.
-
-        Returns:
-            Whether what applies it can only fail since then.
-        """
+        """Note that a schema in a member can fail; return if its holder can now."""
         live = self.live[tokens]
         is_first = not live
-        self._branches[tokens] -= member == "anyOf"
+        self._passing[tokens] -= member == "anyOf"
         decided = self._waiting[tokens] & _DECIDES.get(member, {member})
-        if self._branches[tokens]:
-            decided -= {"anyOf"}
-        live |= decided
+        # A value that satisfies one branch satisfies `anyOf`.
+        live |= decided - {"anyOf"} if self._passing[tokens] else decided
         return is_first and bool(live)
 
     def live_fields(self, schema: Json) -> int:
         """Return the fields of the schema without what leads to no live keyword."""
-        #: Locations of schemas below containers that can fail, or lead to one.
-        leading: set[Tokens] = set()
-        for tokens, names in self.live.items():
-            if (names or tokens in self._refusing) and not CONTAINERS.isdisjoint(
-                tokens
-            ):
-                leading.update(tokens[:end] for end in range(1, len(tokens) + 1))
+        leading = {above for tokens in self._failing for above in upwards(tokens)}
         return self._fields((), schema, leading)
 
-    def _fields(self, tokens: Tokens, schema: Json, leading: set[Tokens]) -> int:
+    def _fields(
+        self, tokens: Tokens, schema: Json, leading: AbstractSet[Tokens]
+    ) -> int:
         if not isinstance(schema, dict):
             return 0
-        live: AbstractSet[str] = self.live.get(tokens, frozenset())
-        if not CONTAINERS.isdisjoint(schema):
-            live = live | {name for name in CONTAINERS if (*tokens, name) in leading}
+        live = self.live.get(tokens, set()).union(
+            name
+            for name in CONTAINERS.intersection(schema)
+            if (*tokens, name) in leading
+        )
         count = len(live)
         for name in live:
             value, inside = schema[name], (*tokens, name)

@@ -24,8 +24,8 @@ from curation.json.pointer import (
 from curation.json.text import plain
 from curation.json.values import searchable
 from curation.lint.contradictions import (
-    CONTRADICTIONS,
     TABLES,
+    contradictions,
     crossed,
     named_types,
     types_of,
@@ -320,11 +320,10 @@ def _named(document: Schema) -> Proof | None:
             named = named_types(part.keywords) or ()
             types = {"number" if name == "integer" else name for name in named}
             about = {None, *types}
-            for code, find in CONTRADICTIONS.items() if len(types) == 1 else ():
-                for tokens in find(part.keywords, document.dialect):
-                    if TYPE_OF_KEYWORD.get(tokens[0]) in about:
-                        where = part.pointer + pointer(tokens)
-                        return Proof(where, TABLES["lints"][code], code)
+            for code, tokens in contradictions(part.keywords, document.dialect):
+                if len(types) == 1 and TYPE_OF_KEYWORD.get(tokens[0]) in about:
+                    where = part.pointer + pointer(tokens)
+                    return Proof(where, TABLES["lints"][code], code)
         schemas: list[UntypedJson] = [part.keywords for part in parts.values()]
         if any(schema.get("type") in ("object", ["object"]) for schema in schemas):
             names = {name for schema in schemas for name in schema.get("required", ())}

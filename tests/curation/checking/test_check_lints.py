@@ -10,6 +10,7 @@ import pytest
 from curation.checking import check_lints, schema_fit
 from curation.checking.check_lints import property_faults, refused_values
 from curation.checking.engine_evidence import Engines
+from curation.checking.schema_check import check
 from curation.checking.schema_files import SchemaFile
 from curation.checking.schema_fit import judge_files
 from curation.fit.profile import load_profiles
@@ -31,6 +32,16 @@ _URI = "http://x.test/a.json"
 
 def _refused(schema: UntypedJson) -> list[str]:
     return [it.pointer for it in refused_values(Schema(schema, DRAFT_07))]
+
+
+def test_values_of_a_converted_draft_are_judged_by_the_draft_it_is_converted_to() -> (
+    None
+):
+    """No validator here knows draft-03; this one is valid under draft-04 as well."""
+    member: UntypedJson = {"type": "string", "default": 5}
+    uri = "http://json-schema.org/draft-03/schema#"
+    report = check({"$schema": uri, "type": "object", "properties": {"a": member}})
+    assert "refused-default" in [problem.code for problem in report.problems]
 
 
 @pytest.mark.parametrize("uri", [None, "a.json", "/x/a.json", _URI, f"{_URI}#", "#a"])

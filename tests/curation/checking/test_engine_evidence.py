@@ -125,7 +125,7 @@ _PASSED = PassedValue("/minimum", "minimum", "0")
     ("trial", "verdict", "sentence"),
     [
         ({"valid": 2, "invalid": 3}, Verdict.ACCEPTED, "accepted; 5 values tried"),
-        ({"refusal": "no $ref"}, Verdict.REJECTED, "rejected: no $ref"),
+        ({"refusal": "no $ref"}, Verdict.REJECTED, "e 1.0: rejected"),
         ({"late": "too slow"}, Verdict.UNKNOWN, "too slow"),
         ({"invalid": 3}, Verdict.UNKNOWN, "no valid value could be made"),
         (
@@ -152,6 +152,8 @@ def test_an_outcome_of_a_trial_is_a_verdict_with_counts(
     judged = judgement_of(EngineTrial(engine="e 1.0", **trial))
     assert verdict_of(judged.findings) is verdict
     assert sentence in judged.measured[0]
+    sentences = [finding.sentence for finding in judged.findings]
+    assert ("rejected: no $ref" in sentences) is ("refusal" in trial)
     named = [it.pointer for it in judged.findings if it.keyword]
     assert named == (["/minimum"] if "passed" in trial else [])
 

@@ -17,7 +17,6 @@ import typer
 from typer.testing import CliRunner
 
 from curation.checking import schema_fit
-from curation.commands.check import check
 from curation.commands.fit import fit
 from curation.fit import rewriting
 from curation.relation import comparer as relation
@@ -27,14 +26,15 @@ from curation.workers.worker import Worker
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from curation.core.json_types import Json, UntypedJson
 
+    Written = Callable[..., str]
+
 APP = typer.Typer()
 APP.command()(fit)
-APP.command()(check)
 _CLOSED: dict[str, Json] = {
     "type": "object",
     "properties": {"a": {"type": "string"}},
@@ -43,11 +43,26 @@ _CLOSED: dict[str, Json] = {
 }
 
 
-def run(command: str, *arguments: str) -> tuple[int, str]:
-    """Run one of both commands; return its exit code and stdout."""
-    words = [command, *arguments]
-    result = CliRunner().invoke(APP, words, catch_exceptions=False)
+def run(*arguments: str) -> tuple[int, str]:
+    """Run the command; return its exit code and stdout."""
+    result = CliRunner().invoke(APP, [*arguments], catch_exceptions=False)
     return result.exit_code, result.stdout
+
+
+def report_of(*arguments: str) -> UntypedJson:
+    """Return what a program gets."""
+    return json.loads(run(*arguments, "--format", "json")[1])
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Written:
+    """Give what writes a value as JSON, and returns the path of its file."""
+
+    def write(value: UntypedJson, name: str = "a.json") -> str:
+        (tmp_path / name).write_text(json.dumps(value), "utf-8")
+        return str(tmp_path / name)
+
+    return write
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -72,7 +87,7 @@ def schema_file(tmp_path: Path) -> Path:
 
 def test_the_answer_comes_first_and_names_its_sources(schema_file: Path) -> None:
     """A table of verdicts, then places, each with a number of its source."""
-    code, out = run("fit", str(schema_file))
+    code, out = run(str(schema_file))
     assert code == 1
     assert out.index("rejected, fixable") < out.index("/maxProperties")
     line = "anthropic: /maxProperties: keyword: `maxProperties` is refused [2]"
@@ -80,22 +95,20 @@ def test_the_answer_comes_first_and_names_its_sources(schema_file: Path) -> None
     assert "[2] anthropic 2.14.0 (PyPI)" in out
 
 
-def test_what_all_take_exits_with_0(tmp_path: Path) -> None:
+def test_what_all_take_exits_with_0(written: Written) -> None:
     """Parts that a target ignores do not change that."""
-    file = tmp_path / "b.json"
-    file.write_text(json.dumps({**_CLOSED, "const": {}}), "utf-8")
-    assert run("fit", str(file), "--for", "gemini")[0] == 0
+    file = written({**_CLOSED, "const": {}})
+    assert run(file, "--for", "gemini")[0] == 0
 
 
-def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
+def test_all_tools_of_a_list_are_one_request(written: Written) -> None:
     """One whose parameters are a text ends it, and limits count them together."""
     tools: list[Json] = [
         {"name": f"t{index}", "parameters": _CLOSED, "strict": True}
         for index in range(21)
     ]
-    file = tmp_path / "tools.json"
-    file.write_text(json.dumps(tools), "utf-8")
-    code, out = run("fit", str(file), "--for", "anthropic,openai-strict")
+    file = written(tools)
+    code, out = run(file, "--for", "anthropic,openai-strict")
     assert code == 4
     assert f"anthropic: rejects the whole request of 21 tools: {file}: 21 tools" in out
     assert "21 tools in one request, and at most 20 are accepted" in " ".join(
@@ -103,8 +116,8 @@ def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
     )
     assert "openai-strict: accepts the request with all of 21 tools" in out
     tools.append({"name": "bad", "parameters": "query: string"})
-    file.write_text(json.dumps(tools), "utf-8")
-    code, out = run("fit", str(file), "--for", "openai-strict")
+    file = written(tools)
+    code, out = run(file, "--for", "openai-strict")
     assert code == 4
     assert "#bad: not a schema: neither an object nor a boolean" in " ".join(
         out.split()
@@ -112,53 +125,49 @@ def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
 
 
 def test_a_rejected_request_has_three_reasons(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many of its tools are refused, with their places, and 400 characters."""
     monkeypatch.chdir(tmp_path)
     tools: list[dict[str, Json]] = [
         {"name": it, "parameters": {"type": "array"}} for it in "abcd"
     ]
-    (tmp_path / "tools.json").write_text(json.dumps(tools), "utf-8")
+    written(tools, "tools.json")
     sentence = '/type: the root must be of type object, and its `type` is `"array"`'
     more = "(root): an array without `items` is refused"
     reasons = (
         f"tools.json#a: {sentence}; tools.json#a: {more}; tools.json#b: {sentence}"
     )
     line = f"openai: rejects the whole request of 4 tools, for 4 of them: {reasons}"
-    assert run("fit", "tools.json", "--for", "openai")[1].splitlines()[-1] == line
+    assert run("tools.json", "--for", "openai")[1].splitlines()[-1] == line
     for tool, name in zip(tools, "abcd", strict=True):
         tool["name"] = name * 64
-    (tmp_path / "tools.json").write_text(json.dumps(tools), "utf-8")
-    line = run("fit", "tools.json", "--for", "openai")[1].splitlines()[-1]
+    written(tools, "tools.json")
+    line = run("tools.json", "--for", "openai")[1].splitlines()[-1]
     cut = line.partition(" of them: ")[2]
     assert (len(cut), cut[-3:]) == (400, "...")
 
 
-def test_a_request_may_be_of_unknown_outcome(tmp_path: Path) -> None:
+def test_a_request_may_be_of_unknown_outcome(written: Written) -> None:
     """Which is told for its target; the next one accepts it."""
     parts: Json = {"a": {**_STRING, "maxLength": 8}}
     tools: list[Json] = [{"name": "a", "parameters": {**_CLOSED, "properties": parts}}]
-    file = tmp_path / "tools.json"
-    file.write_text(json.dumps(tools), "utf-8")
-    assert run("fit", str(file), "--for", "mistral,openai")[1].splitlines()[-2:] == [
+    file = written(tools)
+    assert run(file, "--for", "mistral,openai")[1].splitlines()[-2:] == [
         "mistral: unknown whether it accepts the request with 1 tool",
         "openai: accepts the request with all of 1 tool",
     ]
 
 
-def test_tools_without_a_schema_are_counted(tmp_path: Path) -> None:
+def test_tools_without_a_schema_are_counted(written: Written) -> None:
     """They are in the request, but not in that of one tool by its name."""
     tools: list[Json] = [{"name": "a", "parameters": _CLOSED}, {"name": "now"}]
-    file = tmp_path / "tools.json"
-    file.write_text(json.dumps({"tools": tools}), "utf-8")
+    file = written({"tools": tools})
     line = "openai: accepts the request with all of"
     for name, count in (("", "2 tools (1 without a schema)"), ("#a", "1 tool")):
-        code, out = run("fit", f"{file}{name}", "--for", "openai")
+        code, out = run(f"{file}{name}", "--for", "openai")
         assert (code, out.splitlines()[-1]) == (0, f"{line} {count}")
-    (request,) = json.loads(
-        run("fit", str(file), "--for", "openai", "--format", "json")[1]
-    )["requests"]
+    (request,) = report_of(file, "--for", "openai")["requests"]
     assert (request["tools"], request["without_schema"]) == (2, ["now"])
 
 
@@ -172,15 +181,13 @@ def test_tools_without_a_schema_are_counted(tmp_path: Path) -> None:
     ],
 )
 def test_names_of_tools_without_a_schema_are_judged(
-    tool: Json, verdict: str, reason: str, tmp_path: Path
+    tool: Json, verdict: str, reason: str, written: Written
 ) -> None:
     """By characters and length, and each once."""
     tools: list[Json] = [{"name": "a", "parameters": _CLOSED}, tool, tool]
     tools = tools[: 2 if reason else 3]
-    file = tmp_path / "tools.json"
-    file.write_text(json.dumps({"tools": tools}), "utf-8")
-    out = run("fit", str(file), "--for", "openai", "--format", "json")[1]
-    (request,) = json.loads(out)["requests"]
+    file = written({"tools": tools})
+    (request,) = report_of(file, "--for", "openai")["requests"]
     answer = request["targets"]["openai"]
     assert answer["verdict"] == verdict
     assert [reason in it["sentence"] for it in answer["findings"]] == [True] * bool(
@@ -193,13 +200,13 @@ def test_what_is_unknown_after_rewrites_is_told(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     schema = {"type": "object", "properties": {"a": {**_STRING, "maxLength": 8}}}
     file.write_text(json.dumps(schema), "utf-8")
-    command = ("fit", str(file), "--for", "mistral")
+    command = (str(file), "--for", "mistral")
     code, out = run(*command)
     assert code == 3
     assert "mistral  rejected, unknown after rewrites  1 refused, 1 unknown" in out
     ending = "closed (narrower: accepts fewer values); after the fix: unknown: "
     assert f"mistral: {ending}`maxLength`" in out
-    targets = json.loads(run(*command, "--format", "json")[1])["schemas"][0]["targets"]
+    targets = report_of(*command)["schemas"][0]["targets"]
     assert targets["mistral"]["fixable"]["outcome"] == "unknown after rewrites"
     assert "mistral/unknown" in run(*command, "--format", "github")[1]
     code, out = run(*command, "--diff")
@@ -209,23 +216,18 @@ def test_what_is_unknown_after_rewrites_is_told(tmp_path: Path) -> None:
 
 
 def test_lists_in_a_folder_with_a_hash_are_requests_of_their_own(
-    tmp_path: Path,
+    written: Written,
 ) -> None:
     """15 tools in each are not 30 in one."""
-    names = []
-    for name in ("C#1.json", "C#2.json"):
-        tools = [
-            {"name": f"t{at}", "parameters": _CLOSED, "strict": True}
-            for at in range(15)
-        ]
-        (tmp_path / name).write_text(json.dumps(tools))
-        names.append(str(tmp_path / name))
-    code, out = run("fit", *names, "--for", "anthropic")
+    strict: dict[str, Json] = {"parameters": _CLOSED, "strict": True}
+    tools = [{"name": f"t{at}", **strict} for at in range(15)]
+    names = [written(tools, name) for name in ("C#1.json", "C#2.json")]
+    code, out = run(*names, "--for", "anthropic")
     assert (code, out.count("accepts the request with all of 15 tools")) == (0, 2)
 
 
 @pytest.mark.slow
-def test_a_very_long_tool_list_has_one_clear_line(tmp_path: Path) -> None:
+def test_a_very_long_tool_list_has_one_clear_line(written: Written) -> None:
     """5,000 tools are one request; parameters that are no schema are named in it."""
     odd: dict[str, Json] = {
         "text": "query: string",
@@ -237,16 +239,13 @@ def test_a_very_long_tool_list_has_one_clear_line(tmp_path: Path) -> None:
         {"name": name, "parameters": value} for name, value in odd.items()
     ]
     tools += [{"name": f"t{index}", "parameters": _CLOSED} for index in range(4_996)]
-    file = tmp_path / "tools.json"
-    file.write_text(json.dumps(tools), "utf-8")
-    code, out = run("fit", str(file), "--for", "openai-strict")
+    file = written(tools)
+    code, out = run(file, "--for", "openai-strict")
     assert code == 4
     whole = " ".join(out.split())
     assert "openai-strict: rejects the whole request of 5,000 tools, for 4" in whole
     assert "more: --format json has all" in whole
-    report = json.loads(
-        run("fit", str(file), "--for", "openai-strict", "--format", "json")[1]
-    )
+    report = report_of(file, "--for", "openai-strict")
     sentences = {
         it["name"].rpartition("#")[2]: [it["fault"]]
         if "fault" in it
@@ -273,7 +272,7 @@ def test_of_many_schemas_is_told_how_many_are_judged(tmp_path: Path) -> None:
     for count, said in ((4, False), (5, True)):
         for number in range(count):
             (tmp_path / f"{number}.json").write_text('{"type": "object"}', "utf-8")
-        told = CliRunner().invoke(APP, ["fit", str(tmp_path)]).stderr
+        told = CliRunner().invoke(APP, [str(tmp_path)]).stderr
         assert ("Judging 5 ..." in told) is said
 
 
@@ -287,22 +286,21 @@ def test_of_many_schemas_is_told_how_many_are_judged(tmp_path: Path) -> None:
         {"type": "function", "function": {"name": "t", "parameters": {}}},
     ],
 )
-def test_tools_in_a_file_are_told_by_its_content(tmp_path: Path, tools: Json) -> None:
+def test_tools_in_a_file_are_told_by_its_content(written: Written, tools: Json) -> None:
     """In every form, in a pipe too; the targets are then those of tools."""
-    file = tmp_path / "tools.json"
-    file.write_text(json.dumps(tools), "utf-8")
+    file = written(tools)
     reading, writing = os.pipe()
-    os.write(writing, file.read_bytes())
+    os.write(writing, json.dumps(tools).encode())
     os.close(writing)
-    for name in (str(file), f"/dev/fd/{reading}"):
-        assert "gemini-functions: " in run("fit", name)[1]
+    for name in (file, f"/dev/fd/{reading}"):
+        assert "gemini-functions: " in run(name)[1]
     os.close(reading)
 
 
 def test_programs_get_every_finding(schema_file: Path) -> None:
     """JSON has all fields, annotations the place in the text."""
     file = str(schema_file)
-    report = json.loads(run("fit", file, "--format", "json")[1])
+    report = report_of(file)
     target = report["schemas"][0]["targets"]["openai-strict"]
     assert target["verdict"] == "rejected"
     assert target["findings"][0] == {
@@ -315,7 +313,7 @@ def test_programs_get_every_finding(schema_file: Path) -> None:
         " (2026-11-25)",
         "evidence": "sdk",
     }
-    printed = run("fit", file, "--format", "github")[1]
+    printed = run(file, "--format", "github")[1]
     found = re.findall(r"^::(\w+) .*,title=([^:]+)::", printed, re.MULTILINE)
     assert {code: level for level, code in found} == {
         "openai-strict/keyword": "error",
@@ -328,41 +326,41 @@ def test_programs_get_every_finding(schema_file: Path) -> None:
     assert f"line=1,col={column}" in printed
     in_comments = schema_file.with_suffix(".jsonc")
     in_comments.write_text('// "a"\n{"type": "object", /* , */\n"maxProperties": 3,}')
-    assert "line=3,col=1," in run("fit", str(in_comments), "--format", "github")[1]
+    assert "line=3,col=1," in run(str(in_comments), "--format", "github")[1]
     in_yaml = schema_file.with_suffix(".yaml")
     in_yaml.write_text("# Of two lines.\ntype: object\nmaxProperties: 3\n")
-    assert "line=3,col=1," in run("fit", str(in_yaml), "--format", "github")[1]
+    assert "line=3,col=1," in run(str(in_yaml), "--format", "github")[1]
 
 
 _OPEN: dict[str, Json] = {"type": "object", "properties": {"a": {"type": "string"}}}
 
 
-def test_safe_rewrites_are_named_and_have_an_exit_code(tmp_path: Path) -> None:
+def test_safe_rewrites_are_named_and_have_an_exit_code(written: Written) -> None:
     """A fixable schema says by which rewrites: the table, JSON, GitHub's."""
-    file = tmp_path / "open.json"
-    file.write_text(json.dumps(_OPEN), "utf-8")
-    arguments = (str(file), "--for", "openai-strict,gemini")
-    code, out = run("fit", *arguments)
+    file = written(_OPEN)
+    arguments = (file, "--for", "openai-strict,gemini")
+    code, out = run(*arguments)
     assert code == 1
     assert "openai-strict: fixable: closed, nullable (narrower: accepts fewer" in out
-    report = json.loads(run("fit", *arguments, "--format", "json")[1])
+    report = report_of(*arguments)
     targets = report["schemas"][0]["targets"]
     assert targets["openai-strict"]["verdict"] == "rejected"
     assert targets["openai-strict"]["fixable"]["rewrites"] == ["closed", "nullable"]
     assert targets["gemini"] | {"fixable": None} == targets["gemini"]
-    found = run("fit", *arguments, "--format", "github")[1]
+    found = run(*arguments, "--format", "github")[1]
     assert "title=openai-strict/fixable::fixable: closed, nullable" in found
 
 
 def test_a_matrix_counts_outcomes_and_the_worst_is_the_exit_code(
     tmp_path: Path,
+    written: Written,
 ) -> None:
     """One column a verdict; one schema that no rewrite fixes decides the code."""
-    (tmp_path / "open.json").write_text(json.dumps(_OPEN), "utf-8")
+    written(_OPEN, "open.json")
     several: Json = {"$ref": "https://a.example/b"}
     hard = tmp_path / "hard.json"
     hard.write_text(json.dumps(_CLOSED | {"properties": {"a": several}}), "utf-8")
-    arguments = ("fit", str(tmp_path), "--for", "openai-strict")
+    arguments = (str(tmp_path), "--for", "openai-strict")
     code, out = run(*arguments, "--format", "json")
     assert code == 4
     verdicts = [
@@ -402,7 +400,7 @@ def test_of_many_schemas_30_are_shown(tmp_path: Path) -> None:
         file.write_text(json.dumps({**_CLOSED, **more}), "utf-8")
     profile = tmp_path / "mine.toml"
     profile.write_text(_MINE, "utf-8")
-    words = ["fit", str(tmp_path), "--for", str(profile)]
+    words = [str(tmp_path), "--for", str(profile)]
     told = CliRunner().invoke(APP, words, catch_exceptions=False)
     lines = told.stdout.splitlines()
     head = "target   accepted   ignored in part   unknown   blocks valid values"
@@ -425,7 +423,7 @@ def test_of_many_findings_12_are_shown(schema_file: Path) -> None:
     names = {f"p{at}": {**_STRING, "divisibleBy": 2} for at in range(2)}
     schema = {"properties": {**lists, **names}, "required": [*lists, *names]}
     schema_file.write_text(json.dumps({**_CLOSED, **schema}), "utf-8")
-    command = ("fit", str(schema_file), "--for", "openai-strict")
+    command = (str(schema_file), "--for", "openai-strict")
     lines = run(*command)[1].splitlines()
     unknown = "no source says what happens to `divisibleBy`"
     line = "openai-strict: /properties/k11/uniqueItems: keyword: `uniqueItems` is"
@@ -439,14 +437,13 @@ def test_of_many_findings_12_are_shown(schema_file: Path) -> None:
 
 
 def test_a_search_ends_undecided_at_its_deadline(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It has an exit code of its own, and nothing is tried after it."""
     monkeypatch.setattr(schema_fit, "SECONDS_IN_ALL", 0.0)
     monkeypatch.delattr(rewriting, "Rewriting")
-    file = tmp_path / "open.json"
-    file.write_text(json.dumps(_OPEN), "utf-8")
-    code, out = run("fit", str(file), "--for", "openai-strict")
+    file = written(_OPEN)
+    code, out = run(file, "--for", "openai-strict")
     assert code == 3
     assert "openai-strict: not decided within" in out
 
@@ -472,23 +469,44 @@ def test_bad_schemas_are_a_verdict(
     file = tmp_path / "bad.json"
     file.write_bytes(content)
     words = (str(file), "--for", "openai-strict")
-    told = CliRunner().invoke(APP, ["fit", *words], catch_exceptions=False)
+    told = CliRunner().invoke(APP, [*words], catch_exceptions=False)
     assert told.exit_code in {1, 4, 65}
     assert message in " ".join(told.stdout.split())
     # Only what a validator can use is rewritten.
-    written = CliRunner().invoke(APP, ["fit", *words, "--write", str(file)])
+    written = CliRunner().invoke(APP, [*words, "--write", str(file)])
     is_usable = not isinstance(written.exception, BadData)
     assert is_usable or "--write FILE" not in told.output
 
 
-def test_unknown_targets_and_files_are_one_line(schema_file: Path) -> None:
-    """The likeliest target is proposed."""
-    with pytest.raises(BadUsage, match="opnai: no such target: did you mean openai"):
-        run("fit", str(schema_file), "--for", "opnai")
-    with pytest.raises(BadUsage, match="no target"):
-        run("fit", str(schema_file), "--for", ",")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        # The likeliest target is proposed.
+        ("--for opnai", "opnai: no such target: did you mean openai"),
+        ("--for ,", "no target"),
+        # A rewrite is of one schema for one target with rules.
+        ("--diff", "1 schema and 3 targets: a rewrite is of one"),
+        ("--diff --for all", r"1 schema and \d\d targets"),
+        ("--diff --for xgrammar", "xgrammar: no rules to rewrite a schema by"),
+        (
+            "OTHER --diff --for gemini",
+            r"2 schemas and 1 target: name one: csbdata fit \S+ --for gemini --w",
+        ),
+        (
+            "--diff --for anthropic --format json",
+            "--format: a rewrite is printed for people",
+        ),
+    ],
+)
+def test_wrong_usage_is_one_line(
+    words: str, message: str, schema_file: Path, written: Written
+) -> None:
+    """With what to type."""
+    other = written({}, "z.json")
+    with pytest.raises(BadUsage, match=message):
+        run(str(schema_file), *words.replace("OTHER", other).split())
     with pytest.raises(NoInput):
-        run("fit", str(schema_file.with_name("none.json")))
+        run(str(schema_file.with_name("none.json")))
 
 
 _STRING: dict[str, Json] = {"type": "string"}
@@ -499,13 +517,11 @@ _STRING: dict[str, Json] = {"type": "string"}
     table(__file__, "known_threads"),
 )
 def test_schemas_of_known_threads_get_the_right_sentence(
-    tmp_path: Path, target: str, schema: UntypedJson, verdict: str, sentence: str
+    written: Written, target: str, schema: UntypedJson, verdict: str, sentence: str
 ) -> None:
     """Users complained of each: a target said nothing, or refused the request."""
-    file = tmp_path / "thread.json"
-    file.write_text(json.dumps(schema), "utf-8")
-    out = run("fit", str(file), "--for", target, "--format", "json")[1]
-    own = json.loads(out)["schemas"][0]["targets"][target]
+    file = written(schema)
+    own = report_of(file, "--for", target)["schemas"][0]["targets"][target]
     assert own["verdict"] == verdict
     assert any(sentence in finding["sentence"] for finding in own["findings"])
 
@@ -527,35 +543,34 @@ def test_a_users_schema_needs_no_large_library(schema_file: Path) -> None:
 
 
 def test_a_schema_that_is_taken_starts_no_child(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rewrites are looked for only of what a target does not take."""
     monkeypatch.setattr(schema_fit, "_fix", lambda *_: None)
-    file = tmp_path / "closed.json"
-    file.write_text(json.dumps(_CLOSED), "utf-8")
-    assert run("fit", str(file), "--for", "openai-strict,anthropic")[0] == 0
+    file = written(_CLOSED)
+    assert run(file, "--for", "openai-strict,anthropic")[0] == 0
 
 
 def test_a_schema_is_rewritten_and_its_answers_are_mapped_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The steps, their proof, both schemas and the value of an answer."""
     monkeypatch.chdir(tmp_path)
     schema = {"type": "object", "properties": {"a": {**_STRING, "format": "uri"}}}
-    (tmp_path / "a.json").write_text(json.dumps(schema), "utf-8")
+    written(schema, "a.json")
     files = ("--write", "sent.json", "--rest", "rest.json", "--diff")
-    code, out = run("fit", "a.json", "--for", "openai-strict", *files)
+    code, out = run("a.json", "--for", "openai-strict", *files)
     assert code == 0
     assert "openai-strict: accepted after" in out
     assert "closed: narrower (proven): (root)" in out
     assert '+  "additionalProperties": false' in out
     sent = (tmp_path / "sent.json").read_text("utf-8")
-    assert run("fit", "sent.json", "--for", "openai-strict")[0] == 0
+    assert run("sent.json", "--for", "openai-strict")[0] == 0
     assert json.loads(sent)["required"] == ["a"]
     assert (tmp_path / "rest.json").exists()
     (tmp_path / "answer.json").write_text('{"a": null}', "utf-8")
     more = ("--for", "openai-strict", "--decode", "answer.json")
-    assert json.loads(run("fit", "a.json", *more)[1]) == {}
+    assert json.loads(run("a.json", *more)[1]) == {}
 
 
 _MAP: dict[str, Json] = {"type": "object", "additionalProperties": {"type": "integer"}}
@@ -587,12 +602,11 @@ _NONE: dict[str, Json] = dict.fromkeys(("nick", "map", "pair", "age"))
     ],
 )
 def test_an_answer_of_another_shape_is_mapped_back(
-    tmp_path: Path, answer: UntypedJson, decoded: UntypedJson
+    tmp_path: Path, written: Written, answer: UntypedJson, decoded: UntypedJson
 ) -> None:
     """Null for what is absent, pairs for a map, an object for a tuple; from stdin."""
-    file = tmp_path / "a.json"
-    file.write_text(json.dumps(_RESHAPED), "utf-8")
-    words = ["fit", str(file), "--for", "openai-strict", "--decode", "-"]
+    file = written(_RESHAPED)
+    words = [file, "--for", "openai-strict", "--decode", "-"]
     words += ["--write", str(tmp_path / "sent.json")]
     done = CliRunner().invoke(APP, words, input=json.dumps(answer))
     assert (done.exit_code, json.loads(done.stdout)) == (0, decoded)
@@ -612,12 +626,11 @@ def test_an_answer_of_another_shape_is_mapped_back(
     ],
 )
 def test_an_answer_that_stands_for_no_value_is_refused(
-    tmp_path: Path, answer: str, sentence: str
+    written: Written, answer: str, sentence: str
 ) -> None:
     """Not JSON, another shape, valid by the rewritten schema alone: one line each."""
-    file = tmp_path / "a.json"
-    file.write_text(json.dumps(_RESHAPED), "utf-8")
-    words = ["fit", str(file), "--for", "openai-strict", "--decode", "-"]
+    file = written(_RESHAPED)
+    words = [file, "--for", "openai-strict", "--decode", "-"]
     done = CliRunner().invoke(APP, words, input=answer)
     assert isinstance(done.exception, BadData)
     assert sentence in str(done.exception)
@@ -663,18 +676,18 @@ def test_what_is_proposed_next_can_be_pasted(
     (tmp_path / "folder").mkdir()
     shutil.copy("api.json", "folder")
     monkeypatch.delitem(sys.modules, "shop", raising=False)
-    words = ["fit", name, "--for", "openai-strict"]
+    words = [name, "--for", "openai-strict"]
     for _ in range(3):
         told = CliRunner().invoke(APP, words, catch_exceptions=False)
         if "--write" in words:
             break
-        (line,) = re.findall(r"^  csbdata (fit .*)$", told.output, re.MULTILINE)
+        (line,) = re.findall(r"^  csbdata fit (.*)$", told.output, re.MULTILINE)
         words = shlex.split(line)
     assert "--write" in words
     assert told.exit_code == 0
     assert is_closed(json.loads((tmp_path / "FILE").read_text()))
     if name in _KINDS:
-        notes = run("fit", name, "--for", "openai-strict", "--format", "github")[1]
+        notes = run(name, "--for", "openai-strict", "--format", "github")[1]
         places = re.findall(r"::error file=([^,]+),line=(\d+)", notes)
         assert {file for file, _ in places} == {name}
         lines = (tmp_path / name).read_text().splitlines()
@@ -687,30 +700,15 @@ def is_closed(schema: UntypedJson) -> bool:
     return schema["type"] == "object" and schema["additionalProperties"] is False
 
 
-def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
-    """Its exit code is 4; several schemas or targets are wrong usage."""
-    file = tmp_path / "a.json"
+def test_what_no_safe_rewrite_fits_must_be_remodelled(written: Written) -> None:
+    """Its exit code is 4; by any rewrite, or for another target, it is 0."""
     text = {**_STRING, "pattern": "^\\d+$", "maxLength": 8}
-    file.write_text(json.dumps({**_CLOSED, "properties": {"a": text}}), "utf-8")
-    more = ("--for", "anthropic", "--only", "safe", "--diff")
-    code, out = run("fit", str(file), *more)
+    file = written({**_CLOSED, "properties": {"a": text}})
+    code, out = run(file, "--for", "anthropic", "--only", "safe", "--diff")
     assert code == 4
     assert "anthropic: rejected after" in out
     assert "still refused: /properties/a/maxLength" in out
-    with pytest.raises(BadUsage, match="1 schema and 3 targets: a rewrite is of one"):
-        run("fit", str(file), "--diff")
-    other = tmp_path / "b.json"
-    other.write_text("{}", "utf-8")
-    proposed = f"2 schemas and 1 target: name one: csbdata fit {file} --for gemini --w"
-    with pytest.raises(BadUsage, match=proposed):
-        run("fit", str(file), str(other), "--diff", "--for", "gemini")
-    with pytest.raises(BadUsage, match="xgrammar: no rules to rewrite a schema by"):
-        run("fit", str(file), "--diff", "--for", "xgrammar")
-    with pytest.raises(BadUsage, match=r"1 schema and \d\d targets"):
-        run("fit", str(file), "--diff", "--for", "all")
-    with pytest.raises(BadUsage, match="--format: a rewrite is printed for people"):
-        run("fit", str(file), *more, "--format", "json")
-    code, out = run("fit", str(file), "--diff", "--for", "openai-strict,")
+    code, out = run(file, "--diff", "--for", "openai-strict,")
     assert code == 0
     assert "still" not in out
 
@@ -724,12 +722,11 @@ def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
     ],
 )
 def test_a_schema_with_members_of_its_own_is_no_tool(
-    tmp_path: Path, schema: Json
+    written: Written, schema: Json
 ) -> None:
     """`name` and `parameters` beside keywords are members that no draft knows."""
-    file = tmp_path / "a.json"
-    file.write_text(json.dumps(schema), "utf-8")
-    assert "tools:" not in run("fit", str(file), "--for", "gemini")[1]
+    file = written(schema)
+    assert "tools:" not in run(file, "--for", "gemini")[1]
 
 
 @pytest.mark.parametrize(
@@ -737,12 +734,11 @@ def test_a_schema_with_members_of_its_own_is_no_tool(
     table(__file__, "unusable"),
 )
 def test_a_schema_that_no_validator_can_use_is_told_once(
-    tmp_path: Path, schema: Json, place: str
+    written: Written, schema: Json, place: str
 ) -> None:
     """Not once a target: it has no meaning, whatever they do with its keywords."""
-    file = tmp_path / "a.json"
-    file.write_text(json.dumps(schema), "utf-8")
-    code, out = run("fit", str(file), "--for", "all", "--format", "json")
+    file = written(schema)
+    code, out = run(file, "--for", "all", "--format", "json")
     (only,) = json.loads(out)["schemas"]
     assert (code, only["targets"]) == (4, {})
     assert place in only["fault"]
@@ -758,9 +754,9 @@ def test_what_is_no_schema_is_told_by_its_kind(
 ) -> None:
     """One line, once, and not once a target."""
     (tmp_path / name).write_text(text, "utf-8")
-    words = ["fit", str(tmp_path / name), "--for", "gemini,openai"]
+    words = [str(tmp_path / name), "--for", "gemini,openai"]
     told = CliRunner().invoke(APP, words)
     whole = told.stdout + str(told.exception or "")
     assert " ".join(whole.split()).count(sentence) == 1
     with pytest.raises(BadData, match=name):
-        run("fit", str(tmp_path / name), "--for", "gemini", "--diff")
+        run(str(tmp_path / name), "--for", "gemini", "--diff")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import typer
@@ -15,6 +15,12 @@ from curation.commands.export import export
 from curation.commands.instances import instances
 from curation.system.errors import BadData, CannotCreate, NoInput
 from tests.slow_cases import first_fast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from curation.core.json_types import UntypedJson
 
 APP = typer.Typer()
 APP.add_typer(export)
@@ -27,23 +33,33 @@ def run(*arguments: object) -> tuple[int, str]:
     return result.exit_code, result.stdout
 
 
-def test_a_file_has_what_maskbench_reads(sample_build: Path, tmp_path: Path) -> None:
+def made(*arguments: object) -> tuple[int, UntypedJson]:
+    """Make instances; return the exit code, and what a program gets."""
+    code, text = run("instances", *arguments, "--format", "json")
+    return code, json.loads(text)
+
+
+@pytest.fixture
+def exported(sample_build: Path, tmp_path: Path) -> Callable[[str], Path]:
+    """Give what exports a config of the sample, always to one folder."""
+
+    def export_config(config: str) -> Path:
+        words = ("--data", sample_build, "--config", config)
+        run("export", "maskbench", tmp_path / "mb", *words)
+        return tmp_path / "mb"
+
+    return export_config
+
+
+def test_a_file_has_what_maskbench_reads(exported: Callable[[str], Path]) -> None:
     """Its name holds config and id; its members are MaskBench's, tests included."""
-    out = tmp_path / "mb"
-    run("export", "maskbench", out, "--data", sample_build, "--config", "Snowplow")
-    paths = list(out.glob("*.json"))
+    paths = list(exported("Snowplow").glob("*.json"))
     assert all(each.name.startswith("Snowplow---") for each in paths)
     given = json.loads(paths[0].read_bytes())
-    assert list(given) == ["description", "meta", "schema", "tests"]
-    assert list(given["meta"]) == [
-        "full_size",
-        "stripped_size",
-        "features",
-        "raw_features",
-    ]
-    assert {tuple(each) for each in given["tests"]} == {
-        ("description", "valid", "data")
-    }
+    assert [*given] == ["description", "meta", "schema", "tests"]
+    meta = ["full_size", "stripped_size", "features", "raw_features"]
+    assert [*given["meta"]] == meta
+    assert {tuple(it) for it in given["tests"]} == {("description", "valid", "data")}
 
 
 @pytest.mark.slow
@@ -59,12 +75,11 @@ def test_splits_add_up_to_the_whole(sample_build: Path, tmp_path: Path) -> None:
 
 
 def test_an_export_replaces_an_export_and_nothing_else(
-    sample_build: Path, tmp_path: Path
+    exported: Callable[[str], Path], sample_build: Path, tmp_path: Path
 ) -> None:
     """What an earlier one left is gone; a folder of someone else's stays."""
-    out = tmp_path / "mb"
-    run("export", "maskbench", out, "--data", sample_build, "--config", "Snowplow")
-    run("export", "maskbench", out, "--data", sample_build, "--config", "Kubernetes")
+    exported("Snowplow")
+    out = exported("Kubernetes")
     names = {each.name.partition("---")[0] for each in out.glob("*.json")}
     assert names == {"Kubernetes"}
     mine = tmp_path / "mine"
@@ -76,21 +91,12 @@ def test_an_export_replaces_an_export_and_nothing_else(
 
 
 def test_a_config_that_is_not_there_is_named(
-    sample_build: Path, tmp_path: Path
+    exported: Callable[[str], Path], tmp_path: Path
 ) -> None:
     """The fault lists those that are; nothing is written."""
-    out = tmp_path / "mb"
     with pytest.raises(NoInput, match=r"no config Github_hrad.*Github_hard"):
-        run(
-            "export",
-            "maskbench",
-            out,
-            "--data",
-            sample_build,
-            "--config",
-            "Github_hrad",
-        )
-    assert not out.exists()
+        exported("Github_hrad")
+    assert not (tmp_path / "mb").exists()
 
 
 SCHEMA = {
@@ -106,16 +112,15 @@ def test_a_file_has_witnesses_and_near_misses(tmp_path: Path) -> None:
     """Its dialect is found, and each near miss says what refuses it."""
     file = tmp_path / "s.json"
     file.write_text(json.dumps(SCHEMA))
-    code, text = run("instances", str(file), "--format", "json")
-    made = json.loads(text)
+    code, found = made(file)
     assert code == 0
-    assert (made["answer"], made["dialect"]) == ("satisfiable", "draft-07")
-    missed = [each for each in made["instances"] if each["kind"] == "near_miss"]
+    assert (found["answer"], found["dialect"]) == ("satisfiable", "draft-07")
+    missed = [each for each in found["instances"] if each["kind"] == "near_miss"]
     assert {"maximum", "required", "additionalProperties", "type"} <= {
         each["keyword"] for each in missed
     }
     assert not any(each["valid"] for each in missed)
-    code, text = run("instances", str(file))
+    _, text = run("instances", file)
     assert "maximum at /properties/count/maximum for /count" in text
 
 
@@ -144,8 +149,7 @@ def test_a_folder_has_the_instances_of_each_schema(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("a: [1")
     (tmp_path / "d.json").write_bytes(b'"\xe9"')
     (tmp_path / "e.json").write_text(json.dumps({"name": "x", "parameters": SCHEMA}))
-    code, text = run("instances", str(tmp_path), "--format", "json")
-    results = json.loads(text)
+    code, results = made(tmp_path)
     assert code == 1
     assert [(each["schema"], each["answer"]) for each in results] == [
         (f"{tmp_path}/a.json", "satisfiable"),
@@ -154,8 +158,7 @@ def test_a_folder_has_the_instances_of_each_schema(tmp_path: Path) -> None:
         (f"{tmp_path}/d.json", "unknown"),
         (f"{tmp_path}/e.json#x", "satisfiable"),
     ]
-    alone = run("instances", results[-1]["schema"], "--format", "json")[1]
-    assert json.loads(alone) == results[-1]
+    assert made(results[-1]["schema"])[1] == results[-1]
     assert "not valid YAML: did not find" in results[2]["detail"]
     assert results[3]["reason"] == "bad_encoding"
 
@@ -184,11 +187,11 @@ def test_a_file_is_made_instances_of_with_the_files_beside_it(tmp_path: Path) ->
     }
     (tmp_path / "a.json").write_text(json.dumps(schema))
     (tmp_path / "b.json").write_text('{"const": 1}')
-    code, text = run("instances", str(tmp_path / "a.json"), "--format", "json")
+    code, found = made(tmp_path / "a.json")
     assert code == 0
     values = [
         json.loads(row["text"])
-        for row in json.loads(text)["instances"]
+        for row in found["instances"]
         if row["kind"] != "near_miss"
     ]
     assert all(value["near"] == 1 and value["own"] == 2 for value in values)
@@ -218,9 +221,8 @@ def test_what_has_no_witness_has_a_reason(
     """The exit code is 1; the answer says whether that is proven."""
     file = tmp_path / "s.json"
     file.write_text(text)
-    code, out = run("instances", str(file), "--format", "json")
-    made = json.loads(out)
-    assert (code, made["answer"], made["reason"]) == (1, answer, reason)
+    code, found = made(file)
+    assert (code, found["answer"], found["reason"]) == (1, answer, reason)
     plain = run("instances", str(file))[1]
     assert ("csbdata check" in plain) is (reason == "unusable")
 
@@ -230,9 +232,9 @@ def test_the_same_seed_gives_the_same_instances(tmp_path: Path) -> None:
     """Another seed gives others."""
     file = tmp_path / "s.json"
     file.write_text(json.dumps(SCHEMA))
-    first = run("instances", str(file), "--seed", "7", "--format", "json")
-    assert run("instances", str(file), "--seed", "7", "--format", "json") == first
-    assert run("instances", str(file), "--seed", "8", "--format", "json") != first
+    first = made(file, "--seed", "7")
+    assert made(file, "--seed", "7") == first
+    assert made(file, "--seed", "8") != first
 
 
 def test_a_record_is_found_by_its_id(sample_build: Path) -> None:
@@ -241,12 +243,10 @@ def test_a_record_is_found_by_its_id(sample_build: Path) -> None:
 
     rows = pl.read_parquet(sample_build / "instances/Snowplow/train-*.parquet")
     name = rows["unique_id"][0]
-    code, text = run(
-        "instances", f"Snowplow/{name}", "--in", str(sample_build), "--format", "json"
-    )
+    code, found = made(f"Snowplow/{name}", "--in", sample_build)
     assert code == 0
     packaged = rows.filter(unique_id=name)["text"].to_list()
-    assert [each["text"] for each in json.loads(text)["instances"]] == packaged
+    assert [each["text"] for each in found["instances"]] == packaged
     with pytest.raises(NoInput, match="no record"):
         run("instances", "nobody", "--in", str(sample_build))
 

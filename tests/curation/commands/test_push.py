@@ -34,6 +34,12 @@ def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "verify_folder", lambda *_, **__: verified)
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Write a build, and return its folder."""
+    return write_folder(tmp_path / "x")
+
+
 def _run(*arguments: str, answer: str | None = None) -> Result:
     done = CliRunner().invoke(application(), list(arguments), input=answer)
     if isinstance(done.exception, CsbdataError):
@@ -47,9 +53,8 @@ def _json(*arguments: str) -> Any:  # noqa: ANN401 (what a command prints)
     return json.loads(done.stdout)
 
 
-def test_a_plan_is_shown_and_nothing_is_done(there: Connection, tmp_path: Path) -> None:
+def test_a_plan_is_shown_and_nothing_is_done(there: Connection, folder: Path) -> None:
     """Every file that would come, the bytes, and that it would be private."""
-    folder = write_folder(tmp_path / "x")
     done = _run("push", str(folder), "--repo", NAME, "--dry-run")
     assert done.exit_code == 0
     assert "6 added" in done.stdout
@@ -61,18 +66,16 @@ def test_a_plan_is_shown_and_nothing_is_done(there: Connection, tmp_path: Path) 
 
 @pytest.mark.parametrize("private", [False, True])
 def test_who_sees_it_is_said_before(
-    there: Connection, tmp_path: Path, *, private: bool
+    there: Connection, folder: Path, *, private: bool
 ) -> None:
     """A repository that everyone sees stays so, whatever is asked for."""
     there.hub.store.create(NAME, private=private)
-    folder = write_folder(tmp_path / "x")
     planned = _json("push", str(folder), "--repo", NAME, "--dry-run")
     assert planned["visibility"] == ("private" if private else "public")
 
 
-def test_a_program_gets_the_plan_as_json(there: Connection, tmp_path: Path) -> None:
+def test_a_program_gets_the_plan_as_json(there: Connection, folder: Path) -> None:
     """And then what was done."""
-    folder = write_folder(tmp_path / "x")
     planned = _json("push", str(folder), "--repo", NAME, "--dry-run")
     assert planned["done"] == "nothing"
     assert planned["plan"]["added"] == sorted(contents(folder))
@@ -87,14 +90,13 @@ def test_a_program_gets_the_plan_as_json(there: Connection, tmp_path: Path) -> N
 def test_a_person_is_asked(
     answer: str,
     there: Connection,
-    tmp_path: Path,
+    folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     *,
     pushed: bool,
 ) -> None:
     """No is no, and leaves nothing behind."""
     monkeypatch.setattr("curation.commands.push._interactive", lambda: True)
-    folder = write_folder(tmp_path / "x")
     done = _run("push", str(folder), "--repo", NAME, answer=answer)
     assert done.exit_code == 0, done.output
     assert bool(there.hub.store.repositories) is pushed
@@ -112,23 +114,22 @@ def test_a_person_is_asked(
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything(
-    arguments: tuple[str, ...], there: Connection, tmp_path: Path
+    arguments: tuple[str, ...], there: Connection, folder: Path
 ) -> None:
     """Exit code 2; nobody at a terminal and no -y is among it."""
-    done = _run("push", str(write_folder(tmp_path / "x")), *arguments)
+    done = _run("push", str(folder), *arguments)
     assert done.exit_code == 2
     assert there.hub.asked == []
 
 
 def test_what_does_not_verify_is_not_pushed(
-    there: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: Connection, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exit code 65, the first finding, and the command that lists them all."""
     finding = Finding(check="rows", where="A/o1", detail="is wrong")
     monkeypatch.setattr(
         module, "verify_folder", lambda *_, **__: Verification(findings=(finding,))
     )
-    folder = write_folder(tmp_path / "x")
     with pytest.raises(BadData, match=r"rows: A/o1: is wrong.*csbdata verify"):
         _run("push", str(folder), "--repo", NAME, "-y")
     assert there.hub.asked == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curation.core.json_types import UntypedJson
+
+    Fetch = Callable[..., tuple[int, str, str]]
 
 APP = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 APP.command("sources")(sources)
@@ -55,37 +58,31 @@ def _run(*arguments: str) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-@pytest.mark.usefixtures("pinned")
-def test_fetch_tells_what_came_from_where(tmp_path: Path) -> None:
+@pytest.fixture
+def fetch(pinned: None, tmp_path: Path) -> Fetch:
+    """Give what fetches the archive from a mirror, which has it."""
+    assert pinned is None
+    mirror = tmp_path / "mirror"
+    save(mirror, PIN.file_names[0], github_tarball())
+    return partial(_run, *FETCH, "--mirror", str(mirror))
+
+
+def test_fetch_tells_what_came_from_where(fetch: Fetch) -> None:
     """Data on stdout, progress on stderr."""
-    save(tmp_path / "mirror", PIN.file_names[0], github_tarball())
-    code, out, err = _run(*FETCH, "--mirror", str(tmp_path / "mirror"))
+    code, out, err = fetch()
     assert code == 0
     assert "mirror" in out
     assert "reading" in err
     assert "reading" not in out
 
 
-@pytest.mark.usefixtures("pinned")
-def test_fetch_as_json_is_one_object(tmp_path: Path) -> None:
+def test_fetch_as_json_is_one_object(fetch: Fetch) -> None:
     """With the digest and the path of the pack; nothing else is said."""
-    save(tmp_path / "mirror", PIN.file_names[0], github_tarball())
-    code, out, err = _run(
-        "sources",
-        "--fetch",
-        PIN.name,
-        "--mirror",
-        str(tmp_path / "mirror"),
-        "--format",
-        "json",
-    )
+    code, out, err = fetch("--format", "json")
     (row,) = json.loads(out)["archives"]
     assert (code, err) == (0, "")
-    assert (row["digest"], row["files"], row["route"]) == (
-        PIN.digest,
-        len(FILES),
-        "mirror",
-    )
+    found = row["digest"], row["files"], row["route"]
+    assert found == (PIN.digest, len(FILES), "mirror")
 
 
 def test_fetch_offline_names_what_is_missing() -> None:
@@ -142,29 +139,19 @@ def test_an_unknown_source_is_answered_with_the_nearest() -> None:
         _run("sources", "--fetch", "kubernets", "--offline")
 
 
-@pytest.mark.usefixtures("pinned")
 def test_fetch_live_lists_what_failed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A failing address is a line, not an end."""
-    save(tmp_path / "mirror", PIN.file_names[0], github_tarball())
     failures = {f"https://a/{n}": "answers 404" for n in range(12)}
     live = LiveSchemas(locked={"https://a/x.json": "0" * 64}, failures=failures)
     monkeypatch.setattr(curation.sources.schemastore, "fetch_live", lambda *_: live)
-    arguments = (
-        "sources",
-        "--fetch",
-        PIN.name,
-        "--live",
-        "--mirror",
-        str(tmp_path / "mirror"),
-    )
-    code, out, err = _run(*arguments)
+    code, out, err = fetch("--live")
     assert code == 0
     assert "Locked 1 schema " in out
     assert "https://a/3: answers 404" in err
     assert "... and 2 more" in err
-    code, out, _ = _run(*arguments, "--format", "json")
+    code, out, _ = fetch("--live", "--format", "json")
     report = json.loads(out)["live"]
     assert (report["schemas"], len(report["failures"])) == (1, 12)
 

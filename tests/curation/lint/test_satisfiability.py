@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.witnesses.search import find_witnesses
-from curation.lint.lint import lints
 from curation.lint.liveness import liveness
 from curation.lint.satisfiability import refute, refute_inside
 from curation.references.reachable import directly_applied
@@ -25,11 +24,18 @@ if TYPE_CHECKING:
     from curation.json.pointer import Tokens
 
 
-_ENDLESS = {
-    "type": "object",
-    "required": ["next"],
-    "properties": {"next": {"$ref": "#"}},
-}
+_CLOSED = {"additionalProperties": False}
+_ONE_ITEM = {"type": "array", "minItems": 1}
+
+
+def _needing(names: str, **properties: UntypedJson) -> dict[str, UntypedJson]:
+    """Return an object that needs these names, if any, and has these properties."""
+    required = {"required": names.split()} if names else {}
+    return {"type": "object", **required, "properties": properties}
+
+
+_ENDLESS = _needing("next", next={"$ref": "#"})
+_TO_A = {"$ref": "#/properties/a"}
 _ALIKE = {"type": "string", "title": "a"}
 
 
@@ -42,21 +48,15 @@ _ALIKE = {"type": "string", "title": "a"}
         ("", {"allOf": [{"type": "string"}, {"type": "object"}]}),
         (
             "",
-            {
-                "allOf": [{"$ref": "#/definitions/a"}, {"type": "null"}],
-                "definitions": {"a": {"type": "number"}},
-            },
+            {"allOf": [{"$ref": "#/definitions/a"}, {"type": "null"}]}
+            | {"definitions": {"a": {"type": "number"}}},
         ),
         ("enum-type-conflict", {"type": "string", "enum": [1, 2]}),
         ("enum-type-conflict", {"type": "string", "const": None}),
         ("", {"enum": ["a", "b"], "const": "c"}),
         ("", {"enum": ["a"], "pattern": "^b$"}),
         ("empty-pattern", {"type": "string", "pattern": "a^"}),
-        (
-            "empty-pattern",
-            {"type": "object", "required": ["a"]}
-            | {"properties": {"a": {"type": "string", "pattern": "a^"}}},
-        ),
+        ("empty-pattern", _needing("a", a={"type": "string", "pattern": "a^"})),
         ("", {"enum": [1, 2], "minimum": 3}),
         ("", {"enum": [1, "a"], "not": {"enum": ["a", 1.0]}}),
         ("crossed-bounds", {"type": "integer", "minimum": 2, "maximum": 1}),
@@ -64,15 +64,7 @@ _ALIKE = {"type": "string", "title": "a"}
         ("crossed-bounds", {"type": "string", "minLength": 2, "maxLength": 1}),
         ("", {"type": "array", "contains": {}, "maxItems": 0}),
         ("crossed-bounds", {"type": "object", "minProperties": 3, "maxProperties": 2}),
-        (
-            "",
-            {
-                "type": "object",
-                "minProperties": 2,
-                "properties": {"a": {}},
-                "additionalProperties": False,
-            },
-        ),
+        ("", {**_needing("", a={}), **_CLOSED, "minProperties": 2}),
         (
             "",
             {"type": "string", "minimum": 2, "maximum": 1, "minLength": 5}
@@ -81,72 +73,33 @@ _ALIKE = {"type": "string", "title": "a"}
         ("", {"type": "integer", "minimum": 1.2, "maximum": 1.9}),
         ("", {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}),
         ("", {"type": "number", "minimum": 11, "maximum": 19, "multipleOf": 10}),
-        (
-            "required-forbidden",
-            {"type": "object", "required": ["a"], "additionalProperties": False},
-        ),
-        (
-            "required-forbidden",
-            {"type": "object", "required": ["a"], "properties": {"a": False}},
-        ),
+        ("required-forbidden", {**_needing("a"), **_CLOSED}),
+        ("required-forbidden", _needing("a", a=False)),
+        ("", {**_needing("a", a={}), **_CLOSED, "dependencies": {"a": ["b"]}}),
+        ("", {**_needing("ab"), "propertyNames": {"maxLength": 1}}),
+        ("", {**_needing("a b"), "maxProperties": 1}),
+        ("enum-type-conflict", _needing("a", a={"type": "number", "enum": ["x"]})),
         (
             "",
-            {
-                "type": "object",
-                "required": ["a"],
-                "dependencies": {"a": ["b"]},
-                "properties": {"a": {}},
-                "additionalProperties": False,
-            },
+            {**_needing("ab", ab={"type": "number"})}
+            | {"patternProperties": {"^a": {"type": "string"}}},
         ),
-        ("", {"type": "object", "required": ["ab"], "propertyNames": {"maxLength": 1}}),
-        ("", {"type": "object", "required": ["a", "b"], "maxProperties": 1}),
-        (
-            "enum-type-conflict",
-            {
-                "type": "object",
-                "required": ["a"],
-                "properties": {"a": {"type": "number", "enum": ["x"]}},
-            },
-        ),
+        ("", {**_ONE_ITEM, "items": False}),
+        ("", {**_ONE_ITEM, "items": {"enum": [1], "type": "null"}}),
         (
             "",
-            {
-                "type": "object",
-                "required": ["ab"],
-                "properties": {"ab": {"type": "number"}},
-                "patternProperties": {"^a": {"type": "string"}},
-            },
-        ),
-        ("", {"type": "array", "minItems": 1, "items": False}),
-        ("", {"type": "array", "minItems": 1, "items": {"enum": [1], "type": "null"}}),
-        (
-            "",
-            {
-                "type": "object",
-                "properties": {"a": {}},
-                "additionalProperties": False,
-                "anyOf": [{"required": ["b"]}, {"required": ["c"]}],
-            },
+            {**_needing("", a={}), **_CLOSED}
+            | {"anyOf": [{"required": ["b"]}, {"required": ["c"]}]},
         ),
         (
             "required-forbidden",
-            {
-                "type": "object",
-                "required": ["a"],
-                "properties": {"a": False},
-                "anyOf": [{"required": ["b"]}],
-            },
+            {**_needing("a", a=False), "anyOf": [{"required": ["b"]}]},
         ),
         ("", {"type": "array", "minItems": 2, "items": [{}, False]}),
         (
             "",
-            {
-                "type": "array",
-                "minItems": 3,
-                "uniqueItems": True,
-                "items": {"type": "boolean"},
-            },
+            {"type": "array", "minItems": 3, "uniqueItems": True}
+            | {"items": {"type": "boolean"}},
         ),
         ("", {"type": "array", "items": {"type": "string"}, "contains": {"const": 1}}),
         ("", {"type": "object", "oneOf": [{"type": "string"}, {"type": "integer"}]}),
@@ -162,16 +115,8 @@ _ALIKE = {"type": "string", "title": "a"}
             {
                 "$ref": "#/definitions/a",
                 "definitions": {
-                    "a": {
-                        "type": "object",
-                        "required": ["b"],
-                        "properties": {"b": {"$ref": "#/definitions/b"}},
-                    },
-                    "b": {
-                        "type": "array",
-                        "minItems": 1,
-                        "items": {"$ref": "#/definitions/a"},
-                    },
+                    "a": _needing("b", b={"$ref": "#/definitions/b"}),
+                    "b": {**_ONE_ITEM, "items": {"$ref": "#/definitions/a"}},
                 },
             },
         ),
@@ -179,7 +124,7 @@ _ALIKE = {"type": "string", "title": "a"}
 )
 def test_what_accepts_nothing_is_refuted(name: str, schema: UntypedJson) -> None:
     """Each simple reason on its own, by its name if one schema object shows it."""
-    proof = refute(schema, BY_NAME["draft-07"])
+    proof = refute(schema, DRAFT_07)
     assert proof is not None
     assert proof.name.startswith(name or "proven by jsonschema-rs ")
     assert str(proof)
@@ -247,7 +192,7 @@ def test_references_are_followed_into_embedded_resources() -> None:
 )
 def test_what_may_accept_something_is_not(schema: UntypedJson) -> None:
     """Non-objects, empty arrays, another branch, or what is not understood."""
-    assert refute(schema, BY_NAME["draft-07"]) is None
+    assert refute(schema, DRAFT_07) is None
 
 
 @pytest.mark.parametrize(
@@ -257,12 +202,8 @@ def test_what_may_accept_something_is_not(schema: UntypedJson) -> None:
         {"type": "string", "const": "a"},
         {"type": "string", "minLength": 1, "maxLength": 2},
         {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"enum": [1]}},
-        {
-            "type": "object",
-            "properties": {"a": {"minLength": 1}},
-            "additionalProperties": False,
-            "anyOf": [False, {"required": ["b"]}, {"required": ["a"]}],
-        },
+        {**_needing("", a={"minLength": 1}), **_CLOSED}
+        | {"anyOf": [False, {"required": ["b"]}, {"required": ["a"]}]},
     ],
 )
 def test_what_plainly_accepts_something_costs_no_proof(
@@ -270,12 +211,7 @@ def test_what_plainly_accepts_something_costs_no_proof(
 ) -> None:
     """A proof may take a second, so that none is tried of a schema that needs none."""
     monkeypatch.delattr("jsonschema_rs.canonicalize")
-    required: UntypedJson = {
-        "type": "object",
-        "properties": {"a": schema},
-        "required": ["a"],
-    }
-    assert refute(required, BY_NAME["draft-07"]) is None
+    assert refute(_needing("a", a=schema), DRAFT_07) is None
 
 
 def test_members_of_one_definition_are_judged_once(
@@ -291,7 +227,7 @@ def test_members_of_one_definition_are_judged_once(
 
     definitions = {f"d{i}": level(i + 1) for i in range(3)} | {"d3": {"enum": [1]}}
     schema = {**level(0), "definitions": definitions}
-    assert refute(schema, BY_NAME["draft-07"]) is None
+    assert refute(schema, DRAFT_07) is None
 
 
 def test_deep_and_wide_schemas_end() -> None:
@@ -299,13 +235,13 @@ def test_deep_and_wide_schemas_end() -> None:
     deep: UntypedJson = {"type": "string"}
     for _ in range(400):
         deep = {"allOf": [deep]}
-    assert refute(deep, BY_NAME["draft-07"]) is None
+    assert refute(deep, DRAFT_07) is None
     wide: UntypedJson = {
         f"d{i}": {"anyOf": [{"$ref": f"#/definitions/d{i + 1}"}] * 3} for i in range(50)
     }
     wide["d50"] = {"type": "null"}
     schema = {"$ref": "#/definitions/d0", "definitions": wide}
-    assert refute(schema, BY_NAME["draft-07"]) is None
+    assert refute(schema, DRAFT_07) is None
 
 
 @pytest.mark.slow
@@ -325,7 +261,7 @@ def test_deep_and_wide_schemas_end() -> None:
 )
 def test_large_schemas_end(schema: UntypedJson) -> None:
     """Beyond the limits of the filter jsonschema-rs is not asked."""
-    proof = refute(schema, BY_NAME["draft-07"])
+    proof = refute(schema, DRAFT_07)
     assert (proof is not None) == ("enum" in schema)
 
 
@@ -431,7 +367,7 @@ def test_what_has_a_witness_is_not_refuted(
     """What the instance maker can make, the validator having agreed, may be made."""
     whole: UntypedJson = {"allOf": [schema], "definitions": {"d": definition}}
     if find_witnesses(CompiledSchema.from_json(whole, "draft-07")).witnesses:
-        assert refute(whole, BY_NAME["draft-07"]) is None
+        assert refute(whole, DRAFT_07) is None
 
 
 @pytest.mark.parametrize(
@@ -477,6 +413,11 @@ def test_a_part_of_a_schema_is_refuted_by_itself(name: str, where: str) -> None:
         ({"minItems": 1, "properties": {"a": {"$ref": "#"}}}, 3, 3, 4),
         ({"$ref": "#/properties/a", "properties": {"a": {"enum": [1]}}}, 3, 2, 1),
         ({"if": {"minimum": 1}, "else": {}}, 3, 1, 0),
+        # What applies a schema may be met after it.
+        (
+            {"properties": {"a": {"items": {"minimum": 1}}, "b": {"items": _TO_A}}},
+            *(5, 5, 7),
+        ),
         ({"minContains": 1, "unevaluatedItems": False}, 2, 0, 0),
     ],
 )
@@ -484,7 +425,7 @@ def test_keywords_that_some_value_can_violate(
     schema: UntypedJson, keywords: int, live: int, fields: int
 ) -> None:
     """What draft-07 does not know, reaches or asks anything by is dead."""
-    found = liveness(schema, BY_NAME["draft-07"])
+    found = liveness(schema, DRAFT_07)
     assert (found.keywords, found.live, found.fields) == (keywords, live, fields)
 
 
@@ -518,45 +459,7 @@ def test_a_root_of_which_only_the_type_can_fail(
     vacuous: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
     """Nothing, or its own `type`: such a record is vacuous, whatever it holds."""
-    assert liveness(schema, BY_NAME["draft-07"]).vacuous is vacuous
-
-
-@pytest.mark.parametrize(
-    ("schema", "code", "pointer"),
-    [
-        ({"type": "object", "items": {}}, "type-excludes-keyword", "/items"),
-        ({"type": "integer", "required": ["a"]}, "type-excludes-keyword", "/required"),
-        ({"items": {"#ref": "#"}}, "stray-mark", "/items/#ref"),
-        ({"$allOf": [], "type": "null"}, "stray-mark", "/$allOf"),
-        ({"$type": "string"}, "stray-mark", "/$type"),
-        (
-            {"type": "object", "required": ["a"], "a": {"type": "string"}},
-            "content-outside-properties",
-            "/a",
-        ),
-    ],
-)
-def test_what_says_nothing_is_flagged(
-    schema: UntypedJson, code: str, pointer: str
-) -> None:
-    """Each at the member that does nothing."""
-    found = lints(schema, BY_NAME["draft-07"])
-    assert (code, pointer) in {(lint.code, lint.pointer) for lint in found}
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "integer", "minimum": 1},
-        {"type": ["object", "array"], "items": {}, "required": ["a"]},
-        {"type": "object", "properties": {"#ref": {}, "$type": {}}},
-        {"type": "object", "properties": {"a": {}}, "a": {"type": "string"}},
-        {"type": "object", "x-example": {"title": "t"}},
-    ],
-)
-def test_what_says_something_is_not(schema: UntypedJson) -> None:
-    """Names of properties, types that let some values through, and notes are fine."""
-    assert lints(schema, BY_NAME["draft-07"]) == []
+    assert liveness(schema, DRAFT_07).vacuous is vacuous
 
 
 REFERENCES = ("#", "#/definitions/a", "#/definitions/b", "#/properties/a", "#/none")

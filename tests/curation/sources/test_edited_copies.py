@@ -65,6 +65,11 @@ ANS = "src/main/resources/schema/ans/0.10.9/story.json"
 ANS_URI = f"https://raw.githubusercontent.com/washingtonpost/ans-schema/master/{ANS}"
 
 
+def ids(source: ModuleType, archive: str, files: Held) -> list[str]:
+    """Return the ids that a source reads of an archive, in order."""
+    return [each.unique_id for each in source.read(reading(archive, files))]
+
+
 @pytest.mark.parametrize(
     ("source", "folder", "names"),
     [
@@ -90,8 +95,7 @@ def test_other_files_of_the_folder_are_no_documents() -> None:
     folder = f"{EDITED}/github/sat"
     names = ["o1.json", "o1.txt", "notes.json", "deeper/o2.json"]
     files = held(**{f"{folder}/{each}": {} for each in names})
-    found = github.read(reading("witness-generation", files))
-    assert [each.unique_id for each in found] == ["o1"]
+    assert ids(github, "witness-generation", files) == ["o1"]
 
 
 def test_github_is_read_from_the_corpus_by_its_list(tmp_path: Path) -> None:
@@ -178,11 +182,10 @@ def test_kubernetes_of_the_index_has_its_types_only() -> None:
     names = ["_definitions", "all", "pod-v1", "allocation-v1"]
     files = held(**{f"{folder}/{each}.json": {} for each in names})
     strict = held(**{f"{folder}-strict/pod-v1.json": {}})
-    given = reading("kubernetes-validate", files)
-    found = [each.unique_id for each in kubernetes.read(given)]
-    assert found == ["allocation-v1", "pod-v1"]
-    assert list(kubernetes.read(reading("kubernetes-validate", strict))) == []
-    uris = kubernetes.uris(given)
+    archive = "kubernetes-validate"
+    assert ids(kubernetes, archive, files) == ["allocation-v1", "pod-v1"]
+    assert ids(kubernetes, archive, strict) == []
+    uris = kubernetes.uris(reading(archive, files))
     definitions = "https://kubernetes.io/api/_definitions.json"
     assert uris[definitions] == f"{folder}/_definitions.json"
 
@@ -362,9 +365,7 @@ def test_a_live_copy_is_known_by_its_url() -> None:
     url = "https://example.com/schema/x.schema.json"
     files = repository(url, HOSTED + "a.json", a={})
     live = Held({**files.contents, schemastore.live_path(url): b"{}"})
-    assert [
-        each.unique_id for each in schemastore.read(reading("schemastore", files))
-    ] == ["a"]
+    assert ids(schemastore, "schemastore", files) == ["a"]
     found = list(schemastore.read(reading("schemastore", live)))
     assert [each.unique_id for each in found] == ["a", "x.schema"]
     assert found[1].provenance.path == url
@@ -373,23 +374,13 @@ def test_a_live_copy_is_known_by_its_url() -> None:
 
 def test_a_basename_that_occurs_twice_gets_a_suffix() -> None:
     """Which one was listed or fetched first makes no difference."""
-    urls = [
-        "https://a.example/schema.json",
-        "https://b.example/schema#/x",
-        HOSTED + "c",
-    ]
-    urls += ["https://c.example/c.json", "https://d.example/"]
+    hosts = ("a.example/schema.json", "b.example/schema#/x", "c.example/c.json")
+    urls = [*(f"https://{host}" for host in hosts), "https://d.example/", HOSTED + "c"]
     files = repository(*urls, c={})
     contents = {schemastore.live_path(each): b"{}" for each in urls}
     live = Held({**files.contents, **contents})
-    found = {each.unique_id for each in schemastore.read(reading("schemastore", live))}
-    assert found == {
-        suffixed("schema", urls[0]),
-        suffixed("schema", urls[1]),
-        "c",
-        suffixed("c", urls[3]),
-        "d.example",
-    }
+    named = [suffixed(*it) for it in zip(("schema", "schema", "c"), urls, strict=False)]
+    assert {*ids(schemastore, "schemastore", live)} == {*named, "c", "d.example"}
 
 
 @pytest.mark.parametrize(
@@ -464,13 +455,7 @@ class Stopping(Quiet):
     """Progress that stops the work at its first step."""
 
     @contextmanager
-    def bar(
-        self,
-        title: str,  # noqa: ARG002 (the protocol's)
-        total: int,  # noqa: ARG002 (the protocol's)
-        found: int = 0,  # noqa: ARG002 (the protocol's)
-        note: Callable[[], str] = str,  # noqa: ARG002 (the protocol's)
-    ) -> Iterator[Callable[[int], None]]:
+    def bar(self, *_: object, **__: object) -> Iterator[Callable[[int], None]]:
         """Raise at the first step."""
 
         def stop(_steps: int) -> None:

@@ -46,16 +46,73 @@ def found(files: Held) -> dict[str, bytes]:
     return {each.unique_id: each.content for each in local.read(given)}
 
 
-def test_a_folder_is_read_recursively() -> None:
-    """An id is the relative path without `.json`; other files are none."""
-    files = held(**{"b/c10.json": 1, "b/c9.json": 2, "a.json": 3, "notes.md": b"#"})
-    assert found(files) == {"a": b"3", "b/c9": b"2", "b/c10": b"1"}
+_LINES = [
+    b'{"type": "string", "minLength": 1.0}',
+    b"",
+    b'{"unique_id": "x", "json_schema": {"maximum": 1E3}}',
+    b'{"unique_id": "y", "json_schema": "{\\"type\\":\\"null\\"}"}\r',
+    b'{"unique_id": 7, "json_schema": true}',
+    b"not json",
+    b'{"json_schema": {"type": "array"}}',
+]
+_TWICE = [b'{"unique_id": "x", "json_schema": %d}' % it for it in (1, 2, 2, 2)]
+#: Files, and the content of each id, in reading order.
+_READ: list[tuple[Held, dict[str, bytes]]] = [
+    # A folder is read recursively. An id is the relative path without `.json`; other
+    # files are none.
+    (
+        held(**{"b/c10.json": 1, "b/c9.json": 2, "a.json": 3, "notes.md": b"#"}),
+        {"a": b"3", "b/c9": b"2", "b/c10": b"1"},
+    ),
+    # An object in `json_schema` is the schema, and not an empty one around it.
+    (
+        held(**{"a.json": {"unique_id": "x", "json_schema": {"type": "null"}}}),
+        {"a": b'{"type": "null"}'},
+    ),
+    # YAML is JSON by its name; beside another file of its stem it keeps the suffix.
+    (
+        held(
+            **{"a.yaml": b"type: 'null'", "b.yml": b"on: 1", "b.json": 2},
+            **{"c.yaml": b"{}", "c.yml": b"- 1"},
+        ),
+        {"a": b'{"type": "null"}', "b": b"2", "b.yml": b'{"on": 1}'}
+        | {"c.yaml": b"{}", "c.yml": b"[1]"},
+    ),
+    # Broken YAML goes on as it is, and is rejected as what it is.
+    (held(**{"a.yaml": b"a: [1"}), {"a": b"a: [1"}),
+    # A line is a schema, called after its line and its text as it is, or names itself.
+    (
+        Held({"own.jsonl": b"\n".join(_LINES)}),
+        {
+            "own-1": b'{"type": "string", "minLength": 1.0}',
+            "own-5": b"true",
+            "own-6": b"not json",
+            "own-7": b'{"type": "array"}',
+            "x": b'{"maximum": 1E3}',
+            "y": b'{"type":"null"}',
+        },
+    ),
+    # Of ids that occur twice the first one stays, and the others add their row.
+    (
+        Held({"own.jsonl": b"\n".join(_TWICE)}),
+        {"x": b"1", "x-2": b"2", "x-3": b"2", "x-4": b"2"},
+    ),
+    # A table has a column or two; a missing text is empty, a missing id the row's
+    # number.
+    (
+        table(
+            json_schema=["{}", None, "[]"], unique_id=["b", "a", None], other=[1, 2, 3]
+        ),
+        {"a": b"", "b": b"{}", "own-3": b"[]"},
+    ),
+    (table(json_schema=["{}"]), {"own-1": b"{}"}),
+]
 
 
-def test_a_file_may_hold_a_row() -> None:
-    """An object in `json_schema` is the schema, and not an empty one around it."""
-    row = {"unique_id": "x", "json_schema": {"type": "null"}}
-    assert found(held(**{"a.json": row})) == {"a": b'{"type": "null"}'}
+@pytest.mark.parametrize(("files", "contents"), _READ)
+def test_each_kind_of_file_is_read(files: Held, contents: dict[str, bytes]) -> None:
+    """Every schema with its id, in natural order."""
+    assert [*found(files).items()] == [*contents.items()]
 
 
 def test_what_is_not_read_is_named(tmp_path: Path) -> None:
@@ -115,21 +172,6 @@ def test_no_more_is_read_of_a_file_than_a_reader_takes(tmp_path: Path) -> None:
     assert local.open_source(str(tmp_path)).files.digest
 
 
-def test_yaml_is_read_as_json() -> None:
-    """By its name; beside another file of its stem it keeps the suffix in its id."""
-    files = held(
-        **{"a.yaml": b"type: 'null'", "b.yml": b"on: 1", "b.json": 2},
-        **{"c.yaml": b"{}", "c.yml": b"- 1"},
-    )
-    assert found(files) == {
-        "a": b'{"type": "null"}',
-        "b": b"2",
-        "b.yml": b'{"on": 1}',
-        "c.yaml": b"{}",
-        "c.yml": b"[1]",
-    }
-
-
 def test_yaml_claims_its_uri() -> None:
     """By its `$id`, as JSON does; an equal copy in JSON counts as the same document."""
     files = held(
@@ -146,11 +188,6 @@ def test_yaml_claims_its_uri() -> None:
         "https://example.com/a": "a.yaml",
         "https://example.com/b": "b.yml",
     }
-
-
-def test_broken_yaml_is_left_to_the_rules() -> None:
-    """Its text goes on as it is, and is rejected as what it is."""
-    assert found(held(**{"a.yaml": b"a: [1"})) == {"a": b"a: [1"}
 
 
 def test_the_user_names_the_config() -> None:
@@ -176,27 +213,6 @@ def test_references_between_files_resolve() -> None:
     assert uris["https://example.com/a"] == "a b.json"
     assert {str(bases["a b"]), str(bases["d/e"])} < set(uris)
     assert bases["d/e"] == "https://local.invalid/d/e.json"
-
-
-def test_a_line_is_a_schema_or_names_itself() -> None:
-    """A bare schema is called after its line, and its text stays as it is."""
-    lines = [
-        b'{"type": "string", "minLength": 1.0}',
-        b"",
-        b'{"unique_id": "x", "json_schema": {"maximum": 1E3}}',
-        b'{"unique_id": "y", "json_schema": "{\\"type\\":\\"null\\"}"}\r',
-        b'{"unique_id": 7, "json_schema": true}',
-        b"not json",
-        b'{"json_schema": {"type": "array"}}',
-    ]
-    assert found(Held({"own.jsonl": b"\n".join(lines)})) == {
-        "own-1": b'{"type": "string", "minLength": 1.0}',
-        "own-5": b"true",
-        "own-6": b"not json",
-        "own-7": b'{"type": "array"}',
-        "x": b'{"maximum": 1E3}',
-        "y": b'{"type":"null"}',
-    }
 
 
 def test_a_row_says_where_it_stands() -> None:
@@ -231,15 +247,6 @@ def test_a_made_row_says_where_its_schema_stands(tmp_path: Path) -> None:
     assert paths == [f"openapi.json#{inside}", "tools.json#/0/parameters"]
 
 
-def test_a_parquet_file_has_a_column_or_two() -> None:
-    """Text and perhaps id; a missing text is empty, a missing id the row's number."""
-    files = table(
-        json_schema=["{}", None, "[]"], unique_id=["b", "a", None], other=[1, 2, 3]
-    )
-    assert found(files) == {"a": b"", "b": b"{}", "own-3": b"[]"}
-    assert found(table(json_schema=["{}"])) == {"own-1": b"{}"}
-
-
 @pytest.mark.parametrize(
     ("files", "message"),
     [
@@ -261,13 +268,6 @@ def test_a_text_of_a_build_that_is_no_utf_8_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "a" / "0.parquet").write_bytes(own)
     with pytest.raises(BadData, match=r"0\.parquet"):
         local.open_source(str(tmp_path)).files.read("a")
-
-
-def test_ids_that_occur_twice_become_unique() -> None:
-    """The first keeps its id, the others add a digest, equal ones a count."""
-    rows = [b'{"unique_id": "x", "json_schema": %d}' % each for each in (1, 2, 2, 2)]
-    names = list(found(Held({"own.jsonl": b"\n".join(rows)})))
-    assert names == ["x", "x-2", "x-3", "x-4"]
 
 
 def test_many_rows_of_one_id_cost_no_more_than_others() -> None:

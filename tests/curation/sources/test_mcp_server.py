@@ -67,7 +67,6 @@ def test_a_real_server_lists_its_tools(
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_banner_before_the_protocol_is_one_line(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -79,7 +78,6 @@ def test_a_banner_before_the_protocol_is_one_line(
     assert not caplog.records
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_a_server_without_tools_is_told_so(tmp_path: Path) -> None:
     """Nothing to build is no success."""

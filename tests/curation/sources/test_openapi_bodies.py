@@ -27,6 +27,11 @@ PET: UntypedJson = {
 }
 
 
+def content(value: UntypedJson) -> UntypedJson:
+    """Return a body in JSON."""
+    return {"content": {"application/json": value}}
+
+
 def described(version: str, pet: UntypedJson = PET, **more: UntypedJson) -> UntypedJson:
     """Return a description with a request and an answer of pets."""
     reference = {"$ref": "#/components/schemas/Pet"}
@@ -116,13 +121,9 @@ def request_of(
     version: str, schema: UntypedJson, **schemas: UntypedJson
 ) -> UntypedJson:
     """Return the schema of the one request of a description."""
-    operation = {"requestBody": {"content": {"application/json": {"schema": schema}}}}
-    paths = {"/a": {"post": operation}}
-    document: UntypedJson = {
-        "openapi": version,
-        "paths": paths,
-        "components": {"schemas": schemas},
-    }
+    operation = {"requestBody": content({"schema": schema})}
+    document: UntypedJson = {"openapi": version, "paths": {"/a": {"post": operation}}}
+    document["components"] = {"schemas": schemas}
     (body,) = Description.of(document).bodies()
     return body.schema
 
@@ -160,7 +161,10 @@ def test_the_definitions_of_a_body_stay(own: UntypedJson) -> None:
     assert schema["$defs"] == ({**own, "C": {}} if isinstance(own, dict) else {"C": {}})
 
 
-JSON_BODY: UntypedJson = {"content": {"application/json": {"schema": {"type": "null"}}}}
+MEDIA: UntypedJson = {"schema": {"type": "null"}}
+JSON_BODY = content(MEDIA)
+_P = {"$ref": "#/components/pathItems/P"}
+_M = content({"$ref": "#/components/mediaTypes/M"})
 
 
 @pytest.mark.parametrize(
@@ -168,27 +172,10 @@ JSON_BODY: UntypedJson = {"content": {"application/json": {"schema": {"type": "n
     [
         ({"query": {"requestBody": JSON_BODY}}, ["query/a"]),
         ({"additionalOperations": {"COPY": {"requestBody": JSON_BODY}}}, ["COPY/a"]),
-        ({"$ref": "#/components/pathItems/P"}, ["post/a"]),
-        (
-            {
-                "$ref": "#/components/pathItems/P",
-                "get": {"responses": {"200": JSON_BODY}},
-            },
-            ["post/a", "get/a"],
-        ),
+        (_P, ["post/a"]),
+        ({**_P, "get": {"responses": {"200": JSON_BODY}}}, ["post/a", "get/a"]),
         ({"put": {"requestBody": {"$ref": "#/components/requestBodies/Q"}}}, ["put/a"]),
-        (
-            {
-                "put": {
-                    "requestBody": {
-                        "content": {
-                            "application/json": {"$ref": "#/components/mediaTypes/M"}
-                        }
-                    }
-                }
-            },
-            ["put/a"],
-        ),
+        ({"put": {"requestBody": _M}}, ["put/a"]),
         ({"$ref": "#/components/pathItems/Loop"}, []),
         ({"$ref": "#/components/pathItems/Gone"}, []),
     ],
@@ -209,7 +196,7 @@ def test_a_body_is_read_wherever_it_stands(item: UntypedJson, names: list[str]) 
                     "Q": {"$ref": "#/components/requestBodies/R"},
                     "R": JSON_BODY,
                 },
-                "mediaTypes": {"M": JSON_BODY["content"]["application/json"]},
+                "mediaTypes": {"M": MEDIA},
             },
         }
     )
