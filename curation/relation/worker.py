@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import jsonschema_rs
 import msgspec
@@ -29,6 +29,7 @@ from curation.relation.questions import (
 )
 from curation.relation.recursion import Induction
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
+from curation.schema.subschemas import edited_objects
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import RUST_DRAFTS
 
@@ -57,6 +58,9 @@ def _canonical(schema: PlainSchema, dialect: str) -> jsonschema_rs.CanonicalSche
     )
 
 
+#: Longer texts are all alike for a proof.
+_MAX_LENGTH: Final = 200
+_MAX_ROUNDS: Final = 3
 _FAILURES = (
     ValueError,
     CannotPortError,
@@ -117,11 +121,65 @@ def _rest(operation: Callable[[], jsonschema_rs.CanonicalSchema]) -> str | None:
     """Return a schema of an operation's values: None for no value, empty if unknown."""
     try:
         result = operation()
-        if result.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO:
+        if _is_empty(result):
             return None
         return json.dumps(result.to_json_schema())
     except (*_FAILURES, TypeError):
         return ""
+
+
+def _is_empty(schema: jsonschema_rs.CanonicalSchema) -> bool:
+    """Return whether it is proven that a schema accepts nothing."""
+    no = jsonschema_rs.canonical.Satisfiability.NO
+    with suppress(*_FAILURES, TypeError):
+        # Items in items need a round for each level.
+        for _ in range(_MAX_ROUNDS):
+            if schema.satisfiability() == no:
+                return True
+            form: UntypedJson = schema.to_json_schema()
+            plainer: UntypedJson = edited_objects(
+                form, DRAFT_2020_12, _without_impossible
+            )
+            if plainer is form:
+                break
+            schema = jsonschema_rs.canonicalize(
+                plainer, draft=schema.draft, validate_formats=True, offline=True
+            )
+    return schema.satisfiability() == no
+
+
+def _without_impossible(part: dict[str, Json]) -> Json:
+    """Return a part of a canonical schema with contradictions that the algebra leaves.
+
+    It decides neither whether one pattern implies another, nor whether an item can be
+    what `contains` asks for.
+    """
+    match part:
+        case {"type": "string"} if _has_no_text(part):
+            return {"not": {}}
+        case {"items": dict(items), "contains": contains} if "prefixItems" not in part:
+            return {**part, "contains": {"allOf": [items, contains]}}
+    return part
+
+
+def _has_no_text(part: UntypedJson) -> bool:
+    """Return whether it is proven that no text meets lengths and patterns."""
+    patterns, refused = [], []
+    for assertion in (part, *part.get("allOf", ())):
+        match assertion:
+            case {"pattern": pattern}:
+                patterns.append(pattern)
+            case {"not": {"pattern": pattern, **more}} if not more:
+                refused.append(pattern)
+    if not patterns:
+        return False
+    from curation.regex.automaton import automaton  # noqa: PLC0415 - slow
+
+    patterns.append(f"^[^]{{{min(part.get('minLength', 0), _MAX_LENGTH)}}}")
+    if part.get("maxLength", _MAX_LENGTH) < _MAX_LENGTH:
+        patterns.append(f"^[^]{{0,{part['maxLength']}}}$")
+    texts = automaton(tuple(patterns), tuple(refused))
+    return texts is not None and texts.is_empty()
 
 
 def _without(

@@ -125,13 +125,14 @@ def test_what_is_not_decided_says_how_many_values_were_tried(
     comparer: Comparer,
 ) -> None:
     """Unknown is neither equal nor wider; a given value decides a half of it."""
-    first: Json = {"type": "string", "pattern": "^(a+)+$"}
-    found = comparer.relation(first, {"type": "string", "pattern": "^a+$"}, DRAFT_07)
+    first: Json = {"type": "string", "pattern": r"^(a|b)\1$"}
+    second: Json = {"type": "string", "pattern": "^[ab]{2}$"}
+    found = comparer.relation(first, second, DRAFT_07)
     assert found.kind is RelationKind.UNKNOWN
     assert found.tried
     assert found.evidence.endswith(" tried")
-    given = comparer.relation(first, {"pattern": "^a+c?$"}, DRAFT_07, given=['"ac"'])
-    assert (given.only_second, given.second_in_first) == ('"ac"', False)
+    given = comparer.relation(first, second, DRAFT_07, given=['"ab"'])
+    assert (given.only_second, given.second_in_first) == ('"ab"', False)
 
 
 @pytest.mark.slow
