@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from contextlib import suppress
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ import polars as pl
 import pytest
 
 from curation.system.errors import BadData, NoInput
-from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
+from evaluation.core.cases import Result, Row
 from evaluation.core.run_header import RunHeader
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.attempts import ATTEMPTS, Attempt
@@ -28,7 +29,6 @@ from evaluation.results.reader import (
     gaps_of,
     open_run,
     parse_line,
-    read_header,
 )
 from evaluation.results.suite_rows import answer_id, ask_again, scored_run
 from evaluation.suites.coverage.scorer import Judgement
@@ -72,19 +72,19 @@ def test_a_frame_has_one_line_a_unit(tmp_path: Path) -> None:
     refused = row(id="o2", result=Result.COMPILE_ERROR, walks=(), compile_ns=None)
     frame = open_run(write_run(tmp_path, [whole, refused])).frame()
     assert frame.columns == [*Attempt.__struct_fields__]
-    first, second = frame.to_dicts()
-    assert (first["valid"], first["valid_accepted"]) == (1, 1)
-    assert (first["invalid"], first["invalid_blocked"]) == (2, 1)
     walked = 3 * 1_010 + 51_000 + 50_000 + 4 * 51_000
-    assert (first["masks"], first["walked_ns"], first["longest_ns"]) == (
-        9,
-        walked,
-        51_000,
-    )
-    assert first["outcome"] == "under_constrained"
-    missing = ("compile_ns", "between_ns", "longest_ns")
-    assert [second[name] for name in missing] == [None] * 3
-    assert second["outcome"] == "compile_error"
+    counts = {"valid": 1, "valid_accepted": 1, "invalid": 2, "invalid_blocked": 1}
+    times = {"masks": 9, "walked_ns": walked, "longest_ns": 51_000}
+    missing = dict.fromkeys(("compile_ns", "between_ns", "longest_ns"))
+    for found, expected in zip(
+        frame.to_dicts(),
+        (
+            {"outcome": "under_constrained", **counts, **times},
+            {"outcome": "compile_error", **missing},
+        ),
+        strict=True,
+    ):
+        assert found.items() >= expected.items()
 
 
 def test_walks_have_a_line_each(tmp_path: Path) -> None:
@@ -99,13 +99,7 @@ def test_walks_have_a_line_each(tmp_path: Path) -> None:
 
 def test_walks_apart_do_not_count(tmp_path: Path) -> None:
     """A walk labelled apart changes neither the outcome nor the counts."""
-    other = InstanceResult(
-        verdict=WalkVerdict.BLOCKED,
-        valid=True,
-        tokens=9,
-        mask_ns=(7,),
-        label={"apart": 1},
-    )
+    other = replace(blocked(valid=True), label={"apart": 1})
     run = open_run(write_run(tmp_path, [row(walks=(accepted(), other))]))
     assert run.frame().to_dicts()[0]["outcome"] == "passed"
     assert run.frame()["valid"].to_list() == [1]
@@ -139,16 +133,21 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("name", HOSTILE)
 def test_a_line_that_is_no_attempt_is_told_and_left_out(
-    content: bytes, tmp_path: Path
+    name: str, tmp_path: Path
 ) -> None:
-    """It is named by file and line; the rows around it are read."""
-    tail = content + line(row(id="o2"))
+    """It is named by file and line; the rows around it are read.
+
+    The reader and the schema refuse the same JSON.
+    """
+    tail = HOSTILE[name] + line(row(id="o2"))
     run = open_run(write_run(tmp_path, [row()], tail=tail))
     assert [each.id for each in run.rows()] == ["o1", "o2"]
     (problem,) = run.problems
     assert problem.startswith("attempts.jsonl:2: ")
+    with suppress(ValueError, RecursionError):
+        assert not _VALIDATOR.is_valid(json.loads(HOSTILE[name]))
 
 
 def test_the_later_of_two_rows_counts(tmp_path: Path) -> None:
@@ -223,16 +222,15 @@ def test_an_empty_run_has_tables_of_no_lines(tmp_path: Path) -> None:
     assert (len(run), run.frame().height, run.walks().height) == (0, 0, 0)
 
 
-def test_a_folder_without_a_header_is_no_run(tmp_path: Path) -> None:
-    """The fault names the file and the command that makes one."""
+def test_a_folder_without_its_files_is_no_run(tmp_path: Path) -> None:
+    """The fault names the file and the command that makes one.
+
+    A folder in its place is no run of no rows.
+    """
     with pytest.raises(NoInput, match=r"run\.json: No such file .*csbdata eval"):
         open_run(tmp_path)
     with pytest.raises(NoInput, match=r"index\.json: No such file .*results publish"):
         read_index(tmp_path)
-
-
-def test_what_is_no_file_of_rows_is_told(tmp_path: Path) -> None:
-    """A folder in its place is no run of no rows."""
     write_run(tmp_path, [])
     (tmp_path / ATTEMPTS).unlink()
     (tmp_path / ATTEMPTS).mkdir()
@@ -250,28 +248,28 @@ def test_a_row_of_a_task_is_no_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
-        b"[]",
-        b"{",
-        b"NaN",
-        b'{"engines": {"a": 1}}',
-        b'{"engines": ["a"]}',
-        b'{"engines": [{"engine": 1}]}',
-        b'{"limits": 40}',
-        b'{"tokenizer": "smollm2"}',
+        *("", "[]", "{", "NaN", '{"limits": 40}', '{"tokenizer": "smollm2"}'),
+        *(f'{{"engines": {it}}}' for it in ('{"a": 1}', '["a"]', '[{"engine": 1}]')),
     ],
 )
-def test_a_header_that_is_none_is_bad_data(content: bytes, tmp_path: Path) -> None:
+def test_a_header_that_is_none_is_bad_data(content: str, tmp_path: Path) -> None:
     """The fault names the file."""
-    (tmp_path / "run.json").write_bytes(content)
+    (tmp_path / "run.json").write_text(content)
     with pytest.raises(BadData, match=r"run\.json"):
         open_run(tmp_path)
 
 
 def test_a_header_of_little_is_one(tmp_path: Path) -> None:
-    """A part that is not there is missing, and no fault."""
+    """A part that is not there is missing, and no fault.
+
+    Nothing is left out or invalid; one greedy text a schema, one at a time.
+    """
     run = open_run(write_run(tmp_path, [row()], {"finished": None}))
     assert (run.header, run.tasks, len(run)) == (RunHeader(), ("masks",), 1)
+    data, model = run.header.data, run.header.models
+    assert (data.invalid, data.left_out, data.vacuous) == (0, 0, 0)
+    assert (model.samples, model.batch, model.seed, model.temperature) == (1, 1, 0, 0)
+    assert (run.header.settings.seed, run.header.settings.orders) == (0, 0)
 
 
 def test_unknown_fields_are_left_alone(tmp_path: Path) -> None:
@@ -292,10 +290,8 @@ def test_a_time_that_is_all_waiting_stays(tmp_path: Path) -> None:
 
 def test_a_step_of_over_four_medians_may_have_waited(tmp_path: Path) -> None:
     """One of four has not: nothing is taken out of it."""
-    walk = InstanceResult(
-        verdict=WalkVerdict.ACCEPTED,
-        valid=True,
-        tokens=4,
+    walk = replace(
+        accepted(),
         mask_ns=(10, 10, 10, 41),
         commit_ns=(10, 10, 10, 40),
         waited_ns=31,
@@ -406,30 +402,27 @@ def test_what_a_model_wrote_fits(judged: Judgement | None, sample: int) -> None:
     assert passed == (judged is not None)
 
 
-@pytest.mark.parametrize("name", [name for name in HOSTILE if name != "deep"])
-def test_what_does_not_fit_is_not_read(name: str) -> None:
-    """The reader and the schema refuse the same JSON."""
-    with suppress(ValueError):
-        assert not _VALIDATOR.is_valid(json.loads(HOSTILE[name]))
-    with pytest.raises(NotAnAttempt):
-        parse_line(HOSTILE[name], Attempt)
+_VALUES: tuple[UntypedJson, ...] = (
+    *(None, True, 0, -1, 1.5, 1e300, 2**64),
+    *("", "???", "ok", [], [1], [[]], ["x"], {}, {"a": 1}),
+)
 
 
 @pytest.mark.parametrize("field", orjson.loads(line(row())))
-def test_a_field_of_another_type_is_refused_by_both(field: str) -> None:
+def test_a_field_is_read_as_given_or_refused_by_both(field: str) -> None:
     """Whatever the field, a mistaken value is neither an instance nor an attempt."""
-    given = orjson.loads(line(row()))
-    wrongs: tuple[UntypedJson, ...] = (1.5, [[]], "???", {"a": 1})
-    for wrong in wrongs:
-        changed = {**given, field: wrong}
-        content = orjson.dumps(changed)
-        if _VALIDATOR.is_valid(changed):
-            parse_line(content, Attempt)
-            parse_line(content, Row)
+    for value in _VALUES:
+        changed = {**orjson.loads(line(row())), field: value}
+        content = json.dumps(changed).encode()
+        try:
+            read = parse_line(content, Row), parse_line(content, Attempt)
+        except NotAnAttempt:
+            assert not _VALIDATOR.is_valid(changed), value
             continue
-        with pytest.raises(NotAnAttempt):  # noqa: PT012 (either says so)
-            parse_line(content, Attempt)
-            parse_line(content, Row)
+        assert _VALIDATOR.is_valid(changed), value
+        expected = tuple(value) if isinstance(value, list) else value
+        for part in read if field != "label" else ():
+            assert getattr(part, field, expected) == expected
 
 
 @pytest.mark.parametrize("repeat", [0, 2])
@@ -449,13 +442,3 @@ def test_two_answers_never_share_a_row() -> None:
     """The third answer to `a` is not the first one to a record called `a#2`."""
     answers = [(record, n) for record in ("a", "a#2", "a#2#0") for n in range(3)]
     assert len({answer_id(*answer) for answer in answers}) == len(answers)
-
-
-def test_a_header_without_a_part_reads_as_if_nothing_was_asked(tmp_path: Path) -> None:
-    """Nothing is left out or invalid; one greedy text a schema, one at a time."""
-    (tmp_path / "run.json").write_text("{}")
-    header, _ = read_header(tmp_path / "run.json")
-    data, model = header.data, header.models
-    assert (data.invalid, data.left_out, data.vacuous) == (0, 0, 0)
-    assert (model.samples, model.batch, model.seed, model.temperature) == (1, 1, 0, 0)
-    assert (header.settings.seed, header.settings.orders) == (0, 0)
