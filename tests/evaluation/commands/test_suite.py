@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from typer.testing import CliRunner
 
 from curation.system.errors import BadUsage, CannotCreate, CsbdataError
-from evaluation.commands import suite
-from evaluation.commands.suite import app
 from evaluation.core.records import Record, encode_records
 from evaluation.results.reader import open_run
 from tests.evaluation.servers.loopback import answer, loopback, refusal
+from tests.invoking import invoke
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
+    from typer.testing import Result
+
     from curation.core.json_types import Json
 
 _SCHEMA = '{"type": "object", "required": ["n"]}'
@@ -32,17 +32,15 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-def _ask(*words: object) -> Any:  # noqa: ANN401 (typer's own)
-    return CliRunner().invoke(app, [str(word) for word in words])
+def _ask(*words: object) -> Result:
+    return invoke("suite", *words)
 
 
-def test_a_suite_before_its_verb(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_suite_before_its_verb() -> None:
     """It is an error that names the command to type."""
-    words = ["csbdata", "suite", "sob", "run", "-n"]
-    monkeypatch.setattr(suite, "command_line", words.copy)
-    answer = _ask(*words[2:])
-    assert isinstance(answer.exception, BadUsage)
-    assert answer.exception.then == "csbdata suite run sob -n"
+    refused = _ask("sob", "run", "-n").exception
+    assert isinstance(refused, BadUsage)
+    assert refused.then == "csbdata suite run sob -n"
 
 
 def test_prompts_are_written_with_their_records(data: Path, tmp_path: Path) -> None:
@@ -83,17 +81,6 @@ def test_prompts_replace_no_records(
     assert {path: path.read_bytes() for path in Path().rglob("*.json*")} == before
 
 
-@pytest.mark.parametrize(
-    ("suite", "setting"),
-    [("passrate", "budget"), ("ifstruct", "budget"), ("concodeeval", "samples")],
-)
-def test_numbers_of_a_suite_are_not_negative(suite: str, setting: str) -> None:
-    """They would be sent to a server, which refuses every request."""
-    refused = _ask("prompts", suite, "--set", f"{setting}=-3", "--limit", "1")
-    assert isinstance(refused.exception, BadUsage)
-    assert f"$.{setting}" in str(refused.exception)
-
-
 @pytest.mark.parametrize("budget", first_fast(1, [123, None]))
 def test_prompts_have_the_budgets_of_a_run(
     budget: int | None, data: Path, tmp_path: Path
@@ -121,6 +108,10 @@ _RUN = "run passrate --data DATA --model URL#m --run-dir DATA-run"
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        # A server would refuse every request.
+        ("prompts passrate --set budget=-3 --limit 1", "$.budget"),
+        ("prompts ifstruct --set budget=-3 --limit 1", "$.budget"),
+        ("prompts concodeeval --set samples=-3 --limit 1", "$.samples"),
         ("prompts passrate --data DATA --set samples=3", "samples and repairs"),
         (f"{_RUN} --id c", "none of the records is selected"),
         (f"{_RUN} --split dev", "leave --split out"),
