@@ -295,8 +295,8 @@ def _quality_run(
         )
         rows.append(row_from_scored(answer, "quality", "0"))
         engines.append({"engine": answer.label, **facts})
-    suite = {"suite": "quality", "spec": "quality", "origin": origin}
-    suite["generated"] = origin != "hub"
+    suite: dict[str, Any] = {"spec": "quality", "origin": origin}
+    suite |= {"suite": "quality", "generated": origin != "hub"}
     header = {"engines": engines, "tasks": ["quality"], "suite": suite}
     return open_run(write_run(folder, rows, header))
 

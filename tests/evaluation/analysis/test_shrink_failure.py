@@ -127,7 +127,7 @@ def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> No
 
     Lifting a branch would show another keyword that the engine ignores.
     """
-    schema = {"required": ["b"], "properties": {"a": {}, "b": {}}}
+    schema: UntypedJson = {"required": ["b"], "properties": {"a": {}, "b": {}}}
     found = _shrunk(tmp_path, "accept_all", schema, ("{}", False), ('{"b":1}', True))
     assert json.loads(found.case.schema) == {"required": ["b"]}
     assert outcome_of(found.row) is Outcome.UNDER_CONSTRAINED
