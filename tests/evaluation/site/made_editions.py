@@ -68,7 +68,10 @@ def line(
 
 def write_dataset(folder: Path) -> Path:
     """Write a dataset of one config: two hostile records, one with a megabyte."""
-    schemas = {"o0": {"title": EVIL, "default": "A" * 1_000_000}, EVIL: {EVIL: EVIL}}
+    schemas = {
+        "o0": {"title": EVIL, "default": "A" * 1_000_000},
+        EVIL: {EVIL: EVIL, "__proto__": {}},
+    }
     rows = {
         "unique_id": list(schemas),
         "json_schema": [json.dumps(schema) for schema in schemas.values()],
@@ -125,23 +128,14 @@ def write_edition(
         for task in TASKS:
             rows = [line for line in own if line["task"] == task]
             tasks[task] = TaskFigures.of_rows(rows) if rows else "not run"
-        entry = msgspec.structs.replace(
-            index.engines[0],
-            engine=engine,
-            name=engine,
-            spec=engine,
-            tasks=tasks,
-        )
+        names = dict.fromkeys(("engine", "name", "spec"), engine)
+        entry = msgspec.structs.replace(index.engines[0], **names, tasks=tasks)
         engines.append(entry)
     index = msgspec.structs.replace(index, edition="tiny", engines=engines)
-    _write(folder / INDEX, index)
+    (folder / INDEX).parent.mkdir(parents=True, exist_ok=True)
+    (folder / INDEX).write_bytes(msgspec.json.encode(index))
     schema = {name: kind for name, (kind, _) in COLUMNS.items()}
     pl.DataFrame(list(lines), schema=schema).write_parquet(folder / ROWS)
     if measured:
         record_digests(measured).write_parquet(folder / DIGESTS)
     return folder
-
-
-def _write(path: Path, value: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(msgspec.to_builtins(value)))

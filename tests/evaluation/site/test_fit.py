@@ -24,6 +24,7 @@ from evaluation.site.build import build_site
 from evaluation.site.schema import script
 from tests.curation.sources.test_tools import REQUESTS
 from tests.evaluation.site.browser import visited
+from tests.slow_cases import first_fast
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from curation.fit.verdict import FitFinding
 
 NODE: Final = shutil.which("node")
-needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 _STATIC: Final = Path(site_file).parent / "static"
 #: What `schema-page.js` makes of a text, as rows.
 _JUDGED: Final = """(text) => {
@@ -59,6 +59,7 @@ process.stdout.write(JSON.stringify(input.texts.map(judged)));
 #: What records of the dataset do not have: a case for each part of the rules.
 _HARD: Final = table(__file__, "hard")
 _BROKEN: Final = table(__file__, "broken")
+_REQUESTS: Final = [json.dumps(request) for request, _ in REQUESTS]
 
 
 def _in_node(texts: Sequence[str]) -> list[Any]:
@@ -121,19 +122,13 @@ def _assert_same(judged: list[Any], texts: Sequence[str], folder: Path) -> None:
         assert page == _by_command(text, folder), text[:500]
 
 
-@needs_node
-def test_every_check_says_on_the_page_what_the_command_says(tmp_path: Path) -> None:
-    """A dozen texts, requests and broken ones among them: each finding."""
-    requests = [json.dumps(request) for request, _ in REQUESTS]
-    texts = [*_HARD[:4], *requests[:4], *_BROKEN[:4]]
-    _assert_same(_in_node(texts), texts, tmp_path)
-
-
-@pytest.mark.slow
-@needs_node
-def test_hard_broken_and_requests_say_the_same(tmp_path: Path) -> None:
-    """All hard schemas, all forms of requests, all broken texts."""
-    texts = [*_HARD, *(json.dumps(request) for request, _ in REQUESTS), *_BROKEN]
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+@pytest.mark.parametrize("count", first_fast(1, [4, None]))
+def test_every_check_says_on_the_page_what_the_command_says(
+    count: int | None, tmp_path: Path
+) -> None:
+    """Hard schemas, all forms of requests, broken texts: each finding."""
+    texts = [*_HARD[:count], *_REQUESTS[:count], *_BROKEN[:count]]
     _assert_same(_in_node(texts), texts, tmp_path)
 
 
@@ -158,8 +153,7 @@ def test_60_texts_say_in_chromium_what_the_command_says(
     sample_build: Path, tmp_path: Path
 ) -> None:
     """Records, requests and broken texts, in the page itself."""
-    requests = [json.dumps(request) for request, _ in REQUESTS]
-    texts = [*_drawn(sample_build, 36), *requests[:12], *_BROKEN[:12]]
+    texts = [*_drawn(sample_build, 36), *_REQUESTS[:12], *_BROKEN[:12]]
     _assert_same(_in_browser(texts, tmp_path), texts, tmp_path)
 
 
@@ -171,10 +165,9 @@ def test_420_texts_say_in_chromium_what_the_command_says(tmp_path: Path) -> None
         pytest.skip("CSBDATA_BUILD names no build to draw records from")
     records = _drawn(Path(build), 300)
     drawn = random.Random(41)
-    requests = [json.dumps(request) for request, _ in REQUESTS]
-    requests += [
+    requests = _REQUESTS + [
         json.dumps({"tools": [{"name": f"t{at}", "inputSchema": json.loads(text)}]})
-        for at, text in enumerate(records[: 60 - len(requests)])
+        for at, text in enumerate(records[: 60 - len(_REQUESTS)])
     ]
     broken = list(_BROKEN)
     for text in records[: 60 - len(broken)]:
