@@ -157,7 +157,10 @@ def test_failures_come_worst_first_with_the_command(tmp_path: Path) -> None:
         "--id 'Github_easy/o 2' --set compile_seconds=40 --set run_seconds=40 "
         "--set memory=4096"
     )
-    crashes = [replace(crashed, id=f"o{n % 3}", task=f"task {n % 2}") for n in range(6)]
+    crashes = [
+        replace(crashed, id=f"o{n % 3}", task=("masks", "probe")[n % 2])
+        for n in range(6)
+    ]
     run = write_run(tmp_path / "crashes", [*crashes, wrong], _HEAD)
     (table,) = _tables("show", run, "--failures")
     assert table["rows"][0]["seen"] == "SIGSEGV (5 more)"
@@ -361,7 +364,7 @@ def test_export_names_what_it_wrote(tmp_path: Path) -> None:
     line = "the embedded sample: none of its schemas is real"
     partial = {**_HEAD, "data": {"name": "x", "sha256": "1", "partial": [line]}}
     for name, head in (("partial", partial), ("whole", _HEAD)):
-        run = write_run(tmp_path / name, many("alpha 1.0", 5), head)
+        run = write_run(tmp_path / name, many("alpha 1.0", 50), head)
         answer = _export(run, tmp_path / f"{name}-out")
         assert answer.exit_code == 0
         paths = {Path(each) for each in answer.stdout.splitlines()}
