@@ -10,7 +10,6 @@ import msgspec
 import polars as pl
 
 from curation.dataset.content_digest import DIGESTS, record_digests
-from evaluation.core.cases import Result
 from evaluation.results.edition import (
     COLUMNS,
     INDEX,
@@ -20,13 +19,9 @@ from evaluation.results.edition import (
     TaskFigures,
     read_index,
 )
-from evaluation.results.reader import open_run
-from tests.evaluation.made_runs import HEAD, many, row, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from evaluation.results.reader import RecordedRun
 
 _PUBLISHED: Final = Path(__file__).parents[3] / "results" / "2026.11"
 #: Markup, quotes, a terminal's sequence, a mark that turns text around, a long run.
@@ -96,18 +91,6 @@ def write_dataset(folder: Path) -> Path:
         (folder / place).parent.mkdir(parents=True)
         pl.DataFrame(columns).write_parquet(folder / place)
     return folder
-
-
-def hostile_run(folder: Path) -> RecordedRun:
-    """Return a run of two engines, and a crash whose every text is `EVIL`."""
-    rows = many("alpha 1.0", 60) + many("beta 2.0", 60, speed=3)
-    rows.append(
-        row(id=EVIL, config=EVIL, engine=EVIL, task="plugin",
-            result=Result.CRASH, detail=EVIL, walks=(), warnings=(EVIL,))
-    )  # fmt: skip
-    engines = [{"engine": EVIL, "version": EVIL, "options": {EVIL: EVIL}}]
-    header = {**HEAD, "engines": engines, "machine": {"processor": EVIL}}
-    return open_run(write_run(folder / "run", rows, header))
 
 
 def write_edition(
