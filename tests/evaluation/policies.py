@@ -30,6 +30,11 @@ def blocks_all(_walk: InstanceWalk) -> WalkVerdict:
     return WalkVerdict.BLOCKED
 
 
+def never_ends(walk: InstanceWalk) -> WalkVerdict:
+    """Let every text be written, but never allow the end."""
+    return WalkVerdict.UNFINISHED
+
+
 def lies(_walk: InstanceWalk) -> WalkVerdict:
     """Refuse a token of its own mask."""
     return WalkVerdict.LIED
