@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from curation.verification import verify_folder
 from curation.verification.files import DIGESTS, STRAYS, TEXTS
 from curation.verification.records import LEAKAGE
 from tests.curation.verification.tampering import TABLE, edit_manifest, set_cell
+from tests.programs import ended
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,13 +157,7 @@ def test_a_planted_token_is_found_and_never_repeated(folder: Path) -> None:
     for each in wanted:
         assert f"texts: {each}" in said
     for options in (["--format", "json"], []):
-        ended = subprocess.run(
-            [sys.executable, "-m", "curation", "verify", str(folder), *options],
-            capture_output=True,
-            check=False,
-            text=True,
-        )
-        assert ended.returncode == 1
-        assert "GitHub token" in ended.stdout
-        assert TOKEN not in ended.stdout + ended.stderr
-        assert TOKEN[6:] not in ended.stdout + ended.stderr
+        done = ended(sys.executable, "-m", "curation", "verify", folder, *options)
+        assert done.returncode == 1
+        assert "GitHub token" in done.stdout
+        assert TOKEN[6:] not in done.stdout + done.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from tests.evaluation.made_runs import HEAD, row, write_run
 from tests.evaluation.measuring import miniature
 from tests.evaluation.tokenizers import made
 from tests.invoking import invoke
+from tests.programs import ended
 from tests.slow_cases import first_fast
 from tests.tables import table
 
@@ -271,12 +271,7 @@ print(len(names), *sorted(names), file=sys.stderr)
 @pytest.mark.slow
 def test_a_run_of_given_texts_loads_few_modules() -> None:
     """No suite, server, model, generator of instances or other task is imported."""
-    done = subprocess.run(
-        [sys.executable, "-c", _COUNT, *_words("none")],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = ended(sys.executable, "-c", _COUNT, *_words("none"), check=True)
     count, *names = done.stderr.splitlines()[-1].split()
     assert int(count) <= 90, " ".join(names)
     unwanted = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from evaluation.setup.engine_files import find_engine, install_line
 from evaluation.setup.environments import find_interpreter
 from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import DEFAULT, get_tokenizer
+from tests.programs import ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,13 +196,7 @@ def test_the_fault_shows(program: Path) -> None:
     found = find_interpreter(FetchSettings.from_environment().cache, file)
     if isinstance(found, str):
         pytest.skip(f"not run: {found}; {install_line(file)}")
-    said = subprocess.run(
-        [found, "-c", _WITH_STAND_INS, file.path, program],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    said = ended(found, "-c", _WITH_STAND_INS, file.path, program, timeout=300)
     assert said.returncode == 0, said.stdout + said.stderr
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import shutil
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +23,7 @@ from evaluation.site.build import build_site
 from evaluation.site.schema import script
 from tests.curation.sources.test_tools import REQUESTS
 from tests.evaluation.site.browser import visited
+from tests.programs import ended
 from tests.slow_cases import first_fast
 from tests.tables import table
 
@@ -66,13 +66,7 @@ def _in_node(texts: Sequence[str]) -> list[Any]:
     """Return what the page's scripts make of texts."""
     scripts = [(_STATIC / "python.js").read_text(), script()]
     given = {"scripts": scripts, "judged": _JUDGED, "texts": texts}
-    done = subprocess.run(
-        [str(NODE), "-e", _PROGRAM],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ended(str(NODE), "-e", _PROGRAM, input=json.dumps(given))
     assert done.returncode == 0, done.stderr
     return list(json.loads(done.stdout))
 
