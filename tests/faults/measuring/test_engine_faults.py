@@ -27,9 +27,10 @@ from evaluation.tasks import task_named
 from evaluation.walking.run import RunPlan, run
 from tests.evaluation.measuring import (
     BRISK,
-    MINIATURES,
+    engine_processes,
     measured,
     miniature,
+    miniature_with,
     request_of,
     sample,
     tokenizer,
@@ -329,11 +330,9 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(
 
 def _spied(folder: Path, code: str, preset: str = "faithful") -> Row:
     """Return the row of an engine that accepts all, and runs some code besides."""
-    spy = folder / "spy.py"
-    accepting = (MINIATURES / "accept_all.py").read_text("utf-8")
-    spy.write_text(f"{accepting}\n\nimport os\n{code}", "utf-8")
+    spy = miniature_with(folder, f"import os\n{code}")
     request = request_of(folder, [sample("well", "{}")], preset=preset)
-    _, done = measured(folder, [str(spy)], request)
+    _, done = measured(folder, [spy], request)
     (row,) = done.rows()
     return row
 
@@ -396,19 +395,11 @@ def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
         env={**os.environ, "TMPDIR": str(left)},
     )
     try:
-        wait_until(lambda: bool(_workers(driver.pid)), 30)
-        (worker,) = _workers(driver.pid)
+        wait_until(lambda: bool(engine_processes(driver.pid)), 30)
+        (worker,) = engine_processes(driver.pid)
     finally:
         driver.send_signal(signal.SIGKILL)
         driver.wait()
     gone = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
     wait_until(lambda: not worker.is_running() or worker.status() in gone, 60)
     assert list(left.iterdir()) == []
-
-
-def _workers(pid: int) -> list[psutil.Process]:
-    return [
-        child
-        for child in psutil.Process(pid).children()
-        if any(word.endswith("engine_process.py") for word in child.cmdline())
-    ]
