@@ -38,10 +38,9 @@ if TYPE_CHECKING:
 SCHEMA = '{"type":"object","required":["a"],"properties":{"a":{"minimum":1.50}}}'
 
 
-def _open(where: Path, told: Quiet | None = None, *, instances: bool = True) -> Dataset:
+def _open(where: Path, *, instances: bool = True) -> Dataset:
     settings = FetchSettings(mirror=None, cache=where.parent / "cache")
-    told = told or Quiet()
-    return open_data(str(where), settings=settings, instances=instances, progress=told)
+    return open_data(str(where), settings=settings, instances=instances)
 
 
 def _schemas(tmp_path: Path, files: Mapping[str, str | bytes]) -> Path:
@@ -244,33 +243,29 @@ def _folder(tmp_path: Path, count: int) -> Path:
     return _schemas(tmp_path, files)
 
 
-class _Stopping(Quiet):
-    """Progress at which somebody stops the command, once some are made."""
+@contextmanager
+def _stopped(*_: object, **_named: object) -> Iterator[Callable[[int], None]]:
+    """Show progress; somebody stops the command once some are made."""
+    made: list[int] = []
 
-    @contextmanager
-    def bar(
-        self,
-        title: str,  # noqa: ARG002 (the protocol's)
-        total: int,  # noqa: ARG002 (the protocol's)
-        found: int = 0,  # noqa: ARG002 (the protocol's)
-        note: Callable[[], str] = str,  # noqa: ARG002 (the protocol's)
-    ) -> Iterator[Callable[[int], None]]:
-        made: list[int] = []
+    def advance(steps: int) -> None:
+        made.append(steps)
+        if len(made) > 40:
+            raise KeyboardInterrupt
 
-        def advance(steps: int) -> None:
-            made.append(steps)
-            if len(made) > 40:
-                raise KeyboardInterrupt
-
-        yield advance
+    yield advance
 
 
 @pytest.mark.slow
-def test_what_was_made_before_a_stop_is_kept(tmp_path: Path) -> None:
+def test_what_was_made_before_a_stop_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same command goes on behind the last batch that was complete."""
     folder = _folder(tmp_path, 70)
-    with pytest.raises(KeyboardInterrupt):
-        _open(folder, _Stopping())
+    with monkeypatch.context() as patch:
+        patch.setattr(Quiet, "bar", _stopped)
+        with pytest.raises(KeyboardInterrupt):
+            _open(folder)
     assert 32 <= len(_keys(tmp_path)) < 70
     data = _open(folder)
     assert [each.instances[0].text for each in data.records()] == [

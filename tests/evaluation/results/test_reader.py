@@ -150,41 +150,45 @@ def test_a_line_that_is_no_attempt_is_told_and_left_out(
         assert not _VALIDATOR.is_valid(json.loads(HOSTILE[name]))
 
 
-def test_the_later_of_two_rows_counts(tmp_path: Path) -> None:
-    """A case that was run twice is there once, as it was run last."""
-    rows = [row(), row(id="o2"), row(result=Result.CRASH, walks=())]
+_LOST = row(result=Result.UNDECIDED, walks=())
+
+
+@pytest.mark.parametrize(
+    ("rows", "read", "masks"),
+    [
+        # Run twice, as it was run last.
+        ([row(), row(result=Result.CRASH, walks=())], [(Result.CRASH, 0)], [0]),
+        # Undecided first: the next repetition.
+        ([_LOST, *(row(repetition=n) for n in (1, 2))], [(Result.OK, 1)], [1, 2]),
+        # Another engine, task or config is another unit.
+        (
+            [row(), row(engine="beta 2.0"), row(task="probe"), row(config="Snowplow")],
+            4 * [(Result.OK, 0)],
+            [0, 0, 0],
+        ),
+        # A run that was killed at once has tables of no lines.
+        ([], [], []),
+    ],
+)
+def test_a_case_counts_once(
+    rows: list[Row], read: list[tuple[Result, int]], masks: list[int], tmp_path: Path
+) -> None:
+    """Tables of rows and of measurements have the same cases."""
     run = open_run(write_run(tmp_path, rows))
-    assert [(each.id, each.result) for each in run.rows()] == [
-        ("o1", Result.CRASH),
-        ("o2", Result.OK),
-    ]
+    assert [(each.result, each.repetition) for each in run.rows()] == read
+    assert run.frame().height == len(read)
+    assert run.attempts("masks")["repetition"].to_list() == masks
+    assert run.walks().height == sum(len(each.walks) for each in run.rows())
 
 
 def test_a_case_with_one_undecided_repetition_is_not_left_out(tmp_path: Path) -> None:
     """Its other repetitions are in figures; the gap speaks of the measurement."""
-    lost = row(repetition=1, result=Result.UNDECIDED, walks=())
     header = {**HEAD, "finished": finished([row()])}
-    run = open_run(write_run(tmp_path, [row(), lost], header))
+    rows = [row(), replace(_LOST, repetition=1)]
+    run = open_run(write_run(tmp_path, rows, header))
     (gap,) = gaps_of(run)
     assert "has 1 case of task masks with an undecided measurement" in gap
     assert len([*run.rows()]) == 1
-
-
-def test_of_a_case_that_was_undecided_first_the_next_repetition_counts(
-    tmp_path: Path,
-) -> None:
-    """Tables of measurements and of rows have the same cases."""
-    lost = row(result=Result.UNDECIDED, walks=())
-    rows = [lost, row(repetition=1), row(repetition=2), row(id="o2")]
-    run = open_run(write_run(tmp_path, rows))
-    assert [(it.id, it.repetition) for it in run.rows()] == [("o1", 1), ("o2", 0)]
-    assert [*run.attempts("masks")["repetition"]] == [1, 2, 0]
-
-
-def test_other_engines_tasks_and_configs_are_other_units(tmp_path: Path) -> None:
-    """The same id of another engine, task or config replaces nothing."""
-    rows = [row(), row(engine="beta 2.0"), row(task="probe"), row(config="Snowplow")]
-    assert len(open_run(write_run(tmp_path, rows))) == 4
 
 
 DAMAGED = {
@@ -214,12 +218,6 @@ def test_texts_of_a_file_that_has_gone_are_unavailable(tmp_path: Path) -> None:
     (tmp_path / ATTEMPTS).unlink()
     with pytest.raises(NoInput, match=ATTEMPTS):
         list(run.rows())
-
-
-def test_an_empty_run_has_tables_of_no_lines(tmp_path: Path) -> None:
-    """A run that was killed at once opens, with nothing in it."""
-    run = open_run(write_run(tmp_path, []))
-    assert (len(run), run.frame().height, run.walks().height) == (0, 0, 0)
 
 
 def test_a_folder_without_its_files_is_no_run(tmp_path: Path) -> None:
@@ -307,10 +305,7 @@ def test_a_step_of_over_four_medians_may_have_waited(tmp_path: Path) -> None:
     [
         (lambda it: it.cast({"id": pl.Int8, "tokens": pl.String}), "column id, tokens"),
         (lambda it: it.with_columns(why=pl.lit(None, pl.String)), "every row of why"),
-        (
-            lambda it: it.with_columns(outcome=pl.lit("splendid")),
-            "no outcome: splendid",
-        ),
+        (lambda it: it.with_columns(outcome=pl.lit("new")), "no outcome: new"),
     ],
     ids=["of another type", "null", "another outcome"],
 )
@@ -318,15 +313,10 @@ def test_rows_are_read_with_all_that_pages_show(
     change: Callable[[pl.DataFrame], pl.DataFrame], said: str, tmp_path: Path
 ) -> None:
     """Every column of its type, a text in each of texts, outcomes that are known."""
-    lines = [
-        edition_line("alpha 1.0", "0"),
-        edition_line("alpha 1.0", "1", "compile_error"),
-    ]
+    outcomes = ["passed", "compile_error"]
+    lines = [edition_line("alpha 1.0", str(n), it) for n, it in enumerate(outcomes)]
     path = write_edition(tmp_path, lines) / ROWS
-    assert [it["outcome"] for it in read_rows(tmp_path).to_dicts()] == [
-        "passed",
-        "compile_error",
-    ]
+    assert read_rows(tmp_path)["outcome"].to_list() == outcomes
     change(pl.read_parquet(path)).write_parquet(path)
     with pytest.raises(BadData, match=said):
         read_rows(tmp_path).to_dicts()
