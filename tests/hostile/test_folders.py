@@ -31,17 +31,11 @@ if TYPE_CHECKING:
 QUICK = (DIGESTS, STRAYS)
 #: Made up: the right form, and no one's.
 TOKEN = "ghp_" + "Z4kQ9rT2xW7bN5mJ8cL3vH6yD1fG0sPqA2eU"
+_KEYS = st.sampled_from(["config_name", "data_files", "split", "path", "splits", "a"])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=6),
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                ["config_name", "data_files", "split", "path", "splits", "a"]
-            ),
-            inner,
-            max_size=4,
-        )
+        st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4)
     ),
     max_leaves=12,
 )
@@ -134,9 +128,8 @@ def _planted(folder: Path) -> list[str]:
     set_cell(folder / name, "json_schema", escaped)
     set_cell(folder / TABLE.replace("train", "val"), "unique_id", TOKEN)
     changes = pl.read_parquet(folder / CHANGES)
-    changes.with_columns(before=pl.lit(json.dumps(TOKEN))).write_parquet(
-        folder / CHANGES
-    )
+    changes = changes.with_columns(before=pl.lit(json.dumps(TOKEN)))
+    changes.write_parquet(folder / CHANGES)
     (folder / "README.md").write_text((folder / "README.md").read_text() + TOKEN)
     edit_manifest(folder, lambda manifest: manifest.update(name=TOKEN))
     (folder / f"{TOKEN}.txt").write_text("named so")

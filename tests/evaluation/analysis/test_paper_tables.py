@@ -6,12 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from typer.testing import CliRunner
 
 from curation.core.benchmark import CONFIGS
 from curation.system.errors import BadUsage, NoInput
 from evaluation.analysis.paper_tables import _FIGURES, by_dataset, paper_table, printed
-from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from evaluation.core.records import FREE, Verdict
 from evaluation.core.suite import ScoredResponse
@@ -22,6 +20,7 @@ from evaluation.results.suite_rows import row_from_scored
 from evaluation.suites.coverage.scorer import Judgement, TextVerdict
 from tests.evaluation.made_runs import accepted, blocked, row, write_run
 from tests.evaluation.suites.coverage.written_texts import row_of
+from tests.invoking import invoke
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -142,7 +141,7 @@ def test_a_table_of_many_datasets_is_one_screen(
     assert [row[1:] for row in whole.rows] == [
         row for each in parts for row in each.rows
     ]
-    answer = CliRunner().invoke(app, ["paper-table", "4", str(folder)])
+    answer = invoke("results", "paper-table", "4", folder)
     assert len(answer.output.splitlines()) <= 40
     for part in parts:
         assert (part.title in answer.stdout) != (part.slug in answer.stderr)

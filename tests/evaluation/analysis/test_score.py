@@ -8,11 +8,10 @@ from statistics import pstdev
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from typer.testing import CliRunner
 
 import csbdata
-from curation.cli import application
 from curation.system.errors import BadData
+from tests.invoking import invoke
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -177,8 +176,7 @@ def test_bad_input_is_named_and_counted_and_the_rest_is_scored(tmp_path: Path) -
     )
     page = tmp_path / "page.html"
     options = ("--schema", schema, "--gold", gold, "--answers", answers)
-    arguments = ["score", *options, "--format", "json", "--page", str(page)]
-    done = CliRunner().invoke(application(arguments), arguments)
+    done = invoke("score", *options, "--format", "json", "--page", page)
     report = json.loads(done.stdout)
     assert [
         line.partition(" (")[0].partition(": ")[0] for line in report["problems"]
@@ -216,8 +214,9 @@ def test_what_cannot_be_scored_is_named(
     gold = _write(tmp_path / "g.jsonl", {"id": 1, "a": 2}, *["{"] * 5)
     path.write_text(schema, "utf-8")
     answers = _write(tmp_path / "a.jsonl", *["{"] * 7)
-    arguments = ["score", "--schema", str(path), "--gold", gold, "--answers", answers]
-    done = CliRunner().invoke(application(arguments), [*arguments, *more])
+    done = invoke(
+        "score", "--schema", path, "--gold", gold, "--answers", answers, *more
+    )
     assert said in str(done.exception or "")
     assert bool(done.exception) is bool(said)
     if not said:

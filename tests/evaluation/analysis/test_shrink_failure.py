@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from curation.system.errors import BadData, CsbdataError, NoInput
 from evaluation.analysis.recorded_cases import (
@@ -19,13 +18,13 @@ from evaluation.analysis.recorded_cases import (
     open_engine,
 )
 from evaluation.analysis.shrink_failure import shrink, shrink_failure
-from evaluation.commands.results import app
 from evaluation.core.cases import Case, InstanceWalk, Result
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import open_run
 from evaluation.setup.selected_engines import select_engines
 from tests.evaluation.made_runs import HEAD, row, write_run
 from tests.evaluation.measuring import BRISK, measured, miniature, request_of, tokenizer
+from tests.invoking import invoke
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
@@ -160,16 +159,16 @@ def test_a_failure_of_a_run_is_asked_for_again(
     _, recorded = measured(tmp_path, [miniature("crash")], request)
     monkeypatch.chdir("tokenizer")
     (row,) = recorded.rows()
-    words = ["shrink", str(tmp_path / "run"), f"{row.config}/{row.id}"]
+    words = ("results", "shrink", tmp_path / "run", f"{row.config}/{row.id}")
     monkeypatch.setattr(
         "evaluation.tokenizers.get_tokenizer", lambda *_: tokenizer(tmp_path)
     )
-    answer = CliRunner().invoke(app, words, catch_exceptions=False)
+    answer = invoke(*words, catch_exceptions=False)
     assert json.loads(answer.stdout)["schema"] == {"description": "crash"}
     assert "crash" in json.loads(answer.stdout)["description"]
     data.write_text(json.dumps({**schema, "maxLength": 8}))
     with pytest.raises(BadData, match="changed since the run"):
-        CliRunner().invoke(app, words, catch_exceptions=False)
+        invoke(*words, catch_exceptions=False)
 
 
 @pytest.mark.parametrize(
