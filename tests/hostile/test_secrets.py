@@ -214,6 +214,7 @@ def test_nothing_planted_is_in_what_any_command_says_or_writes(
         query = f"?api_key={sent['query']}#small&token={sent['fragment']}"
         bucket = f"s3://{sent['bucket key']}:{sent['bucket secret']}@bucket/x"
         model = f"http://{secrets}@{place}{query}"
+        export = ("--format", "outcomes", "--out", f"{out}.jsonl")
         run = ("suite", "run", "passrate", "--data", records, "--run-dir", out)
         assert csbdata(*run, "--model", model) == Unavailable.exit_code
         assert csbdata("suite", "score", "passrate", out) == 0
@@ -221,11 +222,7 @@ def test_nothing_planted_is_in_what_any_command_says_or_writes(
             ("push", folder, "--repo", "not/mine", "-y"),
             ("results", "show", out, "--all"),
             ("results", "show", out, "--failures"),
-            (
-                *["results", "export", "--format", "outcomes", "--out"],
-                f"{out}.jsonl",
-                out,
-            ),
+            ("results", "export", out, *export),
             *((verb, model) for verb in ("check", "card", "diff", "stats", "verify")),
             ("eval", "--data", bucket, "--task", "masks", "--engine", "none"),
             ("probe", model, "--as-profile", out + ".toml"),
