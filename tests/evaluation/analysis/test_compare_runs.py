@@ -63,6 +63,12 @@ def _bad(**given: UntypedJson) -> Row:
     return row(walks=(accepted(), accepted(valid=False)), **given)
 
 
+def _nine(engine: str, right: int) -> list[Row]:
+    """Return rows of nine schemas of which the first ones pass."""
+    made = [row] * right + [_bad] * (9 - right)
+    return [make(engine=engine, id=f"o{n}") for n, make in enumerate(made)]
+
+
 def test_engines_of_one_run_are_compared_with_each_other(tmp_path: Path) -> None:
     """On the same schemas: twice as slow is twice as slow, whatever the schemas."""
     rows = many("alpha 1.0", 200, broken=0) + many("beta 2.0", 150, speed=2, broken=0)
@@ -77,11 +83,8 @@ def test_engines_of_one_run_are_compared_with_each_other(tmp_path: Path) -> None
 
 def test_passing_is_counted_in_pairs(tmp_path: Path) -> None:
     """Both, only a, only b; McNemar's p by hand: 2 x (1/2)^5, once for one pair."""
-    rows = [row(id=f"o{n}") for n in range(9)]
-    rows += [row(id=f"o{n}", engine="beta 2.0") for n in range(4)]
-    rows += [_bad(id=f"o{n}", engine="beta 2.0") for n in range(4, 9)]
-    answer = compare_runs(run=_run(tmp_path, rows))
-    table = _table(answer, "What passes, paired")
+    rows = [*_nine("alpha 1.0", 9), *_nine("beta 2.0", 4)]
+    table = _table(compare_runs(run=_run(tmp_path, rows)), "What passes, paired")
     cells = table.rows[0]
     assert cells[2:6] == (Rate(9, 9), Rate(4, 9), 5, 0)
     assert cells[7:] == (2 / 32,)
@@ -138,9 +141,7 @@ def test_times_of_a_task_without_timing_are_not_compared(tmp_path: Path) -> None
 
 def test_schemas_that_agree_give_no_interval(tmp_path: Path) -> None:
     """Resampling them says nothing about others; nor do those that all differ."""
-    rows = [row(id=f"o{n}") for n in range(9)]
-    rows += [row(id=f"o{n}", engine="beta 2.0") for n in range(9)]
-    rows += [_bad(id=f"o{n}", engine="gamma 1") for n in range(9)]
+    rows = [*_nine("alpha 1.0", 9), *_nine("beta 2.0", 9), *_nine("gamma 1", 0)]
     answer = compare_runs(run=_run(tmp_path, rows))
     differences = [line[6] for line in _table(answer, "What passes, paired").rows]
     assert differences == [Shift(0.0), Shift(-1.0), Shift(-1.0)]

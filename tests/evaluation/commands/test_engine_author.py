@@ -208,21 +208,21 @@ def test_an_engine_that_nobody_wants_is_not_added(
     "content", first_fast(1, ["x = = 1", "ABOUT = 3", "# no load"])
 )
 def test_a_broken_file_costs_its_engine_and_not_the_run(content: str) -> None:
-    """The others have their rows, and the exit code says that one had none."""
+    """The others have their rows, and the exit code says that one had none.
+
+    Alone it ends the command, with exit code 78, before anything is written.
+    """
     Path("mine.py").write_text(content, "utf-8")
     answer = _measure("./mine.py", miniature("accept_all"))
     assert isinstance(answer.exception, Unavailable)
     assert "mine (no version)" in str(answer.exception)
     assert "mine.py" in answer.stderr.splitlines()[0]
     assert _engines() == ["accept_all"]
-
-
-def test_a_broken_file_alone_ends_the_command() -> None:
-    """Nothing can be measured: exit 78, before anything is fetched."""
-    Path("mine.py").write_text("x = = 1", "utf-8")
-    answer = _measure("./mine.py")
-    assert isinstance(answer.exception, BadConfiguration)
-    assert answer.exception.exit_code == 78
+    rows = Path("run").rename("before")
+    alone = _measure("./mine.py").exception
+    assert isinstance(alone, BadConfiguration)
+    assert alone.exit_code == 78
+    assert rows.exists()
     assert not Path("run").exists()
 
 

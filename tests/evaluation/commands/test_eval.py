@@ -160,27 +160,17 @@ def test_a_command_line_without_options_asks_what_a_program_asks() -> None:
     assert (memory, wall, asked.bounds.load_seconds) == (4096, 4.0, 180.0)
 
 
-#: The smallest value of each setting that is a number, and one that is too small.
-_LEAST = {
-    **dict.fromkeys(("seed", "temperature", "patience", "repairs", "orders"), (0, -1)),
-    **dict.fromkeys(("threads", "samples", "batch", "budget", "repeats"), (1, 0)),
-    "memory": (64, 63),
-    "compile_seconds": (0.5, 0),
-}
-#: The largest, and one that is too large: a clock can wait no longer.
-_MOST = {
-    "temperature": (100, 101),
-    **dict.fromkeys(("patience", "compile_seconds"), (1e5, 100_001)),
-}
-
-
 @pytest.mark.parametrize(
     ("name", "within", "beyond"),
-    [(name, *values) for it in (_LEAST, _MOST) for name, values in it.items()],
+    [
+        ("temperature", 100, 101),
+        # A clock can wait no longer.
+        ("patience", 1e5, 100_001),
+        ("compile_seconds", 1e5, 100_001),
+        ("compile_seconds", 0.5, 0),
+    ],
 )
-def test_a_setting_has_a_smallest_and_a_largest_value(
-    name: str, within: float, beyond: float
-) -> None:
+def test_a_setting_has_a_largest_value(name: str, within: float, beyond: float) -> None:
     """What lies beyond is refused."""
     settings, others = split_settings([f"{name}={within}"])
     assert (getattr(settings, name), others) == (within, {})

@@ -105,6 +105,11 @@ def test_prompts_have_the_budgets_of_a_run(
 _RUN = "run passrate --data DATA --model URL#m --run-dir DATA-run"
 
 
+def _run(words: str, base: str, data: Path) -> Result:
+    """Run a command, with a server's address for URL and a file for DATA."""
+    return _ask(*words.replace("URL", base).replace("DATA", str(data)).split())
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -127,21 +132,19 @@ def test_what_cannot_be_asked_or_written_is_named(
 ) -> None:
     """No text twice of a record, nothing of no record, no records of no generator."""
     with loopback(lambda _body, _number: answer("{}")) as server:
-        text = words.replace("URL", server.base).replace("DATA", str(data))
-        error = _ask(*text.split()).exception
+        error = _run(words, server.base, data).exception
         assert server.asked == []
     assert isinstance(error, CsbdataError)
     assert said in f"{error.what}: {error.then}"
 
 
 @pytest.mark.slow
-def test_a_limit_is_said_once(data: Path, tmp_path: Path) -> None:
+def test_a_limit_is_said_once(data: Path) -> None:
     """Where it was reached before the first request too."""
     with loopback(lambda _body, _number: answer("{}")) as server:
-        words = ["run", "passrate", "--data", data, "--model", f"{server.base}#m"]
-        words += ["--set", "price=1/1", "--run-dir", tmp_path / "run"]
         for limit in ("0", "0.000001"):
-            said = _ask(*words, "--max-cost", limit).stderr
+            words = f"{_RUN} --set price=1/1 --max-cost {limit}"
+            said = _run(words, server.base, data).stderr
             assert said.count("a higher limit to resume") == 1, said
 
 
@@ -164,34 +167,28 @@ def test_a_file_of_responses_is_scored_and_gated(data: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("ways", "fault"), [("none tool", ""), ("tool", "no model")])
-def test_a_way_that_a_model_lacks_is_named(
-    data: Path, tmp_path: Path, ways: str, fault: str
-) -> None:
+def test_a_way_that_a_model_lacks_is_named(data: Path, ways: str, fault: str) -> None:
     """A run ends with a fault where no other way is left."""
     lacks = "Unsupported parameter: 'tools' is not supported with this model."
     refused = refusal(400, {"error": {"message": lacks, "param": "tools"}})
     with loopback(
         lambda body, _: refused if "tools" in body else answer('{"n": 1}')
     ) as server:
-        words = ["--model", f"openai:{server.base}#m", "--run-dir", tmp_path / "run"]
-        words += [word for way in ways.split() for word in ("--engine", way)]
-        said = _ask("run", "passrate", "--data", data, *words)
+        words = " --engine ".join([_RUN, *ways.split()])
+        said = _run(words, f"openai:{server.base}", data)
     assert "was not run: not available" in said.output
     assert fault in str(said.exception or "")
     assert (said.exit_code == 0) is (not fault), said.output
 
 
-def test_several_texts_of_a_record_need_a_temperature(
-    data: Path, tmp_path: Path
-) -> None:
+def test_several_texts_of_a_record_need_a_temperature(data: Path) -> None:
     """Greedy decoding writes the same text every time."""
     with loopback(lambda _body, _number: answer('{"n": 1}')) as server:
-        words = ["--model", f"{server.base}#m", "--run-dir", tmp_path / "run"]
-        words = ["run", "passrate", "--data", data, *words, "--set", "samples=2"]
-        refused = _ask(*words).exception
-        assert isinstance(refused, BadUsage)
+        words = f"{_RUN} --set samples=2"
+        assert isinstance(_run(words, server.base, data).exception, BadUsage)
         assert server.asked == []
-        assert _ask(*words, "--set", "temperature=0.7").exit_code == 0
+        warmer = f"{words} --set temperature=0.7"
+        assert _run(warmer, server.base, data).exit_code == 0
     assert len(server.asked) == 4
 
 
