@@ -197,24 +197,22 @@ def test_given_instances_stay_beside_made_ones(tmp_path: Path) -> None:
         list(data.records())
 
 
-def test_a_damaged_store_of_instances_is_made_anew(tmp_path: Path) -> None:
-    """What is kept is a convenience: broken bytes in it cost only time."""
-    path = tmp_path / "mine.json"
-    path.write_text('{"const": 5}')
-    first = list(_open(path).records())
-    kept = tmp_path / "cache" / "instances.sqlite"
-    for beside in tmp_path.glob("cache/instances.sqlite-*"):
-        beside.unlink()
-    kept.write_bytes(b"SQLite format 3\x00" + b"\xff" * 4000)
-    assert list(_open(path).records()) == first
+def test_a_damaged_store_of_instances_is_made_anew_or_named(tmp_path: Path) -> None:
+    """What is kept is a convenience: broken bytes in it cost only time.
 
-
-def test_a_store_that_is_damaged_further_in_is_named(tmp_path: Path) -> None:
-    """Where only its index is broken, the line says which file to remove."""
+    Where only its index is broken, the line says which file to remove.
+    """
     path = tmp_path / "mine.json"
     path.write_text('{"const": 5}')
     data = _open(path)
+    first = list(data.records())
     kept = tmp_path / "cache" / "instances.sqlite"
+    for beside in tmp_path.glob("cache/instances.sqlite-*"):
+        beside.unlink()
+    sound = kept.read_bytes()
+    kept.write_bytes(b"SQLite format 3\x00" + b"\xff" * 4000)
+    assert list(_open(path).records()) == first
+    kept.write_bytes(sound)
     pages = bytearray(kept.read_bytes())
     pages[2 * 4096 : 3 * 4096] = b"\xff" * 4096
     kept.write_bytes(pages)

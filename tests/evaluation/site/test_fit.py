@@ -142,13 +142,30 @@ def _in_browser(texts: Sequence[str], folder: Path) -> list[Any]:
     return list(visit["value"])
 
 
+def _without_a_character(text: str, drawn: random.Random) -> str:
+    at = drawn.randrange(len(text))
+    return text[:at] + text[at + 1 :]
+
+
+def _assert_chromium_agrees(build: Path, count: int, others: int, folder: Path) -> None:
+    """Judge records, requests and broken texts in the page itself."""
+    records, drawn = _drawn(build, count), random.Random(41)
+    tools = [
+        {"name": "t", "inputSchema": json.loads(text)} for text in records[:others]
+    ]
+    requests = [*_REQUESTS, *(json.dumps({"tools": [tool]}) for tool in tools)]
+    broken = [*_BROKEN, *(_without_a_character(it, drawn) for it in records[:others])]
+    texts = [*records, *requests[:others], *broken[:others]]
+    assert len(texts) == count + 2 * others
+    _assert_same(_in_browser(texts, folder), texts, folder)
+
+
 @pytest.mark.slow
 def test_60_texts_say_in_chromium_what_the_command_says(
     sample_build: Path, tmp_path: Path
 ) -> None:
     """Records, requests and broken texts, in the page itself."""
-    texts = [*_drawn(sample_build, 36), *_REQUESTS[:12], *_BROKEN[:12]]
-    _assert_same(_in_browser(texts, tmp_path), texts, tmp_path)
+    _assert_chromium_agrees(sample_build, 36, 12, tmp_path)
 
 
 @pytest.mark.nightly
@@ -157,16 +174,4 @@ def test_420_texts_say_in_chromium_what_the_command_says(tmp_path: Path) -> None
     build = os.environ.get("CSBDATA_BUILD")
     if not build:
         pytest.skip("CSBDATA_BUILD names no build to draw records from")
-    records = _drawn(Path(build), 300)
-    drawn = random.Random(41)
-    requests = _REQUESTS + [
-        json.dumps({"tools": [{"name": f"t{at}", "inputSchema": json.loads(text)}]})
-        for at, text in enumerate(records[: 60 - len(_REQUESTS)])
-    ]
-    broken = list(_BROKEN)
-    for text in records[: 60 - len(broken)]:
-        at = drawn.randrange(len(text))
-        broken.append(text[:at] + text[at + 1 :])
-    texts = [*records, *requests, *broken]
-    assert len(texts) == 420
-    _assert_same(_in_browser(texts, tmp_path), texts, tmp_path)
+    _assert_chromium_agrees(Path(build), 300, 60, tmp_path)
