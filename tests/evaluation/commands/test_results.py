@@ -110,9 +110,9 @@ def _tables(*words: object) -> list[dict[str, Any]]:
     return list(json.loads(told, parse_constant=pytest.fail)["tables"])
 
 
-def _run(folder: Path, broken: float = 0.1) -> str:
+def _run(folder: Path, broken: float = 0.1, head: dict[str, Any] = _HEAD) -> str:
     rows = many("alpha 1.0", 50, broken=broken) + many("beta 2.0", 50, broken=broken)
-    return str(write_run(folder, rows, _HEAD))
+    return str(write_run(folder, rows, head))
 
 
 @pytest.mark.parametrize("form", ["auto", "json", "markdown", "csv"])
@@ -360,8 +360,7 @@ def test_export_names_what_it_wrote(tmp_path: Path) -> None:
     line = "the embedded sample: none of its schemas is real"
     partial = {**_HEAD, "data": {"name": "x", "sha256": "1", "partial": [line]}}
     for name, head in (("partial", partial), ("whole", _HEAD)):
-        run = write_run(tmp_path / name, many("alpha 1.0", 50), head)
-        answer = _export(run, tmp_path / f"{name}-out")
+        answer = _export(_run(tmp_path / name, head=head), tmp_path / f"{name}-out")
         assert answer.exit_code == 0
         paths = {Path(each) for each in answer.stdout.splitlines()}
         assert {path for path in paths if path.exists()} == paths != set()
