@@ -77,10 +77,10 @@ def serving() -> Iterator[Server]:
         server.server_close()
 
 
-def body(content: bytes, **headers: str) -> Callable[[Handler], None]:
+def body(content: bytes, **headers: str) -> Callable[[BaseHTTPRequestHandler], None]:
     """Answer 200 with a body; `_` in a header's name stands for `-`."""
 
-    def answer(handler: Handler) -> None:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(200)
         given = {"Content-Length": str(len(content))}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}

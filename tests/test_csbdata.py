@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -13,8 +12,11 @@ import pytest
 from pydantic import BaseModel
 
 import csbdata
+from tests.programs import ended as program_ended
 
 if TYPE_CHECKING:
+    from subprocess import CompletedProcess
+
     from curation.core.json_types import GivenSchema
 
 ROOT = Path(csbdata.__file__).parent
@@ -30,16 +32,10 @@ def hostile(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *words: str) -> CompletedProcess[str]:
     """Run Python with the folder before everything else on its path."""
-    return subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    path = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
+    return program_ended(sys.executable, *words, cwd=folder, env={**os.environ, **path})
 
 
 COMMAND = "import csbdata; csbdata.main()"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tomllib
 from importlib import import_module
@@ -21,6 +20,7 @@ from bench.__main__ import PARTS
 from bench.edition import core as module
 from bench.edition.core import choose, differ, families
 from bench.stranger import Measurement, Shell, blocks, faults
+from tests.programs import ended
 
 _SIZE = 400
 
@@ -173,13 +173,7 @@ def test_a_step_of_ci_sees_a_clean_environment_and_names_itself(tmp_path: Path) 
     recipe = 'check:\n\t@echo "[$$HOME $$CSBDATA_MIRROR $$PIP_X]"; exit 3\n'
     (tmp_path / "csbdata" / "Makefile").write_text(recipe)
     given = {"CI_FOLDER": str(tmp_path), "CSBDATA_MIRROR": "/m", "PIP_X": "a b"}
-    ended = subprocess.run(
-        [_ROOT / ".ci" / "run", "check"],
-        env={**os.environ, **given},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 1
-    assert f"[{tmp_path}/home  a b]" in ended.stdout
-    assert "== check: FAILED with exit code 2" in ended.stdout
+    done = ended(_ROOT / ".ci" / "run", "check", env={**os.environ, **given})
+    assert done.returncode == 1
+    assert f"[{tmp_path}/home  a b]" in done.stdout
+    assert "== check: FAILED with exit code 2" in done.stdout

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
+
 from curation.download.cache import FetchSettings
 from evaluation.asking.request import ModelOptions, RunRequest
 from evaluation.asking.run import run
@@ -29,6 +31,22 @@ BRISK = Bounds(compile_seconds=1.0, run_seconds=1.0, wall_times=3.0, memory_mb=1
 def miniature(name: str) -> str:
     """Return what to write after `--engine` for a miniature."""
     return str(MINIATURES / f"{name}.py")
+
+
+def miniature_with(folder: Path, code: str) -> str:
+    """Return what to write after `--engine`: what accepts all, with more code."""
+    path = folder / "accept_all.py"
+    path.write_text(f"{Path(miniature('accept_all')).read_text('utf-8')}\n\n{code}")
+    return str(path)
+
+
+def engine_processes(pid: int) -> list[psutil.Process]:
+    """Return the workers of engines that a process has started."""
+    return [
+        child
+        for child in psutil.Process(pid).children()
+        if any(word.endswith("/engine_process.py") for word in child.cmdline())
+    ]
 
 
 def _fetch(folder: Path) -> FetchSettings:

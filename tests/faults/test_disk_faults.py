@@ -18,6 +18,7 @@ from curation.workers.run_folder import RunFolder
 from tests.curation.archives_made import github_pin, github_tarball, save
 from tests.faults.kill_points import tree
 from tests.loopback import body, serving
+from tests.programs import ended
 from tests.slow_cases import first_fast
 from tests.waiting import wait_until
 
@@ -30,15 +31,8 @@ SCENARIOS = {"completions": 8, "fetch": 8, "one_file": 4, "out": 10, "out_slow":
 def _python(
     *words: str, cwd: Path = ROOT, variables: Mapping[str, str] = MappingProxyType({})
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *words],
-        cwd=cwd,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1000,
-    )
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **variables}
+    return ended(sys.executable, *words, cwd=cwd, env=env, timeout=1000)
 
 
 def _steps(
@@ -127,10 +121,10 @@ def test_f33_f39_jobs_place_and_settings_do_not_enter_the_bytes(
     for folder, jobs, given in ((plain, "1", {}), (other, "3", settings)):
         cache = {"CSBDATA_CACHE": str(folder / "cache")}
         out = str(folder / "o[u]t")
-        ended = _python(
+        done = _python(
             *build, out, "--jobs", jobs, cwd=tmp_path, variables={**cache, **given}
         )
-        assert ended.returncode == 0, ended.stderr
+        assert done.returncode == 0, done.stderr
     assert len(tree(plain / "o[u]t")) > 10
     assert tree(other / "o[u]t") == tree(plain / "o[u]t")
 

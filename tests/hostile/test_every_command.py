@@ -16,11 +16,10 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from curation import cli
 from curation.system.errors import CsbdataError
 from tests.evaluation.made_runs import many, write_run
+from tests.invoking import invoke
 from tests.project.test_help import PATHS
 
 if TYPE_CHECKING:
@@ -46,10 +45,7 @@ _EXTRA = {
 }
 #: Targets of commands that take seconds; the folder holds all the others.
 _FEW = ("folder", "binary.json", "loop.json")
-_SLOW = {
-    *("build", "eval", "push", "suite run"),
-    "verify",
-}
+_SLOW = {"build", "eval", "push", "suite run", "verify"}
 #: Commands that take no path, or would install something.
 _LEFT_OUT = {"engines add", "sources"}
 #: By a word of the placeholder.
@@ -120,7 +116,7 @@ def _command_line(case: Case, target: str, sound: Path) -> list[str]:
 
 def _defect(line: list[str]) -> str:
     """Return what ended a command in an undocumented way; empty if nothing did."""
-    done = CliRunner().invoke(cli.application(), line)
+    done = invoke(*line)
     known = isinstance(done.exception, CsbdataError | SystemExit | type(None))
     of_ours = getattr(done.exception, "exit_code", 0) == CsbdataError.exit_code
     if (
@@ -208,8 +204,8 @@ _SUBJECT = {name: ["Snowplow/sp_0_Normalized"] for name in ("explain", "instance
 def small_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a build of 42 records: each of its columns is read some thousand times."""
     out = tmp_path_factory.mktemp("small") / "build"
-    line = ["build", "--sample", "--only", "snowplow", "--instances", "--out", str(out)]
-    assert CliRunner().invoke(cli.application(), line).exit_code == 0
+    line = "build --sample --only snowplow --instances --out"
+    assert invoke(*line.split(), out).exit_code == 0
     return out
 
 

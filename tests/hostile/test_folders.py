@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from curation.verification import verify_folder
 from curation.verification.files import DIGESTS, STRAYS, TEXTS
 from curation.verification.records import LEAKAGE
 from tests.curation.verification.tampering import TABLE, edit_manifest, set_cell
+from tests.programs import ended
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,17 +31,11 @@ if TYPE_CHECKING:
 QUICK = (DIGESTS, STRAYS)
 #: Made up: the right form, and no one's.
 TOKEN = "ghp_" + "Z4kQ9rT2xW7bN5mJ8cL3vH6yD1fG0sPqA2eU"
+_KEYS = st.sampled_from(["config_name", "data_files", "split", "path", "splits", "a"])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=6),
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                ["config_name", "data_files", "split", "path", "splits", "a"]
-            ),
-            inner,
-            max_size=4,
-        )
+        st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4)
     ),
     max_leaves=12,
 )
@@ -134,9 +128,8 @@ def _planted(folder: Path) -> list[str]:
     set_cell(folder / name, "json_schema", escaped)
     set_cell(folder / TABLE.replace("train", "val"), "unique_id", TOKEN)
     changes = pl.read_parquet(folder / CHANGES)
-    changes.with_columns(before=pl.lit(json.dumps(TOKEN))).write_parquet(
-        folder / CHANGES
-    )
+    changes = changes.with_columns(before=pl.lit(json.dumps(TOKEN)))
+    changes.write_parquet(folder / CHANGES)
     (folder / "README.md").write_text((folder / "README.md").read_text() + TOKEN)
     edit_manifest(folder, lambda manifest: manifest.update(name=TOKEN))
     (folder / f"{TOKEN}.txt").write_text("named so")
@@ -157,13 +150,7 @@ def test_a_planted_token_is_found_and_never_repeated(folder: Path) -> None:
     for each in wanted:
         assert f"texts: {each}" in said
     for options in (["--format", "json"], []):
-        ended = subprocess.run(
-            [sys.executable, "-m", "curation", "verify", str(folder), *options],
-            capture_output=True,
-            check=False,
-            text=True,
-        )
-        assert ended.returncode == 1
-        assert "GitHub token" in ended.stdout
-        assert TOKEN not in ended.stdout + ended.stderr
-        assert TOKEN[6:] not in ended.stdout + ended.stderr
+        done = ended(sys.executable, "-m", "curation", "verify", folder, *options)
+        assert done.returncode == 1
+        assert "GitHub token" in done.stdout
+        assert TOKEN[6:] not in done.stdout + done.stderr

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from curation import cli
 from curation.system.errors import BadData, CsbdataError
 from evaluation.analysis.failures import failures, failures_table
 from evaluation.asking.response_files import RESPONSES
@@ -27,6 +25,7 @@ from evaluation.walking.run_folder import RECORDS
 from tests.evaluation.made_runs import HEAD, row, write_run
 from tests.evaluation.made_runs import line as row_line
 from tests.evaluation.site.made_editions import line, write_edition
+from tests.invoking import invoke
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +50,7 @@ class Case(NamedTuple):
     code: int = 0
 
 
+_EVAL = "eval --engine none --task masks --tokenizer bytes"
 _RUN = [
     Case("results show RUN"),
     Case("results show RUN --failures"),
@@ -70,17 +70,12 @@ _BUILD = [
     Case("push BUILD --repo owner/name --dry-run --allow-partial", 65),
     Case("export maskbench OUT --data BUILD --config Snowplow"),
     Case("diff BUILD BUILD"),
-    Case(
-        "eval --engine none --task masks --data BUILD --config Snowplow "
-        "--limit 9 --tokenizer bytes --run-dir OUT"
-    ),
+    Case(f"{_EVAL} --data BUILD --config Snowplow --limit 9 --run-dir OUT"),
 ]
 
 
 @pytest.fixture(scope="module")
-def hostile(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Path:
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder, deep in one of its own, of a run, an edition and a build."""
     base = tmp_path_factory.mktemp("base")
     given = base / "1" / "2" / "3" / "given"
@@ -88,8 +83,7 @@ def hostile(
     names = [*_NAMES, str(base / "absolute")]
     _write_run(given, names)
     build = "build --sample --only snowplow --instances --out"
-    words = [*build.split(), str(given / "BUILD")]
-    assert CliRunner().invoke(cli.application(), words).exit_code == 0
+    assert invoke(*build.split(), given / "BUILD").exit_code == 0
     for file in given.glob("BUILD/**/Snowplow/test-*"):
         table = pq.read_table(file, partitioning=None)
         ids = table["unique_id"].to_pylist()
@@ -107,9 +101,8 @@ def hostile(
 def _write_run(given: Path, names: list[str]) -> None:
     """Write a run whose engine, configs and ids have these names."""
     (given / "schema.json").write_text('{"type": "integer", "minimum": 1}')
-    words = ["eval", "--engine", "none", "--task", "masks", "--tokenizer", "bytes"]
-    words += ["--data", str(given / "schema.json"), "--run-dir", str(given / "RUN")]
-    assert CliRunner().invoke(cli.application(), words).exit_code == 0
+    words = [*_EVAL.split(), "--data", given / "schema.json"]
+    assert invoke(*words, "--run-dir", given / "RUN").exit_code == 0
     (file,) = (given / "RUN").glob("attempts.jsonl")
     own = json.loads(file.read_text())
     suite = {"task": "test-suite", "label": {}}
@@ -153,8 +146,7 @@ def test_a_foreign_name_is_no_path_and_no_markup(
     before = [*_files(base)]
     if case.words == "card OUT":
         shutil.copytree("BUILD", out)
-    words = [word.replace("OUT", str(out)) for word in case.words.split()]
-    ended = CliRunner().invoke(cli.application(), words)
+    ended = invoke(*(word.replace("OUT", str(out)) for word in case.words.split()))
     fault = ended.exception if isinstance(ended.exception, CsbdataError) else None
     code = fault.exit_code if fault else ended.exit_code
     written = [file for file in out.rglob("*") if file.is_file()]
@@ -230,11 +222,6 @@ def _suite_run(folder: Path, spec: str, row: Row) -> Path:
     return folder
 
 
-def _said(*words: str) -> str:
-    ended = CliRunner().invoke(cli.application(), words)
-    return f"{ended.output} {ended.exception}"
-
-
 def test_to_read_a_run_runs_no_code_that_it_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,9 +232,9 @@ def test_to_read_a_run_runs_no_code_that_it_names(
     (kit / "suite.py").write_text("open('ran', 'w').close()\nraise SystemExit\n")
     wrong = row_from_scored(_WRONG, "kit", "f")
     run = _suite_run(tmp_path / "run", "downloaded/kit", wrong)
-    text = _said("results", "show", str(run))
+    ended = invoke("results", "show", run)
     assert not (tmp_path / "ran").exists()
-    assert "m free" in " ".join(text.split())
+    assert "m free" in " ".join(f"{ended.output} {ended.exception}".split())
 
 
 @pytest.mark.parametrize("label", [{}, {"verdicts": []}])

@@ -47,7 +47,7 @@ LIMITS = Limits(seconds=60)
 #: What a rule may say of a pattern that is hostile or none.
 PATTERN_REASONS = {None, Reason.BAD_PATTERN, Reason.VALIDATORS_DISAGREE}
 #: Where the second rule set is another way through the same code.
-_RULES = ["clean", pytest.param("paper", marks=pytest.mark.slow)]
+_RULES = first_fast(1, RULES)
 
 
 @cache
@@ -140,13 +140,10 @@ def test_f13_to_f30_a_text_ends_as_its_reason(rules: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("rules", "past_64_bits"),
-    [
-        ("clean", b"18446744073709551617"),
-        pytest.param("paper", b"9223372036854775807", marks=pytest.mark.slow),
-    ],
-)
+_PAST_64_BITS = (("clean", b"18446744073709551617"), ("paper", b"9223372036854775807"))
+
+
+@pytest.mark.parametrize(("rules", "past_64_bits"), first_fast(1, _PAST_64_BITS))
 def test_f17_large_integers_come_through_a_build_exactly(
     rules: str, past_64_bits: bytes
 ) -> None:
@@ -374,7 +371,7 @@ def test_the_trap_notices_whoever_comes(tmp_path: Path) -> None:
     assert {"the pipe was read", str(b"GET /")} <= {*trap.hits}
 
 
-@pytest.mark.parametrize("rules", first_fast(1, RULES))
+@pytest.mark.parametrize("rules", _RULES)
 def test_f23_no_rule_follows_a_reference_out(rules: str, tmp_path: Path) -> None:
     """No `$ref`, `$schema` or `$id` makes a build ask a host or read a file."""
     with _listening(tmp_path / "pipe") as trap:
@@ -435,14 +432,14 @@ def _doubling(levels: int) -> UntypedJson:
     return {"$ref": "#/definitions/d0", "definitions": definitions}
 
 
+_FORTY: dict[str, UntypedJson] = {
+    "type": "object",
+    "allOf": list(map(_either, range(40))),
+}
 _LETTERS = {"type": "array", "items": {"enum": ["a", "b"]}, "uniqueItems": True}
 _HOSTILE: dict[str, UntypedJson] = {
-    "exponential, in reach": {"type": "object", "allOf": list(map(_either, range(40)))},
-    "exponential, out of reach": {
-        "type": "object",
-        "allOf": list(map(_either, range(40))),
-        "maxProperties": 39,
-    },
+    "exponential, in reach": _FORTY,
+    "exponential, out of reach": {**_FORTY, "maxProperties": 39},
     "exponential oneOf": {
         "type": "object",
         "allOf": [
@@ -457,13 +454,7 @@ _HOSTILE: dict[str, UntypedJson] = {
     "two values for three places": {**_LETTERS, "minItems": 3},
     "many values": {"enum": list(range(100_000))},
     "values nobody admits": {"enum": list(range(50_000)), "type": "string"},
-    "references in a circle": {
-        "$ref": "#/definitions/a",
-        "definitions": {
-            "a": {"$ref": "#/definitions/b"},
-            "b": {"$ref": "#/definitions/a"},
-        },
-    },
+    "references in a circle": schemas.CYCLES["two-that-chase"],
     "a negation of itself": {"not": {"$ref": "#"}},
     "two that deny each other": {
         "definitions": {
@@ -481,10 +472,7 @@ _HOSTILE: dict[str, UntypedJson] = {
             "c": {"type": "number", "minimum": -1e308, "maximum": 1e308},
         },
     },
-    "many required": {
-        "type": "object",
-        "required": [f"n{index}" for index in range(3_000)],
-    },
+    "many required": {"type": "object", "required": [f"n{n}" for n in range(3_000)]},
     "many optional": {
         "type": "object",
         "properties": {f"n{index}": {"$ref": "#"} for index in range(2_000)},
@@ -505,9 +493,7 @@ _SLOW = ("many optional", "exponential, out of reach", "doubling")
         for name in _HOSTILE
     ],
 )
-@pytest.mark.parametrize(
-    "dialect", [pytest.param("draft-07", marks=pytest.mark.slow), "2020-12"]
-)
+@pytest.mark.parametrize("dialect", first_fast(1, ["2020-12", "draft-07"]))
 def test_ends_with_witnesses_or_an_obstacle(name: str, dialect: str) -> None:
     """No schema hangs: there is a witness, or a named reason that there is none."""
     found = find_witnesses(CompiledSchema.from_json(_HOSTILE[name], dialect))

@@ -6,8 +6,8 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,11 @@ import yaml
 
 from tests.evaluation.measuring import miniature
 from tests.evaluation.tokenizers import made
+from tests.programs import ended
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from subprocess import CompletedProcess
 
 _ROOT = Path(__file__).parents[2]
 _EXPRESSION = re.compile(r"\$\{\{ *([\w.-]+) *\}\}")
@@ -75,7 +77,7 @@ class _Job:
 
         return _EXPRESSION.sub(replaced, text)
 
-    def run(self, step: Mapping[str, Any]) -> subprocess.CompletedProcess[str]:
+    def run(self, step: Mapping[str, Any]) -> CompletedProcess[str]:
         """Run one step, as GitHub runs `shell: bash`."""
         environment = {
             **os.environ,
@@ -85,14 +87,8 @@ class _Job:
             "CSBDATA_OFFLINE": "1",
             **{name: self.value(text) for name, text in step.get("env", {}).items()},
         }
-        return subprocess.run(
-            [self.folder / "bin" / "bash", *_FLAGS, step["run"]],
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        bash = self.folder / "bin" / "bash"
+        return ended(bash, *_FLAGS, step["run"], cwd=self.folder, env=environment)
 
 
 def test_every_input_of_the_action_is_documented_and_used() -> None:
@@ -115,15 +111,8 @@ def test_no_step_has_an_expression_in_its_script() -> None:
 def test_the_action_runs(tmp_path: Path) -> None:
     """It measures the sample, writes expected outcomes, and fails if one is worse."""
     tokenizer = made.byte_level(tmp_path / "tokenizer")
-    job = _Job(
-        tmp_path,
-        {
-            "engine": miniature("accept_all"),
-            "install": "one two",
-            "tokenizer": str(tokenizer),
-            "limit": "12",
-        },
-    )
+    inputs = {"engine": miniature("accept_all"), "tokenizer": str(tokenizer)}
+    job = _Job(tmp_path, {**inputs, "install": "one two", "limit": "12"})
     install, _, measure, hold = _action()["runs"]["steps"]
     assert job.run(install).returncode == 0
     asked = (tmp_path / "asked").read_text().splitlines()
@@ -186,26 +175,13 @@ def test_the_hook_of_the_page_runs(tmp_path: Path) -> None:
     ]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "TMPDIR": str(tmp_path)}
-
-    def run() -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            words, cwd=tmp_path, env=environment, capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
-
+    run = partial(ended, *words, cwd=tmp_path, env=environment)
     first = run()
     assert first.returncode == 66, first.stderr
     (folder,) = tmp_path.glob("tmp.*/run")
     csbdata = Path(sys.executable).with_name("csbdata")
-    export: list[str | Path] = [
-        csbdata,
-        "results",
-        "export",
-        folder,
-        "--format",
-        "outcomes",
-    ]
-    subprocess.run([*export, "--out", expected], check=True)
+    form = ("--format", "outcomes", "--out", expected)
+    ended(csbdata, "results", "export", folder, *form, check=True)
     assert run().returncode == 0
     text = expected.read_text("utf-8")
     assert '"under_constrained","wrong":' in text

@@ -6,7 +6,6 @@ import ast
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from curation.cli import application
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.setup.engine_files import choose_options, find_engine
 from tests.evaluation.measuring import measured, request_of, sample
+from tests.programs import ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,17 +144,10 @@ def _output(command: str, folder: Path) -> str:
         "COLUMNS": "100",
         "LC_ALL": "C.UTF-8",
     }
-    ended = subprocess.run(
-        ["bash", "-c", command],  # noqa: S607 (bash as the user has it)
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ended("bash", "-c", command, cwd=folder, env=environment)
     # 1 is how `check` says that it found something.
-    assert ended.returncode in {0, 1}, f"{command}: {ended.stderr[-1000:]}"
-    text = ended.stdout
+    assert done.returncode in {0, 1}, f"{command}: {done.stderr[-1000:]}"
+    text = done.stdout
     for pattern, shown in _DIFFERENT:
         text = pattern.sub(shown, text)
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())

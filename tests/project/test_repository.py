@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import tomllib
 from collections import Counter
@@ -21,6 +20,7 @@ from curation.checking.schema_check import SLOW, TIMED_OUT
 from curation.core.documents import Reason
 from curation.fit.profile import Effect, load_profile, profile_names
 from curation.rules.sets import rule_set
+from tests.programs import ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,13 +50,7 @@ _NAMED = re.compile(
 def _tracked(*patterns: str) -> list[Path]:
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", *patterns],  # noqa: S607 (git as the user has it)
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-        text=True,
-    ).stdout
+    listed = ended("git", "ls-files", "-z", *patterns, cwd=ROOT, check=True).stdout
     paths = [ROOT / name for name in listed.split("\0") if name]
     return [path for path in paths if path.is_file()]
 
@@ -264,12 +258,9 @@ except SystemExit:
 
 
 def _modules(folder: Path, *words: str) -> set[str]:
-    command = [sys.executable, "-c", *words]
     # Ray's nodes, which other tests start here, import more by this variable.
     env = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        command, cwd=folder, env=env, capture_output=True, text=True, check=True
-    )
+    done = ended(sys.executable, "-c", *words, cwd=folder, env=env, check=True)
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 

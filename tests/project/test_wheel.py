@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from curation.core.benchmark import CONFIGS
+from tests.programs import ended
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "sample-clean.json"
@@ -25,11 +26,9 @@ def _run(*command: str, cwd: Path, code: int = 0) -> str:
     """
     kept = ("PATH", "HOME", "TMPDIR")
     environment = {name: os.environ[name] for name in kept if name in os.environ}
-    ended = subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == code, ended.stderr[-2000:]
-    return ended.stderr if code else ended.stdout
+    done = ended(*command, cwd=cwd, env=environment)
+    assert done.returncode == code, done.stderr[-2000:]
+    return done.stderr if code else done.stdout
 
 
 @pytest.mark.slow
@@ -40,13 +39,7 @@ def test_the_wheel_works_from_another_folder(tmp_path: Path) -> None:
     and names the command that installs what a build needs; after it
     `build --sample` works.
     """
-    made = subprocess.run(
-        ["make", "wheelhouse"],  # noqa: S607 (make as the user has it)
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    made = ended("make", "wheelhouse", cwd=ROOT)
     assert made.returncode == 0, made.stderr[-2000:]
     empty, elsewhere = tmp_path / "empty", tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -77,16 +70,8 @@ def test_the_wheel_works_from_another_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["3.12", "3.13", "3.14"])
 def test_the_base_works_on_later_pythons(version: str, tmp_path: Path) -> None:
     """Installed from an index: a schema is checked, fitted, satisfied and judged."""
-    found = (
-        subprocess.run(
-            [f"python{version}", "-m", "venv", str(tmp_path / "own")],
-            capture_output=True,
-            check=False,
-        )
-        if shutil.which(f"python{version}")
-        else None
-    )
-    if found is None or found.returncode:
+    python = shutil.which(f"python{version}")
+    if not python or ended(python, "-m", "venv", tmp_path / "own").returncode:
         pytest.skip(f"there is no Python {version} here")
     made = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps"]
     made += ["--no-build-isolation", "-w", str(tmp_path), str(ROOT)]

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.analysis.compare_runs import ComparisonResult, EngineOutcomes
     from evaluation.core.cases import Row
+    from evaluation.reporting.statistics import Interval
     from evaluation.results.reader import RecordedRun
 
 
@@ -62,6 +63,12 @@ def _bad(**given: UntypedJson) -> Row:
     return row(walks=(accepted(), accepted(valid=False)), **given)
 
 
+def _nine(engine: str, right: int) -> list[Row]:
+    """Return rows of nine schemas of which the first ones pass."""
+    made = [row] * right + [_bad] * (9 - right)
+    return [make(engine=engine, id=f"o{n}") for n, make in enumerate(made)]
+
+
 def test_engines_of_one_run_are_compared_with_each_other(tmp_path: Path) -> None:
     """On the same schemas: twice as slow is twice as slow, whatever the schemas."""
     rows = many("alpha 1.0", 200, broken=0) + many("beta 2.0", 150, speed=2, broken=0)
@@ -76,11 +83,8 @@ def test_engines_of_one_run_are_compared_with_each_other(tmp_path: Path) -> None
 
 def test_passing_is_counted_in_pairs(tmp_path: Path) -> None:
     """Both, only a, only b; McNemar's p by hand: 2 x (1/2)^5, once for one pair."""
-    rows = [row(id=f"o{n}") for n in range(9)]
-    rows += [row(id=f"o{n}", engine="beta 2.0") for n in range(4)]
-    rows += [_bad(id=f"o{n}", engine="beta 2.0") for n in range(4, 9)]
-    answer = compare_runs(run=_run(tmp_path, rows))
-    table = _table(answer, "What passes, paired")
+    rows = [*_nine("alpha 1.0", 9), *_nine("beta 2.0", 4)]
+    table = _table(compare_runs(run=_run(tmp_path, rows)), "What passes, paired")
     cells = table.rows[0]
     assert cells[2:6] == (Rate(9, 9), Rate(4, 9), 5, 0)
     assert cells[7:] == (2 / 32,)
@@ -103,17 +107,10 @@ def test_times_are_compared_on_what_all_compile_alone(tmp_path: Path) -> None:
         assert len({each.slug for each in shown}) == len(shown)
 
 
-def test_the_same_engine_in_two_runs_has_the_runs_name(tmp_path: Path) -> None:
-    """Nobody can mistake the one for the other."""
-    runs = [_run(tmp_path / name, [row()]) for name in ("old", "new")]
-    labels = [each.label for each in compared_engines(runs, "masks")]
-    assert labels == ["old: alpha 1.0", "new: alpha 1.0"]
-
-
-def test_folders_of_one_name_are_told_apart_by_their_paths(
+def test_an_engine_of_two_runs_is_told_apart_by_their_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In every table and objection; the folder that one stands in has its name."""
+    """By their paths where they have one name, in every table and objection."""
     runs = [
         _run(tmp_path / "old" / "run", [row(), row(id="o2")], limit=1),
         _run(tmp_path / "new" / "run", [_bad(), _bad(id="o2")], limit=2),
@@ -125,9 +122,9 @@ def test_folders_of_one_name_are_told_apart_by_their_paths(
     assert [line[0] for line in coverage.rows] == labels
     assert f"{runs[1].folder} and {runs[0].folder} differ" in answer.objections[0]
     monkeypatch.chdir(runs[0].folder)
-    here, other = open_run(Path()), _run(tmp_path / "other", [row()])
-    own, _ = compared_engines([here, other], "masks")
-    assert own.label == "run: alpha 1.0"
+    named = [open_run(Path()), _run(tmp_path / "other", [row()])]
+    labels = [each.label for each in compared_engines(named, "masks")]
+    assert labels == ["run: alpha 1.0", "other: alpha 1.0"]
 
 
 def test_times_of_a_task_without_timing_are_not_compared(tmp_path: Path) -> None:
@@ -144,18 +141,10 @@ def test_times_of_a_task_without_timing_are_not_compared(tmp_path: Path) -> None
 
 def test_schemas_that_agree_give_no_interval(tmp_path: Path) -> None:
     """Resampling them says nothing about others; nor do those that all differ."""
-    rows = [row(id=f"o{n}") for n in range(9)]
-    rows += [row(id=f"o{n}", engine="beta 2.0") for n in range(9)]
-    rows += [_bad(id=f"o{n}", engine="gamma 1") for n in range(9)]
+    rows = [*_nine("alpha 1.0", 9), *_nine("beta 2.0", 9), *_nine("gamma 1", 0)]
     answer = compare_runs(run=_run(tmp_path, rows))
     differences = [line[6] for line in _table(answer, "What passes, paired").rows]
     assert differences == [Shift(0.0), Shift(-1.0), Shift(-1.0)]
-
-
-def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
-    """One engine alone has no counterpart."""
-    with pytest.raises(NoInput, match="no two engines"):
-        compare_runs(run=_run(tmp_path, [row()]))
 
 
 def _held(
@@ -225,37 +214,26 @@ def test_what_moved_is_listed_by_name(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("speed", "fails"), [(1.0, False), (2.0, True)])
-def test_a_time_that_is_surely_longer_is_a_failure(
-    speed: float, *, fails: bool, tmp_path: Path
-) -> None:
-    """Twice as slow fails; the same speed does not."""
-    old = many("alpha 1.0", 60, broken=0)
-    new = many("alpha 1.0", 60, speed=speed, broken=0)
-    failures = _held(tmp_path, old, new, "slower").failures
-    assert bool(failures) is fails
-    assert ("as long: compile" in "".join(failures)) is fails
-
-
-def test_one_slow_schema_is_no_failure(tmp_path: Path) -> None:
-    """A ratio that is not sure is no slowdown."""
+def test_only_a_time_that_is_surely_longer_is_a_failure(tmp_path: Path) -> None:
+    """Twice as slow is; one slow schema of three is none."""
+    old, new = (many("alpha 1.0", 60, speed=speed, broken=0) for speed in (1, 2))
+    (first, *_) = _held(tmp_path / "twice", old, new, "slower").failures
+    assert "as long: compile" in first
     old = [row(id=f"o{n}") for n in range(3)]
     new = [*old[:2], row(id="o2", compile_ns=2_000_000_000)]
-    assert _held(tmp_path, old, new, "slower").failures == []
+    assert _held(tmp_path / "one", old, new, "slower").failures == []
 
 
 def test_the_nearest_engine_of_a_baseline_is_taken(tmp_path: Path) -> None:
     """The same preset before another one, the same name before another name."""
 
     def outcomes(folder: str, *labels: str) -> list[EngineOutcomes]:
-        engines: UntypedJson = [
+        engines = [
             {"engine": each, "name": each.split()[0], "preset": each.split()[2]}
             for each in labels
         ]
         rows = [row(engine=each) for each in labels]
-        head = {**HEAD, "engines": engines}
-        run = open_run(write_run(tmp_path / folder, rows, head))
-        return engine_outcomes(run)
+        return engine_outcomes(_run(tmp_path / folder, rows, engines=engines))
 
     old = outcomes("old", "alpha 1 fast", "alpha 1 safe", "beta 1 safe")
     new = outcomes("new", "alpha 2 safe", "beta 2 fast", "gamma 2 fast")
@@ -297,20 +275,11 @@ def test_a_file_of_outcomes_is_read_as_it_was_written(tmp_path: Path) -> None:
     rows = [row(id="b\tc\n\u2028"), row(id="a", walks=_WAS), row(engine="beta 2.0")]
     file = tmp_path / "expected.jsonl"
     write_outcomes(_run(tmp_path / "run", rows), file)
+    whole = '{"engine":"%s faithful","task":"masks","schema":"Github_easy/%s",%s}'
     assert file.read_text("utf-8").split("\n")[:-1] == [
-        (
-            '{"engine":"alpha faithful","task":"masks","schema":"Github_easy/a",'
-            '"outcome":"over_constrained","wrong":{"0":2}}'
-        ),
-        (
-            '{"engine":"alpha faithful","task":"masks",'
-            '"schema":"Github_easy/b\\tc\\n\u2028",'
-            '"outcome":"passed"}'
-        ),
-        (
-            '{"engine":"beta faithful","task":"masks","schema":"Github_easy/o1",'
-            '"outcome":"passed"}'
-        ),
+        whole % ("alpha", "a", '"outcome":"over_constrained","wrong":{"0":2}'),
+        whole % ("alpha", "b\\tc\\n\u2028", '"outcome":"passed"'),
+        whole % ("beta", "o1", '"outcome":"passed"'),
     ]
     alpha, beta = read_outcomes(file)
     assert (alpha.label, beta.label) == ("alpha faithful", "beta faithful")
@@ -319,13 +288,6 @@ def test_a_file_of_outcomes_is_read_as_it_was_written(tmp_path: Path) -> None:
         ("masks", "Github_easy/a"): (Outcome.OVER_CONSTRAINED, {0: 2}),
         ("masks", "Github_easy/b\tc\n\u2028"): (Outcome.PASSED, {}),
     }
-
-
-def test_engines_that_a_file_cannot_tell_apart_are_refused(tmp_path: Path) -> None:
-    """Two versions of one engine would overwrite each other."""
-    run = _run(tmp_path / "run", [row(), row(engine="alpha 1.1")])
-    with pytest.raises(BadData, match="'alpha faithful'"):
-        write_outcomes(run, tmp_path / "expected.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -344,15 +306,20 @@ def test_a_line_that_is_not_an_outcome_is_named(line: str, tmp_path: Path) -> No
         read_outcomes(tmp_path / "nothing")
 
 
-def test_a_failure_wants_something_to_fail_against(tmp_path: Path) -> None:
-    """No baseline, or a file without times."""
+def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
+    """One engine alone, no baseline, no times, two versions that a file mixes up."""
     run = _run(tmp_path / "run", [row()])
     file = tmp_path / "expected.jsonl"
     write_outcomes(run, file)
+    with pytest.raises(NoInput, match="no two engines"):
+        compare_runs(run=run)
     with pytest.raises(BadUsage, match="a second run"):
         compare_runs(run=run, fail_on=["worse"])
     with pytest.raises(BadUsage, match="no times"):
         compare_runs(run=run, baseline=file, fail_on=["slower"])
+    two = _run(tmp_path / "two", [row(), row(engine="alpha 1.1")])
+    with pytest.raises(BadData, match="'alpha faithful'"):
+        write_outcomes(two, file)
 
 
 def _rows(
@@ -376,18 +343,25 @@ def _rows(
 
 
 def _pair(folder: Path, a: list[Row], b: list[Row]) -> PairedEngines:
-    first = open_run(write_run(folder / "a", a))
-    second = open_run(write_run(folder / "b", b))
-    (one,), (other,) = (compared_engines([run], "masks") for run in (first, second))
-    return pair_engines(one, other)
+    """Return the first engine of one run beside the first one of another."""
+    runs = (_run(folder / name, rows) for name, rows in (("a", a), ("b", b)))
+    return pair_engines(*(compared_engines([run], "masks")[0] for run in runs))
 
 
 def _ratios(run: RecordedRun) -> dict[str, Ratio | None]:
     return paired_times(pair_engines(*compared_engines([run], "masks")))
 
 
+def _compared_times(pair: PairedEngines) -> Table:
+    answer = compare_runs(run=pair.b.run, baseline=pair.a.run)
+    return next(it for it in answer.tables if it.title.startswith("Times, paired"))
+
+
 def test_a_machine_that_was_slower_is_not_the_engine(tmp_path: Path) -> None:
-    """The same engine in a run in which all work took 1.6 times as long."""
+    """The same engine in a run in which all work took 1.6 times as long.
+
+    The table of times, which are divided by it, names it.
+    """
     pair = _pair(
         tmp_path, _rows("alpha 1.0"), _rows("alpha 1.0", speed=1.02, machine=1.6)
     )
@@ -395,6 +369,9 @@ def test_a_machine_that_was_slower_is_not_the_engine(tmp_path: Path) -> None:
     for ratio in paired_times(pair).values():
         assert 1 < known(ratio).value < 1.03
     assert slowdowns([pair]) == []
+    times = _compared_times(pair)
+    assert str(times.rows[0][times.columns.index("machine")]) == "1.6x"
+    assert str(times.rows[0][3]).startswith("1.02x [")
 
 
 def test_an_engine_that_became_slower_is_caught(tmp_path: Path) -> None:
@@ -407,17 +384,13 @@ def test_an_engine_that_became_slower_is_caught(tmp_path: Path) -> None:
 
 def test_machine_speed_is_told_by_engines_that_are_in_both_runs(tmp_path: Path) -> None:
     """What another engine leaves behind makes the work after it slower, no machine."""
-    alone = _pair(
-        tmp_path / "alone", _rows("alpha 1.0"), _rows("beta 2.0", machine=1.5)
-    )
-    own = [*_rows("alpha 1.0"), *_rows("same 1.0")]
-    then = [*_rows("beta 2.0", machine=1.5), *_rows("same 1.0", machine=1.1)]
-    first = open_run(write_run(tmp_path / "first", own))
-    second = open_run(write_run(tmp_path / "second", then))
-    a, b = compared_engines([first], "masks")[0], compared_engines([second], "masks")[0]
-    assert (a.engine, b.engine) == ("alpha 1.0", "beta 2.0")
-    known = machine_speed(alone), machine_speed(pair_engines(a, b))
-    assert [round(one, 3) for one in known if one] == [1.5, 1.1]
+    alpha, beta = _rows("alpha 1.0"), _rows("beta 2.0", machine=1.5)
+    same = [_rows("same 1.0", machine=machine) for machine in (1.0, 1.1)]
+    alone = _pair(tmp_path / "alone", alpha, beta)
+    both = _pair(tmp_path / "both", alpha + same[0], beta + same[1])
+    assert (both.a.engine, both.b.engine) == ("alpha 1.0", "beta 2.0")
+    speeds = [known(machine_speed(pair)) for pair in (alone, both)]
+    assert speeds == pytest.approx([1.5, 1.1], rel=1e-3)
 
 
 @pytest.mark.parametrize("unmeasured", [None, 0])
@@ -427,62 +400,44 @@ def test_an_older_run_still_compares(tmp_path: Path, unmeasured: int | None) -> 
     pair = _pair(tmp_path, old, _rows("alpha 1.0", speed=1.4))
     assert machine_speed(pair) is None
     assert len(slowdowns([pair])) == len(TIMES)
-    tables = compare_runs(run=pair.b.run, baseline=pair.a.run).tables
-    (times,) = (table for table in tables if table.title.startswith("Times, paired"))
-    assert "without calibration work" in times.note
+    assert "without calibration work" in _compared_times(pair).note
 
 
 def test_repetitions_that_lie_apart_say_how_far_others_may(tmp_path: Path) -> None:
     """With such noise a difference of a tenth is none."""
-    rows = [
-        replace(
-            each,
-            compile_ns=int((each.compile_ns or 0) * (1.2 if each.repetition else 1.0)),
-        )
-        for engine, speed in (("alpha 1.0", 1.0), ("beta 2.0", 1.1))
-        for each in _rows(engine, speed=speed, repetitions=2)
-    ]
-    run = open_run(write_run(tmp_path / "noisy", rows))
-    noisy = known(known(_ratios(run)["compile"]).interval)
-    calm = [*_rows("alpha 1.0"), *_rows("beta 2.0", speed=1.1)]
-    run = open_run(write_run(tmp_path / "calm", calm))
-    quiet = known(known(_ratios(run)["compile"]).interval)
-    assert noisy.low < 1 < quiet.low
-    assert machine_speed(pair_engines(*compared_engines([run], "masks"))) is None
+
+    def interval(name: str, noise: float, repetitions: int) -> Interval:
+        rows = [
+            replace(
+                each,
+                compile_ns=int((each.compile_ns or 0) * (1 + noise * each.repetition)),
+            )
+            for engine, speed in (("alpha 1.0", 1.0), ("beta 2.0", 1.1))
+            for each in _rows(engine, speed=speed, repetitions=repetitions)
+        ]
+        run = _run(tmp_path / name, rows)
+        assert machine_speed(pair_engines(*compared_engines([run], "masks"))) is None
+        return known(known(_ratios(run)["compile"]).interval)
+
+    assert interval("noisy", 0.2, 2).low < 1 < interval("calm", 0, 1).low
 
 
 def test_waiting_for_the_core_is_no_time_of_the_engine(tmp_path: Path) -> None:
     """Wherever a time is read: it is taken out of the row, and not by its readers."""
-    waited = [
-        replace(
+
+    def waiting(each: Row) -> Row:
+        (walk,) = each.walks
+        late = (*walk.mask_ns[:-1], walk.mask_ns[-1] + 8_950_000)
+        return replace(
             each,
             compile_ns=(each.compile_ns or 0) + 5_000_000,
             compile_waited_ns=5_000_000,
-            walks=tuple(
-                replace(
-                    walk,
-                    mask_ns=(*walk.mask_ns[:-1], walk.mask_ns[-1] + 8_950_000),
-                    waited_ns=8_950_000,
-                )
-                for walk in each.walks
-            ),
+            walks=(replace(walk, mask_ns=late, waited_ns=8_950_000),),
         )
-        for each in _rows("beta 2.0")
-    ]
-    run = open_run(write_run(tmp_path / "run", [*_rows("alpha 1.0"), *waited]))
-    calm = open_run(
-        write_run(tmp_path / "calm", _rows("alpha 1.0") + _rows("beta 2.0"))
-    )
+
+    alpha, beta = _rows("alpha 1.0"), _rows("beta 2.0")
+    run = _run(tmp_path / "run", [*alpha, *map(waiting, beta)])
+    calm = _run(tmp_path / "calm", alpha + beta)
     assert run.attempts("masks").equals(calm.attempts("masks"))
     assert [*tables(run.attempts("masks"))] == [*tables(calm.attempts("masks"))]
     assert _ratios(run) == _ratios(calm)
-
-
-def test_tables_name_the_machine_where_runs_differ_in_it(tmp_path: Path) -> None:
-    """Of two runs the times are divided by it."""
-    first = open_run(write_run(tmp_path / "a", _rows("alpha 1.0")))
-    second = open_run(write_run(tmp_path / "b", _rows("beta 2.0", machine=1.5)))
-    compared = compare_runs(run=second, baseline=first)
-    (times,) = (each for each in compared.tables if each.title == "Times, paired")
-    assert str(times.rows[0][times.columns.index("machine")]) == "1.5x"
-    assert str(times.rows[0][3]).startswith("1x [")

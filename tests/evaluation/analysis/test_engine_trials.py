@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from evaluation.analysis.engine_trials import EngineTrials, trial_of
-from evaluation.core.cases import (
-    Case,
-    InstanceResult,
-    InstanceWalk,
-    Result,
-    Row,
-    WalkVerdict,
-)
+from evaluation.core.cases import Case, InstanceWalk, Result, WalkVerdict
 from tests.evaluation.known import known
+from tests.evaluation.made_runs import accepted, row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
+    from evaluation.core.cases import Row
 
 _VERDICTS = (
     (True, WalkVerdict.ACCEPTED),
@@ -33,18 +29,9 @@ _VERDICTS = (
 
 def _row(result: Result, verdicts: tuple[tuple[bool, WalkVerdict], ...] = ()) -> Row:
     walks = tuple(
-        InstanceResult(valid=valid, verdict=verdict, tokens=1)
-        for valid, verdict in verdicts
+        replace(accepted(), valid=valid, verdict=verdict) for valid, verdict in verdicts
     )
-    return Row(
-        engine="e 1",
-        task="masks",
-        id="schema",
-        config="fit",
-        result=result,
-        detail="why",
-        walks=walks,
-    )
+    return row(result=result, detail="why", walks=walks)
 
 
 def test_walks_are_counted_by_what_they_show() -> None:

@@ -37,11 +37,9 @@ _REFERENCE = os.environ.get("CSBDATA_REFERENCE")
 
 def _shares(counts: Counter[tuple[Verdict, str]]) -> dict[str, tuple[int, int]]:
     """Return how often verdicts are right, and how much of what is right they tell."""
-    total = Counter[str]()
-    for (_, actual), count in counts.items():
+    total, said = Counter[str](), Counter[Verdict]()
+    for (verdict, actual), count in counts.items():
         total[actual] += count
-    said = Counter[Verdict]()
-    for (verdict, _), count in counts.items():
         said[verdict] += count
     right = counts[Verdict.ACCEPTED, "right"]
     return {
@@ -51,10 +49,14 @@ def _shares(counts: Counter[tuple[Verdict, str]]) -> dict[str, tuple[int, int]]:
     }
 
 
-def _assert_right(shares: dict[str, tuple[int, int]]) -> None:
-    for name in ("accepted", "rejected"):
-        right, said = shares[name]
-        assert right >= _RIGHT * said, (name, shares)
+def _assert_right(
+    engine: str, counts: Counter[tuple[Verdict, str]], *, decided: bool = True
+) -> None:
+    shares = _shares(counts)
+    print(engine, shares, dict(counts))  # noqa: T201 - the figures of a night
+    least = {"accepted": _RIGHT, "rejected": _RIGHT, "decided": _DECIDED * decided}
+    for name, (right, of) in shares.items():
+        assert right >= least[name] * of, (name, shares)
 
 
 _TABLE = _table()
@@ -72,22 +74,14 @@ def test_the_edition_is_right_of_records_that_it_leaves_out(engine: str) -> None
     for fold in range(_FOLDS):
         learnt = learn([row for at, row in enumerate(rows) if at % _FOLDS != fold])
         # Whether the engine's verdicts are told is the edition's to say.
-        learnt = replace(
-            learnt,
-            accepted_right=whole.accepted_right,
-            rejected_right=whole.rejected_right,
-        )
+        told = ("accepted_right", "rejected_right")
+        learnt = replace(learnt, **{name: getattr(whole, name) for name in told})
         for features, outcome in rows[fold::_FOLDS]:
             names = {head.features[it] for it in features}
             verdict = verdict_of([*judge_features(names, head, learnt)])
             actual = {"passed": "right", "compile_error": "rejected"}
             counts[verdict, actual.get(outcome, "wrong")] += 1
-    shares = _shares(counts)
-    print(engine, shares)  # noqa: T201 - the figures of a night
-    _assert_right(shares)
-    if engine.startswith("llguidance"):
-        right, known = shares["decided"]
-        assert right >= _DECIDED * known, shares
+    _assert_right(engine, counts, decided=engine.startswith("llguidance"))
 
 
 def _llguidance(text: str, values: list[tuple[str, bool]]) -> str:
@@ -190,8 +184,4 @@ def test_a_trial_says_what_a_plain_loop_over_the_library_shows(engine: str) -> N
     finally:
         pool.terminate()
         trials.close()
-    shares = _shares(counts)
-    print(engine, shares, dict(counts))  # noqa: T201 - the figures of a night
-    _assert_right(shares)
-    right, known = shares["decided"]
-    assert right >= _DECIDED * known, shares
+    _assert_right(engine, counts)

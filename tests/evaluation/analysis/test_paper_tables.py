@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from typer.testing import CliRunner
 
 from curation.core.benchmark import CONFIGS
 from curation.system.errors import BadUsage, NoInput
 from evaluation.analysis.paper_tables import _FIGURES, by_dataset, paper_table, printed
-from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from evaluation.core.records import FREE, Verdict
 from evaluation.core.suite import ScoredResponse
 from evaluation.generation.text_generation import Generation, TextEnding
-from evaluation.reporting.printing import as_csv, as_json, as_markdown
-from evaluation.reporting.tables import Table
+from evaluation.reporting.printing import as_json, as_markdown
 from evaluation.results.reader import RecordedRun, open_run
 from evaluation.results.suite_rows import row_from_scored
 from evaluation.suites.coverage.scorer import Judgement, TextVerdict
 from tests.evaluation.made_runs import accepted, blocked, row, write_run
 from tests.evaluation.suites.coverage.written_texts import row_of
+from tests.invoking import invoke
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,6 +53,7 @@ _WRITTEN = Generation(
     ttft_ns=240_000_000,
     total_ns=501_170_000,
 )
+_GUIDANCE = ("llguidance 1.9.1 paper", "o1", _WRITTEN, None)
 _VALID = Judgement(
     is_json=True,
     own=TextVerdict.VALID,
@@ -73,41 +70,40 @@ def _run(
 ) -> RecordedRun:
     """Write a run of texts (engine, id, generation, judgement) and open it."""
     head = {
-        "engines": [
-            {"engine": label, "name": name, "version": version}
-            for label, name, version in _ENGINES
-        ],
         "tasks": ["coverage"],
         "limits": {"compile_seconds": 40.0, "run_seconds": 40.0},
         "models": models,
     }
     rows = [
-        row_of(
-            replace(made, id=name),
-            judgement,
-            engine=engine,
-            config=config,
-            fingerprint=f"{engine} {config} {name}",
-        )
+        row_of(replace(made, id=name), judgement, engine=engine, config=config)
         for config in configs
         for engine, name, made, judgement in texts
     ]
-    return open_run(write_run(folder, rows, head))
+    return _opened(folder, rows, head, _ENGINES)
+
+
+def _opened(
+    folder: Path,
+    rows: Iterable[Row],
+    head: dict[str, Any],
+    engines: Iterable[Sequence[str]],
+) -> RecordedRun:
+    """Write a run of engines (label, name, version), and open it."""
+    columns = ("engine", "name", "version")
+    named = [dict(zip(columns, each, strict=True)) for each in engines]
+    return open_run(write_run(folder, rows, {**head, "engines": named}))
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> RecordedRun:
     """Return a run of three participants on two schemas, as the paper did it."""
     late = Generation(id="o2", result=Result.TIMEOUT, ending=TextEnding.ENGINE)
-    return _run(
-        tmp_path / "run",
-        [
-            *((label, "o1", _WRITTEN, _VALID) for label, _, _ in _ENGINES),
-            *((label, "o2", _WRITTEN, None) for label, _, _ in _ENGINES[:2]),
-            ("mine 3.0", "o2", late, None),
-        ],
-        _AS_THEY_DID,
-    )
+    texts: list[tuple[str, str, Generation, Judgement | None]] = [
+        *((label, "o1", _WRITTEN, _VALID) for label, _, _ in _ENGINES),
+        *((label, "o2", _WRITTEN, None) for label, _, _ in _ENGINES[:2]),
+        ("mine 3.0", "o2", late, None),
+    ]
+    return _run(tmp_path / "run", texts, _AS_THEY_DID)
 
 
 def test_table_2_has_the_papers_columns_rows_and_units(run: RecordedRun) -> None:
@@ -145,7 +141,7 @@ def test_a_table_of_many_datasets_is_one_screen(
     assert [row[1:] for row in whole.rows] == [
         row for each in parts for row in each.rows
     ]
-    answer = CliRunner().invoke(app, ["paper-table", "4", str(folder)])
+    answer = invoke("results", "paper-table", "4", folder)
     assert len(answer.output.splitlines()) <= 40
     for part in parts:
         assert (part.title in answer.stdout) != (part.slug in answer.stderr)
@@ -160,8 +156,12 @@ def test_table_12_has_the_whole_time_and_the_forced_tokens(run: RecordedRun) -> 
     assert guidance == ["0.01", "0.24", "6.37", "0.50", "41.00", "15.00"]
 
 
-def test_table_4_judges_as_listing_10(run: RecordedRun) -> None:
-    """Declared, empirical and compliant rate as shares; the free model has no row."""
+def test_table_4_judges_as_listing_10(run: RecordedRun, tmp_path: Path) -> None:
+    """Declared, empirical and compliant rate as shares; the free model has no row.
+
+    Who only was slow declares nothing: its share is of texts that show whether the
+    schema was taken.
+    """
     table = paper_table(4, [run])
     assert table.columns[2:6] == ("Declared", "Empirical", "Compliant Rate", "texts")
     rows = [[str(cell) for cell in row[1:6]] for row in table.rows]
@@ -175,20 +175,12 @@ def test_table_4_judges_as_listing_10(run: RecordedRun) -> None:
         ["OpenAI, as printed", "0.89", "0.89", "1.00", "None"],
         ["Gemini, as printed", "0.86", "0.86", "1.00", "None"],
     ]
-
-
-def test_a_server_that_only_was_slow_declares_nothing_in_table_4(
-    tmp_path: Path,
-) -> None:
-    """Its share is of the texts that show whether the schema was taken."""
-    slow = Generation(
+    late = Generation(
         id="o1", result=Result.TIMEOUT, ending=TextEnding.TIMEOUT, pieces=0
     )
-    run = _run(tmp_path / "slow", [("mine 3.0", "o1", slow, None)], _AS_THEY_DID)
-    assert [str(cell) for cell in paper_table(4, [run]).rows[0][1:3]] == [
-        "mine 3.0",
-        "NA",
-    ]
+    slow = _run(tmp_path / "slow", [("mine 3.0", "o1", late, None)], _AS_THEY_DID)
+    (_, framework, declared, *_) = paper_table(4, [slow]).rows[0]
+    assert (framework, str(declared)) == ("mine 3.0", "NA")
 
 
 def test_a_row_says_what_was_not_as_in_the_paper(
@@ -196,11 +188,8 @@ def test_a_row_says_what_was_not_as_in_the_paper(
 ) -> None:
     """The version and the loop at least; model, device, budget and prompt if other."""
     table = paper_table(2, [run])
-    assert [row[-1] for row in table.rows[:3]] == [
-        "loop",
-        "version, loop",
-        "framework, loop",
-    ]
+    otherwise = [row[-1] for row in table.rows[:3]]
+    assert otherwise == ["loop", "version, loop", "framework, loop"]
     for told in (
         "Loop: csbdata's on transformers, not llama.cpp, Q8.",
         "Version of Guidance: llguidance 1.9.1 paper, not Guidance 0.2.0rc.",
@@ -208,10 +197,7 @@ def test_a_row_says_what_was_not_as_in_the_paper(
     ):
         assert told in table.note
     models = {"model": "smollm2", "device": "cpu", "budget": None, "batch": 4}
-    other = _run(
-        tmp_path / "other", [("llguidance 1.9.1 paper", "o1", _WRITTEN, None)], models
-    )
-    table = paper_table(3, [other])
+    table = paper_table(3, [_run(tmp_path / "other", [_GUIDANCE], models)])
     expected = "version, model, loop, device, prompt, budget, batch, forced tokens"
     assert table.rows[0][-1] == expected
     assert "Model: smollm2, not Llama-3.1-8B-Instruct." in table.note
@@ -230,11 +216,9 @@ def test_figures_are_numbers(run: RecordedRun) -> None:
 
 def test_several_runs_stand_in_one_table(run: RecordedRun, tmp_path: Path) -> None:
     """The same engine has a row of each, and folders may have one name."""
-    runs = [run]
-    for place in ("a", "b"):
-        texts = [("llguidance 1.9.1 paper", "o1", _WRITTEN, None)]
-        runs.append(_run(tmp_path / place / "again", texts, _AS_THEY_DID))
-    rows = paper_table(3, runs).rows
+    places = (tmp_path / name / "again" for name in "ab")
+    again = [_run(place, [_GUIDANCE], _AS_THEY_DID) for place in places]
+    rows = paper_table(3, [run, *again]).rows
     assert [row[1] for row in rows[:4]] == [*["Guidance"] * 3, "mine 3.0"]
 
 
@@ -242,13 +226,13 @@ def test_what_cannot_be_filled_is_said(tmp_path: Path, run: RecordedRun) -> None
     """No such table, and no text for its datasets: one line, and what to do."""
     with pytest.raises(BadUsage, match="no table 8 here: say one of 2, 3, 4, 5"):
         paper_table(8, [run])
-    with pytest.raises(NoInput, match="Table 5: csbdata eval --task test-suite"):
-        paper_table(5, [run])
-    with pytest.raises(NoInput, match="Table 7: csbdata suite run quality"):
-        paper_table(7, [run])
-    empty = _run(tmp_path / "empty", [], {})
-    with pytest.raises(NoInput, match="Table 4"):
-        paper_table(4, [empty])
+    for number, own, said in (
+        (5, run, "Table 5: csbdata eval --task test-suite"),
+        (7, run, "Table 7: csbdata suite run quality"),
+        (4, _run(tmp_path / "empty", [], {}), "Table 4"),
+    ):
+        with pytest.raises(NoInput, match=said):
+            paper_table(number, [own])
 
 
 def _case(engine: str, category: str, name: str, *, wrong: bool = False) -> Row:
@@ -261,12 +245,8 @@ def _case(engine: str, category: str, name: str, *, wrong: bool = False) -> Row:
 
 def _suite_run(folder: Path, rows: Sequence[Row]) -> RecordedRun:
     engine = rows[0].engine
-    name, version, _ = engine.split()
-    header = {
-        "engines": [{"engine": engine, "name": name, "version": version}],
-        "tasks": ["test-suite"],
-    }
-    return open_run(write_run(folder, rows, header))
+    own = [(engine, *engine.split()[:2])]
+    return _opened(folder, rows, {"tasks": ["test-suite"]}, own)
 
 
 def test_tables_5_and_6_stand_beside_what_is_printed(tmp_path: Path) -> None:
@@ -288,70 +268,46 @@ def test_tables_5_and_6_stand_beside_what_is_printed(tmp_path: Path) -> None:
 
 def test_table_6_compares_engines_of_several_runs(tmp_path: Path) -> None:
     """Highest is among all rows measured, whichever run an engine is from."""
-    better, worse = "llguidance 1.0 paper", "xgrammar 0.1.6 paper"
-    runs = [
-        _suite_run(
-            tmp_path / engine,
-            [
-                _case(engine, "enum", "a", wrong=engine == worse),
-                _case(engine, "type", "b"),
-            ],
-        )
-        for engine in (better, worse)
-    ]
+    runs = []
+    for engine, wrong in (("llguidance 1.0 paper", False), ("xgrammar 1 paper", True)):
+        rows = [_case(engine, "enum", "a", wrong=wrong), _case(engine, "type", "b")]
+        runs.append(_suite_run(tmp_path / engine, rows))
     table = paper_table(6, runs)
     assert table.columns[6:8] == ("Tied for highest", "Single highest")
     assert [row[6:8] for row in table.rows[:2]] == [(2, 1), (1, 0)]
 
 
 def _quality_run(
-    folder: Path, origin: str, sides: dict[tuple[str, str], dict[str, Any]]
+    folder: Path, origin: str, *sides: tuple[str, str, dict[str, Any]]
 ) -> RecordedRun:
-    """Write a run of suite `quality`: one right answer of each model and condition."""
-    answers = [
-        ScoredResponse(
+    """Write a run of suite `quality`: a right answer of each model and condition."""
+    right = (Verdict(passed=True),)
+    rows, engines = [], []
+    for model, condition, facts in sides:
+        answer = ScoredResponse(
             record="gsm8k/0000",
             group="gsm8k",
             repeat=0,
             model=model,
             condition=condition,
-            verdicts=(Verdict(passed=True),),
+            verdicts=right,
         )
-        for model, condition in sides
-    ]
-    header = {
-        "engines": [
-            {"engine": answer.label, **sides[answer.model, answer.condition]}
-            for answer in answers
-        ],
-        "tasks": ["quality"],
-        "suite": {
-            "suite": "quality",
-            "spec": "quality",
-            "origin": origin,
-            "generated": origin != "hub",
-        },
-    }
-    rows = [row_from_scored(answer, "quality", "0") for answer in answers]
+        rows.append(row_from_scored(answer, "quality", "0"))
+        engines.append({"engine": answer.label, **facts})
+    suite: dict[str, Any] = {"spec": "quality", "origin": origin}
+    suite |= {"suite": "quality", "generated": origin != "hub"}
+    header = {"engines": engines, "tasks": ["quality"], "suite": suite}
     return open_run(write_run(folder, rows, header))
 
 
 def test_table_7_says_of_each_row_what_the_run_did_otherwise(tmp_path: Path) -> None:
     """Its model, its loop, the engine's version, and whose problems they were."""
     theirs = "meta-llama/Llama-3.1-8B-Instruct"
-    served = _quality_run(
-        tmp_path / "served",
-        "hub",
-        {(theirs, FREE): {"server": "http://h/v1", "model": theirs}},
-    )
-    local = _quality_run(
-        tmp_path / "local",
-        "generated by csbdata, seed 0",
-        {
-            (theirs, "llguidance 1.9.1"): {"model": {"model": theirs}},
-            ("mine", "own 2.0"): {},
-        },
-    )
+    free = (theirs, FREE, {"server": "http://h/v1", "model": theirs})
+    served = _quality_run(tmp_path / "served", "hub", free)
+    constrained = (theirs, "llguidance 1.9.1", {"model": {"model": theirs}})
+    made = "generated by csbdata, seed 0"
+    local = _quality_run(tmp_path / "local", made, constrained, ("mine", "own 2.0", {}))
     table = paper_table(7, [served, local])
     assert [(row[0], row[-1]) for row in table.rows[:3]] == [
         (f"{theirs} {FREE}", "loop"),
@@ -379,18 +335,3 @@ def test_a_printed_compliant_rate_is_empirical_over_declared() -> None:
             least = (empirical - 0.005) / (declared + 0.005)
             most = (empirical + 0.005) / (declared - 0.005)
             assert least - 0.005 <= rate <= most + 0.005, (dataset, framework)
-
-
-@pytest.mark.parametrize(
-    ("text", "cell"),
-    [
-        ("=cmd|' calc'!A0.json", "'=cmd|' calc'!A0.json"),
-        *((f"{sign}x", f"'{sign}x") for sign in "+-@\t"),
-        ("a\x1b[31mb", "'a\\u001b[31mb"),
-        *((text, text) for text in ("-1.5", "+3", "o1", "a=b", "")),
-    ],
-)
-def test_no_cell_of_csv_is_a_formula(text: str, cell: str) -> None:
-    """Of a printed table; numbers stay."""
-    table = Table(title="t", columns=("id", "count"), rows=((text, -1),))
-    assert list(csv.reader(io.StringIO(as_csv(table))))[1] == [cell, "-1"]

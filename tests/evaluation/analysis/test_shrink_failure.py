@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from curation.system.errors import BadData, CsbdataError, NoInput
 from evaluation.analysis.recorded_cases import (
@@ -19,13 +18,13 @@ from evaluation.analysis.recorded_cases import (
     open_engine,
 )
 from evaluation.analysis.shrink_failure import shrink, shrink_failure
-from evaluation.commands.results import app
 from evaluation.core.cases import Case, InstanceWalk, Result
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import open_run
 from evaluation.setup.selected_engines import select_engines
 from tests.evaluation.made_runs import HEAD, row, write_run
 from tests.evaluation.measuring import BRISK, measured, miniature, request_of, tokenizer
+from tests.invoking import invoke
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
@@ -96,7 +95,8 @@ def test_what_cannot_shrink_stays() -> None:
     assert shrink({"x": 1}, lambda _: False) == {"x": 1}
 
 
-def _case(schema: UntypedJson, *walks: InstanceWalk) -> Case:
+def _case(schema: UntypedJson, *texts: tuple[str, bool]) -> Case:
+    walks = tuple(InstanceWalk(text=text, valid=valid) for text, valid in texts)
     return Case(
         task="masks", id="o1", config="Made", schema=json.dumps(schema), walks=walks
     )
@@ -107,52 +107,42 @@ def _participant(name: str) -> EngineUnderTest:
 
 
 def _shrunk(
-    folder: Path, name: str, schema: UntypedJson, *walks: InstanceWalk
+    folder: Path, name: str, schema: UntypedJson, *texts: tuple[str, bool]
 ) -> ShrunkFailure:
     with open_engine(_participant(name), tokenizer(folder), BRISK) as ask:
-        return shrink_failure(_case(schema, *walks), ask, ask)
+        return shrink_failure(_case(schema, *texts), ask, ask)
 
 
 def test_a_crash_shrinks_to_what_crashes(tmp_path: Path) -> None:
     """The engine dies again and again, and each time less is left."""
-    schema = {
-        "type": "object",
-        "properties": {"a": {"title": "crash"}, "b": {"type": "string"}},
-    }
+    schema = {"properties": {"a": {"title": "crash"}, "b": {"type": "string"}}}
     found = _shrunk(tmp_path, "crash", schema)
     assert json.loads(found.case.schema) == {"title": "crash"}
     assert found.row.result is Result.CRASH
 
 
 def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> None:
-    """The schema that is left still refuses the text that the engine accepts."""
-    schema = {"type": "object", "required": ["b"], "properties": {"a": {}, "b": {}}}
-    texts = (
-        InstanceWalk(text="{}", valid=False),
-        InstanceWalk(text='{"b":1}', valid=True),
-    )
-    found = _shrunk(tmp_path, "accept_all", schema, *texts)
+    """The schema that is left still refuses the text that the engine accepts.
+
+    Lifting a branch would show another keyword that the engine ignores.
+    """
+    schema: UntypedJson = {"required": ["b"], "properties": {"a": {}, "b": {}}}
+    found = _shrunk(tmp_path, "accept_all", schema, ("{}", False), ('{"b":1}', True))
     assert json.loads(found.case.schema) == {"required": ["b"]}
     assert outcome_of(found.row) is Outcome.UNDER_CONSTRAINED
     content: UntypedJson = found.as_json("d")
     assert content["tests"] == [{"valid": False, "text": "{}", "data": {}}]
+    schema = {"title": "t", "anyOf": [{"required": ["b"]}, {"minProperties": 2}]}
+    found = _shrunk(tmp_path, "accept_all", schema, ("{}", False))
+    assert json.loads(found.case.schema).keys() == {"anyOf"}
 
 
 def test_a_failure_keeps_its_place(tmp_path: Path) -> None:
     """A smaller schema that blocks the text elsewhere shows another fault."""
     schema = {"title": "t", "items": {"type": "integer", "minLength": 1}}
-    walk = InstanceWalk(text="[1, 2, 3]", valid=True)
-    found = _shrunk(tmp_path, "slips", schema, walk)
+    found = _shrunk(tmp_path, "slips", schema, ("[1, 2, 3]", True))
     assert json.loads(found.case.schema) == {"minLength": 1}
     assert found.row.walks[0].at == 2
-
-
-def test_an_accepted_text_stays_invalid_for_the_same_reason(tmp_path: Path) -> None:
-    """Lifting a branch would show another keyword that the engine ignores."""
-    schema = {"title": "t", "anyOf": [{"required": ["b"]}, {"minProperties": 2}]}
-    walk = InstanceWalk(text="{}", valid=False)
-    found = _shrunk(tmp_path, "accept_all", schema, walk)
-    assert json.loads(found.case.schema).keys() == {"anyOf"}
 
 
 @pytest.mark.slow
@@ -161,26 +151,24 @@ def test_a_failure_of_a_run_is_asked_for_again(
 ) -> None:
     """Engine, data and task come from the run's header, from anywhere."""
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
-    data = tmp_path / "data"
-    data.mkdir()
     schema = {"type": "string", "maxLength": 9, "description": "crash"}
-    (data / "one.json").write_text(json.dumps(schema))
+    data = tmp_path / "one.json"
+    data.write_text(json.dumps(schema))
     monkeypatch.chdir(tmp_path)
-    request = replace(request_of(tmp_path, ()), data=Path("data"))
+    request = replace(request_of(tmp_path, ()), data=Path("one.json"))
     _, recorded = measured(tmp_path, [miniature("crash")], request)
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
+    monkeypatch.chdir("tokenizer")
     (row,) = recorded.rows()
-    words = ["shrink", str(tmp_path / "run"), f"{row.config}/{row.id}"]
+    words = ("results", "shrink", tmp_path / "run", f"{row.config}/{row.id}")
     monkeypatch.setattr(
         "evaluation.tokenizers.get_tokenizer", lambda *_: tokenizer(tmp_path)
     )
-    answer = CliRunner().invoke(app, words, catch_exceptions=False)
+    answer = invoke(*words, catch_exceptions=False)
     assert json.loads(answer.stdout)["schema"] == {"description": "crash"}
     assert "crash" in json.loads(answer.stdout)["description"]
-    (data / "one.json").write_text(json.dumps({**schema, "maxLength": 8}))
+    data.write_text(json.dumps({**schema, "maxLength": 8}))
     with pytest.raises(BadData, match="changed since the run"):
-        CliRunner().invoke(app, words, catch_exceptions=False)
+        invoke(*words, catch_exceptions=False)
 
 
 @pytest.mark.parametrize(
@@ -212,9 +200,8 @@ def test_the_engine_of_a_failure_is_the_one_that_has_its_row(
 
 def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:
     """There is nothing to shrink."""
-    walk = InstanceWalk(text="1", valid=True)
     with pytest.raises(NoInput, match="nothing fails"):
-        _shrunk(tmp_path, "accept_all", {}, walk)
+        _shrunk(tmp_path, "accept_all", {}, ("1", True))
 
 
 @pytest.mark.parametrize(
@@ -232,12 +219,12 @@ def test_the_texts_that_a_failure_depends_on_stay(
     """Alone no text shows it: what is left fails again, in a process of its own."""
     participant = _participant(name)
     texts = ["[1]", "[2]", "[1, 2, 3, 4]", "[1, 2]", "[3]"]
-    walks = [InstanceWalk(text=text, valid=len(text) < 10) for text in texts]
     schema = {"title": "t", "maxItems": 3, "items": {"type": "integer"}}
+    case = _case(schema, *((text, len(text) < 10) for text in texts))
     files = tokenizer(tmp_path)
     afresh = ask_in_new_process(participant, files, BRISK)
     with open_engine(participant, files, BRISK) as ask:
-        found = shrink_failure(_case(schema, *walks), ask, afresh)
+        found = shrink_failure(case, ask, afresh)
     assert json.loads(found.case.schema).keys() <= {"maxItems"}
     assert len(found.case.walks) == kept
     again = afresh(found.case)
@@ -248,7 +235,7 @@ def test_the_texts_that_a_failure_depends_on_stay(
 def test_a_failure_that_does_not_come_again_is_said_to(tmp_path: Path) -> None:
     """Nothing is returned that does not fail."""
     participant = _participant("accept_all")
-    case = _case({}, InstanceWalk(text="1", valid=True))
+    case = _case({}, ("1", True))
     with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
 
         def dies(asked: Case) -> Row:

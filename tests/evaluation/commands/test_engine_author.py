@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from curation.download.cache import FetchSettings
 from curation.system.errors import BadConfiguration, Unavailable
 from evaluation.analysis.engine_faults import fault_lines, faults
 from evaluation.commands import engines
-from evaluation.commands.eval import evaluate
 from evaluation.core.cases import Result as RowResult
 from evaluation.results.reader import open_run
 from evaluation.setup import engine_files
 from tests.evaluation.made_runs import HEAD, row, write_run
 from tests.evaluation.measuring import miniature
 from tests.evaluation.tokenizers import made
+from tests.invoking import invoke
+from tests.programs import ended
 from tests.slow_cases import first_fast
 from tests.tables import table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from typer.testing import Result as Answer
 
     from evaluation.core.cases import Row
@@ -41,20 +41,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _measure(*names: str, schemas: list[dict[str, Any]] | None = None) -> Answer:
-    """Run task masks over schemas, each with the valid text {} and the invalid 7."""
+def _words(*names: str, schemas: Sequence[dict[str, Any]] = ()) -> list[str]:
+    """Return the words of a run of task masks over schemas.
+
+    Each has the valid text {} and the invalid 7.
+    """
     tests = [{"valid": True, "data": {}}, {"valid": False, "data": 7}]
-    data = Path("data")
-    data.mkdir(exist_ok=True)
+    Path("data").mkdir(exist_ok=True)
     for number, schema in enumerate(schemas or [{"type": "object"}]):
         case = {"schema": schema, "tests": tests}
-        (data / f"Made---{number}.json").write_text(json.dumps(case), "utf-8")
-    words = ["--data", "data", "--tokenizer", "tokenizer", "--task", "masks"]
-    app = typer.Typer()
-    app.command()(evaluate)
+        Path("data", f"Made---{number}.json").write_text(json.dumps(case), "utf-8")
     chosen = [word for name in names for word in ("--engine", name)]
-    arguments = [*chosen, *words, "--run-dir", "run"]
-    return CliRunner(env={"COLUMNS": "300"}).invoke(app, arguments)
+    words = ["--data", "data", "--tokenizer", "tokenizer", "--task", "masks"]
+    return ["eval", *chosen, *words, "--run-dir", "run"]
+
+
+def _measure(*names: str, schemas: Sequence[dict[str, Any]] = ()) -> Answer:
+    return invoke(*_words(*names, schemas=schemas), env={"COLUMNS": "300"})
+
+
+def _engines() -> list[str]:
+    """Return the engine of each row, without its version."""
+    return [row.engine.split()[0] for row in open_run(Path("run")).rows()]
 
 
 #: An engine under which nothing may be written.
@@ -84,10 +92,7 @@ _FILES = {
 _WIDE = {"type": "object", "description": "of no account", "maxProperties": 9}
 
 
-@pytest.mark.parametrize(
-    ("engine", "more", "shown"),
-    table(__file__, "faults"),
-)
+@pytest.mark.parametrize(("engine", "more", "shown"), table(__file__, "faults"))
 def test_a_fault_is_shown_with_its_cause_and_the_smallest_schema(
     engine: str, more: dict[str, Any], shown: list[str]
 ) -> None:
@@ -105,9 +110,9 @@ def test_a_fault_is_shown_with_its_cause_and_the_smallest_schema(
         assert line.replace("PATH", str(path)) in above
 
 
-def _refused(number: int, kind: str, **more: Any) -> Row:  # noqa: ANN401 (fields of a row)
+def _refused(number: int, kind: str, detail: str, **more: Any) -> Row:  # noqa: ANN401 (fields of a row)
     failed = {"result": RowResult(kind), "phase": "compile", "walks": ()}
-    return row(id=f"o{number}", **failed, **more)
+    return row(id=f"o{number}", detail=detail, **failed, **more)
 
 
 def test_a_cause_is_shown_by_its_smallest_schema_and_many_are_counted(
@@ -115,15 +120,15 @@ def test_a_cause_is_shown_by_its_smallest_schema_and_many_are_counted(
 ) -> None:
     """The worst first, then the commonest; a class of its own for each message."""
     rows = [
-        _refused(0, "crash", engine="beta 2.0", detail="of another"),
+        _refused(0, "crash", "of another", engine="beta 2.0"),
         row(id="o1"),
-        _refused(2, "compile_error", detail="no"),
-        _refused(3, "engine_error", detail="limit 5", label={"size": 50}),
-        _refused(4, "engine_error", detail="limit 9", label={"size": 40}),
-        _refused(5, "engine_error", detail="limit 7", label={"size": 40}),
-        _refused(6, "engine_error", detail="other\nlines"),
-        _refused(7, "crash", detail="dead", label={"size": 1}),
-        _refused(8, "timeout", detail="late"),
+        _refused(2, "compile_error", "no"),
+        _refused(3, "engine_error", "limit 5", label={"size": 50}),
+        _refused(4, "engine_error", "limit 9", label={"size": 40}),
+        _refused(5, "engine_error", "limit 7", label={"size": 40}),
+        _refused(6, "engine_error", "other\nlines"),
+        _refused(7, "crash", "dead", label={"size": 1}),
+        _refused(8, "timeout", "late"),
     ]
     data = folder / "o.json"
     data.write_text("{}", "utf-8")
@@ -164,8 +169,7 @@ def test_a_file_in_the_folder_of_engines_is_an_engine_by_its_name(
     monkeypatch.setattr(engine_files, "_FOLDER", folder)
     answer = _measure("second")
     assert answer.exit_code == 0, answer.stderr
-    (row,) = open_run(Path("run")).rows()
-    assert row.engine.startswith("second ")
+    assert _engines() == ["second"]
 
 
 def test_engines_are_listed_with_what_can_be_run(
@@ -177,11 +181,11 @@ def test_engines_are_listed_with_what_can_be_run(
         source = Path(miniature("accept_all")).read_text("utf-8")
         (folder / f"{name}.py").write_text(source.replace('"summary"', about), "utf-8")
     monkeypatch.setattr(engine_files, "_FOLDER", folder)
-    words = CliRunner(env={"COLUMNS": "300"}).invoke(engines.app, []).stdout.split()
+    words = invoke("engines", env={"COLUMNS": "300"}).stdout.split()
     shown = [words[words.index(name) + 1] for name in ("second", "third", "fourth")]
     assert shown == ["any", pytest.__version__, "none"]
     assert words[words.index("third") + 2] == "(here)"
-    answer = CliRunner().invoke(engines.app, ["--format", "json"])
+    answer = invoke("engines", "--format", "json")
     listed = {it["name"]: it for it in json.loads(answer.stdout)["engines"]}
     assert {name: (it["usable"], it["installed"]) for name, it in listed.items()} == {
         "second": (True, None),
@@ -195,7 +199,7 @@ def test_an_engine_that_nobody_wants_is_not_added(
 ) -> None:
     """Exit 1, and nothing was made."""
     monkeypatch.setattr(engines, "_ask_for_leave", lambda _, yes: yes)
-    answer = CliRunner().invoke(engines.app, ["add", "xgrammar==0.1.8"])
+    answer = invoke("engines", "add", "xgrammar==0.1.8")
     assert (answer.exit_code, answer.stdout) == (1, "")
     assert "nothing was installed" in answer.stderr
 
@@ -204,23 +208,21 @@ def test_an_engine_that_nobody_wants_is_not_added(
     "content", first_fast(1, ["x = = 1", "ABOUT = 3", "# no load"])
 )
 def test_a_broken_file_costs_its_engine_and_not_the_run(content: str) -> None:
-    """The others have their rows, and the exit code says that one had none."""
+    """The others have their rows, and the exit code says that one had none.
+
+    Alone it ends the command, with exit code 78, before anything is written.
+    """
     Path("mine.py").write_text(content, "utf-8")
     answer = _measure("./mine.py", miniature("accept_all"))
     assert isinstance(answer.exception, Unavailable)
     assert "mine (no version)" in str(answer.exception)
     assert "mine.py" in answer.stderr.splitlines()[0]
-    assert [row.engine.split()[0] for row in open_run(Path("run")).rows()] == [
-        "accept_all"
-    ]
-
-
-def test_a_broken_file_alone_ends_the_command() -> None:
-    """Nothing can be measured: exit 78, before anything is fetched."""
-    Path("mine.py").write_text("x = = 1", "utf-8")
-    answer = _measure("./mine.py")
-    assert isinstance(answer.exception, BadConfiguration)
-    assert answer.exception.exit_code == 78
+    assert _engines() == ["accept_all"]
+    rows = Path("run").rename("before")
+    alone = _measure("./mine.py").exception
+    assert isinstance(alone, BadConfiguration)
+    assert alone.exit_code == 78
+    assert rows.exists()
     assert not Path("run").exists()
 
 
@@ -269,19 +271,7 @@ print(len(names), *sorted(names), file=sys.stderr)
 @pytest.mark.slow
 def test_a_run_of_given_texts_loads_few_modules() -> None:
     """No suite, server, model, generator of instances or other task is imported."""
-    case = {
-        "schema": {"type": "object"},
-        "tests": [{"valid": True, "data": {}}, {"valid": False, "data": 7}],
-    }
-    Path("two.json").write_text(json.dumps(case), "utf-8")
-    words = ["eval", "--engine", "none", "--task", "masks", "--data", "two.json"]
-    words += ["--tokenizer", "tokenizer", "--run-dir", "run"]
-    done = subprocess.run(
-        [sys.executable, "-c", _COUNT, *words],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = ended(sys.executable, "-c", _COUNT, *_words("none"), check=True)
     count, *names = done.stderr.splitlines()[-1].split()
     assert int(count) <= 90, " ".join(names)
     unwanted = (

@@ -9,16 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from curation.commands.options import GroupedCommand
 from curation.system.errors import BadConfiguration, BadData, BadUsage, Unavailable
-from curation.system.terminal import command_line_of
 from evaluation.analysis.recorded_cases import case_of
 from evaluation.asking.request import ModelOptions, RunRequest
-from evaluation.commands import demo as module
-from evaluation.commands.eval import _default_tasks, evaluate
+from evaluation.commands.eval import _default_tasks
 from evaluation.commands.options import (
     RunOptions,
     RunSettings,
@@ -26,45 +21,41 @@ from evaluation.commands.options import (
     run_request,
     split_settings,
 )
-from evaluation.commands.results import app as results
-from evaluation.commands.suite import app as suite
 from evaluation.core.records import Record, encode_records
 from evaluation.core.run_header import absolute_words
 from evaluation.results.reader import open_run
 from tests.evaluation.measuring import _fetch, miniature
 from tests.evaluation.tokenizers import made
+from tests.invoking import invoke
 
 if TYPE_CHECKING:
     from typer.testing import Result as Answer
 
 
+#: A file of MaskBench: a schema with a valid and an invalid text.
 _TEST = {
-    "description": "two members",
     "schema": {"type": "object"},
     "tests": [
-        {"description": "valid", "valid": True, "data": {"a": 1, "b": [True]}},
-        {"description": "invalid", "valid": False, "data": 7},
+        {"valid": True, "data": {"a": 1, "b": [True]}},
+        {"valid": False, "data": 7},
     ],
 }
 
 
 @pytest.fixture
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the words of a run over two schemas with tests of their own."""
+    """Stand in a folder of data and tokenizer; return the words of a run over them."""
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    data = tmp_path / "data"
-    data.mkdir()
+    (tmp_path / "here" / "data").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
     for name in ("one", "two"):
-        (data / f"Made---{name}.json").write_text(json.dumps(_TEST), "utf-8")
-    tokenizer = made.byte_level(tmp_path / "tokenizer")
-    return ["--data", str(data), "--tokenizer", str(tokenizer), "--task", "masks"]
+        Path("data", f"Made---{name}.json").write_text(json.dumps(_TEST), "utf-8")
+    made.byte_level(Path("tokenizer"))
+    return ["--data", "data", "--tokenizer", "./tokenizer", "--task", "masks"]
 
 
 def _ask(*words: str) -> Answer:
-    app = typer.Typer()
-    app.command()(evaluate)
-    return CliRunner().invoke(app, list(words), catch_exceptions=False)
+    return invoke("eval", *words, catch_exceptions=False)
 
 
 def test_a_run_says_what_is_measured_prints_tables_and_the_next_command(
@@ -99,10 +90,7 @@ def test_the_same_command_finds_what_is_done(words: list[str]) -> None:
 def test_an_absent_engine_is_told_and_the_others_go_on(words: list[str]) -> None:
     """It is said first and last, with what to do; the exit code is 69 all the same."""
     engines = ["--engine", miniature("absent"), "--engine", miniature("accept_all")]
-    runner = CliRunner()
-    app = typer.Typer()
-    app.command()(evaluate)
-    answer = runner.invoke(app, [*engines, *words, "--run-dir", "run"])
+    answer = invoke("eval", *engines, *words, "--run-dir", "run")
     assert isinstance(answer.exception, Unavailable)
     assert answer.exception.exit_code == 69
     assert "absent" in str(answer.exception)
@@ -127,9 +115,7 @@ def test_a_library_that_is_missing_is_said_before_anything_is_fetched(
 
 def test_the_help_names_the_default_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that run without a word, with and without the libraries of models."""
-    app = typer.Typer(rich_markup_mode=None)
-    app.command()(evaluate)
-    help_ = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
+    help_ = " ".join(_ask("--help").stdout.split())
     default = next(
         part for part in help_.split("[default: ") if part.startswith("masks")
     )
@@ -174,48 +160,28 @@ def test_a_command_line_without_options_asks_what_a_program_asks() -> None:
     assert (memory, wall, asked.bounds.load_seconds) == (4096, 4.0, 180.0)
 
 
-#: The smallest value of each setting that is a number.
-_LEAST = {
-    **dict.fromkeys(("seed", "temperature", "patience", "repairs", "orders"), 0),
-    **dict.fromkeys(("threads", "samples", "batch", "budget", "repeats"), 1),
-    "memory": 64,
-}
-
-
-@pytest.mark.parametrize(("name", "least"), _LEAST.items(), ids=_LEAST)
-def test_a_setting_has_a_smallest_value(name: str, least: int) -> None:
-    """One less is refused."""
-    settings, others = split_settings([f"{name}={least}"])
-    assert (getattr(settings, name), others) == (least, {})
-    with pytest.raises(BadUsage, match="Expected"):
-        split_settings([f"{name}={least - 1}"])
-
-
 @pytest.mark.parametrize(
-    ("value", "accepted"),
+    ("name", "within", "beyond"),
     [
-        *(("temperature=100", True), ("temperature=101", False)),
-        *(("patience=1e5", True), ("patience=100001", False)),
-        *(("compile_seconds=1e5", True), ("compile_seconds=100001", False)),
-        *(("compile_seconds=0.5", True), ("compile_seconds=0", False)),
+        ("temperature", 100, 101),
+        # A clock can wait no longer.
+        ("patience", 1e5, 100_001),
+        ("compile_seconds", 1e5, 100_001),
+        ("compile_seconds", 0.5, 0),
     ],
 )
-def test_a_setting_has_a_largest_value(value: str, *, accepted: bool) -> None:
-    """A clock can wait no longer."""
-    if accepted:
-        split_settings([value])
-    else:
-        with pytest.raises(BadUsage, match="Expected"):
-            split_settings([value])
+def test_a_setting_has_a_largest_value(name: str, within: float, beyond: float) -> None:
+    """What lies beyond is refused."""
+    settings, others = split_settings([f"{name}={within}"])
+    assert (getattr(settings, name), others) == (within, {})
+    with pytest.raises(BadUsage, match="Expected"):
+        split_settings([f"{name}={beyond}"])
 
 
 def test_options_that_few_need_are_in_the_whole_help_alone() -> None:
     """`--help` is one screen."""
-    app = typer.Typer(rich_markup_mode=None)
-    app.command(cls=GroupedCommand)(evaluate)
     every, shown = (
-        set(CliRunner().invoke(app, [option]).stdout.split())
-        for option in ("--help-all", "--help")
+        set(_ask(option).stdout.split()) for option in ("--help-all", "--help")
     )
     options = {word for word in every - shown if word.startswith("--")}
     few = "split option adapt max-cost max-requests jobs tokenizer"
@@ -244,9 +210,7 @@ def test_the_demo_ends_with_tables(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "80")
-    app = typer.Typer()
-    app.command()(module.demo)
-    answer = CliRunner().invoke(app, ["--run-dir", "run"], catch_exceptions=False)
+    answer = invoke("demo", "--run-dir", "run", catch_exceptions=False)
     assert answer.exit_code == 0
     assert "By schema" in answer.stdout
     assert "under constrained" in answer.stdout
@@ -256,62 +220,39 @@ def test_the_demo_ends_with_tables(
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def elsewhere(words: list[str], tmp_path: Path) -> Path:
     """Stand in a folder of data, engine and tokenizer; return another folder."""
-    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "here" / "data").mkdir(parents=True)
-    (tmp_path / "there").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    test = {
-        "description": "",
-        "schema": {"type": "object"},
-        "tests": [{"description": "", "valid": False, "data": 7}],
-    }
-    Path("data", "Made---one.json").write_text(json.dumps(test), "utf-8")
+    assert words
     shutil.copy(miniature("accept_all"), "mine.py")
-    made.byte_level(Path("tokenizer"))
+    (tmp_path / "there").mkdir()
     return tmp_path / "there"
 
 
-def _ask_csbdata(*words: str) -> Answer:
-    app = typer.Typer()
-    app.command("eval")(evaluate)
-    app.add_typer(results, name="results")
-    app.add_typer(suite, name="suite")
-    with command_line_of(words):
-        return CliRunner().invoke(app, list(words))
-
-
 def _shown_again(run: str) -> list[str]:
-    shown = _ask_csbdata("results", "show", run, "--failures", "--format", "json")
+    shown = invoke("results", "show", run, "--failures", "--format", "json")
     ((failure, *_),) = (table["rows"] for table in json.loads(shown.stdout)["tables"])
     return shlex.split(failure["to see it again"])[1:]
 
 
 def test_a_case_is_measured_again_from_another_folder(
-    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str], elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Engine, tokenizer and data are found; data that changed since is refused."""
-    words = ["eval", "--engine", "mine.py@vendor", "--data", "data", "--task", "masks"]
-    words += ["--tokenizer", "./tokenizer", "--run-dir", str(elsewhere / "run")]
-    assert _ask_csbdata(*words).exit_code == 0
+    words += ["--engine", "mine.py@vendor", "--run-dir", str(elsewhere / "run")]
+    assert _ask(*words).exit_code == 0
     data = Path("data", "Made---one.json").resolve()
     monkeypatch.chdir(elsewhere)
     again = [*_shown_again("run"), "--run-dir", "again"]
-    answer = _ask_csbdata(*again)
+    answer = invoke(*again)
     assert answer.exit_code == 0, answer.output
-    (first,), (second,) = (list(open_run(Path(n)).rows()) for n in ("run", "again"))
-    assert first.fingerprint == second.fingerprint
+    first, second = (next(iter(open_run(Path(n)).rows())) for n in ("run", "again"))
+    assert (first.id, first.fingerprint) == (second.id, second.fingerprint)
     data.write_text(data.read_text().replace("7", "8"))
-    for refused in (_ask_csbdata(*again).exception, _shrunk(Path("run"))):
-        assert isinstance(refused, BadData)
-        assert "changed" in refused.what
-
-
-def _shrunk(folder: Path) -> BadData:
-    with pytest.raises(BadData) as refused:
-        case_of(open_run(folder), "masks", "Made/one", _fetch(folder))
-    return refused.value
+    refused = invoke(*again).exception
+    assert isinstance(refused, BadData)
+    assert "changed" in refused.what
+    with pytest.raises(BadData, match="changed"):
+        case_of(open_run(Path("run")), "masks", "Made/one", _fetch(elsewhere))
 
 
 @pytest.mark.slow
@@ -323,22 +264,21 @@ def test_responses_are_scored_again_with_the_records_of_the_run(
     Path("r.jsonl").write_bytes(encode_records([Record(id="a", schema=schema)]))
     Path("answers.jsonl").write_text('{"record": "a", "text": "no"}')
     words = ["suite", "score", "passrate", "answers.jsonl", "--data", "r.jsonl"]
-    answer = _ask_csbdata(*words, "--run-dir", str(elsewhere / "run"))
+    answer = invoke(*words, "--run-dir", elsewhere / "run")
     assert answer.exit_code == 0, answer.output
     Path("r.jsonl").unlink()
     monkeypatch.chdir(elsewhere)
-    answer = _ask_csbdata(*_shown_again("run"), "--run-dir", "again")
+    answer = invoke(*_shown_again("run"), "--run-dir", "again")
     assert answer.exit_code == 0, answer.output
 
 
-def test_words_that_are_no_paths_stay(elsewhere: Path) -> None:
+@pytest.mark.usefixtures("words")
+def test_words_that_are_no_paths_stay() -> None:
     """An id, a name and a value of --set may be called like a file."""
-    (elsewhere.parent / "here" / "passrate").mkdir()
-    words = ["csbdata", "suite", "run", "passrate", "--id", "data/Made---one.json"]
-    words += ["--set", "data=data", "--engine", "llguidance@vendor"]
-    assert absolute_words(words) == words
+    Path("passrate").mkdir()
+    given = ["csbdata", "suite", "run", "passrate", "--id", "data/Made---one.json"]
+    given += ["--set", "data=data", "--engine", "llguidance@vendor"]
+    assert absolute_words(given) == given
     path = str(Path("data").resolve())
-    assert absolute_words(["--data", "data", "--model=data"]) == [
-        *("--data", path),
-        f"--model={path}",
-    ]
+    found = absolute_words(["--data", "data", "--model=data"])
+    assert found == ["--data", path, f"--model={path}"]

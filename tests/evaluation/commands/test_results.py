@@ -10,19 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from curation.system.errors import BadUsage, NoInput
-from curation.system.terminal import command_line_of
 from evaluation.asking import verify_edition
-from evaluation.commands.results import app
 from evaluation.commands.show_run import hold_gate
 from evaluation.core.cases import Result
 from evaluation.results import suite_rows
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
+from tests.invoking import invoke
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
@@ -68,15 +67,10 @@ def test_a_verified_edition_decides_the_exit_code(
 ) -> None:
     """Rows that differ, and rows that could not be asked; 200 by seed 0 are drawn."""
     verdict = SimpleNamespace(holds=holds, not_asked=not_asked, tables=list)
-    asked: dict[str, Any] = {}
-
-    def verify(*_: object, **options: object) -> SimpleNamespace:
-        asked.update(options)
-        return verdict
-
+    verify = Mock(return_value=verdict)
     monkeypatch.setattr(verify_edition, "verify_edition", verify)
-    answer = _ask("verify", str(tmp_path))
-    assert (asked["count"], asked["seed"]) == (200, 0)
+    answer = _ask("verify", tmp_path)
+    assert verify.call_args.kwargs.items() >= {("count", 200), ("seed", 0)}
     assert answer.exit_code == exit_code
     assert answer.stderr.count("not asked: alpha: gone") == len(not_asked)
 
@@ -106,13 +100,19 @@ def test_a_gate_fails_with_what_is_under_it(
     assert capsys.readouterr().err.strip() == said
 
 
-def _ask(*words: str) -> Answer:
-    return CliRunner().invoke(app, list(words), catch_exceptions=False)
+def _ask(*words: object) -> Answer:
+    return invoke("results", *words, catch_exceptions=False)
 
 
-def _run(folder: Path, broken: float = 0.1) -> str:
+def _tables(*words: object) -> list[dict[str, Any]]:
+    """Return the tables that a command prints as JSON, which has no NaN."""
+    told = _ask(*words, "--format", "json").stdout
+    return list(json.loads(told, parse_constant=pytest.fail)["tables"])
+
+
+def _run(folder: Path, broken: float = 0.1, head: dict[str, Any] = _HEAD) -> str:
     rows = many("alpha 1.0", 50, broken=broken) + many("beta 2.0", 50, broken=broken)
-    return str(write_run(folder, rows, _HEAD))
+    return str(write_run(folder, rows, head))
 
 
 @pytest.mark.parametrize("form", ["auto", "json", "markdown", "csv"])
@@ -128,19 +128,14 @@ def test_show_has_the_same_figures_in_every_form(form: str, tmp_path: Path) -> N
         assert told["tables"]
 
 
-def test_the_way_to_every_table_keeps_what_was_chosen(tmp_path: Path) -> None:
-    """The command that was typed, with one word more."""
-    words = ("results", "show", _run(tmp_path / "my run"), "--task", "masks")
-    with command_line_of(words):
-        shown = _ask(*words[1:])
-    way = f"  csbdata {shlex.join(words)} --table "
-    assert any(line.startswith(way) for line in shown.stderr.splitlines())
-
-
-def test_show_of_a_task_that_was_not_run_says_which_were(tmp_path: Path) -> None:
-    """The fault names the tasks of the run."""
+def test_a_task_is_chosen_and_the_way_to_every_table_keeps_it(tmp_path: Path) -> None:
+    """The command that was typed, with one word more; what was not run is named."""
+    words = ("show", _run(tmp_path / "my run"), "--task", "masks")
+    way = f"  csbdata results {shlex.join(words)} --table "
+    lines = _ask(*words).stderr.splitlines()
+    assert any(line.startswith(way) for line in lines)
     with pytest.raises(NoInput, match=r"probe.*masks"):
-        _ask("show", _run(tmp_path / "run"), "--task", "probe")
+        _ask(*words[:-1], "probe")
 
 
 def test_failures_come_worst_first_with_the_command(tmp_path: Path) -> None:
@@ -148,12 +143,10 @@ def test_failures_come_worst_first_with_the_command(tmp_path: Path) -> None:
     wrong = row(id="o 2", walks=(accepted(), accepted(valid=False)))
     refused = row(id="o3", result=Result.COMPILE_ERROR, detail="not", walks=())
     crashed = row(id="o4", result=Result.CRASH, detail="SIGSEGV", walks=())
-    write_run(tmp_path / "run", [row(), refused, wrong, crashed], _HEAD)
-    answer = _ask("show", str(tmp_path / "run"), "--failures", "--format", "json")
-    (table,) = json.loads(answer.stdout)["tables"]
-    assert [each["outcome"] for each in table["rows"]] == [
-        "crash", "under constrained", "compile error",
-    ]  # fmt: skip
+    run = write_run(tmp_path / "run", [row(), refused, wrong, crashed], _HEAD)
+    (table,) = _tables("show", run, "--failures")
+    outcomes = [each["outcome"] for each in table["rows"]]
+    assert outcomes == ["crash", "under constrained", "compile error"]
     assert table["rows"][1]["to see it again"] == (
         "csbdata eval --engine alpha@faithful --option strict=true "
         "--task masks --data 'my schemas' --no-forced --seed=3 --set orders=2 "
@@ -161,51 +154,48 @@ def test_failures_come_worst_first_with_the_command(tmp_path: Path) -> None:
         "--set memory=4096"
     )
     crashes = [
-        replace(crashed, id=f"o{place}", task=task)
-        for place in range(3)
-        for task in ("masks", "probe")
+        replace(crashed, id=f"o{n % 3}", task=("masks", "probe")[n % 2])
+        for n in range(6)
     ]
-    write_run(tmp_path / "crashes", [*crashes, wrong], _HEAD)
-    answer = _ask("show", str(tmp_path / "crashes"), "--failures", "--format", "json")
-    (table,) = json.loads(answer.stdout)["tables"]
+    run = write_run(tmp_path / "crashes", [*crashes, wrong], _HEAD)
+    (table,) = _tables("show", run, "--failures")
     assert table["rows"][0]["seen"] == "SIGSEGV (5 more)"
     assert len(table["rows"]) == 2
     many_refused = [replace(refused, id=f"o{place}") for place in range(30)]
-    write_run(tmp_path / "many", many_refused, _HEAD)
-    cut = _ask("show", str(tmp_path / "many"), "--failures")
+    cut = _ask("show", write_run(tmp_path / "many", many_refused, _HEAD), "--failures")
     assert "20 of 30" in cut.stdout
     assert "10 more: --format json" in cut.stdout
 
 
-def test_a_command_finds_the_data_from_any_folder(tmp_path: Path) -> None:
-    """A run that says where its data is needs no other folder to be stood in."""
-    wrong = row(walks=(accepted(valid=False),))
-    data = {**_HEAD.get("data", {}), "name": "data", "place": "/far/data"}
-    write_run(tmp_path / "run", [wrong], {**_HEAD, "data": data})
-    shown = _ask("show", str(tmp_path / "run"), "--failures").output
-    assert "--data /far/data" in shown
-    assert "my schemas" not in shown
-
-
-def test_failures_of_a_run_without_a_command_have_none(tmp_path: Path) -> None:
-    """A program asked for it: no command is made up, but the schema is named."""
+@pytest.mark.parametrize(
+    ("more", "again"),
+    [
+        # Its data is found from any folder.
+        ({"data": {"name": "data", "place": "/far/data"}}, "--data /far/data"),
+        # A program asked for it: no command is made up, but the schema is named.
+        ({"command": []}, ""),
+    ],
+)
+def test_the_command_of_a_failure_is_that_of_its_run(
+    more: dict[str, Any], again: str, tmp_path: Path
+) -> None:
+    """With the data where the run has found it."""
     wrong = row(id="o2", walks=(accepted(), accepted(valid=False)))
-    write_run(tmp_path / "run", [wrong], {**_HEAD, "command": []})
-    answer = _ask("show", str(tmp_path / "run"), "--failures", "--format", "json")
-    ((failure,),) = (each["rows"] for each in json.loads(answer.stdout)["tables"])
-    assert (failure["schema"], failure["to see it again"]) == ("Github_easy/o2", "")
-    assert (
-        "csbdata eval" not in _ask("show", str(tmp_path / "run"), "--failures").output
-    )
+    run = write_run(tmp_path / "run", [wrong], {**_HEAD, **more})
+    ((failure,),) = (table["rows"] for table in _tables("show", run, "--failures"))
+    assert failure["schema"] == "Github_easy/o2"
+    assert again in failure["to see it again"]
+    assert "my schemas" not in failure["to see it again"]
+    shown = _ask("show", run, "--failures").output
+    assert ("csbdata eval" in shown) is bool(again)
 
 
 def test_what_a_task_lets_pass_is_no_failure(tmp_path: Path) -> None:
     """The suite lets a refusal pass where nothing valid was asked."""
     label = {"category": "not", "tests": 1, "valid": 0}
     refused = row(task="test-suite", result=Result.COMPILE_ERROR, walks=(), label=label)
-    write_run(tmp_path / "run", [refused], _HEAD)
-    answer = _ask("show", str(tmp_path / "run"), "--failures")
-    assert "0 of 0" in answer.stdout
+    run = write_run(tmp_path / "run", [refused], _HEAD)
+    assert "0 of 0" in _ask("show", run, "--failures").stdout
 
 
 def test_tables_of_several_tasks_are_told_apart(tmp_path: Path) -> None:
@@ -215,9 +205,8 @@ def test_tables_of_several_tasks_are_told_apart(tmp_path: Path) -> None:
         replace(one, task="compiles", walks=(), first_mask_ns=None) for one in rows
     ]
     run = str(write_run(tmp_path / "run", rows, _HEAD))
-    for words in (("compare", run), ("show", run)):
-        told = json.loads(_ask(*words, "--format", "json").stdout)
-        tables = [each for each in told["tables"] if each["name"] != "failures"]
+    for command in ("compare", "show"):
+        tables = [it for it in _tables(command, run) if it["name"] != "failures"]
         named = [(each["task"], each["name"]) for each in tables if each["task"]]
         assert len(named) == len(set(named))
         assert {task for task, _ in named} == {"compiles", "masks"}
@@ -256,7 +245,7 @@ def test_a_run_is_one_screen_that_names_every_other_table(  # noqa: PLR0913, PLR
     assert max(len(each) for each in lines if not each.startswith("  csb")) <= int(
         width
     )
-    every = json.loads(_ask(command, run, "--format", "json").stdout)["tables"]
+    every = _tables(command, run)
     for table in every:
         shown = (
             f"{table['task']}: {table['title']}" if table["task"] else table["title"]
@@ -266,8 +255,7 @@ def test_a_run_is_one_screen_that_names_every_other_table(  # noqa: PLR0913, PLR
     first = [each["title"] for each in every if each["task"] in {None, "masks"}]
     assert first[0] == "What passes, paired"
     last = every[-1]["name"]
-    told = json.loads(_ask(command, run, "--table", last, "--format", "json").stdout)
-    assert {each["name"] for each in told["tables"]} == {last}
+    assert {it["name"] for it in _tables(command, run, "--table", last)} == {last}
     with pytest.raises(BadUsage, match="no table 'no-such'"):
         _ask(command, run, "--table", "no-such")
 
@@ -304,13 +292,12 @@ def test_a_run_is_shown_as_it_was(
 def test_by_schema_is_for_few_schemas(tmp_path: Path) -> None:
     """However often each was measured."""
     asked = [row(id=f"o{n}", repetition=again) for n in range(8) for again in range(3)]
-    write_run(tmp_path / "again", asked, _HEAD)
-    every = _ask("show", str(tmp_path / "again"), "--all")
+    every = _ask("show", write_run(tmp_path / "again", asked, _HEAD), "--all")
     assert "By schema" in every.stdout
     assert "Conditions" in every.stdout
     assert "--all" not in every.stderr
-    write_run(tmp_path / "many", many("alpha 1.0", 21), _HEAD)
-    assert "By schema" not in _ask("show", str(tmp_path / "many"), "--all").stdout
+    run = write_run(tmp_path / "many", many("alpha 1.0", 21), _HEAD)
+    assert "By schema" not in _ask("show", run, "--all").stdout
 
 
 def test_failures_are_chosen_by_engine_and_outcome(tmp_path: Path) -> None:
@@ -328,8 +315,8 @@ def test_failures_are_chosen_by_engine_and_outcome(tmp_path: Path) -> None:
     run = str(write_run(tmp_path / "run", rows, head))
 
     def found(*words: str) -> list[str]:
-        told = json.loads(_ask("show", run, *words, "--format", "json").stdout)
-        return [each["schema"].partition("/")[2] for each in told["tables"][0]["rows"]]
+        (table, *_) = _tables("show", run, *words)
+        return [each["schema"].partition("/")[2] for each in table["rows"]]
 
     assert found("--failures") == ["o3", "o1", "o2"]
     assert found("--failures", "--engine", "beta") == ["o3", "o2"]
@@ -353,40 +340,29 @@ def test_what_is_worse_decides_the_exit_code(
     assert "Beside the baseline" in answer.stdout
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["show", "memory://bucket/run"],
-        ["export", "RUN", "--format", "maskbench", "--out", "memory://bucket/out"],
-    ],
-)
-def test_a_url_is_no_folder_of_a_run(words: list[str], tmp_path: Path) -> None:
+def _export(run: object, out: object) -> Answer:
+    return _ask("export", run, "--format", "maskbench", "--out", out)
+
+
+def test_a_url_is_no_folder_of_a_run(tmp_path: Path) -> None:
     """It would become a folder named `memory:`; the message says what is wanted."""
-    run = _run(tmp_path / "run")
-    answer = _ask(*(run if word == "RUN" else word for word in words))
-    assert answer.exit_code == BadUsage.exit_code
-    assert "a path on this machine" in answer.stderr
-
-
-def test_an_export_says_that_its_data_are_partial(tmp_path: Path) -> None:
-    """In a file of its own; none where the data are whole."""
-    line = "the embedded sample: none of its schemas is real"
-    partial = {**_HEAD, "data": {"name": "x", "sha256": "1", "partial": [line]}}
-    for name, head, said in (("partial", partial, True), ("whole", _HEAD, False)):
-        run = str(write_run(tmp_path / name, many("alpha 1.0", 5), head))
-        out = tmp_path / f"{name}-out"
-        answer = _ask("export", run, "--format", "maskbench", "--out", str(out))
-        notice = out / "notice.txt"
-        assert (str(notice) in answer.stdout) is said
-        assert notice.exists() is said
-        assert not said or line in notice.read_text()
+    shown = _ask("show", "memory://bucket/run")
+    for answer in (shown, _export(_run(tmp_path / "run"), "memory://bucket/out")):
+        assert answer.exit_code == BadUsage.exit_code
+        assert "a path on this machine" in answer.stderr
 
 
 def test_export_names_what_it_wrote(tmp_path: Path) -> None:
-    """Each line of stdout is a path that is there."""
-    run, out = _run(tmp_path / "run"), str(tmp_path / "out")
-    answer = _ask("export", run, "--format", "maskbench", "--out", out)
-    assert answer.exit_code == 0
-    paths = answer.stdout.splitlines()
-    assert paths
-    assert all((tmp_path / each).exists() for each in paths)
+    """Each line of stdout is a path that is there.
+
+    In a file of its own it says that its data are partial; none where they are whole.
+    """
+    line = "the embedded sample: none of its schemas is real"
+    partial = {**_HEAD, "data": {"name": "x", "sha256": "1", "partial": [line]}}
+    for name, head in (("partial", partial), ("whole", _HEAD)):
+        answer = _export(_run(tmp_path / name, head=head), tmp_path / f"{name}-out")
+        assert answer.exit_code == 0
+        paths = {Path(each) for each in answer.stdout.splitlines()}
+        assert {path for path in paths if path.exists()} == paths != set()
+        notices = [path.read_text() for path in paths if path.name == "notice.txt"]
+        assert [line in text for text in notices] == [True] * (head is partial)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from typer.testing import CliRunner
 
 from curation.system.errors import BadUsage, CannotCreate, CsbdataError
-from evaluation.commands import suite
-from evaluation.commands.suite import app
 from evaluation.core.records import Record, encode_records
 from evaluation.results.reader import open_run
 from tests.evaluation.servers.loopback import answer, loopback, refusal
+from tests.invoking import invoke
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
+    from typer.testing import Result
+
     from curation.core.json_types import Json
 
 _SCHEMA = '{"type": "object", "required": ["n"]}'
@@ -32,17 +32,15 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-def _ask(*words: object) -> Any:  # noqa: ANN401 (typer's own)
-    return CliRunner().invoke(app, [str(word) for word in words])
+def _ask(*words: object) -> Result:
+    return invoke("suite", *words)
 
 
-def test_a_suite_before_its_verb(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_suite_before_its_verb() -> None:
     """It is an error that names the command to type."""
-    words = ["csbdata", "suite", "sob", "run", "-n"]
-    monkeypatch.setattr(suite, "command_line", words.copy)
-    answer = _ask(*words[2:])
-    assert isinstance(answer.exception, BadUsage)
-    assert answer.exception.then == "csbdata suite run sob -n"
+    refused = _ask("sob", "run", "-n").exception
+    assert isinstance(refused, BadUsage)
+    assert refused.then == "csbdata suite run sob -n"
 
 
 def test_prompts_are_written_with_their_records(data: Path, tmp_path: Path) -> None:
@@ -83,17 +81,6 @@ def test_prompts_replace_no_records(
     assert {path: path.read_bytes() for path in Path().rglob("*.json*")} == before
 
 
-@pytest.mark.parametrize(
-    ("suite", "setting"),
-    [("passrate", "budget"), ("ifstruct", "budget"), ("concodeeval", "samples")],
-)
-def test_numbers_of_a_suite_are_not_negative(suite: str, setting: str) -> None:
-    """They would be sent to a server, which refuses every request."""
-    refused = _ask("prompts", suite, "--set", f"{setting}=-3", "--limit", "1")
-    assert isinstance(refused.exception, BadUsage)
-    assert f"$.{setting}" in str(refused.exception)
-
-
 @pytest.mark.parametrize("budget", first_fast(1, [123, None]))
 def test_prompts_have_the_budgets_of_a_run(
     budget: int | None, data: Path, tmp_path: Path
@@ -118,9 +105,18 @@ def test_prompts_have_the_budgets_of_a_run(
 _RUN = "run passrate --data DATA --model URL#m --run-dir DATA-run"
 
 
+def _run(words: str, base: str, data: Path) -> Result:
+    """Run a command, with a server's address for URL and a file for DATA."""
+    return _ask(*words.replace("URL", base).replace("DATA", str(data)).split())
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        # A server would refuse every request.
+        ("prompts passrate --set budget=-3 --limit 1", "$.budget"),
+        ("prompts ifstruct --set budget=-3 --limit 1", "$.budget"),
+        ("prompts concodeeval --set samples=-3 --limit 1", "$.samples"),
         ("prompts passrate --data DATA --set samples=3", "samples and repairs"),
         (f"{_RUN} --id c", "none of the records is selected"),
         (f"{_RUN} --split dev", "leave --split out"),
@@ -136,21 +132,19 @@ def test_what_cannot_be_asked_or_written_is_named(
 ) -> None:
     """No text twice of a record, nothing of no record, no records of no generator."""
     with loopback(lambda _body, _number: answer("{}")) as server:
-        text = words.replace("URL", server.base).replace("DATA", str(data))
-        error = _ask(*text.split()).exception
+        error = _run(words, server.base, data).exception
         assert server.asked == []
     assert isinstance(error, CsbdataError)
     assert said in f"{error.what}: {error.then}"
 
 
 @pytest.mark.slow
-def test_a_limit_is_said_once(data: Path, tmp_path: Path) -> None:
+def test_a_limit_is_said_once(data: Path) -> None:
     """Where it was reached before the first request too."""
     with loopback(lambda _body, _number: answer("{}")) as server:
-        words = ["run", "passrate", "--data", data, "--model", f"{server.base}#m"]
-        words += ["--set", "price=1/1", "--run-dir", tmp_path / "run"]
         for limit in ("0", "0.000001"):
-            said = _ask(*words, "--max-cost", limit).stderr
+            words = f"{_RUN} --set price=1/1 --max-cost {limit}"
+            said = _run(words, server.base, data).stderr
             assert said.count("a higher limit to resume") == 1, said
 
 
@@ -173,34 +167,28 @@ def test_a_file_of_responses_is_scored_and_gated(data: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("ways", "fault"), [("none tool", ""), ("tool", "no model")])
-def test_a_way_that_a_model_lacks_is_named(
-    data: Path, tmp_path: Path, ways: str, fault: str
-) -> None:
+def test_a_way_that_a_model_lacks_is_named(data: Path, ways: str, fault: str) -> None:
     """A run ends with a fault where no other way is left."""
     lacks = "Unsupported parameter: 'tools' is not supported with this model."
     refused = refusal(400, {"error": {"message": lacks, "param": "tools"}})
     with loopback(
         lambda body, _: refused if "tools" in body else answer('{"n": 1}')
     ) as server:
-        words = ["--model", f"openai:{server.base}#m", "--run-dir", tmp_path / "run"]
-        words += [word for way in ways.split() for word in ("--engine", way)]
-        said = _ask("run", "passrate", "--data", data, *words)
+        words = " --engine ".join([_RUN, *ways.split()])
+        said = _run(words, f"openai:{server.base}", data)
     assert "was not run: not available" in said.output
     assert fault in str(said.exception or "")
     assert (said.exit_code == 0) is (not fault), said.output
 
 
-def test_several_texts_of_a_record_need_a_temperature(
-    data: Path, tmp_path: Path
-) -> None:
+def test_several_texts_of_a_record_need_a_temperature(data: Path) -> None:
     """Greedy decoding writes the same text every time."""
     with loopback(lambda _body, _number: answer('{"n": 1}')) as server:
-        words = ["--model", f"{server.base}#m", "--run-dir", tmp_path / "run"]
-        words = ["run", "passrate", "--data", data, *words, "--set", "samples=2"]
-        refused = _ask(*words).exception
-        assert isinstance(refused, BadUsage)
+        words = f"{_RUN} --set samples=2"
+        assert isinstance(_run(words, server.base, data).exception, BadUsage)
         assert server.asked == []
-        assert _ask(*words, "--set", "temperature=0.7").exit_code == 0
+        warmer = f"{words} --set temperature=0.7"
+        assert _run(warmer, server.base, data).exit_code == 0
     assert len(server.asked) == 4
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
+    from curation.instances.dataset.worker import InstanceRequest
     from curation.workers.pool import BatchResult
     from evaluation.core.records import Record
     from evaluation.data import Dataset
@@ -37,10 +38,9 @@ if TYPE_CHECKING:
 SCHEMA = '{"type":"object","required":["a"],"properties":{"a":{"minimum":1.50}}}'
 
 
-def _open(where: Path, told: Quiet | None = None, *, instances: bool = True) -> Dataset:
+def _open(where: Path, *, instances: bool = True) -> Dataset:
     settings = FetchSettings(mirror=None, cache=where.parent / "cache")
-    told = told or Quiet()
-    return open_data(str(where), settings=settings, instances=instances, progress=told)
+    return open_data(str(where), settings=settings, instances=instances)
 
 
 def _schemas(tmp_path: Path, files: Mapping[str, str | bytes]) -> Path:
@@ -90,49 +90,48 @@ def test_what_is_no_schema_is_left_out_and_said(
     assert data.left_out[5] == "list.json: a JSON Schema is an object, true or false"
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b'{"schema": {}, "tests": [1]}'])
-def test_one_file_that_is_no_schema_ends_it(tmp_path: Path, content: bytes) -> None:
-    """There is nothing else to measure: one line, with the file's name."""
-    path = tmp_path / "mine.json"
-    path.write_bytes(content)
-    with pytest.raises(BadData, match=r"mine\.json"):
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("mine.json", "{", r"mine\.json"),
+        ("mine.json", "[]", r"mine\.json"),
+        ("mine.json", '{"schema": {}, "tests": [1]}', r"mine\.json"),
+        ("mine.json", '{"type": "strin"}', "not valid under 2020-12"),
+        ("mine.jsonl", '7\n"x"\n', "no row is a schema: row 1: a JSON Schema is"),
+        ("mine.jsonl", "", "no schema in it"),
+        # A path that does not exist is no name on the Hub.
+        *((it, None, "no such file or folder") for it in ("no/such/here", "a b")),
+        (".", None, "no file in it"),
+    ],
+)
+def test_what_holds_no_schema_ends_the_command(
+    name: str, content: str | None, said: str, tmp_path: Path
+) -> None:
+    """There is nothing else to measure: one line, with what was looked for."""
+    path = tmp_path / name
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises((BadData, NoInput), match=said):
         _open(path)
-
-
-@pytest.mark.parametrize("name", ["nowhere", "no/such/folder/here", "a b"])
-def test_nothing_there_is_said(tmp_path: Path, name: str) -> None:
-    """A path that does not exist is no name on the Hub."""
-    with pytest.raises(NoInput, match="no such file or folder"):
-        open_data(str(tmp_path / name), settings=FetchSettings(cache=tmp_path))
-
-
-def test_an_empty_folder_is_said(tmp_path: Path) -> None:
-    """A folder without any JSON says what was looked for."""
-    with pytest.raises(NoInput, match="no file in it"):
-        _open(tmp_path)
 
 
 def test_maskbench_files_bring_their_instances(tmp_path: Path) -> None:
     """Config, id, order and labels are the files'; near misses keep their keyword."""
+    kinds = ("full", "near_miss: required at /required", "from the suite")
+    values: tuple[UntypedJson, ...] = ({"b": 1, "a": "\u65e5"}, {}, None)
     tests = [
-        {"description": "full", "valid": True, "data": {"b": 1, "a": "\u65e5"}},
-        {
-            "description": "near_miss: required at /required",
-            "valid": False,
-            "data": {},
-        },
-        {"description": "from the suite", "valid": False, "data": None},
+        {"description": kind, "valid": kind == "full", "data": value}
+        for kind, value in zip(kinds, values, strict=True)
     ]
     text = maskbench_text("", {"required": ["a"]}, tests)
     data = _open(_schemas(tmp_path, {"Github_easy---o%2F1.json": text}))
     sample = _named(data)["Github_easy/o/1"]
     assert data.instances == "given"
-    assert [each.text for each in sample.instances] == [
-        '{"b": 1, "a": "\u65e5"}',
-        "{}",
-        "null",
+    assert [(each.text, each.kind, each.valid) for each in sample.instances] == [
+        ('{"b": 1, "a": "\u65e5"}', "full", True),
+        ("{}", "near_miss", False),
+        ("null", "test", False),
     ]
-    assert [each.kind for each in sample.instances] == ["full", "near_miss", "test"]
     assert sample.instances[1].keyword == "required"
     assert sample.instances[1].schema_pointer == "/required"
 
@@ -140,48 +139,47 @@ def test_maskbench_files_bring_their_instances(tmp_path: Path) -> None:
 def test_a_reproducer_is_the_unit_that_it_came_from(tmp_path: Path) -> None:
     """Its texts are taken as they are, JSON or not, and so is its name."""
     path = tmp_path / "llguidance-1.json"
+    texts = [("1.0e0", True), ("{'", False)]
     content = {
         "schema": {"type": "number"},
-        "tests": [
-            {"valid": True, "text": "1.0e0", "data": 1.0},
-            {"valid": False, "text": "{'"},
-        ],
+        "tests": [{"valid": valid, "text": text} for text, valid in texts],
         "csbdata": {"config": "Snowplow", "id": "sp_1"},
     }
     path.write_text(json.dumps(content))
     sample = _named(_open(path))["Snowplow/sp_1"]
-    assert [(each.text, each.valid) for each in sample.instances] == [
-        ("1.0e0", True),
-        ("{'", False),
-    ]
+    assert [(each.text, each.valid) for each in sample.instances] == texts
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[InstanceRequest]:
+    """Return what workers are asked to make instances for."""
+    asked: list[InstanceRequest] = []
+    run_batches = Pool.run_batches
+
+    def noted(self: Pool, batches: Iterable[Sequence[Any]]) -> Iterator[BatchResult]:
+        for batch in map(list, batches):
+            asked.extend(batch)
+            yield from run_batches(self, [batch])
+
+    monkeypatch.setattr(Pool, "run_batches", noted)
+    return asked
 
 
 def test_instances_are_made_once_for_each_schema(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, requests: list[InstanceRequest]
 ) -> None:
     """What is kept is not made again; of an edited folder only the edited schema is."""
     schemas = [{"type": "integer", "minimum": number} for number in range(3)]
     files = {f"{at}.json": json.dumps(schema) for at, schema in enumerate(schemas)}
     folder = _schemas(tmp_path, files)
-    asked: list[int] = []
-    run_batches = Pool.run_batches
-
-    def counted(
-        self: Pool, batches: Iterable[Sequence[UntypedJson]]
-    ) -> Iterator[BatchResult]:
-        for result in run_batches(self, batches):
-            asked.append(len(result.results))
-            yield result
-
-    monkeypatch.setattr(Pool, "run_batches", counted)
     first = list(_open(folder).records())
-    assert (sum(asked), all(each.instances for each in first)) == (3, True)
+    assert (len(requests), all(each.instances for each in first)) == (3, True)
     assert first[0].dialect == "2020-12"
     assert list(_open(folder).records()) == first
-    assert sum(asked) == 3
+    assert len(requests) == 3
     (folder / "1.json").write_text('{"const": 5}')
     edited = list(_open(folder).records())
-    assert sum(asked) == 4
+    assert len(requests) == 4
     assert [edited[0], edited[2]] == [first[0], first[2]]
     assert edited[1].instances[0].text == "5"
 
@@ -199,24 +197,22 @@ def test_given_instances_stay_beside_made_ones(tmp_path: Path) -> None:
         list(data.records())
 
 
-def test_a_damaged_store_of_instances_is_made_anew(tmp_path: Path) -> None:
-    """What is kept is a convenience: broken bytes in it cost only time."""
-    path = tmp_path / "mine.json"
-    path.write_text('{"const": 5}')
-    first = list(_open(path).records())
-    kept = tmp_path / "cache" / "instances.sqlite"
-    for beside in tmp_path.glob("cache/instances.sqlite-*"):
-        beside.unlink()
-    kept.write_bytes(b"SQLite format 3\x00" + b"\xff" * 4000)
-    assert list(_open(path).records()) == first
+def test_a_damaged_store_of_instances_is_made_anew_or_named(tmp_path: Path) -> None:
+    """What is kept is a convenience: broken bytes in it cost only time.
 
-
-def test_a_store_that_is_damaged_further_in_is_named(tmp_path: Path) -> None:
-    """Where only its index is broken, the line says which file to remove."""
+    Where only its index is broken, the line says which file to remove.
+    """
     path = tmp_path / "mine.json"
     path.write_text('{"const": 5}')
     data = _open(path)
+    first = list(data.records())
     kept = tmp_path / "cache" / "instances.sqlite"
+    for beside in tmp_path.glob("cache/instances.sqlite-*"):
+        beside.unlink()
+    sound = kept.read_bytes()
+    kept.write_bytes(b"SQLite format 3\x00" + b"\xff" * 4000)
+    assert list(_open(path).records()) == first
+    kept.write_bytes(sound)
     pages = bytearray(kept.read_bytes())
     pages[2 * 4096 : 3 * 4096] = b"\xff" * 4096
     kept.write_bytes(pages)
@@ -234,42 +230,41 @@ def test_a_schema_that_is_hopeless_has_no_instances(tmp_path: Path) -> None:
     assert (data.count, data.instances) == (1, "made")
 
 
+def _keys(tmp_path: Path) -> set[bytes]:
+    """Return the keys of the instances that are kept."""
+    with closing(sqlite3.connect(tmp_path / "cache" / "instances.sqlite")) as kept:
+        return {key for (key,) in kept.execute("select key from made")}
+
+
 def _folder(tmp_path: Path, count: int) -> Path:
     files = {f"{number}.json": f'{{"const": {number}}}' for number in range(count)}
     return _schemas(tmp_path, files)
 
 
-class _Stopping(Quiet):
-    """Progress at which somebody stops the command, once some are made."""
+@contextmanager
+def _stopped(*_: object, **_named: object) -> Iterator[Callable[[int], None]]:
+    """Show progress; somebody stops the command once some are made."""
+    made: list[int] = []
 
-    @contextmanager
-    def bar(
-        self,
-        title: str,  # noqa: ARG002 (the protocol's)
-        total: int,  # noqa: ARG002 (the protocol's)
-        found: int = 0,  # noqa: ARG002 (the protocol's)
-        note: Callable[[], str] = str,  # noqa: ARG002 (the protocol's)
-    ) -> Iterator[Callable[[int], None]]:
-        made: list[int] = []
+    def advance(steps: int) -> None:
+        made.append(steps)
+        if len(made) > 40:
+            raise KeyboardInterrupt
 
-        def advance(steps: int) -> None:
-            made.append(steps)
-            if len(made) > 40:
-                raise KeyboardInterrupt
-
-        yield advance
+    yield advance
 
 
 @pytest.mark.slow
-def test_what_was_made_before_a_stop_is_kept(tmp_path: Path) -> None:
+def test_what_was_made_before_a_stop_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same command goes on behind the last batch that was complete."""
     folder = _folder(tmp_path, 70)
-    with pytest.raises(KeyboardInterrupt):
-        _open(folder, _Stopping())
-    with sqlite3.connect(tmp_path / "cache" / "instances.sqlite") as kept:
-        found = kept.execute("select count(*) from made").fetchone()[0]
-    kept.close()
-    assert 32 <= found < 70
+    with monkeypatch.context() as patch:
+        patch.setattr(Quiet, "bar", _stopped)
+        with pytest.raises(KeyboardInterrupt):
+            _open(folder)
+    assert 32 <= len(_keys(tmp_path)) < 70
     data = _open(folder)
     assert [each.instances[0].text for each in data.records()] == [
         str(number) for number in range(70)
@@ -284,7 +279,7 @@ serve(lambda _setup: lambda _unit: threading.Event().wait())
 
 
 def test_a_schema_that_costs_too_much_has_no_instances(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, requests: list[InstanceRequest]
 ) -> None:
     """It is asked twice, the second time for less, and then stays without."""
     worker = tmp_path / "never_answers.py"
@@ -295,17 +290,8 @@ def test_a_schema_that_costs_too_much_has_no_instances(
         "evaluation.data.instance_store.program",
         lambda _seed: Program(file=worker, setup=None),
     )
-    lean: list[bool] = []
-    run_batches = Pool.run_batches
-
-    def noted(self: Pool, batches: Iterable[Sequence[Any]]) -> Iterator[BatchResult]:
-        for batch in map(list, batches):
-            lean.extend(request.lean for request in batch)
-            yield from run_batches(self, [batch])
-
-    monkeypatch.setattr(Pool, "run_batches", noted)
     data = _open(_folder(tmp_path, 2))
-    assert lean == [False, False, True, True]
+    assert [request.lean for request in requests] == [False, False, True, True]
     assert [each.instances for each in data.records()] == [(), ()]
     assert (data.count, data.instances) == (2, "made")
 
@@ -314,19 +300,15 @@ def test_what_old_code_made_is_thrown_away(tmp_path: Path) -> None:
     """Of other versions only what is younger than a week is left alone."""
     folder = _folder(tmp_path, 1)
     _open(folder)
+    (made,) = _keys(tmp_path)
     now = int(time.time())
-    with sqlite3.connect(tmp_path / "cache" / "instances.sqlite") as kept:
-        for name, age in (("young", 604_740), ("old", 604_860)):
-            row = (name.encode(), b"{}", "other code", now - age)
+    with closing(sqlite3.connect(tmp_path / "cache" / "instances.sqlite")) as kept:
+        for name, age in ((b"young", 604_740), (b"old", 604_860)):
+            row = (name, b"{}", "other code", now - age)
             kept.execute("insert into made values (?, ?, ?, ?)", row)
-    kept.close()
+        kept.commit()
     _open(folder)
-    with sqlite3.connect(tmp_path / "cache" / "instances.sqlite") as kept:
-        keys = {row[0] for row in kept.execute("select key from made")}
-    kept.close()
-    assert b"young" in keys
-    assert b"old" not in keys
-    assert len(keys) == 2
+    assert _keys(tmp_path) == {made, b"young"}
 
 
 _OBJECT = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -382,34 +364,21 @@ def test_what_is_no_schema_is_left_out_with_its_row(
         file.write(b"{broken\n\n")
     data = _opened(path)
     assert data.count == 1
-    assert [line.partition(":")[0] for line in data.left_out] == [
-        "row 2", "row 3", "row 4",
-    ]  # fmt: skip
+    rows = [line.partition(":")[0] for line in data.left_out]
+    assert rows == ["row 2", "row 3", "row 4"]
     assert "not valid under 2020-12: /type" in data.left_out[1]
     assert said[:3] == [f"left out: {line}" for line in data.left_out]
     assert data.header()["left_out"] == 3
 
 
-def test_a_file_without_any_schema_ends_the_command(tmp_path: Path) -> None:
-    """One line says what is wrong with the first row."""
-    with pytest.raises(BadData, match=r"no row is a schema: row 1: a JSON Schema is"):
-        _opened(_lines(tmp_path, 7, "x"))
-    (tmp_path / "empty.jsonl").touch()
-    with pytest.raises(NoInput, match="no schema in it"):
-        _opened(tmp_path / "empty.jsonl")
-
-
 def test_an_invalid_schema_in_a_folder_counts_against_nobody(
     tmp_path: Path, said: list[str]
 ) -> None:
-    """It is left out with one line; alone it ends the command."""
+    """It is left out with one line."""
     files = {"good.json": json.dumps(_OBJECT), "odd.json": '{"type": "strin"}'}
-    folder = _schemas(tmp_path, files)
-    data = _opened(folder)
+    data = _opened(_schemas(tmp_path, files))
     assert [sample.id for sample in data.records()] == ["good"]
     assert said[0].startswith("left out: odd.json: not valid under 2020-12")
-    with pytest.raises(BadData, match="not valid under 2020-12"):
-        _opened(folder / "odd.json")
 
 
 def test_an_invalid_schema_with_tests_stays_and_is_said(
@@ -425,10 +394,7 @@ def test_an_invalid_schema_with_tests_stays_and_is_said(
     assert said[0].startswith("invalid, and counted all the same: odd.json: ")
 
 
-@pytest.mark.parametrize(
-    ("schema", "bad"),
-    table(__file__, "drafts"),
-)
+@pytest.mark.parametrize(("schema", "bad"), table(__file__, "drafts"))
 def test_a_schema_is_judged_by_the_draft_that_it_declares(
     schema: UntypedJson,
     bad: bool,  # noqa: FBT001 (a parameter of the test)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -106,9 +107,16 @@ def _ids(data: Dataset) -> list[str]:
     return [each.id for each in data.records()]
 
 
-def _open(where: Path, choice: RecordSelection | None = None) -> Dataset:
-    settings = FetchSettings(mirror=None, cache=where.parent / "cache")
-    return open_data(str(where), selection=choice, settings=settings)
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CSBDATA_MIRROR", raising=False)
+
+
+def _open(where: Path | str = "", choice: RecordSelection | None = None) -> Dataset:
+    """Open what is at a path or called by a name; by default what comes first."""
+    settings = FetchSettings.from_environment()
+    return open_data(str(where) or None, selection=choice, settings=settings)
 
 
 def test_a_build_is_read_in_its_order_as_often_as_asked(build: Path) -> None:
@@ -122,16 +130,10 @@ def test_a_build_is_read_in_its_order_as_often_as_asked(build: Path) -> None:
     sample = first[0]
     assert (sample.schema, sample.dialect) == (SCHEMA, "draft-07")
     assert (sample.split, sample.features) == ("val", ("required",))
-    assert sample.instances == (
-        Instance(text='{"a": 2}', valid=True, kind="minimal"),
-        Instance(
-            text="{}",
-            valid=False,
-            kind="near_miss",
-            keyword="required",
-            schema_pointer="/required",
-        ),
-    )
+    good = Instance(text='{"a": 2}', valid=True, kind="minimal")
+    told = {"keyword": "required", "schema_pointer": "/required"}
+    bad = Instance(text="{}", valid=False, kind="near_miss", **told)
+    assert sample.instances == (good, bad)
     assert first[-1].instances == ()
 
 
@@ -159,19 +161,13 @@ def test_vacuous_records_count_if_they_are_asked_for(tmp_path: Path) -> None:
 
 def test_configs_splits_ids_and_a_limit_choose(build: Path) -> None:
     """Each choice keeps the order, and a limit gives every config its share."""
-    assert _ids(_open(build, RecordSelection(configs=("Snowplow",)))) == [
-        "s3",
-        "s1",
-        "bare2",
-    ]
-    assert _ids(_open(build, RecordSelection(splits=("test", "train")))) == [
-        "s3",
-        "s1",
-        "bare2",
-    ]
-    assert _ids(
-        _open(build, RecordSelection(ids=frozenset({"Snowplow/s1", "g7"})))
-    ) == ["g7", "s1"]
+    snowplow = ["s3", "s1", "bare2"]
+    for choice, ids in (
+        (RecordSelection(configs=("Snowplow",)), snowplow),
+        (RecordSelection(splits=("test", "train")), snowplow),
+        (RecordSelection(ids=frozenset({"Snowplow/s1", "g7"})), ["g7", "s1"]),
+    ):
+        assert _ids(_open(build, choice)) == ids
     small, large = (_open(build, RecordSelection(limit=limit)) for limit in (20, 60))
     assert (small.count, large.count) == (20, 60)
     assert [each.group for each in small.records()].count("Snowplow") == 1
@@ -189,22 +185,18 @@ def test_the_digest_is_that_of_the_content(build: Path, tmp_path: Path) -> None:
     assert _open(again).sha256 != _open(build).sha256
 
 
-@pytest.mark.parametrize(
-    ("choice", "said"),
-    [
-        (
-            RecordSelection(configs=("Snowplough",)),
-            "no config Snowplough: there are: Github_easy",
-        ),
+def test_what_does_not_exist_is_said(build: Path) -> None:
+    """A config or a split that is not there is named, with those that are.
+
+    An id that is nobody's is no empty run.
+    """
+    for choice, said in (
+        (RecordSelection(configs=("S",)), "no config S: there are: Github_easy"),
         (RecordSelection(splits=("dev",)), "no split dev: there are: val, test, train"),
-    ],
-)
-def test_what_does_not_exist_is_said(
-    build: Path, choice: RecordSelection, said: str
-) -> None:
-    """A config or a split that is not there is named, with those that are."""
-    with pytest.raises(NoInput, match=said):
-        _open(build, choice)
+        (RecordSelection(ids=frozenset({"nobody"})), "no schema in it is nobody"),
+    ):
+        with pytest.raises(NoInput, match=said):
+            _open(build, choice)
 
 
 def test_tools_count_where_they_are_named_or_alone(tmp_path: Path) -> None:
@@ -217,19 +209,9 @@ def test_tools_count_where_they_are_named_or_alone(tmp_path: Path) -> None:
     assert _ids(_open(write_tables(tmp_path / "c", tools))) == ["t"]
 
 
-def test_nothing_chosen_is_said(build: Path) -> None:
-    """An id that is nobody's is no empty run."""
-    with pytest.raises(NoInput, match="no schema in it is nobody"):
-        _open(build, RecordSelection(ids=frozenset({"nobody"})))
-
-
 def test_instances_in_another_order_are_refused(build: Path) -> None:
     """Instances that cannot be told to their records are no instances."""
-    rows = [
-        {"unique_id": name, "text": "{}", "valid": True, "kind": "full"}
-        | {"keyword": "", "schema_pointer": ""}
-        for name in ("bare2", "s1")
-    ]
+    rows = [{**_instances("s1")[0], "unique_id": name} for name in ("bare2", "s1")]
     write(build / "instances/Snowplow/train-00000-of-00001.parquet", rows)
     with pytest.raises(BadData, match="'s1' stand where it does not"):
         list(_open(build).records())
@@ -270,6 +252,7 @@ def test_records_without_instances_get_some(tmp_path: Path) -> None:
 
 
 NAME = "tester/data"
+_THREE = {"A": {"test": ["x", "y"], "val": ["z"]}}
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
@@ -283,12 +266,11 @@ def test_a_dataset_of_the_hub_is_read_like_a_build(
     hub: FakeHub, tmp_path: Path
 ) -> None:
     """Name and revision lead to the same subjects as the same files here."""
-    folder = write_tables(tmp_path / "b", {"A": {"test": ["x", "y"], "val": ["z"]}})
+    folder = write_tables(tmp_path / "b", _THREE)
     hub.store.put(NAME, _contents(folder))
-    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
-    here = open_data(str(folder), settings=settings)
+    here = _open(folder)
     for where in (NAME, f"{NAME}@main", f"hf://datasets/{NAME}@main"):
-        there = open_data(where, settings=settings)
+        there = _open(where)
         assert list(there.records()) == list(here.records())
         assert (there.origin, there.sha256) == ("hub", here.sha256)
 
@@ -296,95 +278,64 @@ def test_a_dataset_of_the_hub_is_read_like_a_build(
 def test_the_config_core_asks_records_of_other_configs(
     hub: FakeHub, tmp_path: Path
 ) -> None:
-    """With their instances; without it they count once, and it is no other's name."""
-    folder = write_tables(tmp_path / "b", {"A": {"test": ["x", "y"], "val": ["z"]}})
-    hub.store.put(NAME, _contents(folder))
-    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
+    """With their instances; without it they count once, and it is no other's name.
+
+    They are chosen by id with their config or without; those of others are none.
+    """
+    folder = write_tables(tmp_path / "b", _THREE)
     core = RecordSelection(configs=("core",))
     with pytest.raises(NoInput, match="no config core"):
-        open_data(str(folder), selection=core, settings=settings)
-    named = [{"config": "A", "unique_id": "z"}, {"config": "A", "unique_id": "x"}]
-    write(folder / "core" / "test-00000-of-00001.parquet", named)
-    hub.store.put(NAME, _contents(folder))
-    for where in (str(folder), NAME):
-        every = list(open_data(where, settings=settings).records())
-        assert [record.id for record in every] == ["x", "y", "z"]
-        own = open_data(where, selection=core, settings=settings).records()
-        assert list(own) == [record for record in every if record.id != "y"]
-    write(folder / "core" / "test-00000-of-00001.parquet", [{"unique_id": "z"}])
-    with pytest.raises(BadConfiguration, match="no column config"):
-        open_data(str(folder), selection=core, settings=settings)
-
-
-def test_of_the_config_core_records_are_chosen_by_id(tmp_path: Path) -> None:
-    """With their config or without; those of the other configs alone are none."""
-    folder = write_tables(tmp_path / "b", {"A": {"test": ["x", "y"], "val": ["z"]}})
+        _open(folder, core)
     named = [{"config": "A", "unique_id": name} for name in "zx"]
     write(folder / "core" / "test-00000-of-00001.parquet", named)
-    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
-
-    def ids(*wanted: str) -> list[str]:
-        core = RecordSelection(configs=("core",), ids=frozenset(wanted))
-        data = open_data(str(folder), selection=core, settings=settings)
-        return [record.id for record in data.records()]
-
-    assert ids("x", "y") == ids("A/x") == ["x"]
+    hub.store.put(NAME, _contents(folder))
+    for where in (folder, NAME):
+        every = list(_open(where).records())
+        assert [record.id for record in every] == ["x", "y", "z"]
+        own = _open(where, core).records()
+        assert list(own) == [record for record in every if record.id != "y"]
+    for wanted in (("x", "y"), ("A/x",)):
+        assert _ids(_open(folder, replace(core, ids=frozenset(wanted)))) == ["x"]
     with pytest.raises(NoInput, match="A/y: no record of core has this id"):
-        ids("A/y")
+        _open(folder, replace(core, ids=frozenset({"A/y"})))
+    write(folder / "core" / "test-00000-of-00001.parquet", [{"unique_id": "z"}])
+    with pytest.raises(BadConfiguration, match="no column config"):
+        _open(folder, core)
 
 
-def test_what_the_hub_does_not_have_is_said(hub: FakeHub, tmp_path: Path) -> None:
+def test_what_the_hub_does_not_have_is_said(hub: FakeHub) -> None:
     """No such dataset, no such revision, no tables: one line each."""
     hub.store.put(NAME, {"README.md": b"words"})
-    settings = FetchSettings(cache=tmp_path / "cache")
     for where in ("tester/none", f"{NAME}@v9"):
         with pytest.raises((NoInput, NotPermitted), match=where):
-            open_data(where, settings=settings)
+            _open(where)
     with pytest.raises(NoInput, match="no <config>/"):
-        open_data(NAME, settings=settings)
+        _open(NAME)
 
 
-def test_without_a_word_the_local_build_comes_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """build/JSONSchemaBench under the working folder is what is measured."""
-    write_tables(tmp_path / "build" / "JSONSchemaBench", {"A": {"test": ["x"]}})
-    monkeypatch.chdir(tmp_path)
-    data = open_data(settings=FetchSettings(mirror=None, cache=tmp_path / "cache"))
-    assert (data.name, data.count) == ("build/JSONSchemaBench", 1)
-
-
-def test_without_a_build_the_published_one_comes_next(
+def test_without_a_word_a_build_comes_before_the_hub_and_that_before_the_sample(
     hub: FakeHub, tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The Hub's edition is measured, and that is said."""
-    folder = write_tables(tmp_path / "b", {"A": {"test": ["x"]}})
+    """build/JSONSchemaBench here, the Hub's edition, the sample; the reason is said."""
+    folder = write_tables(tmp_path / "build" / "JSONSchemaBench", {"A": {"test": "x"}})
     hub.store.put(PUBLISHED, _contents(folder))
     monkeypatch.chdir(tmp_path)
-    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
-    data = open_data(settings=settings, progress=Quiet())
+    data = _open()
+    assert (data.name, data.count, said) == ("build/JSONSchemaBench", 1, [])
+    folder = folder.rename(tmp_path / "b")
+    data = _open()
     assert (data.name, data.origin) == (PUBLISHED, "hub")
-    assert "measuring epfl-dlab/JSONSchemaBench of the Hub" in said[0]
-
-
-def test_with_neither_the_sample_is_measured(
-    tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No build and no Hub: the sample, said in one line with the reason."""
-    folder = write_tables(tmp_path / "b", {"A": {"test": ["x"]}})
+    assert f"measuring {PUBLISHED} of the Hub" in said.pop()
 
     def silent(_name: str, _revision: str | None) -> None:
         raise Unavailable("the Hub cannot be reached", "there")
 
+    sample = ParquetTables.of(folder, "sample")
     monkeypatch.setattr("curation.download.huggingface.hub_snapshot", silent)
-    monkeypatch.setattr(
-        data_module, "built_sample", lambda *_: ParquetTables.of(folder, "sample")
-    )
-    monkeypatch.chdir(tmp_path)
-    settings = FetchSettings(cache=tmp_path / "cache")
-    data = open_data(settings=settings, progress=Quiet())
+    monkeypatch.setattr(data_module, "built_sample", lambda *_: sample)
+    data = _open()
     assert (data.name, data.origin, data.count) == ("sample", "sample", 1)
-    assert "cannot be reached. Measuring the embedded sample" in said[0]
+    assert "cannot be reached. Measuring the embedded sample" in said.pop()
 
 
 @pytest.mark.slow

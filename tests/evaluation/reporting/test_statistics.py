@@ -32,8 +32,6 @@ from tests.slow_cases import first_fast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evaluation.reporting.statistics import Interval
-
 numpy = Late("numpy")
 stats = Late("scipy.stats")
 
@@ -42,7 +40,8 @@ _COUNTS = st.integers(0, 400)
 
 @given(_COUNTS, _COUNTS)
 def test_wilson_is_wilsons(one: int, other: int) -> None:
-    """Both bounds are scipy's for every count, the ends included."""
+    """Both bounds are scipy's for every count, the ends included; 0 of 0 has none."""
+    assert wilson(0, 0) is None
     count, of = min(one, other), max(one, other)
     assume(of)
     found = known(wilson(count, of))
@@ -50,11 +49,6 @@ def test_wilson_is_wilsons(one: int, other: int) -> None:
     assert math.isclose(found.low, reference.low, abs_tol=1e-12)
     assert math.isclose(found.high, reference.high, abs_tol=1e-12)
     assert 0 <= found.low <= count / of <= found.high <= 1
-
-
-def test_wilson_of_nothing_is_nothing() -> None:
-    """No share of no whole."""
-    assert wilson(0, 0) is None
 
 
 @given(_COUNTS, _COUNTS)
@@ -192,13 +186,9 @@ def test_a_time_out_only_ever_hides_what_is_larger(
         assert math.isclose(truth, found.value)
 
 
-def test_quantiles_of_nothing_are_nothing() -> None:
-    """No value has no median."""
-    assert Quantiles.of([]).at(50) is None
-
-
 def test_all_cut_off_has_a_lower_bound_only() -> None:
     """Where nothing came back every quantile is at least the deadline."""
+    assert Quantiles.of([]).at(50) is None
     found = known(Quantiles.of([], [40e9, 40e9]).at(50))
     assert (found.value, found.at_least) == (40e9, True)
 
@@ -272,27 +262,6 @@ def test_a_bootstrap_is_that_of_its_draws(sizes: list[int]) -> None:
     assert found.value == pytest.approx(numpy.mean(values))
 
 
-def test_a_bootstrap_is_scipys() -> None:
-    """The same interval as scipy's percentile bootstrap, but for the draws."""
-    drawn = numpy.random.default_rng(3).lognormal(0, 1, 300)
-    between = _interval([0.0] * 300, drawn.tolist())
-    reference = stats.bootstrap(
-        (drawn,), numpy.mean, method="percentile", rng=numpy.random.default_rng(4)
-    ).confidence_interval
-    width = reference.high - reference.low
-    assert abs(between.low - reference.low) < width / 20
-    assert abs(between.high - reference.high) < width / 20
-
-
-def _interval(
-    a: Sequence[float],
-    b: Sequence[float],
-    clusters: Sequence[int] | None = None,
-    seed: int = 0,
-) -> Interval:
-    return known(known(mean_difference(a, b, clusters, seed)).interval)
-
-
 @pytest.mark.parametrize("size", first_fast(1, [5, 60]))
 def test_a_bootstrap_covers_the_truth_about_as_often_as_it_says(size: int) -> None:
     """Of 100 samples with mean 1 some 95 % have it in their interval, few or many."""
@@ -300,7 +269,8 @@ def test_a_bootstrap_covers_the_truth_about_as_often_as_it_says(size: int) -> No
     covered = 0
     for seed in range(100):
         drawn = rng.normal(1, 1, size).tolist()
-        between = _interval([0.0] * size, drawn, seed=seed)
+        found = known(mean_difference([0.0] * size, drawn, seed=seed))
+        between = known(found.interval)
         covered += between.low <= 1 <= between.high
     assert 90 <= covered <= 99
 

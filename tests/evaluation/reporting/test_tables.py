@@ -42,31 +42,23 @@ def _table(*cells: Cell) -> Table:
     return Table(title="Some figures", columns=columns, rows=(cells,), note="A note.")
 
 
-def test_a_rate_says_its_interval_and_its_denominator() -> None:
-    """Share, Wilson's interval, count and whole stand together."""
-    assert str(Rate(1_234, 1_485)) == "83.1 % [81.1, 84.9] (1,234 of 1,485)"
-
-
-def test_a_column_that_goes_takes_its_meaning_along() -> None:
-    """Only the named ones go, and the sentences that define them."""
+def test_a_column_without_any_figure_takes_its_meaning_along() -> None:
+    """Where no row has one; only the named ones go, and what defines them."""
     table = _table(1, None, None)
+    rows = ((1, Rate(0, 0), Rate(0, 2)), (2, Rate(0, 0), None))
+    assert replace(table, rows=rows).without_empty_columns().columns == ("c0", "c2")
     assert table.without_empty_columns("c1").columns == ("c0", "c2")
     explained = replace(table, note=f"c0: one. c1: two. {BRACKETS}")
     shown = explained.without_empty_columns("c1")
     assert shown.note == f"c0: one. {BRACKETS}"
 
 
-def test_a_rate_of_nothing_is_no_rate() -> None:
-    """0 of 0 is neither 0 % nor 100 %."""
-    assert str(Rate(0, 0)) == "- (0 of 0)"
+def test_a_rate_is_a_part_of_a_whole() -> None:
+    """More than the whole is a defect; 0 of 0 is neither 0 % nor 100 %."""
+    for count, of in ((-1, 3), (4, 3), (0, -1)):
+        with pytest.raises(ValueError, match=str(of)):
+            Rate(count, of)
     assert Rate(0, 0).share is None
-
-
-@pytest.mark.parametrize(("count", "of"), [(-1, 3), (4, 3), (0, -1)])
-def test_a_rate_is_a_part_of_a_whole(count: int, of: int) -> None:
-    """More than the whole is a defect, not a figure."""
-    with pytest.raises(ValueError, match=str(of)):
-        Rate(count, of)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +68,8 @@ def test_a_rate_is_a_part_of_a_whole(count: int, of: int) -> None:
         (math.nan, "-"),
         (math.inf, "-"),
         (NOT_RUN, "not run"),
+        (Rate(0, 0), "- (0 of 0)"),
+        (Rate(1_234, 1_485), "83.1 % [81.1, 84.9] (1,234 of 1,485)"),
         (0, "0"),
         (1_234, "1,234"),
         (True, "yes"),
@@ -122,19 +116,29 @@ def test_json_has_every_figure_and_null_for_what_is_missing() -> None:
 
 def test_csv_has_a_column_for_each_figure() -> None:
     """A rate takes five columns; what is missing is an empty field."""
-    table = Table(
-        title="t",
-        columns=("engine", "passed", "p50"),
-        rows=(("a,b\n", Rate(1, 4), Duration(7)), ("c", NOT_RUN, None)),
-    )
-    first, second = csv.DictReader(io.StringIO(as_csv(table), newline=""))
-    assert first["engine"] == "a,b\n"
-    assert (first["passed count"], first["passed of"]) == ("1", "4")
-    assert float(first["passed share"]) == 0.25
-    assert first["p50 ns"] == "7"
-    assert [second[name] for name in ("passed count", "passed share", "p50 ns")] == [
-        ""
-    ] * 3
+    rows = (("a,b\n", Rate(1, 4), Duration(7)), ("c", NOT_RUN, None))
+    table = Table(title="t", columns=("engine", "passed", "p50"), rows=rows)
+    names, first, second = csv.reader(io.StringIO(as_csv(table), newline=""))
+    values = dict(zip(names, first, strict=True))
+    assert values["engine"] == "a,b\n"
+    assert (values["passed count"], values["passed of"]) == ("1", "4")
+    assert float(values["passed share"]) == 0.25
+    assert values["p50 ns"] == "7"
+    assert {*second[1:]} == {""}
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=cmd|' calc'!A0.json", "'=cmd|' calc'!A0.json"),
+        *((f"{sign}x", f"'{sign}x") for sign in "+-@\t"),
+        ("a\x1b[31mb", "'a\\u001b[31mb"),
+        *((text, text) for text in ("-1.5", "+3", "o1", "a=b", "")),
+    ],
+)
+def test_no_cell_of_csv_is_a_formula(text: str, cell: str) -> None:
+    """Of a printed table; numbers stay."""
+    assert list(csv.reader(io.StringIO(as_csv(_table(text, -1)))))[1] == [cell, "-1"]
 
 
 def test_markdown_shows_hostile_names_as_they_are() -> None:
@@ -145,15 +149,6 @@ def test_markdown_shows_hostile_names_as_they_are() -> None:
     assert r"a\|b" in row
     assert r"\<script\>" in row
     assert "\x1b" not in text
-
-
-def test_a_terminal_shows_the_same_figures() -> None:
-    """What rich prints holds the text of each cell."""
-    table = _table("[bold]x[/bold]", Rate(1, 4), Duration(7))
-    out = io.StringIO()
-    Console(file=out, width=200).print(for_terminal(table))
-    for cell in table.rows[0]:
-        assert text_of(cell) in out.getvalue()
 
 
 def test_a_ragged_row_is_a_defect() -> None:
@@ -173,17 +168,13 @@ def _printed(table: Table, width: int = 80) -> str:
     return out.getvalue()
 
 
-def test_a_table_has_its_columns() -> None:
+def test_a_terminal_shows_the_same_figures_in_their_columns() -> None:
     """A row is a line where there is room for it, with each figure whole."""
     rates = (Rate(3, 1_485), Rate(1_485, 1_485))
-    table = Table(
-        title="Coverage",
-        columns=("engine", "declared", "passed"),
-        rows=(("engine-1 1.0", *rates),),
-    )
-    printed = _printed(table, 200)
-    assert re.search(r"engine +declared +passed", printed)
-    assert f"{rates[0]}   {rates[1]}" in printed
+    printed = _printed(_table("[bold]x[/bold]", *rates, Duration(7)), 200)
+    assert re.search(r"c0 +c1 +c2 +c3", printed)
+    assert re.search(rf"\[bold\]x\[/bold\] +{re.escape(str(rates[0]))}   ", printed)
+    assert f"   {rates[1]}   {Duration(7)}" in printed
 
 
 @pytest.mark.parametrize(("engines", "parts"), [(2, 1), (9, 2)])
@@ -216,16 +207,6 @@ def test_a_table_without_rows_is_its_title() -> None:
 
 def test_control_characters_are_shown() -> None:
     """A name from a stranger's schema moves no cursor."""
-    table = Table(title="t", columns=("a", "b"), rows=(("\x1b[31m", "\x07"),))
+    table = _table("\x1b[31m", "\x07")
     assert "\x1b" not in _printed(table)
     assert "\x07" not in _printed(table, 4)
-
-
-def test_columns_without_any_figure_are_left_out() -> None:
-    """A task without instances has no share of them, in no engine."""
-    table = Table(
-        title="t",
-        columns=("engine", "declared", "passed", "time"),
-        rows=(("a", Rate(1, 2), Rate(0, 0), None), ("b", Rate(0, 2), Rate(0, 0), None)),
-    )
-    assert table.without_empty_columns().columns == ("engine", "declared")

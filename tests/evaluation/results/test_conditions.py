@@ -49,21 +49,14 @@ from tests.evaluation.made_runs import HEAD, finished, many, row, write_run
 from tests.tables import table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from curation.core.json_types import Json, UntypedJson
+    from evaluation.reporting.tables import Table
     from evaluation.results.reader import RecordedRun
 
 
-_ENGINES = [
-    {
-        "engine": "alpha 1.0",
-        "name": "alpha",
-        "version": "1.0",
-        "options": {},
-        "interpreter": "/home/a/.venv/bin/python",
-    }
-]
 _WHOLE: dict[str, Any] = {**HEAD, **table(__file__, "header")[0]}
 
 
@@ -123,38 +116,42 @@ def test_settings_of_tasks_that_only_one_run_has_may_differ(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("member", "value"),
+    ("member", "value", "named"),
     [
-        ("options", {"strict": True}),
-        ("version", "2.0"),
-        ("sha256", "other"),
-        ("server", "http://127.0.0.1:1/v1"),
+        ("options", {"strict": True}, "options"),
+        ("version", "2.0", "version"),
+        ("sha256", "other", "content"),
+        ("server", "http://127.0.0.1:1/v1", "server"),
     ],
 )
 def test_an_engine_run_otherwise_is_refused(
-    member: str, value: UntypedJson, tmp_path: Path
+    member: str, value: UntypedJson, named: str, tmp_path: Path
 ) -> None:
     """One label cannot stand for two ways of running an engine."""
-    head = {**_WHOLE, "engines": [{**_ENGINES[0], member: value}]}
-    with pytest.raises(
-        BadConfiguration, match=rf"another alpha 1\.0.*({member}|content)"
-    ):
+    head = {**_WHOLE, "engines": [{**_WHOLE["engines"][0], member: value}]}
+    with pytest.raises(BadConfiguration, match=rf"another alpha 1\.0.*{named}"):
         check_participants(_two(tmp_path, head))
 
 
-def test_a_run_that_was_killed_is_objected_to(tmp_path: Path) -> None:
-    """What is lost is the end."""
-    head = {**_WHOLE, "finished": None, "rows": 20}
-    killed = write_run(tmp_path / "a", many("alpha 1.0", 13), head)
-    assert objections([open_run(killed)]) == ["a: not finished: 13 rows of 20"]
-
-
-def test_a_run_that_has_lost_rows_is_objected_to(tmp_path: Path) -> None:
-    """Of 20 rows 13 are left: somebody cut the file."""
-    rows = many("alpha 1.0", 20)
-    cut = write_run(tmp_path / "a", rows[:13], {**_WHOLE, "finished": finished(rows)})
-    (objection,) = objections([open_run(cut)])
-    assert "alpha 1.0 has 13 of 20 rows of task masks" in objection
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ({"finished": None, "rows": 20}, "a: not finished: 13 rows of 20"),
+        (
+            {"finished": finished(many("alpha 1.0", 20))},
+            "alpha 1.0 has 13 of 20 rows of task masks",
+        ),
+    ],
+    ids=["killed", "cut"],
+)
+def test_a_run_that_lacks_rows_is_objected_to(
+    header: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    """Because it was killed, or because somebody cut its file."""
+    rows = many("alpha 1.0", 20)[:13]
+    run = open_run(write_run(tmp_path / "a", rows, {**_WHOLE, **header}))
+    (objection,) = objections([run])
+    assert said in objection
 
 
 _AS_IT_STANDS, _SAFE, _ANY = WAYS
@@ -234,13 +231,12 @@ def test_times_are_by_case_in_the_order_of_attempts() -> None:
     assert found["c", "59"] == [1, 61]
 
 
-def test_without_repetitions_nothing_is_known() -> None:
-    """It widens nothing."""
-    assert reach_of([[[5.0], [7.0]], [[5.0]]]) == 0
-
-
 def test_the_deviation_between_processes_is_found() -> None:
-    """Whatever lies between schemas; more processes leave less of it."""
+    """Whatever lies between schemas; more processes leave less of it.
+
+    Without repetitions nothing is known, which widens nothing.
+    """
+    assert reach_of([[[5.0], [7.0]], [[5.0]]]) == 0
     # Student's quantile of one degree of freedom, of offsets -1 and 1.
     two_and_one = reach_of([[[1.0, exp(2)]], [[1.0]]])
     assert two_and_one == pytest.approx(12.7062 * (2 * (1 / 2 + 1)) ** 0.5, rel=1e-4)
@@ -277,58 +273,71 @@ def test_an_interval_never_gets_narrower(
     assert log(value / after.low) >= reach - 1e-9
 
 
-def _side(model: str, condition: str) -> tuple[str, list[ScoredResponse]]:
-    response = ScoredResponse(
-        record="r",
-        group="",
-        repeat=0,
-        model=model,
-        condition=condition,
-        verdicts=(Verdict(passed=True),),
-    )
-    return response.label, [response]
+_RESPONSE = ScoredResponse(
+    record="r",
+    group="",
+    repeat=0,
+    model="a",
+    condition="free",
+    verdicts=(Verdict(passed=True),),
+)
+
+
+def _sides(*names: str) -> dict[str, list[ScoredResponse]]:
+    """Return a right answer for each model and condition."""
+    sides = {}
+    for name in names:
+        model, condition = name.split()
+        sides[name] = [replace(_RESPONSE, model=model, condition=condition)]
+    return sides
+
+
+def _answered(verdicts: Iterable[Verdict], **fields: Any) -> list[ScoredResponse]:  # noqa: ANN401 (fields of a response)
+    """Return an answer to each of as many records, which takes ever longer."""
+    return [
+        replace(
+            _RESPONSE,
+            record=str(place),
+            verdicts=(verdict,),
+            seconds=place + 1.0,
+            **fields,
+        )
+        for place, verdict in enumerate(verdicts)
+    ]
+
+
+def _cells(table: Table) -> list[dict[str, Any]]:
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
 def test_each_constrained_side_is_paired_with_the_free_one_of_its_model() -> None:
-    """A model without a free side is in no pair, and neither is an empty side."""
-    sides = dict([_side("a", "E"), _side("b", "E"), _side("a", "free"), ("x", [])])
-    assert pairs_with_free(sides) == [("a free", "a E")]
+    """A model without a free side is in no pair, and neither is an empty side.
 
-
-def test_no_pairs_are_no_comparison() -> None:
-    """An empty list of pairs compares nothing; without a list every two are."""
-    sides = dict([_side("a", "free"), _side("b", "free")])
+    An empty list of pairs compares nothing; without a list every two are.
+    """
+    assert pairs_with_free({**_sides("a E", "b E", "a free"), "x": []}) == [
+        ("a free", "a E")
+    ]
+    sides = _sides("a free", "b free")
     assert pair_sides(sides, []) == []
     assert [(pair.a, pair.b) for pair in pair_sides(sides)] == [("a free", "b free")]
 
 
 def test_answers_of_one_cluster_count_together() -> None:
     """Twenty records of one schema are one difference, not twenty."""
-    _, (first,) = _side("a", "free")
-    sides: dict[str, list[ScoredResponse]] = {}
-    for label, right in (("a", False), ("b", True)):
-        details: dict[str, Json] = {"cluster": "one schema"}
-        failed = "" if right else "parse"
-        verdict = Verdict(passed=right, failure_class=failed, details=details)
-        sides[label] = [
-            replace(first, record=str(place), verdicts=(verdict,))
-            for place in range(20)
-        ]
+    details: dict[str, Json] = {"cluster": "one schema"}
+    wrong = Verdict(passed=False, failure_class="parse", details=details)
+    right = Verdict(passed=True, details=details)
+    sides = {"a": _answered([wrong] * 20), "b": _answered([right] * 20)}
     (pair,) = pair_sides(sides)
-    table = paired_rates([pair])
-    (row,) = table.rows
-    cells = dict(zip(table.columns, row, strict=True))
+    (cells,) = _cells(paired_rates([pair]))
     assert cells["p"] == 1.0
     assert cells["b passes"] == passed(sides["b"]) == Rate(20, 20, 1.0)
     assert changed_classes([pair]).rows[0][4] == Rate(20, 20, 1.0)
     assert repairs_table(ScoredRun(by_label=sides, facts={})).rows == ()
-    twice = {label: [_repaired(one) for one in own] for label, own in sides.items()}
-    repairs = repairs_table(ScoredRun(by_label=twice, facts={}))
-    assert repairs.rows[1][1:] == (Rate(0, 20, 1.0), Rate(20, 20, 1.0))
-
-
-def _repaired(scored: ScoredResponse) -> ScoredResponse:
-    return replace(scored, verdicts=(Verdict(passed=False), *scored.verdicts))
+    repaired = [replace(it, verdicts=(wrong, right)) for it in sides["b"]]
+    repairs = repairs_table(ScoredRun(by_label={"b": repaired}, facts={}))
+    assert repairs.rows[0][1:] == (Rate(0, 20, 1.0), Rate(20, 20, 1.0))
 
 
 def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
@@ -336,34 +345,20 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
 
     All of the records that both answered; two more were asked of one alone.
     """
-    _, (first,) = _side("a", "free")
-    wrong = ["parse"] * 5 + ["type"] * 3 + ["range"] * 4
-    verdicts = {
-        "a": [
-            Verdict(passed=False, failure_class=name, details={"envelope": "bare"})
-            for name in wrong
-        ],
-        "b": [Verdict(passed=True, details={"envelope": "fence"})] * 10,
-    }
+    wrong = [
+        Verdict(passed=False, failure_class=name, details={"envelope": "bare"})
+        for name in ["parse"] * 5 + ["type"] * 3 + ["range"] * 4
+    ]
+    right = [Verdict(passed=True, details={"envelope": "fence"})] * 10
     by_label = {
-        label: [
-            replace(
-                first,
-                record=str(place),
-                verdicts=(verdict,),
-                cost=0.5,
-                seconds=place + 1.0,
-                output_tokens=3,
-            )
-            for place, verdict in enumerate(own)
-        ]
-        for label, own in verdicts.items()
+        label: _answered(verdicts, cost=0.5, output_tokens=3)
+        for label, verdicts in (("a", wrong), ("b", right))
     }
     run = ScoredRun(by_label=by_label, facts={"records": 20})
-    table, spent = standings(run), costs(run)
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    table = standings(run)
+    rows = _cells(table)
     assert [str(row["p50"]) for row in rows] == ["5.50 s", "5.50 s"]
-    cells = dict(zip(spent.columns, spent.rows[1], strict=True))
+    cells = _cells(costs(run))[1]
     assert (str(cells["p50"]), str(cells["p95"])) == ("5.50 s", "9.55 s")
     assert (cells["output tokens"], cells["thinking"]) == (30, None)
     assert [row["model"] for row in rows] == ["b", "a"]
@@ -379,9 +374,9 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
 
 def test_a_report_names_a_folder_without_where_it_was() -> None:
     """It is handed on, as an edition is; what is no place stays as it was given."""
-    data = "/home/ada/own, epfl-dlab/JSONSchemaBench, build/sample"
-    said = reading({"data": data, "origin": "build"})
-    records = "Records: own, epfl-dlab/JSONSchemaBench, build/sample (build)."
+    places = "epfl-dlab/JSONSchemaBench, build/sample"
+    said = reading({"data": f"/home/ada/own, {places}", "origin": "build"})
+    records = f"Records: own, {places} (build)."
     assert said == f"{records} Reading: the recommended one."
     said = reading({"compat": "paper", "settings": {"budget": 1500}})
     limit = "Reading: paper. At most 1,500 tokens a text."

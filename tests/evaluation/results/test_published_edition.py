@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from evaluation.setup.engine_files import find_engine, install_line
 from evaluation.setup.environments import find_interpreter
 from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import DEFAULT, get_tokenizer
+from tests.programs import ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,18 +36,22 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).parents[3]
 _EDITIONS = sorted(path.parent for path in _ROOT.glob("results/*/index.json"))
-_FITS = re.compile(r"(<!-- fits -->\n).*?(<!-- /fits -->)", re.DOTALL)
-_BLOCK = re.compile(r"(<!-- results -->\n).*?(<!-- /results -->)", re.DOTALL)
+
+
+def _with_table(page: Path, name: str, table: Path) -> str:
+    """Return a page with a table in its block of that name."""
+    block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
+    text, rows = page.read_text("utf-8"), table.read_text("utf-8")
+    assert len(block.findall(text)) == 1
+    return block.sub(lambda match: f"{match[1]}{rows}{match[2]}", text)
 
 
 def test_the_table_of_engines_is_that_of_the_newest_edition(
     compare_golden: Callable[[Path, str], None],
 ) -> None:
     """No figure of an engine is typed: the block is the edition's own table."""
-    table, page = (_EDITIONS[-1] / TABLE).read_text("utf-8"), _ROOT / "docs/engines.md"
-    text = page.read_text("utf-8")
-    assert len(_BLOCK.findall(text)) == 1
-    compare_golden(page, _BLOCK.sub(lambda match: f"{match[1]}{table}{match[2]}", text))
+    page = _ROOT / "docs/engines.md"
+    compare_golden(page, _with_table(page, "results", _EDITIONS[-1] / TABLE))
 
 
 def test_the_picture_of_readme_is_drawn_from_the_newest_edition(
@@ -83,9 +87,7 @@ def test_the_tables_of_targets_are_made_of_the_newest_edition(
     folder, page = _EDITIONS[-1], _ROOT / "docs/fit.md"
     for name, content in fits_files(read_fits(folder), folder.name).items():
         compare_golden(folder / name, content.decode())
-    text, table = page.read_text("utf-8"), (folder / FITS_TABLE).read_text("utf-8")
-    assert len(_FITS.findall(text)) == 1
-    compare_golden(page, _FITS.sub(lambda match: f"{match[1]}{table}{match[2]}", text))
+    compare_golden(page, _with_table(page, "fits", folder / FITS_TABLE))
 
 
 @pytest.mark.slow
@@ -126,11 +128,8 @@ def test_a_line_opens_the_rows_in_polars_and_datasets(tmp_path: Path) -> None:
         if module == "duckdb":
             continue
         values: dict[str, object] = {}
-        call = (
-            call.replace('",', f'", cache_dir="{tmp_path}",')
-            if module == "datasets"
-            else call
-        )
+        if module == "datasets":
+            call = call.replace('",', f'", cache_dir="{tmp_path}",')
         exec(f"import {module}\nrows = {call}", values)  # noqa: S102 (the card's own line)
         rows = values["rows"]
         rows = rows["train"] if isinstance(rows, dict) else rows
@@ -196,13 +195,7 @@ def test_the_fault_shows(program: Path) -> None:
     found = find_interpreter(FetchSettings.from_environment().cache, file)
     if isinstance(found, str):
         pytest.skip(f"not run: {found}; {install_line(file)}")
-    said = subprocess.run(
-        [found, "-c", _WITH_STAND_INS, file.path, program],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    said = ended(found, "-c", _WITH_STAND_INS, file.path, program, timeout=300)
     assert said.returncode == 0, said.stdout + said.stderr
 
 
@@ -219,12 +212,11 @@ def test_a_reproducer_shows_its_class(reproducer: UntypedJson) -> None:
     (engine,) = select_engines(fetch.cache, [spec], reproducer["preset"], [])
     if engine.unavailable:
         pytest.skip(f"not run: {engine.unavailable}")
-    valid = reproducer["valid"]
+    text, valid = reproducer["text"], reproducer["valid"]
     label = {} if valid else {"keyword": keyword}
-    walk = InstanceWalk(text=reproducer["text"], valid=valid, label=label)
-    case = Case(
-        task="masks", id="a", config="a", schema=reproducer["schema"], walks=(walk,)
-    )
+    walks = (InstanceWalk(text=text, valid=valid, label=label),)
+    schema = reproducer["schema"]
+    case = Case(task="masks", id="a", config="a", schema=schema, walks=walks)
     ask = ask_in_new_process(engine, get_tokenizer(DEFAULT, fetch), Bounds())
     (walked,) = ask(case).walks
     assert walked.why

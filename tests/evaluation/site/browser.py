@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import pytest
 
+from tests.programs import ended
+
 _HERE: Final = Path(__file__).parent
 _TOOLS: Final = Path("build/browser").absolute()
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
@@ -39,15 +41,8 @@ def _tools() -> Path:
 
 def visited(visits: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what `visit.cjs` says of each visit."""
-    folder = _tools()
-    done = subprocess.run(
-        ["node", str(_HERE / "visit.cjs")],  # noqa: S607 - as in PATH
-        cwd=folder,
-        input=json.dumps({"chromium": _CHROMIUM, "visits": visits}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    given = json.dumps({"chromium": _CHROMIUM, "visits": visits})
+    done = ended("node", _HERE / "visit.cjs", cwd=_tools(), input=given)
     assert done.returncode == 0, done.stderr
     results: list[dict[str, Any]] = json.loads(done.stdout)
     return results

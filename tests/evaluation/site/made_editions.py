@@ -10,7 +10,6 @@ import msgspec
 import polars as pl
 
 from curation.dataset.content_digest import DIGESTS, record_digests
-from evaluation.core.cases import Result
 from evaluation.results.edition import (
     COLUMNS,
     INDEX,
@@ -20,13 +19,9 @@ from evaluation.results.edition import (
     TaskFigures,
     read_index,
 )
-from evaluation.results.reader import open_run
-from tests.evaluation.made_runs import HEAD, many, row, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from evaluation.results.reader import RecordedRun
 
 _PUBLISHED: Final = Path(__file__).parents[3] / "results" / "2026.11"
 #: Markup, quotes, a terminal's sequence, a mark that turns text around, a long run.
@@ -68,7 +63,10 @@ def line(
 
 def write_dataset(folder: Path) -> Path:
     """Write a dataset of one config: two hostile records, one with a megabyte."""
-    schemas = {"o0": {"title": EVIL, "default": "A" * 1_000_000}, EVIL: {EVIL: EVIL}}
+    schemas = {
+        "o0": {"title": EVIL, "default": "A" * 1_000_000},
+        EVIL: {EVIL: EVIL, "__proto__": {}},
+    }
     rows = {
         "unique_id": list(schemas),
         "json_schema": [json.dumps(schema) for schema in schemas.values()],
@@ -95,18 +93,6 @@ def write_dataset(folder: Path) -> Path:
     return folder
 
 
-def hostile_run(folder: Path) -> RecordedRun:
-    """Return a run of two engines, and a crash whose every text is `EVIL`."""
-    rows = many("alpha 1.0", 60) + many("beta 2.0", 60, speed=3)
-    rows.append(
-        row(id=EVIL, config=EVIL, engine=EVIL, task="plugin",
-            result=Result.CRASH, detail=EVIL, walks=(), warnings=(EVIL,))
-    )  # fmt: skip
-    engines = [{"engine": EVIL, "version": EVIL, "options": {EVIL: EVIL}}]
-    header = {**HEAD, "engines": engines, "machine": {"processor": EVIL}}
-    return open_run(write_run(folder / "run", rows, header))
-
-
 def write_edition(
     folder: Path, lines: Sequence[Line], measured: Path | None = None
 ) -> Path:
@@ -125,23 +111,14 @@ def write_edition(
         for task in TASKS:
             rows = [line for line in own if line["task"] == task]
             tasks[task] = TaskFigures.of_rows(rows) if rows else "not run"
-        entry = msgspec.structs.replace(
-            index.engines[0],
-            engine=engine,
-            name=engine,
-            spec=engine,
-            tasks=tasks,
-        )
+        names = dict.fromkeys(("engine", "name", "spec"), engine)
+        entry = msgspec.structs.replace(index.engines[0], **names, tasks=tasks)
         engines.append(entry)
     index = msgspec.structs.replace(index, edition="tiny", engines=engines)
-    _write(folder / INDEX, index)
+    (folder / INDEX).parent.mkdir(parents=True, exist_ok=True)
+    (folder / INDEX).write_bytes(msgspec.json.encode(index))
     schema = {name: kind for name, (kind, _) in COLUMNS.items()}
     pl.DataFrame(list(lines), schema=schema).write_parquet(folder / ROWS)
     if measured:
         record_digests(measured).write_parquet(folder / DIGESTS)
     return folder
-
-
-def _write(path: Path, value: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(msgspec.to_builtins(value)))

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import shutil
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +23,8 @@ from evaluation.site.build import build_site
 from evaluation.site.schema import script
 from tests.curation.sources.test_tools import REQUESTS
 from tests.evaluation.site.browser import visited
+from tests.programs import ended
+from tests.slow_cases import first_fast
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from curation.fit.verdict import FitFinding
 
 NODE: Final = shutil.which("node")
-needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 _STATIC: Final = Path(site_file).parent / "static"
 #: What `schema-page.js` makes of a text, as rows.
 _JUDGED: Final = """(text) => {
@@ -59,19 +59,14 @@ process.stdout.write(JSON.stringify(input.texts.map(judged)));
 #: What records of the dataset do not have: a case for each part of the rules.
 _HARD: Final = table(__file__, "hard")
 _BROKEN: Final = table(__file__, "broken")
+_REQUESTS: Final = [json.dumps(request) for request, _ in REQUESTS]
 
 
 def _in_node(texts: Sequence[str]) -> list[Any]:
     """Return what the page's scripts make of texts."""
     scripts = [(_STATIC / "python.js").read_text(), script()]
     given = {"scripts": scripts, "judged": _JUDGED, "texts": texts}
-    done = subprocess.run(
-        [str(NODE), "-e", _PROGRAM],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ended(str(NODE), "-e", _PROGRAM, input=json.dumps(given))
     assert done.returncode == 0, done.stderr
     return list(json.loads(done.stdout))
 
@@ -121,19 +116,13 @@ def _assert_same(judged: list[Any], texts: Sequence[str], folder: Path) -> None:
         assert page == _by_command(text, folder), text[:500]
 
 
-@needs_node
-def test_every_check_says_on_the_page_what_the_command_says(tmp_path: Path) -> None:
-    """A dozen texts, requests and broken ones among them: each finding."""
-    requests = [json.dumps(request) for request, _ in REQUESTS]
-    texts = [*_HARD[:4], *requests[:4], *_BROKEN[:4]]
-    _assert_same(_in_node(texts), texts, tmp_path)
-
-
-@pytest.mark.slow
-@needs_node
-def test_hard_broken_and_requests_say_the_same(tmp_path: Path) -> None:
-    """All hard schemas, all forms of requests, all broken texts."""
-    texts = [*_HARD, *(json.dumps(request) for request, _ in REQUESTS), *_BROKEN]
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+@pytest.mark.parametrize("count", first_fast(1, [4, None]))
+def test_every_check_says_on_the_page_what_the_command_says(
+    count: int | None, tmp_path: Path
+) -> None:
+    """Hard schemas, all forms of requests, broken texts: each finding."""
+    texts = [*_HARD[:count], *_REQUESTS[:count], *_BROKEN[:count]]
     _assert_same(_in_node(texts), texts, tmp_path)
 
 
@@ -153,14 +142,30 @@ def _in_browser(texts: Sequence[str], folder: Path) -> list[Any]:
     return list(visit["value"])
 
 
+def _without_a_character(text: str, drawn: random.Random) -> str:
+    at = drawn.randrange(len(text))
+    return text[:at] + text[at + 1 :]
+
+
+def _assert_chromium_agrees(build: Path, count: int, others: int, folder: Path) -> None:
+    """Judge records, requests and broken texts in the page itself."""
+    records, drawn = _drawn(build, count), random.Random(41)
+    tools = [
+        {"name": "t", "inputSchema": json.loads(text)} for text in records[:others]
+    ]
+    requests = [*_REQUESTS, *(json.dumps({"tools": [tool]}) for tool in tools)]
+    broken = [*_BROKEN, *(_without_a_character(it, drawn) for it in records[:others])]
+    texts = [*records, *requests[:others], *broken[:others]]
+    assert len(texts) == count + 2 * others
+    _assert_same(_in_browser(texts, folder), texts, folder)
+
+
 @pytest.mark.slow
 def test_60_texts_say_in_chromium_what_the_command_says(
     sample_build: Path, tmp_path: Path
 ) -> None:
     """Records, requests and broken texts, in the page itself."""
-    requests = [json.dumps(request) for request, _ in REQUESTS]
-    texts = [*_drawn(sample_build, 36), *requests[:12], *_BROKEN[:12]]
-    _assert_same(_in_browser(texts, tmp_path), texts, tmp_path)
+    _assert_chromium_agrees(sample_build, 36, 12, tmp_path)
 
 
 @pytest.mark.nightly
@@ -169,17 +174,4 @@ def test_420_texts_say_in_chromium_what_the_command_says(tmp_path: Path) -> None
     build = os.environ.get("CSBDATA_BUILD")
     if not build:
         pytest.skip("CSBDATA_BUILD names no build to draw records from")
-    records = _drawn(Path(build), 300)
-    drawn = random.Random(41)
-    requests = [json.dumps(request) for request, _ in REQUESTS]
-    requests += [
-        json.dumps({"tools": [{"name": f"t{at}", "inputSchema": json.loads(text)}]})
-        for at, text in enumerate(records[: 60 - len(requests)])
-    ]
-    broken = list(_BROKEN)
-    for text in records[: 60 - len(broken)]:
-        at = drawn.randrange(len(text))
-        broken.append(text[:at] + text[at + 1 :])
-    texts = [*records, *requests, *broken]
-    assert len(texts) == 420
-    _assert_same(_in_browser(texts, tmp_path), texts, tmp_path)
+    _assert_chromium_agrees(Path(build), 300, 60, tmp_path)

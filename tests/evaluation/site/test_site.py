@@ -32,7 +32,10 @@ from tests.evaluation.site.made_editions import EVIL, line, write_dataset, write
 from tests.made import record
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
+
+    from evaluation.site.site import Page
 
 _PROBE: dict[str, Any] = {
     "task": "probe",
@@ -93,19 +96,21 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return _site(tmp_path_factory.mktemp("site"))
 
 
-@pytest.fixture(scope="module")
-def files(site: Site) -> dict[str, bytes]:
-    """Its files."""
+def _files(site: Site) -> dict[str, bytes]:
     return {page.path: page.content for page in files_of(site)}
 
 
+def _text(pages: Iterable[Page], path: str = "index.html") -> str:
+    """Return the text of a page."""
+    content = next(each.content for each in pages if each.path == path)
+    return _Page(content).text
+
+
 @pytest.mark.slow
-def test_a_site_is_safe_whole_and_the_same_each_time(
-    site: Site, files: dict[str, bytes]
-) -> None:
+def test_a_site_is_safe_whole_and_the_same_each_time(site: Site) -> None:
     """Foreign text is text, every link has its target, nothing loads from elsewhere."""
-    again = files_of(replace(site))
-    assert {page.path: page.content for page in again} == files
+    files = _files(site)
+    assert _files(replace(site)) == files
     sources = {"data:,"} | {
         source.url
         for profile in load_profiles("all")
@@ -135,7 +140,7 @@ def test_the_first_page_counts_what_all_engines_were_asked(tmp_path: Path) -> No
     It is at most 150 kB.
     """
     page = next(front(_site(tmp_path, hostile=False)))
-    text = _Page(page.content).text
+    text = _text([page])
     assert "2 engines of constrained decoding on 2 real schemas" in text
     assert re.search(r"beta 2.0.* 0.0 % 0.* 50.0 % 9.* 50.0 % 9", text)
     assert re.search(r"alpha 1.0.* 100.0 % 34.2", text)
@@ -145,28 +150,25 @@ def test_the_first_page_counts_what_all_engines_were_asked(tmp_path: Path) -> No
 def test_providers_have_what_rewrites_reach_or_no_data(tmp_path: Path) -> None:
     """A target that the edition's file does not name has no row; a config has one."""
     made = _site(tmp_path, hostile=False)
-    assert "as they stand" not in _Page(next(front(made)).content).text
+    assert "as they stand" not in _text(front(made))
     row = FitRow(
         config="c", sampled=True, id="1", target="sglang", taken="after safe rewrites"
     )
     frame = pl.DataFrame([msgspec.to_builtins(row)])
     frame.write_parquet(made.folder / FITS)
-    text = _Page(next(front(made)).content).text.partition("Supported targets")[0]
+    text = _text(front(made)).partition("Supported targets")[0]
     assert re.search(r"sglang ?0.0 % .*\(0 of 1\) ?100.0 % .*\(1 of 1\)", text)
     assert "openai" not in text
 
 
 def test_the_first_page_has_each_config(tmp_path: Path) -> None:
     """What an engine takes and gets right of the records that all were asked."""
-    kubernetes = {"config": "Kubernetes"}
-    lines = [
-        line("alpha 1.0", "o0"),
-        line("alpha 1.0", "k0", **kubernetes),
-        line("beta 2.0", "o0"),
-        line("beta 2.0", "k0", "under_constrained", **kubernetes),
-    ]
+    lines = []
+    for engine, outcome in (("alpha 1.0", "passed"), ("beta 2.0", "under_constrained")):
+        lines += [line(engine, "o0")]
+        lines += [line(engine, "k0", outcome, config="Kubernetes")]
     made = open_site(write_edition(tmp_path, lines), None)
-    text = _Page(next(front(made)).content).text.partition("by config")[2]
+    text = _text(front(made)).partition("by config")[2]
     assert re.search(r"Github_easy ?Kubernetes", text)
     assert re.search(r"alpha 1.0 ?100.0 % .*?\(1 of 1\) ?100.0 %", text)
     assert re.search(r"beta 2.0 ?100.0 % .*?\(1 of 1\) ?0.0 %", text)
@@ -175,34 +177,28 @@ def test_the_first_page_has_each_config(tmp_path: Path) -> None:
 def test_the_page_of_a_keyword_says_where_an_engine_ignores_it(tmp_path: Path) -> None:
     """By place; what was not asked is `not run`, and an engine without probes named."""
     pages = keywords.pages(_site(tmp_path, hostile=False))
-    page = next(each for each in pages if each.path == keyword_path("minItems"))
-    seen = _Page(page.content)
-    row = (
-        seen.text.partition("oneOf alpha 1.0")[2].partition("schemas, texts")[0].split()
-    )
-    assert row == ["enforced", *["not", "run"] * 4, "ignored", "not", "run"]
-    assert "Not run: beta 2.0" in seen.text
-    assert '"minItems": 2' in seen.text
-    assert "--task probe --id '2020-12/minItems / anyOf'" in seen.text
+    text = _text(pages, keyword_path("minItems"))
+    row = text.partition("oneOf alpha 1.0")[2].partition("schemas, texts")[0]
+    not_run = ["not", "run"]
+    assert row.split() == ["enforced", *not_run * 4, "ignored", *not_run]
+    assert "Not run: beta 2.0" in text
+    assert '"minItems": 2' in text
+    assert "--task probe --id '2020-12/minItems / anyOf'" in text
 
 
 def test_the_page_of_an_engine_names_causes(tmp_path: Path) -> None:
-    """With a record of each; what is refused is counted by the keyword it is for."""
+    """With a record of each; what is refused is counted by the keyword it is for.
+
+    Of an edition without task masks engines are shown, too.
+    """
     pages = engines(_site(tmp_path, hostile=False))
-    page = next(each for each in pages if each.path == engine_path("beta 2.0"))
-    text = _Page(page.content).text
+    text = _text(pages, engine_path("beta 2.0"))
     assert "accepted to its end: 1 schema, such as Github_easy/o0" in text
     assert "uniqueItems: 2 schemas, such as Github_easy/o1, Github_easy/o3" in text
     assert "Messages of no probe: 1 schema, such as Github_easy/o4" in text
-
-
-def test_an_edition_without_task_masks_is_a_site(tmp_path: Path) -> None:
-    """Its engines are shown."""
     lines = [line("alpha 1.0", "o0", task="probe")]
-    made = open_site(write_edition(tmp_path, lines), None)
-    pages = {page.path: page.content for page in files_of(made)}
-    text = _Page(pages[engine_path("alpha 1.0")]).text
-    assert "probe: 1 case" in text
+    made = open_site(write_edition(tmp_path / "probes", lines), None)
+    assert "probe: 1 case" in _text(files_of(made), engine_path("alpha 1.0"))
 
 
 def test_two_names_never_share_a_page() -> None:
@@ -212,26 +208,25 @@ def test_two_names_never_share_a_page() -> None:
     assert engine_path("alpha 1.0 faithful") == "engine/alpha+1.0+faithful.html"
 
 
-def _bundles(site: Site) -> dict[int, dict[str, str]]:
-    """Return what the scripts of records hold, by their numbers."""
-    found = {}
+def _contents(site: Site) -> dict[str, str]:
+    """Return the part of the page for each record, which its script holds."""
+    bundles: dict[int, dict[str, str]] = {}
     for page in records.pages(site):
         if page.path.startswith("records/"):
             packed = page.content.decode().split('"')[1]
             number = int(page.path.partition("/")[2].partition(".")[0])
-            found[number] = json.loads(gzip.decompress(b64decode(packed)))
-    return found
+            bundles[number] = json.loads(gzip.decompress(b64decode(packed)))
+    for number, bundle in bundles.items():
+        for key in bundle:
+            assert records.bundle_of(key, len(bundles)) == number
+    return {key: text for own in bundles.values() for key, text in own.items()}
 
 
 def test_each_record_is_in_the_script_of_its_name(site: Site, tmp_path: Path) -> None:
     """With schema, texts and rows; one that the dataset lacks has its rows alone."""
     same = frozenset({"Github_easy/o0"})
     data = write_dataset(tmp_path / "data")
-    bundles = _bundles(replace(site, data=data, unchanged=same))
-    for number, bundle in bundles.items():
-        for key in bundle:
-            assert records.bundle_of(key, len(bundles)) == number
-    every = {key: text for own in bundles.values() for key, text in own.items()}
+    every = _contents(replace(site, data=data, unchanged=same))
     assert len(every) == 8
     first = _Page(every["Github_easy/o0"].encode())
     assert "<script>alert(1)" in first.text
@@ -258,11 +253,9 @@ def test_outcomes_are_shown_of_records_that_are_as_they_were_measured(
     edition = write_edition(tmp_path / "edition", lines, build)
     schemas["o1"] = '{"minimum": 2}'
     _write()
-    bundles = _bundles(open_site(edition, build)).values()
-    every = {key: text for bundle in bundles for key, text in bundle.items()}
-    assert {key for key, text in every.items() if "have changed since" in text} == {
-        "Github_easy/o1"
-    }
+    every = _contents(open_site(edition, build))
+    changed = {key for key, text in every.items() if "have changed since" in text}
+    assert changed == {"Github_easy/o1"}
     assert "passed" not in every["Github_easy/o1"]
     assert "passed" in every["Github_easy/o0"]
     schemas["o2"] = '{"minimum": 2}'
@@ -278,10 +271,8 @@ def test_a_record_says_which_compile_call_was_cut_off(tmp_path: Path) -> None:
         line("beta 2.0", "o0", "timeout", phase="compile", compiled=False,
              compile_ns=40_000_000_000, wrong="0:3 1:5"),
     ]  # fmt: skip
-    ((content,),) = (
-        bundle.values()
-        for bundle in _bundles(open_site(write_edition(tmp_path, lines), None)).values()
-    )
+    edition = write_edition(tmp_path, lines)
+    (content,) = _contents(open_site(edition, None)).values()
     times = re.findall(r"<td>([^<]*)</td><td>[^<]*</td></tr>", content)
     assert times == ["9.00\u00a0ms", "≥\u00a040.0\u00a0s"]
     assert "text 0 after 3 tokens; text 1 after 5 tokens" in content
@@ -302,28 +293,26 @@ def test_a_site_that_is_built_again_drops_what_it_has_no_more(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_a_hostile_record_is_text_in_a_browser(site: Site, tmp_path: Path) -> None:
-    """Script in titles, keys, ids and texts, marks that turn text, a megabyte."""
+    """Script in titles, keys, ids and texts, marks that turn text, a megabyte.
+
+    A key may be `__proto__`.
+    """
     out, data = tmp_path / "out", write_dataset(tmp_path / "data")
+    build_site(site.folder, None, out)
     for page in records.pages(replace(site, data=data)):
-        (out / page.path).parent.mkdir(parents=True, exist_ok=True)
         (out / page.path).write_bytes(page.content)
-    build_site(site.folder, None, tmp_path / "whole")
-    for name in ("record.js", "site.css"):
-        (out / name).write_bytes((tmp_path / "whole" / name).read_bytes())
     address = (out / "record.html").as_uri()
-    results = visited(
-        [
-            {
-                "url": f"{address}#{quote(f'Github_easy/{name}')}",
-                "actions": [["expect", "Texts and their labels"]],
-                "width": 360,
-                "scheme": scheme,
-                "axe": True,
-            }
-            for name, scheme in (("o0", "light"), (EVIL, "dark"))
-        ]
-    )
-    for result in results:
+    visits = [
+        {
+            "url": f"{address}#{quote(f'Github_easy/{name}')}",
+            "actions": [["expect", "Texts and their labels"]],
+            "width": 360,
+            "scheme": scheme,
+            "axe": True,
+        }
+        for name, scheme in (("o0", "light"), (EVIL, "dark"))
+    ]
+    for result in visited(visits):
         assert result["said"] == []
         assert result["violations"] == []
         assert result["overflow"] <= 0

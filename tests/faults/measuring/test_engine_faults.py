@@ -7,10 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import venv
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
@@ -28,17 +27,20 @@ from evaluation.tasks import task_named
 from evaluation.walking.run import RunPlan, run
 from tests.evaluation.measuring import (
     BRISK,
-    MINIATURES,
+    engine_processes,
     measured,
     miniature,
+    miniature_with,
     request_of,
     sample,
     tokenizer,
 )
 from tests.evaluation.walking.opened_folder import open_results_folder
 from tests.slow_cases import first_fast
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from evaluation.core.cases import Row
@@ -117,23 +119,34 @@ def test_a_trouble_is_told_exactly_and_disturbs_nobody_else(
                 assert outcome_of(row) is Outcome.ENGINE_ERROR
 
 
+def _rows(
+    folder: Path,
+    name: str,
+    *samples: Record,
+    options: Sequence[str] = (),
+    **fields: Any,  # noqa: ANN401 (fields of the request)
+) -> list[Row]:
+    """Return the rows of a miniature over samples."""
+    request = request_of(folder, samples, **fields)
+    _, done = measured(folder, [miniature(name)], request, options)
+    return list(done.rows())
+
+
 def test_a_unit_is_blamed_only_after_a_fresh_worker(tmp_path: Path) -> None:
     """A process that dies once of a case that is well proves nothing."""
+    mark = tmp_path / "mark"
     samples = [sample("well", "{}"), sample("flaky", "{}")]
-    option = f"mark={tmp_path / 'mark'}"
-    request = request_of(tmp_path, samples)
-    _, done = measured(tmp_path, [miniature("troubled")], request, [option])
-    assert [row.result for row in done.rows()] == [Result.OK, Result.OK]
-    assert (tmp_path / "mark").exists()
+    rows = _rows(tmp_path, "troubled", *samples, options=[f"mark={mark}"])
+    assert [row.result for row in rows] == [Result.OK, Result.OK]
+    assert mark.exists()
 
 
 def test_a_case_is_blamed_for_a_kill_at_the_fourth_time(tmp_path: Path) -> None:
     """Who kills a process is somebody else, as a rule."""
-    samples = [sample("well", "{}"), sample("killed", "{}")]
     mark = tmp_path / "mark"
-    request = request_of(tmp_path, samples)
-    _, done = measured(tmp_path, [miniature("troubled")], request, [f"mark={mark}"])
-    details = {row.id: row.detail for row in done.rows()}
+    samples = [sample("well", "{}"), sample("killed", "{}")]
+    rows = _rows(tmp_path, "troubled", *samples, options=[f"mark={mark}"])
+    details = {row.id: row.detail for row in rows}
     assert "SIGKILL" in details["killed"]
     assert mark.stat().st_size == len("four")
 
@@ -150,25 +163,15 @@ def test_an_engine_that_hangs_while_it_loads_is_told_of_and_ended(
         bounds=replace(BRISK, load_seconds=6.0),
         run_dir=tmp_path / "run",
     )
-    told = _Told()
-    result = run_request(request, told)
+    lines: list[str] = []
+    monkeypatch.setattr(Quiet, "say", lambda _self, line: lines.append(line))
+    result = run_request(request, Quiet())
     assert [row.engine.split()[0] for row in result.open().rows()] == ["accept_all"]
     (reason,) = result.totals.unavailable.values()
     assert "no answer within 6 s" in reason
-    still = [line for line in told.lines if "still being loaded" in line]
+    still = [line for line in lines if "still being loaded" in line]
     (said,) = [line for line in still if line.startswith("stuck_loading")]
     assert "given up after 6" in said
-
-
-class _Told(Quiet):
-    """Keeps what is said."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def say(self, message: str) -> None:
-        """Keep one line."""
-        self.lines.append(message)
 
 
 def test_an_engine_that_is_not_there_is_no_failure(tmp_path: Path) -> None:
@@ -199,9 +202,7 @@ def test_an_engine_that_prints_without_end_is_said_to(
     """It is no refusal and no hang; what it printed last is kept, and little of it."""
     samples = [sample("first", "{}"), sample(title, "{}"), sample("last", "{}")]
     bounds = replace(BRISK, compile_seconds=30.0, run_seconds=30.0)
-    request = request_of(tmp_path, samples, bounds=bounds)
-    _, done = measured(tmp_path, [miniature("flood")], request)
-    by_id = {row.id: row for row in done.rows()}
+    by_id = {row.id: row for row in _rows(tmp_path, "flood", *samples, bounds=bounds)}
     before, row, after = (by_id[one.id] for one in samples)
     assert (row.result, row.phase) == (Result.TOO_MUCH_OUTPUT, phase)
     assert "printed over 60 MiB" in row.detail
@@ -212,9 +213,8 @@ def test_an_engine_that_prints_without_end_is_said_to(
 
 def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:
     """What it prints, by whichever layer, is data of the row: forged answers too."""
-    request = request_of(tmp_path, [sample("one", "{}"), sample("two", "{}")])
-    _, done = measured(tmp_path, [miniature("babbler")], request)
-    for row in done.rows():
+    samples = [sample("one", "{}"), sample("two", "{}")]
+    for row in _rows(tmp_path, "babbler", *samples):
         assert row.result is Result.OK
         assert set(row.warnings) == {
             'compiling {"title":',
@@ -238,23 +238,19 @@ def test_a_liar_is_caught_in_both_directions(
     tmp_path: Path, title: str, verdict: WalkVerdict, words: str
 ) -> None:
     """Mask against commit, with the engine's reason; and the mask's size."""
-    request = request_of(tmp_path, [sample(title, "[1, 2, 3]")])
-    _, done = measured(tmp_path, [miniature("liar")], request)
-    (row,) = done.rows()
+    (row,) = _rows(tmp_path, "liar", sample(title, "[1, 2, 3]"))
     (walk,) = row.walks
     assert walk.verdict is verdict
     assert words in walk.detail
     assert "0.1 s" not in walk.detail
 
 
-_LONG_FIRST = ("[1, 2, 3]", "[1]", "[1]")
+_LONG_FIRST = sample("one", "[1, 2, 3]", "[1]", "[1]")
 
 
 def test_a_failure_that_is_told_is_no_block(tmp_path: Path) -> None:
     """An engine that never raises is asked after each step, dead copies included."""
-    request = request_of(tmp_path, [sample("one", *_LONG_FIRST)])
-    _, done = measured(tmp_path, [miniature("worn_out")], request, ["tells=true"])
-    (row,) = done.rows()
+    (row,) = _rows(tmp_path, "worn_out", _LONG_FIRST, options=["tells=true"])
     assert [walk.verdict for walk in row.walks] == 3 * [WalkVerdict.ENGINE_ERROR]
     assert [walk.at for walk in row.walks] == [4, 0, 0]
     assert (row.result, row.detail) == (Result.ENGINE_ERROR, "too many states: 3 >= 3")
@@ -262,9 +258,7 @@ def test_a_failure_that_is_told_is_no_block(tmp_path: Path) -> None:
 
 def test_a_failure_that_is_not_told_is_a_contradiction(tmp_path: Path) -> None:
     """Without a word of the engine: it blocks what it let through, and that is said."""
-    request = request_of(tmp_path, [sample("one", *_LONG_FIRST)])
-    _, done = measured(tmp_path, [miniature("worn_out")], request)
-    (row,) = done.rows()
+    (row,) = _rows(tmp_path, "worn_out", _LONG_FIRST)
     verdicts = [walk.verdict for walk in row.walks]
     assert verdicts == [WalkVerdict.BLOCKED, *2 * [WalkVerdict.CONTRADICTED]]
     assert "after the same tokens in text 1" in row.walks[1].detail
@@ -288,9 +282,8 @@ def test_an_engine_that_answers_for_another_schema_is_wrong_both_ways(
         )
         for number in (1, 2, 3)
     ]
-    request = request_of(tmp_path, samples)
-    _, done = measured(tmp_path, [miniature("another_schema")], request)
-    assert [outcome_of(row) for row in done.rows()] == [
+    rows = _rows(tmp_path, "another_schema", *samples)
+    assert [outcome_of(row) for row in rows] == [
         # The schema before the first is that of the warm-up.
         Outcome.OVER_CONSTRAINED,
         Outcome.WRONG_BOTH_WAYS,
@@ -337,11 +330,9 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(
 
 def _spied(folder: Path, code: str, preset: str = "faithful") -> Row:
     """Return the row of an engine that accepts all, and runs some code besides."""
-    spy = folder / "spy.py"
-    accepting = (MINIATURES / "accept_all.py").read_text("utf-8")
-    spy.write_text(f"{accepting}\n\nimport os\n{code}", "utf-8")
+    spy = miniature_with(folder, f"import os\n{code}")
     request = request_of(folder, [sample("well", "{}")], preset=preset)
-    _, done = measured(folder, [str(spy)], request)
+    _, done = measured(folder, [spy], request)
     (row,) = done.rows()
     return row
 
@@ -404,28 +395,11 @@ def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
         env={**os.environ, "TMPDIR": str(left)},
     )
     try:
-        worker = _child_of(driver.pid)
+        wait_until(lambda: bool(engine_processes(driver.pid)), 30)
+        (worker,) = engine_processes(driver.pid)
     finally:
         driver.send_signal(signal.SIGKILL)
         driver.wait()
-    assert _gone(worker)
+    gone = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    wait_until(lambda: not worker.is_running() or worker.status() in gone, 60)
     assert list(left.iterdir()) == []
-
-
-def _child_of(pid: int) -> int:
-    for _ in range(600):
-        for child in psutil.Process(pid).children():
-            if any(word.endswith("engine_process.py") for word in child.cmdline()):
-                return int(child.pid)
-        time.sleep(0.05)
-    raise AssertionError("no worker was started")
-
-
-def _gone(pid: int) -> bool:
-    for _ in range(1200):
-        if not psutil.pid_exists(pid):
-            return True
-        if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-            return True
-        time.sleep(0.05)
-    return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
 import random
@@ -33,9 +32,10 @@ from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.walking import run as walking_run
 from tests.evaluation.measuring import (
     BRISK,
-    MINIATURES,
+    engine_processes,
     measured,
     miniature,
+    miniature_with,
     request_of,
     sample,
 )
@@ -63,23 +63,26 @@ def neighbour() -> Iterator[None]:
         yield
 
 
+_SPINS = """
+import time
+def _spin(self, schema):
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        pass
+    return schema
+_Engine.compile = _spin
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone pins")
 def test_f54_a_disturbed_case_is_flagged_and_counted(
     neighbour: None, tmp_path: Path
 ) -> None:
     """Its row says that it had not the core to itself, and the totals how many."""
-    slow = tmp_path / "slow.py"
-    slow.write_text(
-        (MINIATURES / "accept_all.py").read_text("utf-8")
-        + "\n\nimport time\n\n\ndef _spin(self, schema):\n"
-        "    end = time.monotonic() + 0.5\n"
-        "    while time.monotonic() < end:\n        pass\n    return schema\n\n\n"
-        "_Engine.compile = _spin\n",
-        "utf-8",
-    )
+    slow = miniature_with(tmp_path, _SPINS)
     request = request_of(tmp_path, [sample("one", "{}")])
-    totals, run = measured(tmp_path, [str(slow)], request)
+    totals, run = measured(tmp_path, [slow], request)
     (row,) = run.rows()
     assert row.quiet is False
     assert totals.disturbed == 1
@@ -94,19 +97,12 @@ def test_f58_another_backend_is_another_identity() -> None:
     provider = providers()["vllm"]
     connection = ServerConnection(base=provider.base, model="m", provider=provider)
     (server,) = server_participants(connection, ["strict"])
-    told = [
-        replace(server, about={"/server_info": {"vllm_config": _config(backend)}})
-        for backend in ("xgrammar", "guidance")
-    ]
+    told = []
+    for backend in ("xgrammar", "guidance"):
+        config = f"structured_outputs_config=Config(backend='{backend}')"
+        told.append(replace(server, about={"/server_info": {"vllm_config": config}}))
+        assert told[-1].header()["options"] == {"backend": backend}
     assert len({each.identity for each in (server, *told)}) == 3
-    assert [each.header()["options"] for each in told] == [
-        {"backend": "xgrammar"},
-        {"backend": "guidance"},
-    ]
-
-
-def _config(backend: str) -> str:
-    return f"structured_outputs_config=StructuredOutputsConfig(backend='{backend}')"
 
 
 class _Poison:
@@ -260,16 +256,9 @@ def _timeless(row: Row) -> Row:
     walks = tuple(
         replace(walk, mask_ns=(), commit_ns=(), waited_ns=None) for walk in row.walks
     )
-    return replace(
-        row,
-        walks=walks,
-        compile_ns=None,
-        compile_waited_ns=None,
-        first_mask_ns=None,
-        calibration_ns=None,
-        rss_bytes=None,
-        quiet=None,
-    )
+    measured = ("compile_ns", "compile_waited_ns", "first_mask_ns", "calibration_ns")
+    none: dict[str, Any] = dict.fromkeys((*measured, "rss_bytes", "quiet"))
+    return replace(row, walks=walks, **none)
 
 
 def _same(run: RecordedRun, other: RecordedRun) -> None:
@@ -325,12 +314,9 @@ def test_a_worker_killed_at_random_is_replaced(
                 if over.wait(0.01):
                     return
             over.wait(chance.uniform(0.0, 0.3))
-            for child in psutil.Process().children():
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    if any(
-                        word.endswith("/engine_process.py") for word in child.cmdline()
-                    ):
-                        child.kill()
+            with suppress(psutil.NoSuchProcess):
+                for child in engine_processes(os.getpid()):
+                    child.kill()
 
     killer = threading.Thread(target=kill)
     killer.start()

@@ -28,6 +28,7 @@ from curation.system.errors import (
 from tests.fake_hub import FakeHub, fake_hub
 from tests.fake_hub.published import published
 from tests.fake_hub.troubles import cut, rate_limited, status
+from tests.loopback import body
 from tests.publishing import (
     DAY,
     FILES,
@@ -45,12 +46,10 @@ from tests.publishing import (
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
     from http.server import BaseHTTPRequestHandler
 
     Answer = Callable[[BaseHTTPRequestHandler], None]
-    from collections.abc import Callable, Iterator, Mapping
-    from http.server import BaseHTTPRequestHandler
 
 pytestmark = pytest.mark.filterwarnings(UPLOAD_WARNING)
 
@@ -84,23 +83,15 @@ def old(there: Connection, tmp_path: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize(
-    "kind",
-    [
-        "cut",
-        pytest.param("cut after", marks=pytest.mark.slow),
-        pytest.param("503", marks=pytest.mark.slow),
-        pytest.param("503 after", marks=pytest.mark.slow),
-    ],
+    "kind", first_fast(1, ["cut", "cut after", "503", "503 after"])
 )
 def test_a_fault_that_passes_is_survived_at_every_step(
     kind: str, step: str, there: Connection, old: dict[str, bytes], tmp_path: Path
 ) -> None:
     """One broken answer, before or after the work was done, changes nothing."""
     answer = cut if kind.startswith("cut") else status(503, "Come again")
-    method, pattern = STEPS[step]
-    trouble = there.hub.troubles.add(
-        method, pattern, answer, after=kind.endswith("after")
-    )
+    after = kind.endswith("after")
+    trouble = there.hub.troubles.add(*STEPS[step], answer, after=after)
     folder = write_folder(tmp_path / "new")
     done = pushed(folder)
     assert trouble.met == 1
@@ -118,8 +109,7 @@ def test_a_fault_that_stays_ends_with_69_and_the_same_command_finishes(
     kind: Answer, step: str, there: Connection, old: dict[str, bytes], tmp_path: Path
 ) -> None:
     """A reader has the old state or the new one; later all is well."""
-    method, pattern = STEPS[step]
-    trouble = there.hub.troubles.add(method, pattern, kind, times=10**6)
+    trouble = there.hub.troubles.add(*STEPS[step], kind, times=10**6)
     folder = write_folder(tmp_path / "new")
     with pytest.raises(Unavailable) as caught:
         pushed(folder)
@@ -198,13 +188,7 @@ def test_f44_content_that_only_the_download_shows_is_noticed(
 ) -> None:
     """The Hub describes a file rightly and gives another one."""
     held = FILES["A/test-00000-of-00001.parquet"]
-
-    def lie(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(len(held)))
-        handler.end_headers()
-        handler.wfile.write(b"x" * len(held))
-
+    lie = body(b"x" * len(held))
     there.hub.troubles.add("GET", hashlib.sha256(held).hexdigest(), lie)
     with pytest.raises(BadData, match="no tag was set"):
         pushed(write_folder(tmp_path / "new"))
@@ -220,8 +204,7 @@ def test_a_rate_limit_is_waited_for(
     step: str, there: Connection, old: dict[str, bytes], tmp_path: Path
 ) -> None:
     """As long as `RateLimit: t=` says, and one second for rounding."""
-    method, pattern = STEPS[step]
-    there.hub.troubles.add(method, pattern, rate_limited(7))
+    there.hub.troubles.add(*STEPS[step], rate_limited(7))
     folder = write_folder(tmp_path / "new")
     pushed(folder)
     assert [each for each in there.waits if each >= 1] == [8.0]
@@ -230,21 +213,18 @@ def test_a_rate_limit_is_waited_for(
 
 
 @pytest.mark.parametrize("step", first_fast(4, STEPS))
-@pytest.mark.parametrize(
-    "limit", [(290, 1), pytest.param((12, 10**6), marks=pytest.mark.slow)]
-)
-def test_a_rate_limit_beyond_our_patience_ends_with_75(
-    limit: tuple[int, int],
+@pytest.mark.parametrize(("seconds", "times"), first_fast(1, [(290, 1), (12, 10**6)]))
+def test_a_rate_limit_beyond_our_patience_ends_with_75(  # noqa: PLR0913, PLR0917 (a row of the table)
+    seconds: int,
+    times: int,
     step: str,
     there: Connection,
     old: dict[str, bytes],
     tmp_path: Path,
 ) -> None:
     """At once where the wait is too long, and in sum where they add up."""
-    (method, pattern), (seconds, times) = STEPS[step], limit
-    trouble = there.hub.troubles.add(
-        method, pattern, rate_limited(seconds), times=times
-    )
+    limited = rate_limited(seconds)
+    trouble = there.hub.troubles.add(*STEPS[step], limited, times=times)
     folder = write_folder(tmp_path / "new")
     with pytest.raises(TemporarilyUnavailable, match="limits our rate") as caught:
         pushed(folder)
@@ -256,15 +236,8 @@ def test_a_rate_limit_beyond_our_patience_ends_with_75(
     assert there.seen(LATER) == contents(folder)
 
 
-def _portal(handler: BaseHTTPRequestHandler) -> None:
-    page = b"<html>Please log in to the network</html>"
-    handler.send_response(200)
-    handler.send_header("Content-Type", "text/html")
-    handler.send_header("Content-Length", str(len(page)))
-    handler.end_headers()
-    handler.wfile.write(page)
-
-
+_LOGIN = b"<html>Please log in to the network</html>"
+_PORTAL = body(_LOGIN, Content_Type="text/html")
 _UPLOAD, _COMMIT = "where to put it", "the commit"
 #: The step that is refused, the answer, what the push ends with and what it says.
 _REFUSALS: list[tuple[str, Answer, type[CsbdataError], str]] = [
@@ -279,9 +252,9 @@ _REFUSALS: list[tuple[str, Answer, type[CsbdataError], str]] = [
     (_COMMIT, status(409, "Conflict"), TemporarilyUnavailable, "commit"),
     (_COMMIT, status(412, "Conflict"), TemporarilyUnavailable, "commit"),
     ("the card's check", status(400, "x"), BadData, r"README\.md"),
-    ("the dataset", _portal, Unavailable, "no Hub"),
-    ("the files", _portal, Unavailable, "no Hub"),
-    ("what is large", _portal, Unavailable, "no Hub"),
+    ("the dataset", _PORTAL, Unavailable, "no Hub"),
+    ("the files", _PORTAL, Unavailable, "no Hub"),
+    ("what is large", _PORTAL, Unavailable, "no Hub"),
 ]
 
 
@@ -326,28 +299,21 @@ REQUESTS = 36
 REQUESTS_OVER_XET = 30
 
 
-def _environment(hub: FakeHub, home: Path, **more: str) -> dict[str, str]:
-    return {
+def _start(hub: FakeHub, folder: Path, **more: str) -> subprocess.Popen[bytes]:
+    home = folder.with_name("home")
+    home.mkdir(exist_ok=True)
+    environment = {
+        **dict.fromkeys(("HOME", "TMPDIR"), str(home)),
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(ROOT),
-        "HOME": str(home),
-        "TMPDIR": str(home),
         "HF_ENDPOINT": hub.endpoint,
         "HF_HUB_DISABLE_XET": "1",
         "HF_TOKEN": TOKEN,
         **more,
     }
-
-
-def _start(
-    hub: FakeHub, folder: Path, *arguments: str, **more: str
-) -> subprocess.Popen[bytes]:
-    home = folder.with_name("home")
-    home.mkdir(exist_ok=True)
-    asked = ["push", str(folder), "--repo", NAME, "-y", *arguments]
     return subprocess.Popen(
-        [sys.executable, str(SCRIPT), *asked],
-        env=_environment(hub, home, **more),
+        [sys.executable, str(SCRIPT), "push", str(folder), "--repo", NAME, "-y"],
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -374,27 +340,24 @@ def _seen(hub: FakeHub, revision: str = "main") -> dict[str, bytes]:
     return {name: each for name, each in files.items() if name[0] != "."}
 
 
-def _killing(process: list[int], pause: float, *, at_once: bool) -> Callable[[], None]:
-    def kill() -> None:
-        os.kill(process[0], signal.SIGKILL)
-
-    def happens() -> None:
-        time.sleep(pause)
-        if at_once:
-            kill()
-        else:
-            threading.Timer(pause, kill).start()
-
-    return happens
-
-
-def _killed_once(
+def _kill_once(
     folder: Path, request: int, rng: random.Random, way: Mapping[str, str]
-) -> bool:
-    """Kill a push at a request, run it again; return whether it had landed."""
+) -> None:
+    """Kill a push at a request, and run it again."""
     with _prepared(folder) as (hub, old, new):
         process: list[int] = []
-        happens = _killing(process, rng.random() * 0.02, at_once=rng.random() < 0.7)
+        pause, at_once = rng.random() * 0.02, rng.random() < 0.7
+
+        def kill() -> None:
+            os.kill(process[0], signal.SIGKILL)
+
+        def happens() -> None:
+            time.sleep(pause)
+            if at_once:
+                kill()
+            else:
+                threading.Timer(pause, kill).start()
+
         after = rng.random() < 0.5
         hub.troubles.add("*", "", skip=request, after=after, happens=happens)
         first = _start(hub, new, **way)
@@ -410,17 +373,6 @@ def _killed_once(
         assert _seen(hub, "v1") == old
         assert _seen(hub) == _seen(hub, today()) == contents(new)
         assert len(hub.repository(NAME).commits) == 3
-        return landed != old
-
-
-def _killed(
-    folder: Path, count: int, requests: int, way: Mapping[str, str]
-) -> list[bool]:
-    rng = random.Random(SEED)
-    return [
-        _killed_once(folder / str(number), rng.randrange(requests), rng, way)
-        for number in range(count)
-    ]
 
 
 #: What is else than by default, and the number of requests of a push: over plain HTTP,
@@ -434,7 +386,9 @@ def test_f41_killed_at_three_instants_the_same_command_finishes(
     way: Mapping[str, str], requests: int, tmp_path: Path
 ) -> None:
     """The repository shows the old state or the new one, and then the new one."""
-    assert len(_killed(tmp_path, 3, requests, way)) == 3
+    rng = random.Random(SEED)
+    for name in "abc":
+        _kill_once(tmp_path / name, rng.randrange(requests), rng, way)
 
 
 def _echo(handler: BaseHTTPRequestHandler) -> None:
@@ -450,15 +404,11 @@ def _everything(folder: Path) -> Iterator[tuple[str, bytes]]:
             yield str(path), path.read_bytes()
 
 
+_ECHOING = (("GET", "/tree/"), ("PUT", "X-Amz"), ("POST", "/commit/"), ("GET", "X-Amz"))
+
+
 @pytest.mark.parametrize(
-    ("step", "code"),
-    [
-        pytest.param(None, 0, marks=pytest.mark.slow),
-        (("GET", "/tree/"), 65),
-        pytest.param(("PUT", "X-Amz"), 65, marks=pytest.mark.slow),
-        pytest.param(("POST", "/commit/"), 65, marks=pytest.mark.slow),
-        pytest.param(("GET", "X-Amz"), 65, marks=pytest.mark.slow),
-    ],
+    ("step", "code"), first_fast(1, [*((it, 65) for it in _ECHOING), (None, 0)])
 )
 def test_f60_a_planted_token_is_nowhere(
     step: tuple[str, str] | None, code: int, tmp_path: Path
