@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,14 +20,11 @@ from evaluation.suites.concodeeval.prompts import prompt
 from evaluation.suites.concodeeval.records import (
     FAMILIES,
     LONGEST_ANSWER,
-    LabelledSamples,
-    SchemaFamily,
-    draw_schema,
     generate_schema,
     generate_schemas,
     is_certain,
-    members,
     records,
+    with_samples,
 )
 from evaluation.suites.concodeeval.suite import (
     DIALECTS,
@@ -37,7 +33,12 @@ from evaluation.suites.concodeeval.suite import (
     Reading,
     fields_of,
 )
-from tests.evaluation.suites.concodeeval.drawn import SEED, made_records, made_schemas
+from tests.evaluation.suites.concodeeval.drawn import (
+    SEED,
+    drawn,
+    made_records,
+    made_schemas,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
 
 
-_SMALL_OBJECTS = SchemaFamily("object", 10)
+_READINGS: tuple[Reading, ...] = ("recommended", "paper")
 
 
 def _keywords(schema: Json) -> set[str]:
@@ -62,40 +63,40 @@ def _keywords(schema: Json) -> set[str]:
 
 
 def _drawn(reading: Reading) -> list[dict[str, Json]]:
-    return [
-        draw_schema(family, random.Random(seed), reading)
-        for family in FAMILIES
-        for seed in range(40)
+    return [drawn(name, seed, reading) for name in FAMILIES for seed in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("family", "number", "attempt"),
+    [
+        # What nothing satisfies, or nothing that a model can write, is drawn again.
+        ("composite_0_10_object", 6, 0),
+        ("composite_0_10_object", 7, 1),
+    ],
+)
+def test_an_unsatisfiable_draw_is_replaced_unless_the_paper_is_followed(
+    family: str, number: int, attempt: int
+) -> None:
+    """The paper keeps the first draw."""
+    attempts: dict[Reading, int] = {"recommended": attempt, "paper": 0}
+    for reading, kept in attempts.items():
+        made = generate_schema(family, number, 0, reading)
+        schema = drawn(family, f"0/{family}_i_{number}/{kept}", reading)
+        assert made.schema == json.dumps(schema)
+        valid = [row for row in made.instances if row.valid]
+        assert bool(valid) is (kept == attempt)
+
+
+def test_every_schema_of_the_families_has_a_short_witness() -> None:
+    """Twenty-four are two of each family; ids are those of the published files."""
+    assert [made.id for made in made_schemas()] == [
+        f"{family}_i_{number}_s{SEED}" for family in FAMILIES for number in range(2)
     ]
-
-
-def test_six_hundred_schemas_are_fifty_of_each_family() -> None:
-    """Names and numbers are those of the published files."""
-    listed = [family.member(number) for family, number in members()]
-    assert len(set(listed)) == 600
-    assert {"number_0_10_i_0", "string_0_50_i_49", "composite_0_100_object_i_49"} < set(
-        listed
-    )
-    assert len(members(13)) == 13
-
-
-def test_every_schema_has_a_short_witness() -> None:
-    """What nothing satisfies, or nothing that a model can write, is drawn again."""
+    assert {"number_0_10", "string_0_50", "composite_0_100_object"} < {*FAMILIES}
+    assert generate_schema("number_0_10", 1, 0, "recommended").id == "number_0_10_i_1"
     for made in made_schemas():
         valid = [row for row in made.instances if row.valid]
         assert min(len(row.text) for row in valid) <= LONGEST_ANSWER
-
-
-def test_an_unsatisfiable_draw_is_replaced_unless_the_paper_is_followed() -> None:
-    """Of two schemas the second is drawn twice; the paper keeps its first draw."""
-    for number, attempt in ((6, 0), (7, 1)):
-        name = _SMALL_OBJECTS.member(number)
-        draw = random.Random(f"0/{name}/{attempt}")
-        schema = json.dumps(draw_schema(_SMALL_OBJECTS, draw, "recommended"))
-        made = generate_schema(_SMALL_OBJECTS, number, 0, "recommended")
-        assert made.schema == schema
-    paper = generate_schema(_SMALL_OBJECTS, 7, 0, "paper")
-    assert not any(row.valid for row in paper.instances)
 
 
 def test_the_same_seed_draws_the_same_schema_alone_or_among_others() -> None:
@@ -103,9 +104,9 @@ def test_the_same_seed_draws_the_same_schema_alone_or_among_others() -> None:
 
     What another seed draws has another name: else runs would pair schemas that differ.
     """
-    alone = generate_schema(FAMILIES[0], 1, SEED, "recommended")
+    alone = generate_schema("number_0_10", 1, SEED, "recommended")
     assert alone in made_schemas()
-    other = generate_schema(FAMILIES[0], 1, SEED + 1, "recommended")
+    other = generate_schema("number_0_10", 1, SEED + 1, "recommended")
     assert other.schema != alone.schema
     assert other.id != alone.id
 
@@ -119,26 +120,25 @@ def test_the_keywords_are_those_of_the_published_schemas() -> None:
             "required additionalProperties"
         )
     )
-    drawn = _drawn("recommended")
-    assert set().union(*map(_keywords, drawn)) == known
+    schemas = _drawn("recommended")
+    assert set().union(*map(_keywords, schemas)) == known
     orders = set()
-    for number, schema in enumerate(drawn):
+    for number, schema in enumerate(schemas):
         orders.add(" ".join(schema))
-        family = FAMILIES[number // 40]
-        assert schema["type"] == family.root
+        root, high = [*FAMILIES.values()][number // 40]
+        assert schema["type"] == root
         assert schema.get("minLength", 0) == schema.get("minimum", 0) == 0
-        highs = [schema.get(name, family.high) for name in ("maxLength", "maximum")]
-        assert highs == [family.high] * 2
+        assert schema.get("maxLength", high) == schema.get("maximum", high) == high
     assert {"type format maxLength", "type maxLength format"} <= orders
 
 
 def test_typo_and_idle_keywords_stand_in_the_papers_reading_alone() -> None:
     """`data-time` is no format, and `minContains` means nothing beside `items`."""
     found = {}
-    for reading in ("recommended", "paper"):
-        drawn = _drawn(reading)
-        text = json.dumps(drawn)
-        idle = any({"items", "minContains"} <= set(schema) for schema in drawn)
+    for reading in _READINGS:
+        schemas = _drawn(reading)
+        text = json.dumps(schemas)
+        idle = any({"items", "minContains"} <= set(schema) for schema in schemas)
         found[reading] = ("date-time" in text, "data-time" in text, idle)
     assert found == {
         "recommended": (True, False, False),
@@ -168,19 +168,16 @@ def test_both_validators_agree_with_every_label_and_the_share_is_kept(
     schemas: Callable[[], Iterable[Record]], least: int, apart: float
 ) -> None:
     """55 % of all samples are valid, each schema's are distinct."""
-    chosen = LabelledSamples(5, 0.55, 0)
     labels: list[bool] = []
-    for made in schemas():
-        shown = tuple(chosen.of(made))
+    for made, _, shown in with_samples(schemas(), 5, 0.55, 0):
         _check_labels(made, shown)
         assert len({one.text for one in shown}) == len(shown)
         labels += [one.valid for one in shown]
     assert len(labels) >= least
     assert abs(labels.count(True) / len(labels) - 0.55) < apart
     for share, label in ((0.0, False), (1.0, True)):
-        chosen = LabelledSamples(2, share, 0)
-        shares = {it.valid for made in made_schemas()[:4] for it in chosen.of(made)}
-        assert shares == {label}
+        some = with_samples(made_schemas()[:4], 2, share, 0)
+        assert {one.valid for *_, shown in some for one in shown} == {label}
 
 
 def test_an_instance_whose_verdict_hangs_on_formats_is_not_shown() -> None:
@@ -196,7 +193,7 @@ _SMALL = ConcodeSettings(representations="python,nl", outputs="json,xml", sample
 
 def test_every_cell_asks_about_the_same_schemas() -> None:
     """So that representations can be compared in pairs."""
-    made = made_records(_SMALL, 24)
+    made = made_records(_SMALL)
     by_cell: dict[str, list[str]] = {}
     for record in made:
         cell, _, name = record.id.partition(":")
@@ -238,7 +235,7 @@ def test_a_setting_that_makes_no_sense_is_refused(values: dict[str, Json]) -> No
 def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
     tmp_path: Path,
 ) -> None:
-    """Python and English say no `pattern`: those records are left out."""
+    """English says no `pattern`: those records are left out."""
     (tmp_path / "crate.json").write_text(
         json.dumps(
             {
@@ -256,7 +253,7 @@ def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
     assert cells == {
         f"{task}-{representation}-json"
         for task in ("generation", "validation")
-        for representation in ("json", "yaml", "xml")
+        for representation in ("json", "yaml", "xml", "python")
     }
     labels = [fields_of(record).label for record in found]
     assert {"yes", "no"} <= set(labels)

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import jsonschema
 import pytest
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from evaluation.answers.extraction import MissingAnswer, triage
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.concodeeval.prompts import shots
 from evaluation.suites.concodeeval.scorer import (
-    FREE_RULES,
     concode_scorer,
     fenced_answer,
-    first_fence,
     locality,
-    read_json,
-    read_yaml_text,
-    reply_of,
+    read_output,
 )
 from evaluation.suites.concodeeval.suite import (
     MAX_DEPTH,
     OUTPUTS,
     ConcodeSettings,
-    NotRead,
     Output,
     Reading,
     RecordFields,
+    UnreadError,
 )
-from evaluation.suites.concodeeval.xml_answer import read_xml
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -47,29 +42,37 @@ _SCHEMA: Json = {
 }
 
 
-def _record(schema: Json = _SCHEMA, output: Output = "json") -> Record:
+def _record(schema: Json = _SCHEMA, output: Output = "json", **task: str) -> Record:
     text = json.dumps(schema)
-    fields = RecordFields(
-        task="generation",
-        representation="json",
-        output=output,
-        family="mine",
-        schema_id="m1",
-        schema=text,
-        length=len(text.split()),
-    )
-    return fields.record("m1", "2020-12")
+    values = {
+        "task": "generation",
+        "representation": "json",
+        "output": output,
+        "family": "mine",
+        "schema_id": "m1",
+        "schema": text,
+        "length": len(text.split()),
+    }
+    return RecordFields(**{**values, **task}).record("m1", "2020-12")  # type: ignore[arg-type]  # of its fields
 
 
 def _verdict(
     text: str | None,
     record: Record | None = None,
-    reading: Reading = "recommended",
+    settings: ConcodeSettings | None = None,
     **answer: str,
 ) -> Verdict:
-    scorer = concode_scorer(ConcodeSettings(reading=reading))
+    scorer = concode_scorer(settings or ConcodeSettings())
     response = Response(record="mine/m1", text=text, **answer)  # type: ignore[arg-type]  # texts
     return scorer(record or _record())(response)
+
+
+def _read(text: str, output: Output, schema: Json, reading: Reading) -> Any:  # noqa: ANN401 (any JSON)
+    """Return the value of a text, or the class of one without."""
+    try:
+        return read_output(text, output, schema, reading)
+    except UnreadError as error:
+        return error.args[0]
 
 
 @pytest.mark.parametrize(
@@ -149,8 +152,9 @@ def test_an_error_is_no_answer_and_a_bad_schema_is_not_counted() -> None:
 
 def test_the_papers_reading_of_null_and_of_repeated_members() -> None:
     """Its scripts map no type to null, and the last of two equal names counts."""
-    assert _verdict("```\nnull\n```", reading="paper").scores["rtv"] == 0.0
-    assert read_json('{"a": 1, "a": 2}', "paper") == {"a": 2}
+    paper = ConcodeSettings(reading="paper")
+    assert _verdict("```\nnull\n```", settings=paper).scores["rtv"] == 0.0
+    assert _read('{"a": 1, "a": 2}', "json", {}, "paper") == {"a": 2}
 
 
 def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
@@ -171,72 +175,36 @@ def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
     assert locality(compiled, paths, "paper") == [1, 1, 0]
 
 
-@pytest.mark.parametrize(
-    ("text", "taken"),
-    [
-        ("```json\n{}\n``` and ```[]```", "{}"),
-        ("```[1]```", "[1]"),
-        ("```.json\n{}\n```", "{}"),
-        ("{}", None),
-        ("```json\n{}", None),
-    ],
-)
-def test_the_scripts_take_what_is_between_two_marks(
-    text: str, taken: str | None
-) -> None:
-    """But for a first line with the name of a language."""
-    assert first_fence(text) == taken
-
-
-@pytest.mark.parametrize("reading", ["recommended", "paper"])
-def test_every_shot_satisfies_its_schema(reading: Reading) -> None:
-    """Unlike some of the published ones; they are validated whenever they are used."""
+@pytest.mark.parametrize(("reading", "draft"), [("recommended", 2020), ("paper", 7)])
+def test_every_shot_satisfies_its_schema(reading: Reading, draft: int) -> None:
+    """Unlike some of the published ones."""
+    validator: Any = {
+        7: jsonschema.Draft7Validator,
+        2020: jsonschema.Draft202012Validator,
+    }[draft]
     assert len(shots(reading)) == 3
-
-
-def _why(found: Json | NotRead) -> str | None:
-    return found.why if isinstance(found, NotRead) else None
+    for schema, sample in shots(reading):
+        checker = validator.FORMAT_CHECKER
+        validator(json.loads(schema), format_checker=checker).validate(
+            json.loads(sample)
+        )
 
 
 def test_a_text_without_a_value_has_its_class(subtests: pytest.Subtests) -> None:
     """No tag, alias, entity, depth or repeated name is followed in any format."""
-    read = {
-        "json": read_json,
-        "yaml": read_yaml_text,
-        "xml": lambda text: read_xml(text, {}, "recommended"),
-    }
     for output, part, times, why in table(__file__, "unread"):
         with subtests.test(ascii(part), output=output):
-            assert _why(read[output](part * times)) == why
+            assert _read(part * times, output, {}, "recommended") == why
 
 
 def test_yaml_is_read_as_1_2_or_as_pyyaml_does() -> None:
     """`no`, times and dates are texts in the core schema, and something else in 1.1."""
     text = "a: no\nb: 12:30:45\nc: 2024-01-01\nd: 1e3\ne: 0o7\nf:\n1: yes"
-    core: Json = {
-        "a": "no",
-        "b": "12:30:45",
-        "c": "2024-01-01",
-        "d": 1000.0,
-        "e": 7,
-        "f": None,
-        "1": "yes",
-    }
-    pyyaml: Json = {
-        "a": False,
-        "b": 45045,
-        "c": "2024-01-01",
-        "d": "1e3",
-        "e": "0o7",
-        "f": None,
-        "1": True,
-    }
-    assert read_yaml_text(text) == core
-    assert read_yaml_text(text, "paper") == pyyaml
-
-
-def _answer(text: str) -> str | MissingAnswer:
-    return triage(Response(record="a", text=text), FREE_RULES)
+    core = '{"a": "no", "b": "12:30:45", "d": 1000.0, "e": 7, "1": "yes"}'
+    pyyaml = '{"a": false, "b": 45045, "d": "1e3", "e": "0o7", "1": true}'
+    both = {"c": "2024-01-01", "f": None}
+    assert _read(text, "yaml", {}, "recommended") == both | json.loads(core)
+    assert _read(text, "yaml", {}, "paper") == both | json.loads(pyyaml)
 
 
 @pytest.mark.parametrize(("text", "continues", "expected"), table(__file__, "fences"))
@@ -246,22 +214,13 @@ def test_the_first_closed_fence_holds_the_answer(
     expected: str,
 ) -> None:
     """Unclosed and nested fences have their classes; an open one is gone on from."""
-    answer = _answer(text)
-    assert isinstance(answer, str)
-    found = fenced_answer(answer, continues=continues)
-    assert (found.why if isinstance(found, NotRead) else found) == expected
-
-
-_OBJECT: Json = {
-    "type": "object",
-    "properties": {
-        "count": {"type": "number"},
-        "on": {"type": "boolean"},
-        "gone": {"type": "null"},
-        "name": {"type": "string"},
-        "sizes": {"type": "array", "items": {"type": "integer"}},
-    },
-}
+    form: Any = "base" if continues else "chat"
+    settings = ConcodeSettings(form=form, reading="paper")
+    try:
+        found = fenced_answer(text, "json", settings)
+    except UnreadError as error:
+        found = error.args[0]
+    assert found == expected
 
 
 @pytest.mark.parametrize(
@@ -272,7 +231,7 @@ def test_a_value_without_types_is_read_by_its_schema(
     text: str, schema: Json, value: Json
 ) -> None:
     """Types in the text come first; a text that is no such value stays a text."""
-    assert read_xml(text, schema, "recommended") == value
+    assert _read(text, "xml", schema, "recommended") == value
 
 
 @pytest.mark.parametrize(
@@ -286,51 +245,20 @@ def test_a_value_without_types_is_read_by_its_schema(
 )
 def test_the_papers_reading_is_that_of_xmltodict(text: str, value: Json) -> None:
     """The root is always an object with one member, and every scalar a text."""
-    assert read_xml(text, {"type": "number"}, "paper") == value
+    assert _read(text, "xml", {"type": "number"}, "paper") == value
 
 
-@pytest.mark.parametrize(
-    ("text", "schema"),
-    [
-        ("<all type='str' escaped='true'>\\ud800</all>", {}),
-        ("<all><key name='\\ud800' escaped='true'>1</key></all>", {}),
-    ],
-)
-def test_half_of_a_surrogate_pair_is_no_text(text: str, schema: Json) -> None:
-    """As in an answer in JSON; no validator could take it."""
-    assert isinstance(read_xml(text, schema, "recommended"), NotRead)
+def test_a_reply_is_one_word_or_none(subtests: pytest.Subtests) -> None:
+    """What holds both as equals is neither; in the paper's reading it begins a fence.
 
-
-def test_an_integer_may_have_any_number_of_digits() -> None:
-    """As in an answer in JSON."""
-    text = f"<all type='int'>{'1' * 400}</all>"
-    assert read_xml(text, {}, "recommended") == int("1" * 400)
-
-
-def test_an_answer_says_one_word_or_none(subtests: pytest.Subtests) -> None:
-    """What says both as equals says neither."""
-    for part, times, said in table(__file__, "replies"):
-        with subtests.test(part):
-            assert reply_of(_answer(part * times), continues=False) == said
-
-
-def test_after_an_open_fence_the_text_up_to_the_next_one_counts() -> None:
-    """What comes behind it is the next question that the model asks itself."""
-    text = "no\n```\n\nQuestion: is this so?\nAnswer: yes"
-    assert reply_of(text, continues=True) == "no"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("```\nyesterday\n```", "yes"),
-        ("```\nNo way\n```", "no"),
-        ("yes", "unclear"),
-        ("```\nthe answer is yes\n```", "unclear"),
-    ],
-)
-def test_the_papers_reading_looks_at_the_beginning_of_the_first_fence(
-    text: str, said: str
-) -> None:
-    """Whatever else stands there."""
-    assert reply_of(text, continues=False, reading="paper") == said
+    After an open fence the text up to the next one counts: behind it is the next
+    question that the model asks itself.
+    """
+    record = _record(task="validation", sample="1", label="yes")
+    for part, times, reading, form, reply in table(__file__, "replies"):
+        with subtests.test(part, reading=reading, form=form):
+            settings = ConcodeSettings(reading=reading, form=form)
+            verdict = _verdict(part * times, record, settings)
+            assert verdict.details["reply"] == reply
+            assert verdict.passed is (reply == "yes")
+            assert verdict.counted is (reply in ("yes", "no") or reading != "paper")
