@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +15,9 @@ from curation.instances.values.words import split
 from curation.system.errors import BadConfiguration
 from curation.validation.metaschemas import RUST_VALIDATORS
 from evaluation.asking.request import choose_suite
-from evaluation.core.records import Instance, Record, RecordRequest
-from evaluation.suites.concodeeval.prompts import prompt
+from evaluation.core.records import Instance, Record, RecordRequest, Verdict
+from evaluation.core.suite import ScoredResponse, ScoredRun
+from evaluation.suites.concodeeval.prompts import prompt, shots
 from evaluation.suites.concodeeval.records import (
     FAMILIES,
     LONGEST_ANSWER,
@@ -36,6 +38,7 @@ from tests.evaluation.suites.concodeeval.drawn import (
     made_records,
     made_schemas,
 )
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -126,6 +129,8 @@ def test_the_keywords_are_those_of_the_published_schemas() -> None:
         assert schema["type"] == root
         assert schema.get("minLength", 0) == schema.get("minimum", 0) == 0
         assert schema.get("maxLength", high) == schema.get("maximum", high) == high
+        assert schema.get("maxContains") != 0
+        assert ("required" in schema) is (schema.get("additionalProperties") is True)
     assert {"type format maxLength", "type maxLength format"} <= orders
 
 
@@ -242,26 +247,51 @@ def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
     assert {"yes", "no"} <= set(labels)
 
 
-def _prompt(cell: str, **settings: Any) -> str:  # noqa: ANN401 (any setting)
-    record = next(it for it in made_records(_SMALL) if it.id.startswith(cell))
-    (turn,) = prompt(record, ConcodeSettings(**settings)).messages
-    return turn.content
-
-
-def test_a_prompt_has_the_form_that_is_asked_for() -> None:
+@pytest.mark.parametrize(
+    ("cell", "settings", "pattern", "budget"), table(__file__, "prompts")
+)
+def test_a_prompt_has_the_form_that_is_asked_for(
+    cell: str, settings: dict[str, Any], pattern: str, budget: int
+) -> None:
     """Chat asks for a fence and a base form opens it; examples are those of Table 2.
 
     Task 2 shows schema and sample, and a description without its request.
     """
-    assert "Wrap the sample in ```." in _prompt("generation-python-json")
-    base = _prompt("generation-python-json", form="base")
-    assert base.startswith("Write a JSON sample with field values as per the ")
-    assert base.endswith("JSON sample:\n```\n")
-    shown = _prompt("generation-python-json", few_shot=True)
-    assert "Your task is to write a JSON sample" in shown
-    assert "[\n    5.82,\n    11.64\n]\n```" in shown
-    asked = _prompt("validation-nl-xml")
-    assert asked.startswith("Does the XML sample\n<?xml")
-    assert "defined in natural language format schema\nThe schema defines" in asked
-    assert asked.endswith("Respond to yes or no.")
-    assert "sample as per the schema description" not in asked
+    record = next(it for it in made_records(_SMALL) if it.id.startswith(cell))
+    asked = prompt(record, ConcodeSettings(**settings))
+    (turn,) = asked.messages
+    assert re.fullmatch(pattern, turn.content, re.DOTALL), turn.content
+    assert asked.budget == budget
+
+
+def test_examples_are_mined_from_the_most_frequent_errors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of the family and with the keyword, the shortest sample; else a fixed one."""
+    failed = [("number_0_10", "multipleOf")] * 2 + [("string_0_10", "maxLength")]
+    details: list[dict[str, Json]] = [
+        {"task": "generation", "family": family, "keywords": {keyword: 1}}
+        for family, keyword in failed
+    ]
+    details.append({"task": "validation", "family": "number_0_50"})
+    scored = [
+        ScoredResponse(
+            record="a",
+            group="",
+            repeat=0,
+            model="",
+            condition="free",
+            verdicts=(Verdict(passed=False, details=facts),),
+        )
+        for facts in details
+    ]
+    run = ScoredRun(facts={}, by_label={"mine": scored})
+    monkeypatch.setattr("evaluation.results.reader.open_run", lambda _: run)
+    monkeypatch.setattr("evaluation.results.suite_rows.scored_run", lambda *_: run)
+    found = shots("recommended", "mined")
+    shortest = {"number_0_10": "0", "string_0_10": '"^solid$"'}
+    for (schema, sample), (family, keyword) in zip(found, failed[1:], strict=False):
+        assert json.loads(schema)["type"] == family.partition("_")[0]
+        assert keyword in schema
+        assert sample == shortest[family]
+    assert found[2:] == shots("recommended")[:1]

@@ -98,18 +98,24 @@ def test_macro_f1_is_the_mean_of_both_classes(
 
 def test_the_papers_forms_are_among_the_tables() -> None:
     """Reference answers have 100 % everywhere; Tables 1 and 3 to 6 and Figure 1."""
-    settings = ConcodeSettings(
-        representations="json,nl", outputs="json,yaml", samples=2
-    )
+    settings = ConcodeSettings(representations="xml,nl", outputs="json,yaml", samples=2)
     found = _tables(_run(settings, "reference"))
     names = ("table-1", "table-3", "table-4", "table-5", "table-6", "figure-1")
     assert set(names) < set(found)
     columns = ("schema", "model", "JSON Gen", "JSON Val", "YAML Gen", "YAML Val")
     assert found["table-1"].columns == columns
     assert found["table-1"].rows == tuple(
-        (name, "mine free", *[100.0] * 4) for name in ("json", "nl")
+        (name, "mine free", *[100.0] * 4) for name in ("xml", "nl")
     )
-    assert found["table-3"].rows[0][:2] == ("json", 24)
+    name, schemas, most, mean = found["table-3"].rows[0]
+    assert (name, schemas) == ("xml", 24)
+    assert isinstance(most, int)
+    assert isinstance(mean, float)
+    assert most > mean
+    cells = [row[1:3] for row in found["generation-cells"].rows]
+    assert len(cells) == 5
+    assert (cells[0][0], cells[4][0]) == ("xml > json", "all")
+    assert [str(rate)[:7] for _, rate in cells] == ["100.0 %"] * 5
     for table in found.values():
         assert as_markdown(table)
 
@@ -130,9 +136,11 @@ def test_mutated_answers_fill_tables_4_and_5_and_figure_1() -> None:
     tables = _tables(_run(settings, "wrong_root"))
     assert tables["table-4"].rows == (("type", 24),)
     assert tables["table-5"].rows == (("json", "mine free", 0.0, 100.0),)
-    begin = tables["figure-1"].rows[0]
-    assert begin[1:3] == ("begin", 24)
+    assert tables["figure-1"].rows[0] == ("mine free", "begin", 24, 100.0)
     assert tables["generation-cells"].rows[0][2] == Rate(0, 24)
+    for kind in ("no_fence", "syntax"):
+        unread = _tables(_run(settings, kind))["table-5"].rows
+        assert unread == (("json", "mine free", 100.0, 0.0),)
 
 
 def test_an_answer_on_which_scoring_failed_is_a_failed_answer_of_its_cell() -> None:

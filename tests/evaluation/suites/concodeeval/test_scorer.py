@@ -152,21 +152,14 @@ def test_the_deepest_text_that_is_read_is_judged(
 
 
 def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
-    """The list of keys in order: type, properties, a, maximum, b, minimum."""
-    schema: Json = {
-        "type": "object",
-        "properties": {"a": {"maximum": 1}, "b": {"minimum": 2}},
-    }
+    """Of nine keys in their order three are in each third; scripts cut at 1.8."""
+    members: Json = {"a": {"maximum": 1}, "b": {"minimum": 2}, "c": {"not": True}}
+    schema: Json = {"type": "object", "properties": members, "required": []}
     compiled = CompiledSchema.from_json(schema, "2020-12")
-    thirds = {
-        ("type",): [1, 0, 0],
-        ("properties", "a"): [0, 1, 0],
-        ("properties", "b", "minimum"): [0, 0, 1],
-    }
-    for path, counts in thirds.items():
-        assert locality(compiled, [path], "recommended") == counts
-    paths = [("properties",), ("properties", "b"), ("nowhere",)]
-    assert locality(compiled, paths, "paper") == [1, 1, 0]
+    own = [("properties", name) for name in "abc"]
+    paths = [("type",), ("properties",), *own, (*own[2], "not"), ("required",)]
+    assert locality(compiled, paths, "recommended") == [3, 1, 3]
+    assert locality(compiled, [*paths, ("nowhere",)], "paper") == [2, 4, 1]
 
 
 @pytest.mark.parametrize(
@@ -206,17 +199,20 @@ def test_a_text_has_its_value(
     assert _read(text, output, schema, reading) == value
 
 
-@pytest.mark.parametrize(("text", "continues", "expected"), table(__file__, "fences"))
-def test_the_first_closed_fence_holds_the_answer(
+@pytest.mark.parametrize(
+    ("text", "output", "reading", "form", "expected"), table(__file__, "fences")
+)
+def test_a_closed_fence_holds_the_answer(
     text: str,
-    continues: bool,  # noqa: FBT001 (a parameter of the test)
+    output: Output,
+    reading: Reading,
+    form: Any,  # noqa: ANN401 (a setting)
     expected: str,
 ) -> None:
-    """Unclosed and nested fences have their classes; an open one is gone on from."""
-    form: Any = "base" if continues else "chat"
-    settings = ConcodeSettings(form=form, reading="paper")
+    """The last of the format, or the first; an open one is gone on from."""
+    settings = ConcodeSettings(form=form, reading=reading)
     try:
-        found = fenced_answer(text, "json", settings)
+        found = fenced_answer(text, output, settings)
     except UnreadError as error:
         found = error.args[0]
     assert found == expected
