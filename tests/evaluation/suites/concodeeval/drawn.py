@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from evaluation.core.suite import ScoredResponse
 from evaluation.suites.concodeeval.records import (
     FAMILIES,
     draw_schema,
@@ -18,7 +19,7 @@ from evaluation.suites.concodeeval.suite import DIALECTS
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from evaluation.core.records import Record
+    from evaluation.core.records import Record, Verdict
     from evaluation.suites.concodeeval.suite import ConcodeSettings, Reading
 
 
@@ -49,3 +50,15 @@ def made_schemas(count: int = 24) -> tuple[Record, ...]:
 def made_records(settings: ConcodeSettings) -> list[Record]:
     """Return the records of 24 schemas."""
     return list(records_of(made_schemas(), 0, settings))
+
+
+def scored(verdict: Verdict, record: str = "f/a", group: str = "f") -> ScoredResponse:
+    """Return a scored answer to a record."""
+    return ScoredResponse(
+        record=record,
+        group=group,
+        repeat=0,
+        model="mine",
+        condition="free",
+        verdicts=(verdict,),
+    )

@@ -16,7 +16,7 @@ from curation.system.errors import BadConfiguration
 from curation.validation.metaschemas import RUST_VALIDATORS
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Instance, Record, RecordRequest, Verdict
-from evaluation.core.suite import ScoredResponse, ScoredRun
+from evaluation.core.suite import ScoredRun
 from evaluation.suites.concodeeval.prompts import prompt, shots
 from evaluation.suites.concodeeval.records import (
     FAMILIES,
@@ -37,6 +37,7 @@ from tests.evaluation.suites.concodeeval.drawn import (
     drawn,
     made_records,
     made_schemas,
+    scored,
 )
 from tests.tables import table
 
@@ -45,9 +46,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import Json
-
-
-_READINGS: tuple[Reading, ...] = ("recommended", "paper")
 
 
 def _keywords(schema: Json) -> set[str]:
@@ -129,34 +127,25 @@ def test_the_keywords_are_those_of_the_published_schemas() -> None:
         assert schema["type"] == root
         assert schema.get("minLength", 0) == schema.get("minimum", 0) == 0
         assert schema.get("maxLength", high) == schema.get("maximum", high) == high
-        assert schema.get("maxContains") != 0
         assert ("required" in schema) is (schema.get("additionalProperties") is True)
     assert {"type format maxLength", "type maxLength format"} <= orders
+    # Both bounds were drawn as 0, with which nothing would satisfy `contains`.
+    assert drawn("composite_0_10_array", 262, "recommended")["maxContains"] == 1
 
 
-def test_typo_and_idle_keywords_stand_in_the_papers_reading_alone() -> None:
+@pytest.mark.parametrize(
+    ("reading", "spelt", "is_idle"),
+    [("recommended", "date-time", False), ("paper", "data-time", True)],
+)
+def test_typo_and_idle_keywords_stand_in_the_papers_reading_alone(
+    reading: Reading,
+    spelt: str,
+    is_idle: bool,  # noqa: FBT001 (a parameter)
+) -> None:
     """`data-time` is no format, and `minContains` means nothing beside `items`."""
-    found = {}
-    for reading in _READINGS:
-        schemas = _drawn(reading)
-        text = json.dumps(schemas)
-        idle = any({"items", "minContains"} <= set(schema) for schema in schemas)
-        found[reading] = ("date-time" in text, "data-time" in text, idle)
-    assert found == {
-        "recommended": (True, False, False),
-        "paper": (False, True, True),
-    }
-
-
-def _check_labels(sample: Record, shown: Iterable[Instance]) -> None:
-    """Assert that both validators say of every sample what its label says."""
-    schema = json.loads(sample.constraint)
-    for one in shown:
-        value = json.loads(one.text)
-        said = one.valid
-        assert Draft202012Validator(schema).is_valid(value) is said
-        assert RUST_VALIDATORS["2020-12"](schema).is_valid(value) is said
-        assert bool(one.keyword) is not said
+    schemas = _drawn(reading)
+    assert {*re.findall("dat[ae]-time", json.dumps(schemas))} == {spelt}
+    assert any({"items", "minContains"} <= {*schema} for schema in schemas) is is_idle
 
 
 @pytest.mark.parametrize(
@@ -172,7 +161,12 @@ def test_both_validators_agree_with_every_label_and_the_share_is_kept(
     """55 % of all samples are valid, each schema's are distinct."""
     labels: list[bool] = []
     for made, _, shown in with_samples(schemas(), 5, 0.55, 0):
-        _check_labels(made, shown)
+        schema = json.loads(made.constraint)
+        for one in shown:
+            value = json.loads(one.text)
+            assert Draft202012Validator(schema).is_valid(value) is one.valid
+            assert RUST_VALIDATORS["2020-12"](schema).is_valid(value) is one.valid
+            assert bool(one.keyword) is not one.valid
         assert len({one.text for one in shown}) == len(shown)
         labels += [one.valid for one in shown]
     assert len(labels) >= least
@@ -243,6 +237,9 @@ def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
         *("json", "yaml", "xml", "python")
     }
     assert len(cells) == 8
+    (tmp_path / "gate.json").write_text('{"type": "null"}')
+    one = records(request, ConcodeSettings(count=1, samples=1)).records
+    assert len({fields_of(record).schema_id for record in one}) == 1
     labels = [fields_of(record).label for record in found]
     assert {"yes", "no"} <= set(labels)
 
@@ -274,18 +271,8 @@ def test_examples_are_mined_from_the_most_frequent_errors(
         for family, keyword in failed
     ]
     details.append({"task": "validation", "family": "number_0_50"})
-    scored = [
-        ScoredResponse(
-            record="a",
-            group="",
-            repeat=0,
-            model="",
-            condition="free",
-            verdicts=(Verdict(passed=False, details=facts),),
-        )
-        for facts in details
-    ]
-    run = ScoredRun(facts={}, by_label={"mine": scored})
+    answers = [scored(Verdict(passed=False, details=facts)) for facts in details]
+    run = ScoredRun(facts={}, by_label={"mine": answers})
     monkeypatch.setattr("evaluation.results.reader.open_run", lambda _: run)
     monkeypatch.setattr("evaluation.results.suite_rows.scored_run", lambda *_: run)
     found = shots("recommended", "mined")

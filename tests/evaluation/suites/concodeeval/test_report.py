@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.core.records import Response, Verdict
-from evaluation.core.suite import ScoredResponse, ScoredRun
+from evaluation.core.suite import ScoredRun
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.suites.concodeeval.report import macro_f1, tables
@@ -16,11 +16,13 @@ from evaluation.suites.concodeeval.representations import write_sample
 from evaluation.suites.concodeeval.scorer import concode_scorer
 from evaluation.suites.concodeeval.suite import (
     ConcodeSettings,
-    fields_of,
 )
-from tests.evaluation.suites.concodeeval.drawn import made_records, made_schemas
+from tests.evaluation.suites.concodeeval.drawn import (
+    made_records,
+    made_schemas,
+    scored,
+)
 from tests.evaluation.suites.known.concodeeval import known_answers
-from tests.evaluation.suites.known_answers import first_witness
 
 if TYPE_CHECKING:
     from evaluation.reporting.tables import Table
@@ -29,31 +31,19 @@ if TYPE_CHECKING:
 def _run(settings: ConcodeSettings, kind: str) -> ScoredRun:
     """Return a run in which every record got its known answer of one kind."""
     scorer = concode_scorer(settings)
-    scored = []
+    answers = []
     for record in made_records(settings):
-        for known in known_answers(record, settings):
-            if known.kind == kind:
-                response = Response(record=record.key, text=known.text)
-                verdict = scorer(record)(response)
-                scored.append(_scored(record.key, record.group, (verdict,)))
-                break
-    return ScoredRun(facts={"settings": {}}, by_label={"mine free": scored})
-
-
-def _scored(key: str, group: str, verdicts: tuple[Verdict, ...]) -> ScoredResponse:
-    return ScoredResponse(
-        record=key,
-        group=group,
-        repeat=0,
-        model="mine",
-        condition="free",
-        verdicts=verdicts,
-    )
+        known = known_answers(record, settings)
+        answer = next((it for it in known if it.kind == kind), None)
+        if answer is not None:
+            verdict = scorer(record)(answer.response(record))
+            answers.append(scored(verdict, record.key, record.group))
+    return ScoredRun(facts={"settings": {}}, by_label={"mine free": answers})
 
 
 def _validation(*pairs: tuple[str, str]) -> ScoredRun:
     """Return a run of task 2 with these labels and replies."""
-    scored = []
+    answers = []
     for number, (label, reply) in enumerate(pairs):
         facts = {"schema": f"s{number}", "label": label, "reply": reply}
         verdict = Verdict(
@@ -61,9 +51,8 @@ def _validation(*pairs: tuple[str, str]) -> ScoredRun:
             scores={"val_acc": float(label == reply), "answered": 1.0},
             details={"representation": "json", "length": 1, **facts},
         )
-        key = f"f/validation-json-json:{number}_s"
-        scored.append(_scored(key, "f", (verdict,)))
-    return ScoredRun(facts={}, by_label={"mine free": scored})
+        answers.append(scored(verdict, f"f/validation-json-json:{number}_s"))
+    return ScoredRun(facts={}, by_label={"mine free": answers})
 
 
 def _tables(run: ScoredRun) -> dict[str, Table]:
@@ -146,8 +135,8 @@ def test_mutated_answers_fill_tables_4_and_5_and_figure_1() -> None:
 def test_an_answer_on_which_scoring_failed_is_a_failed_answer_of_its_cell() -> None:
     """Its id says what it was about, since its verdict does not."""
     lost = Verdict(passed=False, failure_class="scoring_timeout", reasons=("late",))
-    key = "f/generation-nl-xml:f_i_0"
-    run = ScoredRun(facts={}, by_label={"mine free": [_scored(key, "f", (lost,))]})
+    answer = scored(lost, "f/generation-nl-xml:f_i_0")
+    run = ScoredRun(facts={}, by_label={"mine free": [answer]})
     assert _tables(run)["table-1"].rows == (("nl", "mine free", 0.0),)
 
 
@@ -179,20 +168,13 @@ def test_with_the_papers_xml_the_decoder_is_measured() -> None:
         task="generation",
         reading="paper",
     )
-    scorer, verdicts = concode_scorer(settings), []
-    for record in made_records(settings):
-        schema = fields_of(record).schema
-        _, value = next(first_witness(schema, record.dialect))
-        text = f"```\n{write_sample(value, 'xml')}\n```"
-        verdicts.append(scorer(record)(Response(record=record.key, text=text)))
-    schemas = [json.loads(made.constraint) for made in made_schemas()]
-    objects = [schema for schema in schemas if schema["type"] == "object"]
-    assert sum(verdict.scores["rtv"] for verdict in verdicts) == 18
-    assert len(verdicts) - len(objects) == 18
-    accepting = [
-        schema
-        for schema in objects
-        if schema.get("additionalProperties", True) is True
-        and not schema.get("required")
-    ]
-    assert sum(verdict.passed for verdict in verdicts) == len(accepting)
+    scorer = concode_scorer(settings)
+    for made, record in zip(made_schemas(), made_records(settings), strict=True):
+        sample = next(json.loads(it.text) for it in made.instances if it.valid)
+        text = f"```\n{write_sample(sample, 'xml')}\n```"
+        verdict = scorer(record)(Response(record=record.key, text=text))
+        schema = json.loads(made.constraint)
+        is_object = schema["type"] == "object"
+        takes_any = schema.get("additionalProperties") and not schema.get("required")
+        assert verdict.scores["rtv"] == (not is_object)
+        assert verdict.passed == bool(is_object and takes_any)
