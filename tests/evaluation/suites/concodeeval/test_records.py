@@ -222,6 +222,12 @@ def test_a_setting_that_makes_no_sense_is_refused(
         made_records(choose_suite("concodeeval", values).settings)  # type: ignore[arg-type]  # this suite's
 
 
+def test_the_published_settings_are_one_name() -> None:
+    """The scripts' prompt and budget."""
+    published = ConcodeSettings(reading="paper", form="base", verdict_budget=20)
+    assert choose_suite("concodeeval", {}, "paper").settings == published
+
+
 @pytest.mark.slow
 def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
     tmp_path: Path,
