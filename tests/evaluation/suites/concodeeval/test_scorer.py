@@ -57,6 +57,13 @@ def _record(schema: Json = _SCHEMA, output: Output = "json", **task: str) -> Rec
 
 
 _PAPER = ConcodeSettings(reading="paper")
+#: Readings and forms by their names in tables.
+_SETTINGS = {
+    "chat": ConcodeSettings(),
+    "base": ConcodeSettings(form="base"),
+    "paper": _PAPER,
+    "paper-base": ConcodeSettings(reading="paper", form="base"),
+}
 
 
 def _verdict(
@@ -200,19 +207,14 @@ def test_a_text_has_its_value(
 
 
 @pytest.mark.parametrize(
-    ("text", "output", "reading", "form", "expected"), table(__file__, "fences")
+    ("text", "output", "settings", "expected"), table(__file__, "fences")
 )
 def test_a_closed_fence_holds_the_answer(
-    text: str,
-    output: Output,
-    reading: Reading,
-    form: Any,  # noqa: ANN401 (a setting)
-    expected: str,
+    text: str, output: Output, settings: str, expected: str
 ) -> None:
     """The last of the format, or the first; an open one is gone on from."""
-    settings = ConcodeSettings(form=form, reading=reading)
     try:
-        found = fenced_answer(text, output, settings)
+        found = fenced_answer(text, output, _SETTINGS[settings])
     except UnreadError as error:
         found = error.args[0]
     assert found == expected
@@ -225,10 +227,10 @@ def test_a_reply_is_one_word_or_none(subtests: pytest.Subtests) -> None:
     question that the model asks itself.
     """
     record = _record(task="validation", sample="1", label="yes")
-    for part, times, reading, form, reply in table(__file__, "replies"):
-        with subtests.test(part, reading=reading, form=form):
-            settings = ConcodeSettings(reading=reading, form=form)
-            verdict = _verdict(part * times, record, settings)
+    for part, times, name, reply in table(__file__, "replies"):
+        with subtests.test(part, settings=name):
+            verdict = _verdict(part * times, record, _SETTINGS[name])
             assert verdict.details["reply"] == reply
             assert verdict.passed is (reply == "yes")
-            assert verdict.counted is (reply in ("yes", "no") or reading != "paper")
+            is_counted = reply in ("yes", "no") or not name.startswith("paper")
+            assert verdict.counted is is_counted
