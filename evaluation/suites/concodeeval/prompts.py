@@ -6,18 +6,12 @@ import json
 from collections import Counter
 from functools import cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from curation.core.json_types import Json
-from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.system.errors import BadData
 from evaluation.core.records import Message, Prompt, Record
-from evaluation.suites.concodeeval.representations import (
-    REPRESENTATIONS,
-    write_sample,
-)
+from evaluation.suites.concodeeval.representations import REPRESENTATIONS, write_sample
 from evaluation.suites.concodeeval.suite import (
-    DIALECTS,
     TEXTS,
     ConcodeSettings,
     Reading,
@@ -26,70 +20,97 @@ from evaluation.suites.concodeeval.suite import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 #: The seed of examples drawn by errors, which no records have, and draws for each.
 _SHOT_SEED: Final = -1
 _SHOT_DRAWS: Final = 20
-#: The open fence at the end of a base form.
-_OPEN_FENCE: Final = "```\n"
 _ARTICLES: Final = {"json": "a JSON", "yaml": "a YAML", "xml": "an XML"}
 
 
 def prompt(record: Record, settings: ConcodeSettings) -> Prompt:
-    """Return the prompt of one record."""
+    """Return the prompt of one record; a base form ends with an open fence."""
     fields = fields_of(record)
     if fields.task == "validation":
-        body = _validation_body(fields, settings)
-        tail, budget = "Answer:", settings.verdict_budget
+        body = _validation(fields, settings)
+        tail = "Answer:"
+        budget = settings.verdict_budget
     else:
         body = (_few_shot if settings.few_shot else _zero_shot)(fields, settings)
-        tail, budget = _sample_line(fields), settings.budget
+        tail = _sample_line(fields)
+        budget = settings.budget
     if settings.form == "base":
-        body = f"{body}\n\n{tail}\n{_OPEN_FENCE}"
+        body = f"{body}\n\n{tail}\n```\n"
     return Prompt(messages=(Message(role="user", content=body),), budget=budget)
 
 
 def _zero_shot(fields: RecordFields, settings: ConcodeSettings) -> str:
-    text = _schema_text(json.loads(fields.schema), fields)
-    fence = _fence_line(fields, settings)
+    schema = _schema(fields.schema, fields)
+    fence = f" {_sentence('fence', fields)}" if settings.form == "chat" else ""
     if fields.representation == "nl":
-        return f"{text}\n\n{_sentence('generation', 'described', fields)}{fence}"
-    return f"{_sentence('generation', 'common', fields)}{fence}\n\n{text}"
+        return f"{schema}\n\n{_sentence('described', fields)}{fence}"
+    return f"{_sentence('common', fields)}{fence}\n\n{schema}"
 
 
 def _few_shot(fields: RecordFields, settings: ConcodeSettings) -> str:
     heading = f"{REPRESENTATIONS[fields.representation].title} format schema:"
-    task = _sentence("few_shot", "task", fields)
-    blocks = [f"{task}\n{_sentence('few_shot', 'examples', fields)}"]
-    for shot_schema, shot_sample in shots(settings.reading, settings.errors):
-        sample = write_sample(shot_sample, fields.output)
-        blocks += [
-            f"{heading}\n{_schema_text(shot_schema, fields)}",
-            f"{_sample_line(fields)}\n```\n{sample}\n```",
+    blocks = [f"{_sentence('task', fields)}\n{_sentence('examples', fields)}"]
+    for schema, sample in shots(settings.reading, settings.errors):
+        text = write_sample(json.loads(sample), fields.output)
+        blocks.append(f"{heading}\n{_schema(schema, fields)}")
+        blocks.append(f"{_sample_line(fields)}\n```\n{text}\n```")
+    blocks.append(f"{heading}\n{_schema(fields.schema, fields)}")
+    if settings.form == "chat":
+        blocks.append(_sentence("fence", fields))
+    return "\n\n".join(blocks)
+
+
+def _validation(fields: RecordFields, settings: ConcodeSettings) -> str:
+    questions = [_question(fields.schema, fields.sample, fields)]
+    if settings.few_shot:
+        texts = TEXTS["answered"]
+        questions[:0] = [
+            f"{_question(texts['schema'], texts[label], fields)}\n\n"
+            f"Answer:\n```\n{label}\n```"
+            for label in ("yes", "no")
         ]
-    blocks.append(f"{heading}\n{_schema_text(json.loads(fields.schema), fields)}")
-    fence = _fence_line(fields, settings).strip()
-    return "\n\n".join([*blocks, fence] if fence else blocks)
+    elif settings.form == "chat":
+        return questions[0]
+    return "\n\n".join(f"Question:\n{question}" for question in questions)
+
+
+def _question(schema: str, sample: str, fields: RecordFields) -> str:
+    lines = (
+        _sentence("ask", fields),
+        write_sample(json.loads(sample), fields.output),
+        _sentence("adhere", fields),
+        _schema(schema, fields),
+        _sentence("respond", fields),
+    )
+    return "\n".join(lines)
 
 
 def _sample_line(fields: RecordFields) -> str:
     return f"{fields.output.upper()} sample:"
 
 
-def _fence_line(fields: RecordFields, settings: ConcodeSettings) -> str:
-    """Return the request for a fence, if the prompt does not open one itself."""
-    is_chat = settings.form == "chat"
-    return f" {_sentence('generation', 'fence', fields)}" if is_chat else ""
+def _schema(text: str, fields: RecordFields) -> str:
+    return REPRESENTATIONS[fields.representation].write(json.loads(text))
 
 
-def _schema_text(schema: Json, fields: RecordFields) -> str:
-    return REPRESENTATIONS[fields.representation].write(schema)
+def _sentence(name: str, fields: RecordFields) -> str:
+    """Return one sentence about the formats of a record."""
+    text: str = TEXTS["sentences"][name]
+    return text.format(
+        output=_ARTICLES[fields.output],
+        format=fields.output.upper(),
+        input=REPRESENTATIONS[fields.representation].title,
+    )
 
 
 @cache
-def shots(reading: Reading, errors: str = "") -> tuple[tuple[Json, Json], ...]:
-    """Return schemas with a sample each, validated with formats asserted.
+def shots(reading: Reading, errors: str = "") -> list[tuple[str, str]]:
+    """Return schemas with a valid sample each, as JSON.
 
     Args:
         reading: The dialect of the schemas.
@@ -98,19 +119,10 @@ def shots(reading: Reading, errors: str = "") -> tuple[tuple[Json, Json], ...]:
     Raises:
         NoInput: missing run.
         BadData: it holds no failed answer of task 1 to one of the suite's schemas.
-        ValueError: a sample is refused; a defect of an example here.
     """
-    examples: list[tuple[Json, Json]] = []
-    mined = _mined_shots(errors, reading) if errors else ()
     fixed = [(shot["schema"], shot["sample"]) for shot in TEXTS["shots"]]
-    for schema_text, sample_text in islice(chain(mined, fixed), len(fixed)):
-        schema = json.loads(schema_text)
-        sample = json.loads(sample_text)
-        compiled = CompiledSchema.from_json(schema, DIALECTS[reading])
-        if not compiled.is_valid(sample):
-            raise ValueError(f"{sample_text} does not satisfy {schema_text}")
-        examples.append((schema, sample))
-    return tuple(examples)
+    mined = _mined_shots(errors, reading) if errors else ()
+    return list(islice(chain(mined, fixed), len(fixed)))
 
 
 def _mined_shots(run: str, reading: Reading) -> Iterator[tuple[str, str]]:
@@ -126,63 +138,19 @@ def _mined_shots(run: str, reading: Reading) -> Iterator[tuple[str, str]]:
     errors = Counter[tuple[str, str]]()
     for answers in scored_run(open_run(run), "concodeeval").by_label.values():
         for answer in answers:
-            facts = answer.verdict.details
+            facts: Mapping[str, Any] = answer.verdict.details
             if facts.get("task") == "generation" and not answer.verdict.passed:
-                keywords = facts.get("keywords")
-                violated = (
-                    next(iter(keywords), "") if isinstance(keywords, dict) else ""
-                )
-                errors[str(facts["family"]), violated] += 1
-    families = {family.name: family for family in FAMILIES}
-    known = [error for error, _ in errors.most_common() if error[0] in families]
+                keyword = next(iter(facts.get("keywords", ())), "")
+                errors[facts["family"], keyword] += 1
+    known = [error for error, _ in errors.most_common() if error[0] in FAMILIES]
     if not known:
         then = "name a run of concodeeval on its own schemas"
         raise BadData("no answer of task 1 in it that failed", run, then)
-    for place, (name, keyword) in enumerate(known):
+    for place, (family, keyword) in enumerate(known):
         first = place * _SHOT_DRAWS
         for number in range(first, first + _SHOT_DRAWS):
-            record = generate_schema(families[name], number, _SHOT_SEED, reading)
+            record = generate_schema(family, number, _SHOT_SEED, reading)
             samples = [it.text for it in record.instances if it.valid]
             if samples and f'"{keyword}' in record.constraint:
                 yield record.constraint, min(samples, key=len)
                 break
-
-
-def _validation_body(fields: RecordFields, settings: ConcodeSettings) -> str:
-    body = _question(fields.schema, fields.sample, fields)
-    if settings.few_shot:
-        shots = TEXTS["answered"]
-        examples = [
-            f"{_question(shots['schema'], shots[label], fields)}\n\n"
-            f"Answer:\n```\n{label}\n```"
-            for label in ("yes", "no")
-        ]
-        return "\n\n".join(f"Question:\n{question}" for question in [*examples, body])
-    return f"Question:\n{body}" if settings.form == "base" else body
-
-
-def _question(schema: str, sample: str, fields: RecordFields) -> str:
-    return "\n".join(
-        (
-            _sentence("validation", "ask", fields),
-            write_sample(json.loads(sample), fields.output),
-            _sentence("validation", "adhere", fields),
-            _schema_text(json.loads(schema), fields),
-            _sentence("validation", "respond", fields),
-        )
-    )
-
-
-def _sentence(section: str, name: str, fields: RecordFields) -> str:
-    """Return one sentence about the formats of a record.
-
-    Placeholders represent names of formats only, not parts of a schema.
-
-    Args:
-        section: The table of the file.
-        name: The sentence in it.
-        fields: The record.
-    """
-    text = str(TEXTS[section][name]).replace("{output}", _ARTICLES[fields.output])
-    text = text.replace("{format}", fields.output.upper())
-    return text.replace("{input}", REPRESENTATIONS[fields.representation].title)

@@ -20,22 +20,24 @@ import json
 import random
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from math import inf
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import read_schema
-from curation.instances.dataset.make_instances import SchemaInstances, make_instances
+from curation.instances.dataset.make_instances import make_instances
 from curation.instances.judging.validators import verdicts
 from curation.instances.values.words import WORDS
-from curation.json.text import parse, plain
 from curation.system.errors import BadUsage
 from evaluation.core.records import GENERATED, Record, RecordRequest, RecordSet
 from evaluation.data import open_data
 from evaluation.data.instance_store import recorded_instances
-from evaluation.suites.concodeeval.python_code import InexpressibleError
-from evaluation.suites.concodeeval.representations import REPRESENTATIONS
+from evaluation.suites.concodeeval.representations import (
+    REPRESENTATIONS,
+    InexpressibleError,
+)
 from evaluation.suites.concodeeval.suite import (
     DEFAULT_COUNT,
     DIALECTS,
@@ -48,7 +50,7 @@ from evaluation.suites.concodeeval.suite import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -56,58 +58,25 @@ if TYPE_CHECKING:
 
     Schema = dict[str, Json]
 
-#: The bounds of sizes: of numbers, of lengths, of counts of items and properties.
+#: The types at the root of a schema, each with the name of a family.
+_ROOTS: Final = {
+    "number": "number_0_{}",
+    "string": "string_0_{}",
+    "array": "composite_0_{}_array",
+    "object": "composite_0_{}_object",
+}
+#: The kinds of properties and of items.
+_PROPERTIES: Final = ("any", "boolean", "null", "number", "string")
+_ITEMS: Final = ("number", "string", "boolean", "object")
+#: `date-time` is misspelt in the published schemas, so that validators ignore it.
+_MISSPELT: Final = "data-time"
+#: The bounds of sizes: of numbers, of lengths, of counts of items and properties. Lower
+#: bounds are 0 in every family.
 HIGHS: Final = (10, 50, 100)
-
-
-#: The types at the root of a schema.
-ROOTS: Final = ("number", "string", "array", "object")
-
-
-class SchemaFamily(NamedTuple):
-    """One kind of root with one bound of sizes.
-
-    Example:
-        >>> SchemaFamily("array", 50).name
-        'composite_0_50_array'
-    """
-
-    root: str
-    #: Lower bounds are 0 in every family.
-    high: int
-
-    @property
-    def name(self) -> str:
-        """The name of the family in ids and tables."""
-        if self.root in ("array", "object"):
-            return f"composite_0_{self.high}_{self.root}"
-        return f"{self.root}_0_{self.high}"
-
-    def member(self, number: int) -> str:
-        """Return the id of one schema of the family, by its number from 0."""
-        return f"{self.name}_i_{number}"
-
-
-FAMILIES: Final = tuple(SchemaFamily(root, high) for root in ROOTS for high in HIGHS)
-
-
-def members(count: int = DEFAULT_COUNT) -> list[tuple[SchemaFamily, int]]:
-    """Return families and numbers of `count` schemas, spread evenly.
-
-    The first families get one more each if `count` is not a multiple of twelve.
-
-    Example:
-        >>> [family.member(number) for family, number in members(13)][:2]
-        ['number_0_10_i_0', 'number_0_10_i_1']
-    """
-    share, extra = divmod(count, len(FAMILIES))
-    return [
-        (family, number)
-        for index, family in enumerate(FAMILIES)
-        for number in range(share + (index < extra))
-    ]
-
-
+#: The type at the root of a family's schemas, and the bound of their sizes.
+FAMILIES: Final = {
+    name.format(high): (root, high) for root, name in _ROOTS.items() for high in HIGHS
+}
 #: Characters of the smallest witness of a schema: within a budget of 1,024 tokens a
 #: model can write it.
 LONGEST_ANSWER: Final = 2_000
@@ -127,7 +96,8 @@ def generate_schemas(
     A schema does not depend on the number of others.
 
     Args:
-        count: The number, spread evenly over the twelve families.
+        count: The number, spread evenly over the twelve families; the first ones get
+            one more each if it is not a multiple of twelve.
         seed: Another one gives other schemas.
         reading: `paper` keeps the misspelt format, the idle keywords and unsatisfiable
             schemas; a schema may then have no instance.
@@ -136,29 +106,31 @@ def generate_schemas(
         >>> next(generate_schemas(12)).id
         'number_0_10_i_0'
     """
-    for family, number in members(count):
-        yield generate_schema(family, number, seed, reading)
+    share, extra = divmod(count, len(FAMILIES))
+    for place, family in enumerate(FAMILIES):
+        for number in range(share + (place < extra)):
+            yield generate_schema(family, number, seed, reading)
 
 
-def generate_schema(
-    family: SchemaFamily, number: int, seed: int, reading: Reading
-) -> Record:
+@lru_cache(maxsize=1_024)
+def generate_schema(family: str, number: int, seed: int, reading: Reading) -> Record:
     """Return one schema of a family with its instances, by its number.
 
     Raises:
         ValueError: none of a hundred draws has a witness; a defect of the family.
     """
-    name = family.member(number)
+    name = f"{family}_i_{number}"
     dialect = DIALECTS[reading]
     for attempt in range(_DRAWS):
         # A text as seed is hashed the same on every machine.
         rng = random.Random(f"{seed}/{name}/{attempt}")  # noqa: S311 - no secret
-        text = json.dumps(draw_schema(family, rng, reading))
+        text = json.dumps(draw_schema(*FAMILIES[family], rng, reading))
         instances = make_instances(text, dialect, seed, count=_WITNESSES)
-        if reading == "paper" or _is_answerable(instances):
+        lengths = [len(row.text) for row in instances.witnesses]
+        if reading == "paper" or min(lengths, default=inf) <= LONGEST_ANSWER:
             return Record(
                 id=f"{name}_s{seed}" if seed else name,
-                group=family.name,
+                group=family,
                 schema=text,
                 dialect=dialect,
                 instances=recorded_instances(instances),
@@ -166,86 +138,70 @@ def generate_schema(
     raise ValueError(f"{name}: no schema of {_DRAWS} drawn has a short witness")
 
 
-def draw_schema(family: SchemaFamily, rng: random.Random, reading: Reading) -> Schema:
-    """Draw a schema of a family, satisfiable or not."""
-    match family.root:
-        case "number":
-            return _number(rng, family.high)
-        case "string":
-            return _string(rng, family.high, reading)
-        case "array":
-            return _array(rng, family.high, reading)
-    return _object(rng, family.high, reading)
-
-
-def _is_answerable(instances: SchemaInstances) -> bool:
-    return any(len(row.text) <= LONGEST_ANSWER for row in instances.witnesses)
-
-
-#: `date-time` is misspelt in the published schemas, so that validators ignore it.
-_MISSPELT: Final = "data-time"
-#: The smallest divisor of two decimals; 0 would be no schema.
-_SMALLEST_DIVISOR: Final = 0.01
-
-
-def _number(rng: random.Random, high: int, *, inner: bool = False) -> Schema:
-    """Draw a schema of a number between 0 and `high`, each bound optional.
-
-    Inside an object or array the bounds are anywhere between 0 and `high`.
-    """
-    lowest = rng.uniform(0, high) if inner else 0
-    bounds: Schema = {}
-    _put(bounds, rng.choice(("", "minimum", "exclusiveMinimum")), lowest)
-    largest = rng.uniform(lowest, high) if inner else high
-    _put(bounds, rng.choice(("", "maximum", "exclusiveMaximum")), largest)
-    divisor: Schema = {}
-    _put(
-        divisor,
-        rng.choice(("", "multipleOf")),
-        max(_SMALLEST_DIVISOR, round(rng.uniform(0, high), 2)),
-    )
-    return {"type": "number"} | _in_either_order(rng, divisor, bounds)
-
-
-def _string(
-    rng: random.Random, high: int, reading: Reading, *, inner: bool = False
+def draw_schema(
+    kind: str, high: int, rng: random.Random, reading: Reading, *, inner: bool = False
 ) -> Schema:
-    """Draw a schema of a string of at most `high` characters or of any length.
+    """Draw a schema of one kind, satisfiable or not.
 
-    Inside an object or array the lengths are anywhere between 0 and `high`.
+    Args:
+        kind: A type, or `any`.
+        high: The bound of sizes.
+        rng: Draws.
+        reading: `paper` keeps the misspelt format and the idle keywords.
+        inner: Whether it is of a property or an item, whose bounds are anywhere
+            between 0 and `high`.
     """
+    match kind:
+        case "number":
+            return _number(high, rng, inner=inner)
+        case "string":
+            return _string(high, rng, reading, inner=inner)
+        case "array":
+            return _array(high, rng, reading)
+        case "object":
+            return _object(high, rng, reading)
+        case "any":
+            return {}
+    return {"type": kind}
+
+
+def _number(high: int, rng: random.Random, *, inner: bool) -> Schema:
+    """Draw a schema of a number, each bound optional."""
+    smallest = rng.uniform(0, high) if inner else 0
+    lower = rng.choice(("", "minimum", "exclusiveMinimum"))
+    largest = rng.uniform(smallest, high) if inner else high
+    upper = rng.choice(("", "maximum", "exclusiveMaximum"))
+    multiple = rng.choice(("", "multipleOf"))
+    # A step of 0 would be no schema.
+    step = max(0.01, round(rng.uniform(0, high), 2))
+    return _scalar("number", {multiple: step}, {lower: smallest, upper: largest}, rng)
+
+
+def _string(high: int, rng: random.Random, reading: Reading, *, inner: bool) -> Schema:
+    """Draw a schema of a string, of bounded length or any."""
     shortest = 0
     longest = high
     if inner:
         shortest, longest = sorted(rng.randint(0, high) for _ in range(2))
-    lengths: Schema = {}
-    _put(lengths, rng.choice(("", "minLength")), shortest)
-    _put(lengths, rng.choice(("", "maxLength")), longest)
-    form: Schema = {}
-    _put(form, rng.choice(("", "format")), _format(rng, reading))
-    return {"type": "string"} | _in_either_order(rng, form, lengths)
+    lower = rng.choice(("", "minLength"))
+    upper = rng.choice(("", "maxLength"))
+    keyword = rng.choice(("", "format"))
+    form: str = rng.choice(TEXTS["formats"])
+    if form == "date-time" and reading == "paper":
+        form = _MISSPELT
+    return _scalar("string", {keyword: form}, {lower: shortest, upper: longest}, rng)
 
 
-def _format(rng: random.Random, reading: Reading) -> str:
-    name: str = rng.choice(TEXTS["formats"])
-    return _MISSPELT if name == "date-time" and reading == "paper" else name
+def _scalar(
+    kind: str, first: Mapping[str, Json], second: Mapping[str, Json], rng: random.Random
+) -> Schema:
+    """Return a schema with the keywords of both in either order; "" is none."""
+    members = {**first, **second} if rng.choice((True, False)) else {**second, **first}
+    members.pop("", None)
+    return {"type": kind, **members}
 
 
-def _put(schema: Schema, keyword: str, value: Json) -> None:
-    """Add a keyword; an empty name adds none."""
-    if keyword:
-        schema[keyword] = value
-
-
-def _in_either_order(rng: random.Random, base: Schema, second: Schema) -> Schema:
-    return base | second if rng.choice((True, False)) else second | base
-
-
-_PROPERTIES: Final = ("any", "boolean", "null", "number", "string")
-_ITEMS: Final = ("number", "string", "boolean", "object")
-
-
-def _object(rng: random.Random, high: int, reading: Reading) -> Schema:
+def _object(high: int, rng: random.Random, reading: Reading) -> Schema:
     """Draw a schema of an object of 1 to `high` properties, each a scalar or anything.
 
     `required` appears only with `additionalProperties: true`, as in the published
@@ -254,23 +210,30 @@ def _object(rng: random.Random, high: int, reading: Reading) -> Schema:
     names = rng.sample(WORDS, rng.randint(1, high))
     schema: Schema = {
         "type": "object",
-        "properties": {name: _inner(rng, _PROPERTIES, high, reading) for name in names},
+        "properties": {
+            name: draw_schema(rng.choice(_PROPERTIES), high, rng, reading, inner=True)
+            for name in names
+        },
     }
     is_open = rng.choice((True, False))
     schema["additionalProperties"] = is_open
     if is_open:
-        schema["required"] = _required(rng, names)
+        required: set[str] = set()
+        if not rng.choice((True, False)):
+            required.update(rng.sample(names, rng.randint(0, len(names))))
+        schema["required"] = [name for name in names if name in required]
     return schema
 
 
-def _array(rng: random.Random, high: int, reading: Reading) -> Schema:
+def _array(high: int, rng: random.Random, reading: Reading) -> Schema:
     """Draw a schema of an array, by `items` or by `contains`.
 
     `contains` may come with `minContains` and `maxContains`. The published schemas
     have them with `items` too, where they mean nothing, and their `minContains` is 0.
     """
     holder = rng.choice(("items", "contains"))
-    schema: Schema = {"type": "array", holder: _inner(rng, _ITEMS, high, reading)}
+    inner = draw_schema(rng.choice(_ITEMS), high, rng, reading, inner=True)
+    schema: Schema = {"type": "array", holder: inner}
     minimum, maximum = sorted(rng.randint(0, high) for _ in range(2))
     if reading == "paper":
         minimum = 0
@@ -285,30 +248,6 @@ def _array(rng: random.Random, high: int, reading: Reading) -> Schema:
     return schema
 
 
-def _inner(
-    rng: random.Random, kinds: Sequence[str], high: int, reading: Reading
-) -> Schema:
-    """Draw the schema of a property or an item, of one of some kinds."""
-    kind = rng.choice(kinds)
-    match kind:
-        case "any":
-            return {}
-        case "number":
-            return _number(rng, high, inner=True)
-        case "string":
-            return _string(rng, high, reading, inner=True)
-        case "object":
-            return _object(rng, high, reading)
-    return {"type": kind}
-
-
-def _required(rng: random.Random, names: list[str]) -> list[Json]:
-    if rng.choice((True, False)):
-        return []
-    required = set(rng.sample(names, rng.randint(0, len(names))))
-    return [name for name in names if name in required]
-
-
 def records(request: RecordRequest, settings: ConcodeSettings) -> RecordSet:
     """Return the records of the suite's own schemas, or of those that `--data` names.
 
@@ -317,9 +256,11 @@ def records(request: RecordRequest, settings: ConcodeSettings) -> RecordSet:
         CsbdataError: the data cannot be read or fetched.
     """
     if request.data is None:
-        generated = _own_records(settings.count, request.seed, settings)
         return RecordSet(
-            name="concodeeval", origin=GENERATED, records=generated, generated=True
+            name="concodeeval",
+            origin=GENERATED,
+            records=list(generate(settings.count, request.seed, settings)),
+            generated=True,
         )
     data = open_data(
         request.data,
@@ -339,23 +280,15 @@ def generate(count: int, seed: int, settings: ConcodeSettings) -> Iterator[Recor
     return records_of(schemas, seed, settings)
 
 
-@lru_cache(maxsize=2)
-def _own_records(
-    count: int, seed: int, settings: ConcodeSettings
-) -> tuple[Record, ...]:
-    """Return the suite's own records, cached."""
-    return tuple(generate(count, seed, settings))
-
-
 def records_of(
-    records: Iterable[Record], seed: int, settings: ConcodeSettings
+    schemas: Iterable[Record], seed: int, settings: ConcodeSettings
 ) -> Iterator[Record]:
     """Yield the records of schemas, all cells of one schema together.
 
     A schema that a representation cannot express has no record there.
 
     Args:
-        records: Schemas with their instances.
+        schemas: Schemas with their instances.
         seed: Seed of the choice of instances in task 2.
         settings: The tasks, representations and formats.
     """
@@ -363,16 +296,12 @@ def records_of(
     outputs = msgspec.convert(
         _choices("outputs", settings.outputs, [*OUTPUTS]), list[Output]
     )
-    labelled = LabelledSamples(settings.samples, settings.yes_share, seed)
-    for record in records:
-        parsed = parse(record.constraint.encode("utf-8", "surrogatepass"))
-        if isinstance(parsed, Rejected):
-            continue
-        schema = plain(parsed)
-        instances = [*labelled.of(record)] if settings.task != "generation" else []
+    count = 0 if settings.task == "generation" else settings.samples
+    sampled = with_samples(schemas, count, settings.yes_share, seed)
+    for record, compiled, samples in sampled:
         for name in names:
             try:
-                text = REPRESENTATIONS[name].write(schema)
+                text = REPRESENTATIONS[name].write(compiled.value)
             except InexpressibleError:
                 continue
             for output in outputs:
@@ -387,20 +316,14 @@ def records_of(
                 )
                 if settings.task != "validation":
                     yield fields.record(record.id, record.dialect)
-                yield from _validation_records(record, fields, instances)
-
-
-def _validation_records(
-    record: Record, fields: RecordFields, instances: Sequence[Instance]
-) -> Iterator[Record]:
-    for number, instance in enumerate(instances, start=1):
-        yield msgspec.structs.replace(
-            fields,
-            task="validation",
-            sample=instance.text,
-            label="yes" if instance.valid else "no",
-            keyword=instance.keyword,
-        ).record(f"{number}_{record.id}", record.dialect)
+                for number, sample in enumerate(samples, start=1):
+                    yield msgspec.structs.replace(
+                        fields,
+                        task="validation",
+                        sample=sample.text,
+                        label="yes" if sample.valid else "no",
+                        keyword=sample.keyword,
+                    ).record(f"{number}_{record.id}", record.dialect)
 
 
 def _choices(setting: str, text: str, choices: list[str]) -> list[str]:
@@ -421,48 +344,40 @@ def _choices(setting: str, text: str, choices: list[str]) -> list[str]:
 LONGEST_SAMPLE: Final = 4_000
 
 
-class LabelledSamples:
-    """Chooses samples schema by schema, and keeps to the share of valid ones.
+def with_samples(
+    schemas: Iterable[Record], count: int, yes_share: float, seed: int
+) -> Iterator[tuple[Record, CompiledSchema, list[Instance]]]:
+    """Yield each schema with its labelled samples, a set share of all of them valid.
 
-    Example:
-        >>> chosen = LabelledSamples(per_schema=5, yes_share=0.55, seed=0)
-        >>> [sample.valid for sample in chosen.of(schema)]
-        [True, False, True, True, False]
+    A schema with too few distinct instances has fewer; the next schemas make up for
+    the share, not for the number.
+
+    Args:
+        schemas: Schemas with their instances.
+        count: The number of samples a schema.
+        yes_share: The share of valid ones.
+        seed: Seed of the choice.
     """
-
-    def __init__(self, per_schema: int, yes_share: float, seed: int) -> None:
-        """Take the number of samples a schema, and the share of valid ones."""
-        self._per_schema = per_schema
-        self._share = yes_share
-        self._seed = seed
-        self._yes = self._count = 0
-
-    def of(self, record: Record) -> Iterator[Instance]:
-        """Yield the samples of one schema, in their order.
-
-        A schema with too few distinct instances has fewer; the next schemas make up
-        for the share, not for the number.
-        """
+    yes = total = 0
+    for record in schemas:
         compiled = read_schema(record.constraint, record.dialect)
         if isinstance(compiled, Rejected):
-            return
+            continue
         # A text as seed is hashed the same on every machine.
-        rng = random.Random(f"{self._seed}/{record.id}")  # noqa: S311 - no secret
+        rng = random.Random(f"{seed}/{record.id}")  # noqa: S311 - no secret
         pool = rng.sample(record.instances, len(record.instances))
-        for _ in range(self._per_schema):
-            due = self._yes < self._share * (self._count + 1) - 0.5
-            certain = (
-                instance
-                for instance in pool
-                if instance.valid is due and is_certain(compiled, instance)
-            )
-            sample = next(certain, None)
+        samples: list[Instance] = []
+        while len(samples) < count:
+            due = yes < yes_share * (total + 1) - 0.5
+            matching = (instance for instance in pool if instance.valid is due)
+            sample = next((it for it in matching if is_certain(compiled, it)), None)
             if sample is None:
-                return
+                break
             pool.remove(sample)
-            self._count += 1
-            self._yes += due
-            yield sample
+            samples.append(sample)
+            total += 1
+            yes += due
+        yield record, compiled, samples
 
 
 def is_certain(compiled: CompiledSchema, instance: Instance) -> bool:
@@ -470,10 +385,10 @@ def is_certain(compiled: CompiledSchema, instance: Instance) -> bool:
     if len(instance.text) > LONGEST_SAMPLE:
         return False
     checked = verdicts(compiled, json.loads(instance.text), ask_jsonschema=True)
-    opinions = {
+    opinions = (
         checked.jsonschema_rs,
         checked.jsonschema_rs_plain,
         checked.jsonschema,
         checked.jsonschema_plain,
-    }
-    return not checked.error and opinions == {instance.valid}
+    )
+    return all(opinion is instance.valid for opinion in opinions)

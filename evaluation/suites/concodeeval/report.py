@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
-from evaluation.reporting.tables import Cell, Rate, Table
+from evaluation.core.suite import ScoredResponse, ScoredRun
+from evaluation.reporting.tables import Cell, Table
+from evaluation.results.suite_tables import share_of
 from evaluation.suites.common import count_table
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.scorer import PARTS
 from evaluation.suites.concodeeval.suite import OUTPUTS, ConcodeSettings, Reading, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from evaluation.core.suite import ScoredResponse, ScoredRun
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     #: A figure of the answers of one cell.
-    Figure = Callable[[Sequence["Answer"]], Cell]
+    Figure = Callable[[Sequence[ScoredResponse]], Cell]
 
 _XML_PAPER: Final = (
     "XML is read as xmltodict reads it: every value is an object with one member, so "
@@ -32,29 +33,8 @@ _XML_PAPER: Final = (
     "which accept any object. The paper's highest RTV for XML is 74.5 %, of 74.8 % of "
     "its schemas with another root; its recurrent Gen Acc is 8.6 %."
 )
-
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer: the details of its verdict, and its scores."""
-
-    task: Task
-    representation: str
-    output: str
-    family: str
-    schema: str
-    length: int
-    #: Task 2: the right answer, the keyword that refuses the sample, and the reply.
-    label: str = ""
-    keyword: str = ""
-    reply: str = ""
-    #: Task 1: the number of violations of each keyword and in each part of the schema.
-    keywords: dict[str, int] = {}
-    locality: tuple[int, ...] = ()
-    scores: dict[str, float] = {}
-
-
-#: The answers of each model and condition.
-AnswersByLabel: TypeAlias = dict[str, list[Answer]]
+#: The answers of each model by the representation and the format of samples.
+Cells: TypeAlias = dict[str, dict[tuple[str, str], list[ScoredResponse]]]
 
 
 def tables(run: ScoredRun) -> Iterator[Table]:
@@ -64,8 +44,8 @@ def tables(run: ScoredRun) -> Iterator[Table]:
     forms; tables of a task without answers are left out.
     """
     settings = msgspec.convert(run.facts.get("settings") or {}, ConcodeSettings)
-    generation = answers_of(run, "generation")
-    validation = answers_of(run, "validation")
+    generation = cells_of(run, "generation")
+    validation = cells_of(run, "validation")
     xml_note = f" {_XML_PAPER}" if settings.reading == "paper" else ""
     number, shots = ("2", "few-shot") if settings.few_shot else ("1", "zero-shot")
     yield _by_schema(
@@ -74,11 +54,11 @@ def tables(run: ScoredRun) -> Iterator[Table]:
         "Per cent. Gen: samples of task 1 that satisfy their schema (Gen Acc); Val: "
         f"answers of task 2 that are right (Val Acc).{xml_note}",
         {
-            "Gen": (generation, lambda answers: _share(answers, "gen_acc")),
-            "Val": (validation, lambda answers: _share(answers, "val_acc")),
+            "Gen": (generation, lambda answers: _percent(answers, "gen_acc")),
+            "Val": (validation, lambda answers: _percent(answers, "val_acc")),
         },
     )
-    yield _length_table(generation, validation)
+    yield _length_table(run)
     if generation:
         yield _violation_table(generation)
         yield _by_schema(
@@ -90,9 +70,9 @@ def tables(run: ScoredRun) -> Iterator[Table]:
             {
                 "IS": (
                     generation,
-                    lambda answers: _share(answers, "invalid", "incomplete"),
+                    lambda answers: _percent(answers, "invalid", "incomplete"),
                 ),
-                "RTV": (generation, lambda answers: _share(answers, "rtv")),
+                "RTV": (generation, lambda answers: _percent(answers, "rtv")),
             },
         )
         yield _locality_table(generation, settings.reading)
@@ -107,43 +87,24 @@ def tables(run: ScoredRun) -> Iterator[Table]:
         yield _cell_table("validation", validation)
 
 
-def answers_of(run: ScoredRun, task: Task) -> AnswersByLabel:
-    """Return the answers to one task of each model and condition.
+def cells_of(run: ScoredRun, task: Task) -> Cells:
+    """Return the answers to one task that count.
 
-    Answers that are not counted are left out; a failure of scoring is a failed answer
-    of the record, whose cell its id names.
+    Their ids name their cells, as there are no details where scoring failed.
     """
-    by_label = {
-        label: [answer for answer in map(_answer, responses) if answer.task == task]
-        for label, responses in run.counted.items()
-    }
-    return {label: answers for label, answers in by_label.items() if answers}
-
-
-def _answer(scored: ScoredResponse) -> Answer:
-    facts = scored.verdict.details
-    if "task" not in facts:
-        # Scoring it hung or died, so that only its id names its cell.
-        cell, _, name = scored.record.removeprefix(f"{scored.group}/").partition(":")
-        names = ("task", "representation", "output", "family", "schema")
-        facts = dict(zip(names, (*cell.split("-"), scored.group, name), strict=True))
-        facts["length"] = 0
-    return msgspec.convert({**facts, "scores": scored.verdict.scores}, Answer)
-
-
-def by_cell(answers: Iterable[Answer]) -> Mapping[tuple[str, str], Sequence[Answer]]:
-    """Return answers by representation and format of samples."""
-    cells: dict[tuple[str, str], list[Answer]] = {}
-    for answer in answers:
-        cells.setdefault((answer.representation, answer.output), []).append(answer)
+    cells: Cells = {}
+    for label, answers in run.counted.items():
+        for answer in answers:
+            name = answer.record.removeprefix(f"{answer.group}/").partition(":")[0]
+            of_task, representation, output = name.split("-")
+            if of_task == task:
+                own = cells.setdefault(label, {})
+                own.setdefault((representation, output), []).append(answer)
     return cells
 
 
 def _by_schema(
-    title: str,
-    name: str,
-    note: str,
-    figures: Mapping[str, tuple[AnswersByLabel, Figure]],
+    title: str, name: str, note: str, figures: Mapping[str, tuple[Cells, Figure]]
 ) -> Table:
     """Return a table with a line for each representation and model.
 
@@ -154,11 +115,11 @@ def _by_schema(
         figures: The answers and the figure of each column of a format, by its name.
     """
     rows: dict[tuple[str, str], dict[str, Cell]] = {}
-    for column, (side, figure) in figures.items():
-        for label, answers in side.items():
-            for (representation, output), part in by_cell(answers).items():
+    for column, (cells, figure) in figures.items():
+        for label, own in cells.items():
+            for (representation, output), answers in own.items():
                 row = rows.setdefault((representation, label), {})
-                row[f"{output.upper()} {column}"] = figure(part)
+                row[f"{output.upper()} {column}"] = figure(answers)
     names = [f"{output.upper()} {column}" for output in OUTPUTS for column in figures]
     columns = [name for name in names if any(name in row for row in rows.values())]
     ordered = sorted(rows, key=lambda key: [*REPRESENTATIONS].index(key[0]))
@@ -171,39 +132,13 @@ def _by_schema(
     )
 
 
-def _rate(answers: Iterable[Answer], *scores: str) -> Rate:
-    """Return the share of answers with any of some scores, clustered by schema."""
-    return Rate.of_answers(
-        (answer.schema, any(answer.scores.get(score) == 1.0 for score in scores))
-        for answer in answers
-    )
+def _percent(answers: Sequence[ScoredResponse], *scores: str) -> float:
+    """Return the share with one of some scores in per cent, as in the paper."""
+    reached = [answer.verdict.scores.get(name) for name in scores for answer in answers]
+    return round(100 * reached.count(1.0) / len(answers), 1)
 
 
-def _share(answers: Sequence[Answer], *scores: str) -> float:
-    """Return the share with any of some scores in per cent, as in the paper."""
-    return round(100 * _rate(answers, *scores).count / len(answers), 1)
-
-
-def _length_table(*sides: AnswersByLabel) -> Table:
-    lengths: dict[str, dict[str, int]] = {name: {} for name in REPRESENTATIONS}
-    for answer in chain.from_iterable(chain(*(side.values() for side in sides))):
-        if answer.length:
-            lengths[answer.representation][answer.schema] = answer.length
-    rows: list[dict[str, Cell]] = [
-        {
-            "schema": representation,
-            "schemas": len(words),
-            "max words": max(words.values()),
-            "mean words": round(sum(words.values()) / len(words), 1),
-        }
-        for representation, words in lengths.items()
-        if words
-    ]
-    note = "words: separated by white space. The paper names no unit."
-    return Table.of_records("Table 3: lengths of schemas", rows, note, "table-3")
-
-
-def macro_f1(answers: Sequence[Answer]) -> float:
+def macro_f1(answers: Sequence[ScoredResponse]) -> float:
     """Return the mean of the F1 of `yes` and of `no`.
 
     An answer that is neither is missed by its class and claimed by none. A class that
@@ -215,23 +150,41 @@ def macro_f1(answers: Sequence[Answer]) -> float:
         >>> macro_f1(always_yes)
         0.3548387096774194
     """
-    return (_f1(answers, "yes") + _f1(answers, "no")) / 2
+    labels = [answer.verdict.details.get("label") for answer in answers]
+    replies = [answer.verdict.details.get("reply") for answer in answers]
+    both = [*zip(labels, replies, strict=True)]
+    claims = {word: labels.count(word) + replies.count(word) for word in ("yes", "no")}
+    return fmean(
+        2 * both.count((word, word)) / of if of else 0.0 for word, of in claims.items()
+    )
 
 
-def _f1(answers: Iterable[Answer], word: str) -> float:
-    right = claims = agreed = 0
-    for answer in answers:
-        right += answer.label == word
-        claims += answer.reply == word
-        agreed += answer.label == answer.reply == word
-    return 2 * agreed / (right + claims) if right + claims else 0.0
+def _length_table(run: ScoredRun) -> Table:
+    lengths: dict[str, dict[str, int]] = {name: {} for name in REPRESENTATIONS}
+    for answer in chain.from_iterable(run.counted.values()):
+        facts: Mapping[str, Any] = answer.verdict.details
+        if "length" in facts:
+            lengths[facts["representation"]][facts["schema"]] = facts["length"]
+    rows: list[dict[str, Cell]] = [
+        {
+            "schema": representation,
+            "schemas": len(words),
+            "max words": max(words.values()),
+            "mean words": round(fmean(words.values()), 1),
+        }
+        for representation, words in lengths.items()
+        if words
+    ]
+    note = "words: separated by white space. The paper names no unit."
+    return Table.of_records("Table 3: lengths of schemas", rows, note, "table-3")
 
 
-def _violation_table(generation: AnswersByLabel) -> Table:
+def _violation_table(generation: Cells) -> Table:
     counts = {label: Counter[str]() for label in generation}
-    for label, answers in generation.items():
-        for answer in answers:
-            counts[label].update(answer.keywords)
+    for label, own in generation.items():
+        for answer in chain.from_iterable(own.values()):
+            facts: Mapping[str, Any] = answer.verdict.details
+            counts[label].update(facts.get("keywords", {}))
     return count_table(
         "Table 4: violated keywords of task 1",
         "table-4",
@@ -241,28 +194,27 @@ def _violation_table(generation: AnswersByLabel) -> Table:
     )
 
 
-def _locality_table(generation: AnswersByLabel, reading: Reading) -> Table:
-    parts = "20, 60 and 20 %" if reading == "paper" else "thirds"
-    rows: list[tuple[Cell, ...]] = []
-    for label, answers in generation.items():
-        counts = Counter[int]()
-        for answer in answers:
-            counts.update(dict(enumerate(answer.locality)))
+def _locality_table(generation: Cells, reading: Reading) -> Table:
+    rows: list[dict[str, Cell]] = []
+    for label, own in generation.items():
+        counts = Counter[str]()
+        for answer in chain.from_iterable(own.values()):
+            facts: Mapping[str, Any] = answer.verdict.details
+            counts.update(dict(zip(PARTS, facts.get("locality", ()), strict=False)))
         total = counts.total()
-        for index, part in enumerate(PARTS):
-            share = 100 * counts[index] / total if total else None
-            rows.append((label, part, counts[index], share))
-    return Table(
-        title="Figure 1: position of violated keywords",
-        columns=("model", "part", "violations", "%"),
-        rows=tuple(rows),
-        note=f"Parts of the schema: {parts}, by the places of its keys in order.",
-        name="figure-1",
-    )
+        for part in PARTS:
+            share = 100 * counts[part] / total if total else None
+            rows.append(
+                {"model": label, "part": part, "violations": counts[part], "%": share}
+            )
+    parts = "20, 60 and 20 %" if reading == "paper" else "thirds"
+    note = f"Parts of the schema: {parts}, by the places of its keys in order."
+    title = "Figure 1: position of violated keywords"
+    return Table.of_records(title, rows, note, "figure-1")
 
 
 #: Scores of each task by the names of their columns.
-_CELLS: Final[Mapping[Task, Mapping[str, str]]] = {
+_SCORES: Final[Mapping[Task, Mapping[str, str]]] = {
     "generation": {
         "Gen Acc": "gen_acc",
         "formats on": "with_formats",
@@ -274,18 +226,19 @@ _CELLS: Final[Mapping[Task, Mapping[str, str]]] = {
 }
 
 
-def _cell_table(task: Task, by_label: AnswersByLabel) -> Table:
+def _cell_table(task: Task, cells: Cells) -> Table:
     """Return every cell of a task, and all of several, with intervals."""
     rows: list[dict[str, Cell]] = []
-    for label, answers in by_label.items():
-        cells = {" > ".join(cell): part for cell, part in by_cell(answers).items()}
-        if len(cells) > 1:
-            cells["all"] = answers
-        for cell, part in cells.items():
-            row: dict[str, Cell] = {"model": label, "schema > sample": cell}
-            row |= {name: _rate(part, score) for name, score in _CELLS[task].items()}
+    for label, own in cells.items():
+        parts = {" > ".join(cell): answers for cell, answers in own.items()}
+        if len(parts) > 1:
+            parts["all"] = [*chain.from_iterable(own.values())]
+        for part, answers in parts.items():
+            row: dict[str, Cell] = {"model": label, "schema > sample": part}
+            for name, score in _SCORES[task].items():
+                row[name] = share_of(answers, score)
             if task == "validation":
-                row["macro-F1"] = round(macro_f1(part), 3)
+                row["macro-F1"] = round(macro_f1(answers), 3)
             rows.append(row)
     note = (
         "Brackets: Wilson's 95 % interval, answers about one schema taken together. "

@@ -17,34 +17,36 @@ from xml.dom.minidom import Document, Element
 import yaml
 
 from curation.json.values import is_number
-from evaluation.suites.concodeeval.python_code import InexpressibleError, write_python
+from evaluation.suites.concodeeval.python_code import write_python
 from evaluation.suites.concodeeval.suite import TEXTS
 from evaluation.suites.concodeeval.xml_answer import ESCAPED, ITEM, KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
     from evaluation.suites.concodeeval.suite import Output
 
-    Schema = dict[str, Json]
+    Schema = dict[str, UntypedJson]
 
 #: Plain texts that YAML 1.2 takes for numbers, and YAML 1.1 does not.
 _NUMBER_IN_1_2: Final = re.compile(
     r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+"
 )
-_INDENT: Final = "  "
-_ROOT: Final = "all"
 #: Names that every XML parser accepts, without colons.
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 #: Characters that XML 1.0 lacks (section 2.2), and the carriage return, which parsers
 #: turn into a line feed.
 _NOT_IN_XML: Final = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: What an attribute does not keep, or an escape would be taken for.
-_KEPT_IN_JSON: Final = re.compile(r"[\t\n\\]")
+#: The same, and what an attribute does not keep, or an escape would be taken for.
+_NOT_IN_ATTRIBUTE: Final = re.compile(rf"{_NOT_IN_XML.pattern}|[\t\n\\]")
 _ENGLISH: Final = TEXTS["english"]
 _PHRASES: Final = _ENGLISH["phrases"]
 _FORMAT_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+
+
+class InexpressibleError(Exception):
+    """A representation cannot express a schema; the message gives the reason."""
 
 
 def write_sample(value: Json, output: Output) -> str:
@@ -77,7 +79,6 @@ def _write_text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _write_text)
-_Dumper.ignore_aliases = lambda *_: True  # type: ignore[method-assign]  # as PyYAML documents
 
 
 def write_yaml(value: Json) -> str:
@@ -108,11 +109,10 @@ def write_xml(value: Json, *, typed_root: bool = True) -> str:
         </all>
     """
     document = Document()
-    root = document.appendChild(document.createElement(_ROOT))
-    if typed_root:
-        root.setAttribute("type", _type_of(value))
-    _fill(root, value, is_escaped=_needs_escapes(value))
-    return document.toprettyxml(_INDENT).rstrip("\n")
+    root = document.appendChild(_element("all", value))
+    if not typed_root:
+        root.removeAttribute("type")
+    return document.toprettyxml("  ").rstrip("\n")
 
 
 def write_xml_schema(schema: Json) -> str:
@@ -124,45 +124,34 @@ def write_xml_schema(schema: Json) -> str:
     return write_xml(schema, typed_root=not is_plain)
 
 
-def _fill(element: Element, value: Json, *, is_escaped: bool) -> None:
-    """Write a value into its element."""
-    if isinstance(value, dict):
-        for name, member in value.items():
-            _add_child(element, name, member)
-    elif isinstance(value, list):
-        for item in value:
-            _add_child(element, ITEM, item)
-    else:
-        text = value if isinstance(value, str) else json.dumps(value, allow_nan=False)
-        text = _escaped(text) if is_escaped else text
-        if value not in (None, ""):
-            element.appendChild(Document().createTextNode(text))
+def _element(name: str, value: Json) -> Element:
+    """Return the element of a value, with those of its members or items."""
+    is_plain = bool(_NAME.fullmatch(name))
+    element = Document().createElement(name if is_plain else KEY)
+    is_escaped = isinstance(value, str) and bool(_NOT_IN_XML.search(value))
+    if not is_plain:
+        is_escaped |= bool(_NOT_IN_ATTRIBUTE.search(name))
+        element.setAttribute("name", _escaped(name) if is_escaped else name)
+    kind = "null" if value is None else type(value).__name__
+    element.setAttribute("type", kind)
     if is_escaped:
         element.setAttribute(ESCAPED, "true")
-
-
-def _add_child(parent: Element, name: str, value: Json) -> None:
-    is_plain = bool(_NAME.fullmatch(name))
-    is_escaped = _needs_escapes(value)
-    element = parent.appendChild(Document().createElement(name if is_plain else KEY))
-    if not is_plain:
-        is_escaped |= _needs_escapes(name) or bool(_KEPT_IN_JSON.search(name))
-        element.setAttribute("name", _escaped(name) if is_escaped else name)
-    element.setAttribute("type", _type_of(value))
-    _fill(element, value, is_escaped=is_escaped)
-
-
-def _needs_escapes(value: Json) -> bool:
-    return isinstance(value, str) and _NOT_IN_XML.search(value) is not None
+    if isinstance(value, dict):
+        for member, inner in value.items():
+            element.appendChild(_element(member, inner))
+    elif isinstance(value, list):
+        for item in value:
+            element.appendChild(_element(ITEM, item))
+    elif value not in (None, ""):
+        text = value if isinstance(value, str) else json.dumps(value, allow_nan=False)
+        text = _escaped(text) if is_escaped else text
+        element.appendChild(Document().createTextNode(text))
+    return element
 
 
 def _escaped(text: str) -> str:
     """Return a text as in a JSON string of ASCII characters."""
     return json.dumps(text)[1:-1]
-
-
-def _type_of(value: Json) -> str:
-    return "null" if value is None else type(value).__name__
 
 
 def write_english(schema: Json) -> str:
@@ -179,15 +168,14 @@ def write_english(schema: Json) -> str:
     Raises:
         InexpressibleError: the schema has none of the forms.
     """
-    return "\n".join(_schema(schema))
+    return "\n".join(_lines(schema))
 
 
-def _schema(schema: Json) -> Iterator[str]:
-    if not isinstance(schema, dict):
-        raise InexpressibleError("a boolean schema")
-    if schema.get("type") == "array":
+def _lines(schema: UntypedJson) -> Iterator[str]:
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if kind == "array":
         yield from _array(schema)
-    elif schema.get("type") == "object":
+    elif kind == "object":
         yield from _object(schema)
     else:
         yield "The schema defines a single value:"
@@ -212,25 +200,23 @@ def _array(schema: Schema) -> Iterator[str]:
 
 def _object(schema: Schema) -> Iterator[str]:
     _check_keywords(schema, ("type", "properties", "additionalProperties", "required"))
-    properties = schema.get("properties")
     is_open = schema.get("additionalProperties")
-    if not isinstance(properties, dict) or not isinstance(is_open, bool):
+    if "properties" not in schema or not isinstance(is_open, bool):
         raise InexpressibleError("an object without properties, or open by a schema")
     yield _ENGLISH["object"]["head"]
     yield f"* `additionalProperties`: Whether other properties are allowed: {is_open}"
-    required = schema.get("required")
-    if isinstance(required, list) and required:
+    if required := schema.get("required"):
         yield f"* `required`: These properties must be there: {json.dumps(required)}"
-    elif isinstance(required, list):
+    elif "required" in schema:
         yield "* `required`: No property has to be there."
     yield from ("", "Properties object", "")
-    for name, inner in properties.items():
+    for name, inner in schema["properties"].items():
         # A name that is not an identifier is quoted as in JSON.
         label = name if name.isidentifier() else json.dumps(name)
         yield f"{label}: {_scalar(inner)}"
 
 
-def _scalar(schema: Json) -> str:
+def _scalar(schema: UntypedJson) -> str:
     """Return the schema of a scalar, or an empty schema, in one phrase."""
     if not isinstance(schema, dict):
         raise InexpressibleError("a boolean schema")
@@ -240,22 +226,16 @@ def _scalar(schema: Json) -> str:
     kind = schema.get("type")
     if not isinstance(kind, str) or kind not in _ENGLISH["nouns"]:
         raise InexpressibleError(f"the type {json.dumps(kind)}")
-    phrases = [
-        _phrase(keyword, value)
-        for keyword, value in schema.items()
-        if keyword != "type"
-    ]
+    phrases = [_phrase(name, value) for name, value in schema.items() if name != "type"]
     noun = _ENGLISH["nouns"][kind]
     return f"{noun} that must be {', '.join(phrases)}" if phrases else noun
 
 
-def _phrase(keyword: str, value: Json) -> str:
-    if isinstance(value, str) and _FORMAT_NAME.fullmatch(value):
-        text = value if keyword == "format" else json.dumps(value)
-    elif is_number(value):
-        text = json.dumps(value)
-    else:
+def _phrase(keyword: str, value: UntypedJson) -> str:
+    is_name = keyword == "format" and _FORMAT_NAME.fullmatch(value)
+    if not is_name and not is_number(value):
         raise InexpressibleError(f"the value of {keyword}")
+    text = value if is_name else json.dumps(value)
     return str(_PHRASES[keyword]).format(text)
 
 
@@ -263,11 +243,11 @@ def _check_keywords(schema: Schema, keywords: Sequence[str]) -> None:
     """Refuse other keywords.
 
     Raises:
-        InexpressibleError: the schema has another type.
+        InexpressibleError: the schema has one.
     """
-    unknown = [keyword for keyword in schema if keyword not in keywords]
-    if unknown:
-        raise InexpressibleError(f"the keyword {unknown[0]}")
+    for name in schema:
+        if name not in keywords:
+            raise InexpressibleError(f"the keyword {name}")
 
 
 class Representation(NamedTuple):

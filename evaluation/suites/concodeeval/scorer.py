@@ -13,9 +13,8 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -43,18 +42,16 @@ from evaluation.suites.concodeeval.suite import (
     MAX_CHARACTERS,
     MAX_DEPTH,
     ConcodeSettings,
-    NotRead,
     Output,
     Reading,
     RecordFields,
+    UnreadError,
     fields_of,
 )
 from evaluation.suites.concodeeval.xml_answer import read_xml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    import jsonschema_rs
 
     from curation.core.json_types import Json, UntypedJson
     from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -64,8 +61,6 @@ if TYPE_CHECKING:
 _FENCE: Final = "```"
 #: Characters of a message in a reason.
 _SHOWN: Final = 200
-#: Most schemas whose places are kept.
-_MOST_PLACES: Final = 1_024
 #: Maximum violations of one value to count, and to report as reasons.
 _MOST_VIOLATIONS, _MOST_REASONS = 10_000, 5
 #: Scores of an answer of task 1; those that are not 1 are 0.
@@ -80,45 +75,32 @@ _WORD: Final = (
     r"\b(yes|no(?!\s+(?!because\b|since\b|as\b|it\b|this\b|that\b|the\b)\w))\b"
 )
 #: Patterns of a verdict, the most explicit first; the last match counts.
-_EXPLICIT: Final = tuple(
-    re.compile(pattern, re.IGNORECASE | re.MULTILINE)
-    for pattern in (
-        rf"\b(?:answer|verdict|response|conclusion)\b[^.\n]{{0,30}}?{_WORD}",
-        r"^[^\w\n]*(yes|no)[^\w\n]*$",
-        rf"\A\W*{_WORD}",
-        rf"{_WORD}\W*\Z",
-    )
+_EXPLICIT: Final = (
+    rf"(?i)\b(?:answer|verdict|response|conclusion)\b[^.\n]{{0,30}}?{_WORD}",
+    r"(?im)^[^\w\n]*(yes|no)[^\w\n]*$",
+    rf"(?i)\A\W*{_WORD}",
+    rf"(?i){_WORD}\W*\Z",
 )
 #: Both words as equals: "yes or no", "Yes? No?".
-_PAIR: Final = re.compile(
-    r"\b(?:yes\s*(?:or|and|/)\s*no|no\s*(?:or|and|/)\s*yes)\W*\Z"
+_PAIR: Final = (
+    r"(?i)\b(?:yes\s*(?:or|and|/)\s*no|no\s*(?:or|and|/)\s*yes)\W*\Z"
     r"|\A\W*(?:(?:yes\W+)+no|(?:no\W+)+yes)(?:\W+(?:yes|no))*\W*\Z"
-    r"|\b(?:perhaps|maybe|either|(?:may|might|could) be)\W+(?:yes|no)\W*\Z",
-    re.IGNORECASE,
+    r"|\b(?:perhaps|maybe|either|(?:may|might|could) be)\W+(?:yes|no)\W*\Z"
 )
 #: Verdicts in other words.
 _IN_PROSE: Final = {
-    "yes": re.compile(
-        r"\bno (?:violation|error|issue|problem)|\bno constraints? (?:is|are) violated"
-        r"|(?<!not )\b(?:adheres to|conforms to|satisfies) (?:all|every|the schema)",
-        re.IGNORECASE,
-    ),
-    "no": re.compile(
-        r"\bviolates\b|\b(?:does not|doesn't) (?:adhere|conform|satisfy)"
-        r"|\b(?:not valid|invalid)\b",
-        re.IGNORECASE,
-    ),
+    "yes": r"(?i)\bno (?:violation|error|issue|problem)"
+    r"|\bno constraints? (?:is|are) violated"
+    r"|(?<!not )\b(?:adheres to|conforms to|satisfies) (?:all|every|the schema)",
+    "no": r"(?i)\bviolates\b|\b(?:does not|doesn't) (?:adhere|conform|satisfy)"
+    r"|\b(?:not valid|invalid)\b",
 }
-_MARKS: Final = re.compile(r"```(.*?)```", re.DOTALL)
 #: A first line with the name of a language alone.
-_LANGUAGE: Final = re.compile(r"\A[ \t]*\.?[A-Za-z][\w+#-]*[ \t]*\r?\n")
-#: Triage of free answers, and of those under an engine, which hold no thinking.
-FREE_RULES: Final = TriageRules(longest=MAX_CHARACTERS)
-ENGINE_RULES: Final = replace(FREE_RULES, splits_thinking=False)
-#: Faults of a value; the others are classes of the same name.
-_NO_VALUE: Final = (JsonProblem.NOT_A_NUMBER, JsonProblem.LONE_SURROGATE)
-#: All other faults are of syntax.
-_YAML_FAULTS: Final = {
+_LANGUAGE: Final = r"\A[ \t]*\.?[A-Za-z][\w+#-]*[ \t]*\r?\n"
+#: Classes of faults in JSON and YAML; all others in YAML are of syntax.
+_FAULTS: Final = {
+    JsonProblem.NOT_A_NUMBER: "not_json",
+    JsonProblem.LONE_SURROGATE: "not_json",
     YamlFault.TAG: "yaml_tag",
     YamlFault.ALIAS: "yaml_alias",
     YamlFault.TOO_DEEP: "too_deep",
@@ -138,24 +120,16 @@ def concode_scorer(settings: ConcodeSettings) -> Scorer:
 
     def prepare(record: Record) -> Judge:
         fields = fields_of(record)
-        facts: dict[str, Json] = {
-            "task": fields.task,
-            "representation": fields.representation,
-            "output": fields.output,
-            "family": fields.family,
-            "schema": fields.schema_id,
-            "cluster": fields.schema_id,
-            "length": fields.length,
-        }
         compiled = None
-        if fields.task == "validation":
-            facts |= {"label": fields.label, "keyword": fields.keyword}
-        else:
+        if fields.task == "generation":
             compiled = compiled_schema(fields.schema, record.dialect)
+        # Reports slice by these.
+        facts = msgspec.to_builtins(fields)
+        facts.pop("sample", None)
+        facts["schema"] = facts["cluster"] = facts.pop("schema_id")
 
         def judge(response: Response) -> Verdict:
             verdict = _verdict(fields, compiled, settings, response)
-            # Reports slice by these.
             details = {**facts, **verdict.details}
             return msgspec.structs.replace(verdict, details=details)
 
@@ -170,12 +144,11 @@ def _verdict(
     settings: ConcodeSettings,
     response: Response,
 ) -> Verdict:
-    # Under an engine the text is the sample alone, without a fence.
-    is_fenced = response.condition.startswith(FREE) or fields.output != "json"
-    has_thinking = is_fenced or compiled is None
-    if settings.reading == "paper":
-        has_thinking = False
-    answer = triage(response, FREE_RULES if has_thinking else ENGINE_RULES)
+    # Under an engine the text is the sample alone, without a fence or thinking.
+    is_free = response.condition.startswith(FREE) or fields.output != "json"
+    has_thinking = settings.reading != "paper" and (is_free or compiled is None)
+    rules = TriageRules(longest=MAX_CHARACTERS, splits_thinking=has_thinking)
+    answer = triage(response, rules)
     if isinstance(answer, MissingAnswer) and answer.kind is NoAnswer.FAILED:
         return _failed("api_error", answer.reason)
     if compiled is None:
@@ -183,102 +156,69 @@ def _verdict(
     if isinstance(compiled, str):
         verdict = _failed("schema_error", compiled)
         return msgspec.structs.replace(verdict, counted=False)
-    value = _value_of(answer, fields, compiled.value, settings, is_fenced=is_fenced)
-    if isinstance(value, NotRead):
-        is_incomplete = value.why in ("no_fence", "no_answer")
-        reason = shortened(f"{value.why}: {value.detail}", _SHOWN)
-        score = "incomplete" if is_incomplete else "invalid"
-        return _failed(value.why, reason, **{score: True})
+    if isinstance(answer, MissingAnswer):
+        return _unread(_class_of(answer), answer.reason)
+    try:
+        text = fenced_answer(answer, fields.output, settings) if is_free else answer
+        value = read_output(
+            text.strip(), fields.output, compiled.value, settings.reading
+        )
+    except UnreadError as error:
+        return _unread(*error.args)
     return _validated(compiled, settings.reading, value)
 
 
-def _value_of(
-    answer: str | MissingAnswer,
-    fields: RecordFields,
-    schema: Json,
-    settings: ConcodeSettings,
-    *,
-    is_fenced: bool,
-) -> Json | NotRead:
-    if isinstance(answer, MissingAnswer):
-        return not_read(answer)
-    text: str | NotRead = answer.strip()
-    if is_fenced:
-        output = None if settings.reading == "paper" else fields.output
-        text = fenced_answer(answer, continues=settings.form == "base", output=output)
-    if isinstance(text, NotRead):
-        return text
-    return read_output(text, fields.output, schema, settings.reading)
+def _class_of(answer: MissingAnswer) -> str:
+    return "too_large" if answer.kind is NoAnswer.TOO_LARGE else "no_answer"
 
 
-def _scores(**scores: bool) -> dict[str, float]:
-    return {name: float(scores.get(name, False)) for name in _SCORES}
+def _unread(kind: str, detail: str) -> Verdict:
+    is_incomplete = kind in ("no_fence", "no_answer")
+    scores = _scores("incomplete" if is_incomplete else "invalid")
+    return _failed(kind, shortened(f"{kind}: {detail}", _SHOWN), scores)
 
 
-def _failed(kind: str, reason: str, **scores: bool) -> Verdict:
+def _scores(*reached: str) -> dict[str, float]:
+    """Return the scores of an answer of task 1: 1 for those named."""
+    return {name: float(name in reached) for name in _SCORES}
+
+
+def _failed(kind: str, reason: str, scores: dict[str, float] | None = None) -> Verdict:
     return Verdict(
-        passed=False,
-        failure_class=kind,
-        reasons=(reason,),
-        scores=_scores(**scores) if scores else {},
+        passed=False, failure_class=kind, reasons=(reason,), scores=scores or {}
     )
 
 
 def _validated(compiled: CompiledSchema, reading: Reading, value: Json) -> Verdict:
     validator = compiled.validator_without_formats
-    with_formats = compiled.validator.is_valid(value)
+    formats = ["with_formats"] if compiled.validator.is_valid(value) else []
     if validator.is_valid(value):
-        scores = _scores(gen_acc=True, with_formats=with_formats)
-        return Verdict(passed=True, scores=scores)
-    faults = violations(validator, value)
-    # In the paper's reading null is never of a wrong type.
-    may_be_null = value is None and reading == "paper"
-    is_wrong_root = ("type",) in faults.places and not may_be_null
-    return Verdict(
-        passed=False,
-        failure_class="wrong_root" if is_wrong_root else "violation",
-        reasons=faults.reasons,
-        scores=_scores(with_formats=with_formats, rtv=is_wrong_root),
-        details={
-            "keywords": {**faults.keywords},
-            "locality": [*locality(compiled, faults.places, reading)],
-        },
-    )
-
-
-class Violations(NamedTuple):
-    """The violations of one value."""
-
-    #: The number of violations of each keyword, the most frequent first.
-    keywords: dict[str, int]
-    #: The place of each violated keyword in the schema.
-    places: tuple[Tokens, ...]
-    #: The first ones in words.
-    reasons: tuple[str, ...]
-
-
-def violations(validator: jsonschema_rs.Validator, value: Json) -> Violations:
-    """Return the violations of a value, as jsonschema-rs lists them.
-
-    Example:
-        >>> validator = jsonschema_rs.validator_for({"items": {"maximum": 3}})
-        >>> violations(validator, [1, 5, 7]).keywords
-        {'maximum': 2}
-    """
-    counted: Counter[str] = Counter()
+        return Verdict(passed=True, scores=_scores("gen_acc", *formats))
+    keywords = Counter[str]()
     places: list[Tokens] = []
     reasons: list[str] = []
     for error in islice(validator.iter_errors(value), _MOST_VIOLATIONS):
-        path = tuple(map(str, error.schema_path))
+        place = tuple(map(str, error.schema_path))
         # A schema that is `false` has no keyword: its holder is named.
-        keyword = path[-1] if path else "false"
-        counted[keyword] += 1
-        places.append(path)
+        keyword = place[-1] if place else "false"
+        keywords[keyword] += 1
+        places.append(place)
         if len(reasons) < _MOST_REASONS:
-            path_text = "/".join(["", *map(str, error.instance_path)]) or "the root"
-            message = shortened(error.message, _SHOWN)
-            reasons.append(f"{keyword} at {path_text}: {message}")
-    return Violations(dict(counted.most_common()), tuple(places), tuple(reasons))
+            path = "/".join(["", *map(str, error.instance_path)]) or "the root"
+            reasons.append(f"{keyword} at {path}: {shortened(error.message, _SHOWN)}")
+    # In the paper's reading null is never of a wrong type.
+    may_be_null = value is None and reading == "paper"
+    roots = ["rtv"] if ("type",) in places and not may_be_null else []
+    return Verdict(
+        passed=False,
+        failure_class="wrong_root" if roots else "violation",
+        reasons=tuple(reasons),
+        scores=_scores(*formats, *roots),
+        details={
+            "keywords": dict(keywords.most_common()),
+            "locality": [*locality(compiled, places, reading)],
+        },
+    )
 
 
 def locality(
@@ -294,19 +234,11 @@ def locality(
         >>> locality(compiled, [("items", "maximum")], "recommended")
         [0, 0, 1]
     """
-    parts = _parts(compiled, reading)
-    counts = Counter(parts[path] for path in violated if path in parts)
-    return [counts[part] for part in range(len(PARTS))]
-
-
-@lru_cache(maxsize=_MOST_PLACES)
-def _parts(compiled: CompiledSchema, reading: Reading) -> dict[Tokens, int]:
-    """Return the number of the part of every place."""
-    places = list(_places(compiled.value, ()))
-    start, end = (share * len(places) for share in _CUTS[reading])
-    return {
-        path: (index >= start) + (index >= end) for index, path in enumerate(places)
-    }
+    places = {path: n for n, path in enumerate(_places(compiled.value, ()))}
+    cuts = [share * len(places) for share in _CUTS[reading]]
+    found = [places[path] for path in violated if path in places]
+    parts = Counter(sum(place >= cut for cut in cuts) for place in found)
+    return [parts[part] for part in range(len(PARTS))]
 
 
 def _places(value: Json, path: Tokens) -> Iterator[Tokens]:
@@ -328,114 +260,108 @@ def _validation_verdict(
     An answer that is neither yes nor no is wrong; in the paper's reading it is not
     counted.
     """
-    continues = settings.form == "base"
-    reply = reply_of(answer, continues=continues, reading=settings.reading)
-    if reply not in ("yes", "no"):
-        return Verdict(
-            passed=False,
-            failure_class=reply,
-            reasons=("the answer is neither yes nor no",),
-            scores={"val_acc": 0.0, "answered": 0.0},
-            details={"reply": reply},
-            counted=settings.reading != "paper",
-        )
+    if isinstance(answer, MissingAnswer):
+        reply = _class_of(answer)
+    else:
+        reply = reply_of(answer, settings)
+    is_answered = reply in ("yes", "no")
     passed = reply == fields.label
-    why = fields.keyword or "the schema accepts the sample"
+    kind = "wrong_answer" if is_answered else reply
+    reason = "the answer is neither yes nor no"
+    if is_answered:
+        why = fields.keyword or "the schema accepts the sample"
+        reason = f"{reply} where {fields.label} is right: {why}"
     return Verdict(
         passed=passed,
-        failure_class="" if passed else "wrong_answer",
-        reasons=() if passed else (f"{reply} where {fields.label} is right: {why}",),
-        scores={"val_acc": float(passed), "answered": 1.0},
+        failure_class="" if passed else kind,
+        reasons=() if passed else (reason,),
+        scores={"val_acc": float(passed), "answered": float(is_answered)},
         details={"reply": reply},
+        counted=is_answered or settings.reading != "paper",
     )
 
 
-def reply_of(
-    answer: str | MissingAnswer,
-    *,
-    continues: bool,
-    reading: Reading = "recommended",
-) -> str:
-    """Return the reply of an answer: `yes`, `no`, or the class of one that is neither.
+def reply_of(answer: str, settings: ConcodeSettings) -> str:
+    """Return the reply of an answer: `yes`, `no` or `unclear`.
 
     The most explicit verdict counts: after "answer:" and the like, on a separate
     line, at the beginning, at the end; otherwise a verdict in other words. Both
     words as equals, such as "yes or no", are not an answer, nor is a determiner:
-    "There is no upper bound."
+    "There is no upper bound." In the paper's reading, the text in the first fence
+    begins with the word, or there is no reply.
 
     Args:
         answer: The text without thinking.
-        continues: Whether the prompt ended with an open fence.
-        reading: In the paper's, the text in the first fence begins with the word, or
-            there is no reply.
+        settings: The form, as an answer goes on from an open fence, and the reading.
 
     Example:
-        >>> reply_of("There are no violations.", continues=False)
+        >>> reply_of("There are no violations.", ConcodeSettings())
         'yes'
-        >>> reply_of("yes or no", continues=False)
+        >>> reply_of("yes or no", ConcodeSettings())
         'unclear'
     """
-    if isinstance(answer, MissingAnswer):
-        return not_read(answer).why
     answer = answer.strip()
-    opens = answer.startswith(_FENCE)
-    if reading == "paper":
-        return _published_reply(
-            f"{_FENCE}\n{answer}" if continues and not opens else answer
-        )
-    if continues and not opens:
+    if settings.reading == "paper":
+        text = (first_fence(_continued(answer, settings)) or "").lower()
+        words = [word for word in ("yes", "no") if text.startswith(word)]
+        return words[0] if words else "unclear"
+    if _continued(answer, settings) != answer:
         answer = answer.partition(_FENCE)[0].strip() or answer
     else:
         blocks = [block.content for block in code_blocks(answer)]
         fenced = [block for block in blocks if re.search(r"(?i)\b(yes|no)\b", block)]
         answer = fenced[-1] if fenced else answer
-    if _PAIR.search(answer):
+    if re.search(_PAIR, answer):
         return "unclear"
     for pattern in _EXPLICIT:
-        if words := pattern.findall(answer):
+        if words := re.findall(pattern, answer):
             return str(words[-1]).lower()
-    replies = [word for word, pattern in _IN_PROSE.items() if pattern.search(answer)]
+    replies = [
+        word for word, pattern in _IN_PROSE.items() if re.search(pattern, answer)
+    ]
     return replies[0] if len(replies) == 1 else "unclear"
 
 
-def _published_reply(answer: str) -> str:
-    text = (first_fence(answer) or "").strip().lower()
-    if text.startswith("yes"):
-        return "yes"
-    return "no" if text.startswith("no") else "unclear"
+def _continued(answer: str, settings: ConcodeSettings) -> str:
+    """Return an answer with the fence that its prompt opened.
+
+    A text that opens a fence itself is read from there.
+    """
+    is_open = settings.form == "base" and not answer.lstrip().startswith(_FENCE)
+    return f"{_FENCE}\n{answer}" if is_open else answer
 
 
-def fenced_answer(
-    answer: str, *, continues: bool, output: Output | None = None
-) -> str | NotRead:
+def fenced_answer(answer: str, output: Output, settings: ConcodeSettings) -> str:
     r"""Return the content of the block that holds the sample.
 
     That is the last closed block that names the format or no language, as code to check
-    a sample with may follow it.
+    a sample with may follow it; else, as in the published scripts, the first block.
 
     Args:
         answer: The text without thinking.
-        continues: Whether the prompt ended with an open fence, which the text
-            continues. A text that opens a fence itself is read from there.
-        output: The format; None for the first block, as in the published scripts.
+        output: The format.
+        settings: The form, as an answer goes on from an open fence, and the reading.
+
+    Raises:
+        UnreadError: there is none, or it is empty.
 
     Example:
-        >>> fenced_answer("Here it is:\n```json\n[1]\n```", continues=False)
-        '[1]'
-        >>> fenced_answer("[1]\n```\nThat is all.", continues=True)
+        >>> fenced_answer("Here it is:\n```json\n[1]\n```", "json", ConcodeSettings())
         '[1]'
     """
-    languages = ("", output, "yml" if output == "yaml" else "")
-    if continues and not answer.lstrip().startswith(_FENCE):
-        answer = f"{_FENCE}\n{answer}"
+    answer = _continued(answer, settings)
     content = first_fence(answer)
-    for fenced in code_blocks(answer) if output is not None else ():
-        if fenced.language in languages:
-            content = fenced.content
+    languages = ("", output, "yml" if output == "yaml" else "")
+    for block in code_blocks(answer) if settings.reading != "paper" else ():
+        if block.language in languages:
+            content = block.content
     if content is None:
-        detail = "unclosed fence" if _FENCE in answer else "no fence"
-        return NotRead("no_fence", detail)
-    return content or NotRead("no_answer", "the fenced block is empty")
+        raise UnreadError(
+            "no_fence", "unclosed fence" if _FENCE in answer else "no fence"
+        )
+    if not content:
+        raise UnreadError("no_answer", "the fenced block is empty")
+    return content
 
 
 def first_fence(text: str) -> str | None:
@@ -444,50 +370,41 @@ def first_fence(text: str) -> str | None:
     A first line with the name of a language alone is not part of it. Source: the
     published scripts.
     """
-    pair = _MARKS.search(text)
-    return _LANGUAGE.sub("", pair[1]).strip() if pair else None
+    pair = re.search(r"(?s)```(.*?)```", text)
+    return re.sub(_LANGUAGE, "", pair[1]).strip() if pair else None
 
 
-def not_read(answer: MissingAnswer) -> NotRead:
-    """Return a missing answer as unread."""
-    is_large = answer.kind is NoAnswer.TOO_LARGE
-    return NotRead("too_large" if is_large else "no_answer", answer.reason)
+def read_output(text: str, output: Output, schema: Json, reading: Reading) -> Json:
+    """Return the value of a text.
 
+    Args:
+        text: The text.
+        output: Its format.
+        schema: The schema of the value, for XML without types.
+        reading: In the paper's reading, as in Python's `json`, the last of two equal
+            names counts.
 
-def read_output(
-    text: str, output: Output, schema: Json, reading: Reading
-) -> Json | NotRead:
-    """Return the value of a text; the schema is for XML without types."""
-    if output == "json":
-        return read_json(text, reading)
-    if output == "yaml":
-        return read_yaml_text(text, reading)
-    return read_xml(text, schema, reading)
-
-
-def read_json(text: str, reading: Reading = "recommended") -> Json | NotRead:
-    """Return the value of a JSON text (RFC 8259).
-
-    In the paper's reading, as in Python's `json`, the last of two equal names counts.
+    Raises:
+        UnreadError: it has none.
     """
+    if output == "yaml":
+        options = _YAML_1_1 if reading == "paper" else _YAML_1_2
+        try:
+            value: Json = read_yaml(text, options).value
+        except YamlError as error:
+            kind = _FAULTS.get(error.fault, "syntax")
+            raise UnreadError(kind, error.detail[:200]) from None
+        return value
+    if output == "xml":
+        return read_xml(text, schema, reading)
     answer = read_json_answer(text)
     if answer.problem is not None:
-        in_value = answer.problem in _NO_VALUE
-        return NotRead("not_json" if in_value else answer.problem.value, answer.detail)
+        kind = _FAULTS.get(answer.problem, answer.problem.value)
+        raise UnreadError(kind, answer.detail)
     if answer.duplicates and reading != "paper":
         detail = f"the member {answer.duplicates[0][:80]!r} stands twice"
-        return NotRead("duplicate_name", detail)
+        raise UnreadError("duplicate_name", detail)
     return answer.value
-
-
-def read_yaml_text(text: str, reading: Reading = "recommended") -> Json | NotRead:
-    """Return the value of a YAML text; aliases are not followed."""
-    options = _YAML_1_1 if reading == "paper" else _YAML_1_2
-    try:
-        value: Json = read_yaml(text, options).value
-    except YamlError as error:
-        return NotRead(_YAML_FAULTS.get(error.fault, "syntax"), error.detail[:200])
-    return value
 
 
 def _json_name(_text: str, value: UntypedJson) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -23,7 +23,6 @@ Reading: TypeAlias = Literal["recommended", "paper"]
 DIALECTS: Final = {"recommended": "2020-12", "paper": "draft-07"}
 #: Write a sample that satisfies the schema, or say whether a given one does.
 Task: TypeAlias = Literal["generation", "validation"]
-TASKS: Final[tuple[Task, ...]] = ("generation", "validation")
 #: A format of samples.
 Output: TypeAlias = Literal["json", "yaml", "xml"]
 OUTPUTS: Final[tuple[Output, ...]] = ("json", "yaml", "xml")
@@ -40,13 +39,8 @@ _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 _Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
-class NotRead(NamedTuple):
-    """The reason why a text has no value."""
-
-    #: The class of the answer.
-    why: str
-    #: For people: the place, and the fault.
-    detail: str = ""
+class UnreadError(Exception):
+    """A text has no value: the class of the answer, and the fault for people."""
 
 
 class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from evaluation.core.suite import ScoredResponse
 from evaluation.suites.concodeeval.records import (
     FAMILIES,
     draw_schema,
@@ -18,13 +19,13 @@ from evaluation.suites.concodeeval.suite import DIALECTS
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from evaluation.core.records import Record
-    from evaluation.suites.concodeeval.records import SchemaFamily
+    from evaluation.core.records import Record, Verdict
     from evaluation.suites.concodeeval.suite import ConcodeSettings, Reading
 
 
-def _draw(family: SchemaFamily, seed: int, reading: Reading) -> Json:
-    return draw_schema(family, random.Random(seed), reading)
+def drawn(family: str, seed: int | str, reading: Reading) -> dict[str, Json]:
+    """Return a schema of a family."""
+    return draw_schema(*FAMILIES[family], random.Random(seed), reading)
 
 
 #: With it no format is that of an IRI among the first 24, whose grammar takes seconds
@@ -33,8 +34,8 @@ SEED = 21
 
 #: Any schema of any family, whether something satisfies it or not.
 drawn_schemas = st.builds(
-    _draw,
-    st.sampled_from(FAMILIES),
+    drawn,
+    st.sampled_from([*FAMILIES]),
     st.integers(0, 10**6),
     st.sampled_from(sorted(DIALECTS)),
 )
@@ -46,6 +47,18 @@ def made_schemas(count: int = 24) -> tuple[Record, ...]:
     return tuple(generate_schemas(count, SEED))
 
 
-def made_records(settings: ConcodeSettings, count: int = 24) -> list[Record]:
-    """Return the records of these schemas."""
-    return list(records_of(made_schemas(count), 0, settings))
+def made_records(settings: ConcodeSettings) -> list[Record]:
+    """Return the records of 24 schemas."""
+    return list(records_of(made_schemas(), 0, settings))
+
+
+def scored(verdict: Verdict, record: str = "f/a", group: str = "f") -> ScoredResponse:
+    """Return a scored answer to a record."""
+    return ScoredResponse(
+        record=record,
+        group=group,
+        repeat=0,
+        model="mine",
+        condition="free",
+        verdicts=(verdict,),
+    )

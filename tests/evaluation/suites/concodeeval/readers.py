@@ -1,147 +1,92 @@
-"""Readers of the representations: each gives the schema of a text that was written."""
+"""A reader of descriptions in English: it gives the schema of a text."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
-
-from evaluation.suites.concodeeval.scorer import read_json, read_yaml_text
-from evaluation.suites.concodeeval.suite import NotRead
-from evaluation.suites.concodeeval.xml_answer import read_xml
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from curation.core.json_types import Json
+    Schema = dict[str, Any]
 
-    Schema = dict[str, Json]
-
-_NOUNS = {
-    "A number": "number",
-    "A string": "string",
-    "A boolean": "boolean",
-    "A null": "null",
-}
 _PHRASES = {
-    "multipleOf": "a multiple of (.+)",
-    "minimum": "greater than or equal to (.+)",
-    "exclusiveMinimum": "strictly greater than (.+)",
-    "maximum": "less than or equal to (.+)",
-    "exclusiveMaximum": "strictly less than (.+)",
-    "format": "of the format (.+)",
-    "minLength": "at least (.+) characters long",
-    "maxLength": "at most (.+) characters long",
-    "minContains": "Minimum number of such elements: (.+)",
-    "maxContains": "Maximum number of such elements: (.+)",
+    "a multiple of (.+)": "multipleOf",
+    "greater than or equal to (.+)": "minimum",
+    "strictly greater than (.+)": "exclusiveMinimum",
+    "less than or equal to (.+)": "maximum",
+    "strictly less than (.+)": "exclusiveMaximum",
+    "of the format (.+)": "format",
+    "at least (.+) characters long": "minLength",
+    "at most (.+) characters long": "maxLength",
+    "Minimum number of such elements: (.+)": "minContains",
+    "Maximum number of such elements: (.+)": "maxContains",
 }
 _OBJECT = "The schema defines the structure of an object."
-_PROPERTIES = "Properties object"
-_OTHERS = "* `additionalProperties`: Whether other properties are allowed:"
-_REQUIRED = "* `required`: These properties must be there:"
-_NONE_REQUIRED = "* `required`: No property has to be there."
-_FIXED = (
-    "Top-level properties",
-    '* `type`: The value is an object (`"object"`).',
-    "* `properties`: The properties that are described below.",
-)
+_FIRST_LINES = {
+    "The schema defines a single value:": "",
+    "The schema defines an array. Every element must be as follows:": "items",
+    "The schema defines an array. Its elements may be anything, but some of them must "
+    "be as follows:": "contains",
+}
+#: Lines of an object, each with the kind of the member that it says, if any.
+_MEMBERS = {
+    "Top-level properties": "",
+    r'\* `type`: The value is an object \(`"object"`\).': "",
+    r"\* `properties`: The properties that are described below.": "",
+    r"\* `(additionalProperties)`: Whether other properties are allowed: (.+)": "bool",
+    r"\* `(required)`: These properties must be there: (.+)": "names",
+    r"\* `(required)`: No property has to be there()\.": "names",
+}
 
 
-def _value_of(found: Json | NotRead) -> Json:
-    if not isinstance(found, NotRead):
-        return found
-    raise ValueError(found)
-
-
-def schema_from_json(text: str) -> Json:
-    """Return the schema of a JSON text."""
-    return _value_of(read_json(text))
-
-
-def schema_from_yaml(text: str) -> Json:
-    """Return the schema of a YAML text."""
-    return _value_of(read_yaml_text(text))
-
-
-def schema_from_xml(text: str) -> Json:
-    """Return the schema of an XML text."""
-    return _value_of(read_xml(text, {}, "recommended"))
-
-
-def schema_from_english(text: str) -> Json:
-    """Return the schema of a description.
-
-    Raises:
-        ValueError: it is no description of the four forms.
-    """
-    lines = [line for line in text.split("\n") if line]
-    if not lines:
-        raise ValueError("no description")
-    if lines[0] == "The schema defines a single value:":
-        return _scalar("\n".join(lines[1:]))
-    if lines[0] == _OBJECT:
-        return _object(lines[1:])
-    if lines[0].startswith("The schema defines an array. Every"):
-        return _array(lines, "items")
-    if lines[0].startswith("The schema defines an array. Its elements may"):
-        return _array(lines, "contains")
-    raise ValueError(f"no form of description begins with {lines[0]!r}")
-
-
-def _array(lines: Sequence[str], holder: str) -> Schema:
-    counts: Schema = {}
-    inner = list(lines[1:])
-    while inner and "number of such elements:" in inner[-1]:
-        keyword, value = _phrase(inner.pop())
-        counts[keyword] = value
-    is_object = bool(inner) and inner[0] == _OBJECT
-    schema = _object(inner[1:]) if is_object else _scalar("\n".join(inner))
-    return {"type": "array", holder: schema, **counts}
+def schema_from_english(text: str) -> Schema:
+    """Return the schema of a description; it raises for any other text."""
+    first, *lines = (line for line in text.split("\n") if line)
+    if first == _OBJECT:
+        return _object(lines)
+    holder = _FIRST_LINES[first]
+    counts = [line for line in lines if "number of such elements:" in line]
+    inner = lines[: len(lines) - len(counts)]
+    schema = _object(inner[1:]) if inner[0] == _OBJECT else _scalar("\n".join(inner))
+    return {"type": "array", holder: schema, **_phrases(counts)} if holder else schema
 
 
 def _object(lines: Sequence[str]) -> Schema:
-    if _PROPERTIES not in lines:
-        raise ValueError(f"an object without the line {_PROPERTIES!r}")
-    split = lines.index(_PROPERTIES)
-    schema: Schema = {"type": "object", "properties": {}}
-    for line in lines[:split]:
-        if line.startswith(_OTHERS):
-            schema["additionalProperties"] = line.endswith(" True")
-        elif line.startswith(_REQUIRED):
-            schema["required"] = json.loads(line.removeprefix(_REQUIRED))
-        elif line == _NONE_REQUIRED:
-            schema["required"] = []
-        elif line not in _FIXED:
-            raise ValueError(f"no line of an object: {line!r}")
-    schema["properties"] = dict(_property(line) for line in lines[split + 1 :])
+    end = lines.index("Properties object")
+    schema: Schema = {"type": "object"}
+    for line in lines[:end]:
+        ((kind, found),) = _found(_MEMBERS, line)
+        if kind == "bool":
+            schema[found[1]] = found[2] == "True"
+        elif kind:
+            schema[found[1]] = json.loads(found[2] or "[]")
+    schema["properties"] = {}
+    for line in lines[end + 1 :]:
+        label, phrases = re.fullmatch(r'("(?:[^"\\]|\\.)*"|\w+): (.+)', line).groups()  # type: ignore[union-attr]  # it matches
+        name = json.loads(label) if label.startswith('"') else label
+        schema["properties"][name] = _scalar(phrases)
     return schema
-
-
-def _property(line: str) -> tuple[str, Json]:
-    if line.startswith('"'):
-        name, end = json.JSONDecoder().raw_decode(line)
-        return str(name), _scalar(line[end:].removeprefix(": "))
-    label, _, phrase = line.partition(": ")
-    return label, _scalar(phrase)
 
 
 def _scalar(text: str) -> Schema:
     if text == "Any value":
         return {}
     noun, _, phrases = text.partition(" that must be ")
-    if noun not in _NOUNS:
-        raise ValueError(f"no type is called {noun!r}")
-    schema: Schema = {"type": _NOUNS[noun]}
-    for phrase in phrases.split(", ") if phrases else ():
-        keyword, value = _phrase(phrase)
-        schema[keyword] = value
+    kind = re.fullmatch("A (number|string|boolean|null)", noun)[1]  # type: ignore[index]  # it matches
+    return {"type": kind, **_phrases(phrases.split(", ") if phrases else ())}
+
+
+def _phrases(texts: Iterable[str]) -> Schema:
+    schema: Schema = {}
+    for text in texts:
+        ((keyword, found),) = _found(_PHRASES, text)
+        schema[keyword] = found[1] if keyword == "format" else json.loads(found[1])
     return schema
 
 
-def _phrase(text: str) -> tuple[str, Json]:
-    for keyword, pattern in _PHRASES.items():
-        found = re.fullmatch(pattern, text)
-        if found is not None:
-            is_name = keyword == "format"
-            return keyword, found[1] if is_name else json.loads(found[1])
-    raise ValueError(f"no phrase: {text!r}")
+def _found(patterns: dict[str, str], text: str) -> list[tuple[str, re.Match[str]]]:
+    """Return the names of the patterns that match a text."""
+    pairs = [(name, re.fullmatch(pattern, text)) for pattern, name in patterns.items()]
+    return [(name, found) for name, found in pairs if found]

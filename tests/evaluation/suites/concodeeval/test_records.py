@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import random
+import re
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -16,37 +15,37 @@ from curation.instances.values.words import split
 from curation.system.errors import BadConfiguration
 from curation.validation.metaschemas import RUST_VALIDATORS
 from evaluation.asking.request import choose_suite
-from evaluation.core.records import Instance, Record, RecordRequest
-from evaluation.suites.concodeeval.prompts import prompt
+from evaluation.core.records import Instance, Record, RecordRequest, Verdict
+from evaluation.core.suite import ScoredRun
+from evaluation.suites.concodeeval.prompts import prompt, shots
 from evaluation.suites.concodeeval.records import (
     FAMILIES,
     LONGEST_ANSWER,
-    LabelledSamples,
-    SchemaFamily,
-    draw_schema,
     generate_schema,
     generate_schemas,
     is_certain,
-    members,
     records,
+    with_samples,
 )
 from evaluation.suites.concodeeval.suite import (
-    DIALECTS,
-    SUITE,
     ConcodeSettings,
     Reading,
     fields_of,
 )
-from tests.evaluation.suites.concodeeval.drawn import SEED, made_records, made_schemas
+from tests.evaluation.suites.concodeeval.drawn import (
+    SEED,
+    drawn,
+    made_records,
+    made_schemas,
+    scored,
+)
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from curation.core.json_types import Json
-
-
-_SMALL_OBJECTS = SchemaFamily("object", 10)
 
 
 def _keywords(schema: Json) -> set[str]:
@@ -62,40 +61,40 @@ def _keywords(schema: Json) -> set[str]:
 
 
 def _drawn(reading: Reading) -> list[dict[str, Json]]:
-    return [
-        draw_schema(family, random.Random(seed), reading)
-        for family in FAMILIES
-        for seed in range(40)
+    return [drawn(name, seed, reading) for name in FAMILIES for seed in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("family", "number", "attempt"),
+    [
+        # What nothing satisfies, or nothing that a model can write, is drawn again.
+        ("composite_0_10_object", 6, 0),
+        ("composite_0_10_object", 7, 1),
+    ],
+)
+def test_an_unsatisfiable_draw_is_replaced_unless_the_paper_is_followed(
+    family: str, number: int, attempt: int
+) -> None:
+    """The paper keeps the first draw."""
+    attempts: dict[Reading, int] = {"recommended": attempt, "paper": 0}
+    for reading, kept in attempts.items():
+        made = generate_schema(family, number, 0, reading)
+        schema = drawn(family, f"0/{family}_i_{number}/{kept}", reading)
+        assert made.schema == json.dumps(schema)
+        valid = [row for row in made.instances if row.valid]
+        assert bool(valid) is (kept == attempt)
+
+
+def test_every_schema_of_the_families_has_a_short_witness() -> None:
+    """Twenty-four are two of each family; ids are those of the published files."""
+    assert [made.id for made in made_schemas()] == [
+        f"{family}_i_{number}_s{SEED}" for family in FAMILIES for number in range(2)
     ]
-
-
-def test_six_hundred_schemas_are_fifty_of_each_family() -> None:
-    """Names and numbers are those of the published files."""
-    listed = [family.member(number) for family, number in members()]
-    assert len(set(listed)) == 600
-    assert {"number_0_10_i_0", "string_0_50_i_49", "composite_0_100_object_i_49"} < set(
-        listed
-    )
-    assert len(members(13)) == 13
-
-
-def test_every_schema_has_a_short_witness() -> None:
-    """What nothing satisfies, or nothing that a model can write, is drawn again."""
+    assert {"number_0_10", "string_0_50", "composite_0_100_object"} < {*FAMILIES}
+    assert generate_schema("number_0_10", 1, 0, "recommended").id == "number_0_10_i_1"
     for made in made_schemas():
         valid = [row for row in made.instances if row.valid]
         assert min(len(row.text) for row in valid) <= LONGEST_ANSWER
-
-
-def test_an_unsatisfiable_draw_is_replaced_unless_the_paper_is_followed() -> None:
-    """Of two schemas the second is drawn twice; the paper keeps its first draw."""
-    for number, attempt in ((6, 0), (7, 1)):
-        name = _SMALL_OBJECTS.member(number)
-        draw = random.Random(f"0/{name}/{attempt}")
-        schema = json.dumps(draw_schema(_SMALL_OBJECTS, draw, "recommended"))
-        made = generate_schema(_SMALL_OBJECTS, number, 0, "recommended")
-        assert made.schema == schema
-    paper = generate_schema(_SMALL_OBJECTS, 7, 0, "paper")
-    assert not any(row.valid for row in paper.instances)
 
 
 def test_the_same_seed_draws_the_same_schema_alone_or_among_others() -> None:
@@ -103,9 +102,9 @@ def test_the_same_seed_draws_the_same_schema_alone_or_among_others() -> None:
 
     What another seed draws has another name: else runs would pair schemas that differ.
     """
-    alone = generate_schema(FAMILIES[0], 1, SEED, "recommended")
+    alone = generate_schema("number_0_10", 1, SEED, "recommended")
     assert alone in made_schemas()
-    other = generate_schema(FAMILIES[0], 1, SEED + 1, "recommended")
+    other = generate_schema("number_0_10", 1, SEED + 1, "recommended")
     assert other.schema != alone.schema
     assert other.id != alone.id
 
@@ -119,42 +118,34 @@ def test_the_keywords_are_those_of_the_published_schemas() -> None:
             "required additionalProperties"
         )
     )
-    drawn = _drawn("recommended")
-    assert set().union(*map(_keywords, drawn)) == known
+    schemas = _drawn("recommended")
+    assert set().union(*map(_keywords, schemas)) == known
     orders = set()
-    for number, schema in enumerate(drawn):
+    for number, schema in enumerate(schemas):
         orders.add(" ".join(schema))
-        family = FAMILIES[number // 40]
-        assert schema["type"] == family.root
+        root, high = [*FAMILIES.values()][number // 40]
+        assert schema["type"] == root
         assert schema.get("minLength", 0) == schema.get("minimum", 0) == 0
-        highs = [schema.get(name, family.high) for name in ("maxLength", "maximum")]
-        assert highs == [family.high] * 2
+        assert schema.get("maxLength", high) == schema.get("maximum", high) == high
+        assert ("required" in schema) is (schema.get("additionalProperties") is True)
     assert {"type format maxLength", "type maxLength format"} <= orders
+    # Both bounds were drawn as 0, with which nothing would satisfy `contains`.
+    assert drawn("composite_0_10_array", 262, "recommended")["maxContains"] == 1
 
 
-def test_typo_and_idle_keywords_stand_in_the_papers_reading_alone() -> None:
+@pytest.mark.parametrize(
+    ("reading", "spelt", "is_idle"),
+    [("recommended", "date-time", False), ("paper", "data-time", True)],
+)
+def test_typo_and_idle_keywords_stand_in_the_papers_reading_alone(
+    reading: Reading,
+    spelt: str,
+    is_idle: bool,  # noqa: FBT001 (a parameter)
+) -> None:
     """`data-time` is no format, and `minContains` means nothing beside `items`."""
-    found = {}
-    for reading in ("recommended", "paper"):
-        drawn = _drawn(reading)
-        text = json.dumps(drawn)
-        idle = any({"items", "minContains"} <= set(schema) for schema in drawn)
-        found[reading] = ("date-time" in text, "data-time" in text, idle)
-    assert found == {
-        "recommended": (True, False, False),
-        "paper": (False, True, True),
-    }
-
-
-def _check_labels(sample: Record, shown: Iterable[Instance]) -> None:
-    """Assert that both validators say of every sample what its label says."""
-    schema = json.loads(sample.constraint)
-    for one in shown:
-        value = json.loads(one.text)
-        said = one.valid
-        assert Draft202012Validator(schema).is_valid(value) is said
-        assert RUST_VALIDATORS["2020-12"](schema).is_valid(value) is said
-        assert bool(one.keyword) is not said
+    schemas = _drawn(reading)
+    assert {*re.findall("dat[ae]-time", json.dumps(schemas))} == {spelt}
+    assert any({"items", "minContains"} <= {*schema} for schema in schemas) is is_idle
 
 
 @pytest.mark.parametrize(
@@ -168,19 +159,21 @@ def test_both_validators_agree_with_every_label_and_the_share_is_kept(
     schemas: Callable[[], Iterable[Record]], least: int, apart: float
 ) -> None:
     """55 % of all samples are valid, each schema's are distinct."""
-    chosen = LabelledSamples(5, 0.55, 0)
     labels: list[bool] = []
-    for made in schemas():
-        shown = tuple(chosen.of(made))
-        _check_labels(made, shown)
+    for made, _, shown in with_samples(schemas(), 5, 0.55, 0):
+        schema = json.loads(made.constraint)
+        for one in shown:
+            value = json.loads(one.text)
+            assert Draft202012Validator(schema).is_valid(value) is one.valid
+            assert RUST_VALIDATORS["2020-12"](schema).is_valid(value) is one.valid
+            assert bool(one.keyword) is not one.valid
         assert len({one.text for one in shown}) == len(shown)
         labels += [one.valid for one in shown]
     assert len(labels) >= least
     assert abs(labels.count(True) / len(labels) - 0.55) < apart
     for share, label in ((0.0, False), (1.0, True)):
-        chosen = LabelledSamples(2, share, 0)
-        shares = {it.valid for made in made_schemas()[:4] for it in chosen.of(made)}
-        assert shares == {label}
+        some = with_samples(made_schemas()[:4], 2, share, 0)
+        assert {one.valid for *_, shown in some for one in shown} == {label}
 
 
 def test_an_instance_whose_verdict_hangs_on_formats_is_not_shown() -> None:
@@ -196,7 +189,7 @@ _SMALL = ConcodeSettings(representations="python,nl", outputs="json,xml", sample
 
 def test_every_cell_asks_about_the_same_schemas() -> None:
     """So that representations can be compared in pairs."""
-    made = made_records(_SMALL, 24)
+    made = made_records(_SMALL)
     by_cell: dict[str, list[str]] = {}
     for record in made:
         cell, _, name = record.id.partition(":")
@@ -210,85 +203,88 @@ def test_every_cell_asks_about_the_same_schemas() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [ConcodeSettings(representations="json,toml"), ConcodeSettings(outputs="toml")],
-)
-def test_what_does_not_exist_is_refused_with_what_does(
-    settings: ConcodeSettings,
-) -> None:
-    """One line, and the names that there are."""
-    with pytest.raises(BadConfiguration, match=r"no 'toml'.*choose from"):
-        made_records(settings)
-
-
-@pytest.mark.parametrize(
-    "values",
+    ("values", "why"),
     [
-        *({"samples": 0}, {"yes_share": 2}, {"count": 0}, {"budget": 0}),
-        *({"xml": "json"}, {"tasks": "x"}),
+        ({"representations": "json,toml"}, r"no 'toml'.*choose from"),
+        ({"outputs": "toml"}, r"no 'toml'.*choose from"),
+        ({"samples": 0}, "samples"),
+        ({"yes_share": 2}, "yes_share"),
+        ({"count": 0}, "count"),
+        ({"budget": 0}, "budget"),
+        ({"tasks": "x"}, "tasks"),
     ],
 )
-def test_a_setting_that_makes_no_sense_is_refused(values: dict[str, Json]) -> None:
-    """Before anything is drawn or asked."""
-    with pytest.raises(BadConfiguration):
-        choose_suite("concodeeval", values)
+def test_a_setting_that_makes_no_sense_is_refused(
+    values: dict[str, Json], why: str
+) -> None:
+    """One line, before anything is drawn or asked."""
+    with pytest.raises(BadConfiguration, match=why):
+        made_records(choose_suite("concodeeval", values).settings)  # type: ignore[arg-type]  # this suite's
+
+
+def test_the_published_settings_are_one_name() -> None:
+    """The scripts' prompt and budget."""
+    published = ConcodeSettings(reading="paper", form="base", verdict_budget=20)
+    assert choose_suite("concodeeval", {}, "paper").settings == published
 
 
 @pytest.mark.slow
 def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
     tmp_path: Path,
 ) -> None:
-    """Python and English say no `pattern`: those records are left out."""
-    (tmp_path / "crate.json").write_text(
-        json.dumps(
-            {
-                "type": "object",
-                "properties": {"code": {"type": "string", "pattern": "^[a-z]+$"}},
-                "required": ["code"],
-            }
-        )
-    )
-    request = RecordRequest(
-        data=str(tmp_path), fetch=FetchSettings(cache=tmp_path / "cache")
-    )
+    """English says no `pattern`: those records are left out."""
+    schema = {"properties": {"code": {"type": "string", "pattern": "^[a-z]+$"}}}
+    (tmp_path / "crate.json").write_text(json.dumps(schema | {"type": "object"}))
+    fetch = FetchSettings(cache=tmp_path / "cache")
+    request = RecordRequest(data=str(tmp_path), fetch=fetch)
     found = records(request, ConcodeSettings(outputs="json", samples=3)).records
-    cells = {record.id.partition(":")[0] for record in found}
-    assert cells == {
-        f"{task}-{representation}-json"
-        for task in ("generation", "validation")
-        for representation in ("json", "yaml", "xml")
+    cells = {tuple(record.id.partition(":")[0].split("-")) for record in found}
+    assert {representation for _, representation, _ in cells} == {
+        *("json", "yaml", "xml", "python")
     }
+    assert len(cells) == 8
+    (tmp_path / "gate.json").write_text('{"type": "null"}')
+    one = records(request, ConcodeSettings(count=1, samples=1)).records
+    assert len({fields_of(record).schema_id for record in one}) == 1
     labels = [fields_of(record).label for record in found]
     assert {"yes", "no"} <= set(labels)
 
 
-def _prompt(cell: str, **settings: Any) -> str:  # noqa: ANN401 (any setting)
-    record = next(it for it in made_records(_SMALL) if it.id.startswith(cell))
-    (turn,) = prompt(record, ConcodeSettings(**settings)).messages
-    return turn.content
-
-
-def test_a_prompt_has_the_form_that_is_asked_for() -> None:
+@pytest.mark.parametrize(
+    ("cell", "settings", "pattern", "budget"), table(__file__, "prompts")
+)
+def test_a_prompt_has_the_form_that_is_asked_for(
+    cell: str, settings: dict[str, Any], pattern: str, budget: int
+) -> None:
     """Chat asks for a fence and a base form opens it; examples are those of Table 2.
 
     Task 2 shows schema and sample, and a description without its request.
     """
-    assert "Wrap the sample in ```." in _prompt("generation-python-json")
-    base = _prompt("generation-python-json", form="base")
-    assert base.startswith("Write a JSON sample with field values as per the ")
-    assert base.endswith("JSON sample:\n```\n")
-    shown = _prompt("generation-python-json", few_shot=True)
-    assert "Your task is to write a JSON sample" in shown
-    assert "[\n    5.82,\n    11.64\n]\n```" in shown
-    asked = _prompt("validation-nl-xml")
-    assert asked.startswith("Does the XML sample\n<?xml")
-    assert "defined in natural language format schema\nThe schema defines" in asked
-    assert asked.endswith("Respond to yes or no.")
-    assert "sample as per the schema description" not in asked
+    record = next(it for it in made_records(_SMALL) if it.id.startswith(cell))
+    asked = prompt(record, ConcodeSettings(**settings))
+    (turn,) = asked.messages
+    assert re.fullmatch(pattern, turn.content, re.DOTALL), turn.content
+    assert asked.budget == budget
 
 
-def test_the_published_settings_differ_where_the_paper_does() -> None:
-    """Draft 7, and an open fence."""
-    settings = msgspec.convert({**SUITE.paper}, ConcodeSettings)
-    assert DIALECTS[settings.reading] == "draft-07"
-    assert settings.form == "base"
+def test_examples_are_mined_from_the_most_frequent_errors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of the family and with the keyword, the shortest sample; else a fixed one."""
+    failed = [("number_0_10", "multipleOf")] * 2 + [("string_0_10", "maxLength")]
+    details: list[dict[str, Json]] = [
+        {"task": "generation", "family": family, "keywords": {keyword: 1}}
+        for family, keyword in failed
+    ]
+    details.append({"task": "validation", "family": "number_0_50"})
+    answers = [scored(Verdict(passed=False, details=facts)) for facts in details]
+    run = ScoredRun(facts={}, by_label={"mine": answers})
+    monkeypatch.setattr("evaluation.results.reader.open_run", lambda _: run)
+    monkeypatch.setattr("evaluation.results.suite_rows.scored_run", lambda *_: run)
+    found = shots("recommended", "mined")
+    shortest = {"number_0_10": "0", "string_0_10": '"^solid$"'}
+    for (schema, sample), (family, keyword) in zip(found, failed[1:], strict=False):
+        assert json.loads(schema)["type"] == family.partition("_")[0]
+        assert keyword in schema
+        assert sample == shortest[family]
+    assert found[2:] == shots("recommended")[:1]

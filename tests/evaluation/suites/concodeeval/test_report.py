@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.core.records import Response, Verdict
-from evaluation.core.suite import ScoredResponse, ScoredRun
+from evaluation.core.suite import ScoredRun
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
-from evaluation.suites.concodeeval.report import answers_of, macro_f1, tables
+from evaluation.suites.concodeeval.report import macro_f1, tables
 from evaluation.suites.concodeeval.representations import write_sample
 from evaluation.suites.concodeeval.scorer import concode_scorer
 from evaluation.suites.concodeeval.suite import (
     ConcodeSettings,
-    fields_of,
 )
-from tests.evaluation.suites.concodeeval.drawn import made_records, made_schemas
+from tests.evaluation.suites.concodeeval.drawn import (
+    made_records,
+    made_schemas,
+    scored,
+)
 from tests.evaluation.suites.known.concodeeval import known_answers
-from tests.evaluation.suites.known_answers import first_witness
 
 if TYPE_CHECKING:
     from evaluation.reporting.tables import Table
@@ -29,108 +31,87 @@ if TYPE_CHECKING:
 def _run(settings: ConcodeSettings, kind: str) -> ScoredRun:
     """Return a run in which every record got its known answer of one kind."""
     scorer = concode_scorer(settings)
-    scored = []
+    answers = []
     for record in made_records(settings):
-        for known in known_answers(record, settings):
-            if known.kind == kind:
-                response = Response(record=record.key, text=known.text)
-                verdict = scorer(record)(response)
-                scored.append(_scored(record.key, record.group, (verdict,)))
-                break
-    return ScoredRun(facts={"settings": {}}, by_label={"mine free": scored})
+        known = known_answers(record, settings)
+        answer = next((it for it in known if it.kind == kind), None)
+        if answer is not None:
+            verdict = scorer(record)(answer.response(record))
+            answers.append(scored(verdict, record.key, record.group))
+    return ScoredRun(facts={"settings": {}}, by_label={"mine free": answers})
 
 
-def _scored(key: str, group: str, verdicts: tuple[Verdict, ...]) -> ScoredResponse:
-    return ScoredResponse(
-        record=key,
-        group=group,
-        repeat=0,
-        model="mine",
-        condition="free",
-        verdicts=verdicts,
-    )
-
-
-def _validation(pairs: list[tuple[str, str]]) -> ScoredRun:
-    """Return a run of task 2 with these labels and what was said."""
-    scored = [
-        _scored(
-            f"f/validation-json-json:{number}_s",
-            "f",
-            (
-                Verdict(
-                    passed=label == said,
-                    scores={"val_acc": float(label == said), "answered": 1.0},
-                    details={
-                        "task": "validation",
-                        "representation": "json",
-                        "output": "json",
-                        "family": "f",
-                        "schema": f"s{number}",
-                        "length": 1,
-                        "label": label,
-                        "reply": said,
-                    },
-                ),
-            ),
+def _validation(*pairs: tuple[str, str]) -> ScoredRun:
+    """Return a run of task 2 with these labels and replies."""
+    answers = []
+    for number, (label, reply) in enumerate(pairs):
+        facts = {"schema": f"s{number}", "label": label, "reply": reply}
+        verdict = Verdict(
+            passed=label == reply,
+            scores={"val_acc": float(label == reply), "answered": 1.0},
+            details={"representation": "json", "length": 1, **facts},
         )
-        for number, (label, said) in enumerate(pairs)
-    ]
-    return ScoredRun(facts={}, by_label={"mine free": scored})
+        answers.append(scored(verdict, f"f/validation-json-json:{number}_s"))
+    return ScoredRun(facts={}, by_label={"mine free": answers})
 
 
 def _tables(run: ScoredRun) -> dict[str, Table]:
     return {table.slug: table for table in tables(run)}
 
 
-def test_an_always_yes_has_the_macro_f1_of_the_paper() -> None:
-    """55 of 100 right, and 0.35: no answer tells the classes apart."""
-    run = _validation([("yes", "yes")] * 55 + [("no", "yes")] * 45)
-    (answers,) = answers_of(run, "validation").values()
-    assert macro_f1(answers) == pytest.approx((2 * 55 / 155) / 2)
-    tables = _tables(run)
-    assert tables["table-6"].rows == (("json", "mine free", 0.35),)
-    assert tables["table-1"].rows == (("json", "mine free", 55.0),)
-
-
-def test_an_unclear_answer_is_missed_by_its_class() -> None:
-    """Two of four yes unclear: recall and F1 fall, nobody else's do."""
-    run = _validation(
-        [("yes", "yes"), ("yes", "yes"), ("yes", "neither"), ("yes", "both")]
-        + [("no", "no")] * 4
-    )
-    (answers,) = answers_of(run, "validation").values()
-    assert macro_f1(answers) == pytest.approx((2 * 2 / 6 + 1) / 2)
+@pytest.mark.parametrize(
+    ("pairs", "f1", "accuracy"),
+    [
+        # An always-yes has the macro-F1 of the paper: nothing tells the classes apart.
+        ([("yes", "yes")] * 55 + [("no", "yes")] * 45, 2 * 55 / 155 / 2, 55.0),
+        # An unclear answer is missed by its class: nobody else's F1 falls.
+        (
+            [("yes", "yes")] * 2
+            + [("yes", "unclear"), ("yes", "no_answer")]
+            + [("no", "no")] * 4,
+            (2 * 2 / 6 + 1) / 2,
+            75.0,
+        ),
+    ],
+)
+def test_macro_f1_is_the_mean_of_both_classes(
+    pairs: list[tuple[str, str]], f1: float, accuracy: float
+) -> None:
+    """In Table 6 with two decimals, as in the paper."""
+    run = _validation(*pairs)
+    assert macro_f1(run.by_label["mine free"]) == pytest.approx(f1)
+    found = _tables(run)
+    assert found["table-6"].rows == (("json", "mine free", round(f1, 2)),)
+    assert found["table-1"].rows == (("json", "mine free", accuracy),)
 
 
 def test_the_papers_forms_are_among_the_tables() -> None:
     """Reference answers have 100 % everywhere; Tables 1 and 3 to 6 and Figure 1."""
-    settings = ConcodeSettings(
-        representations="json,nl", outputs="json,yaml", samples=2
-    )
-    run = _run(settings, "reference")
-    tables = _tables(run)
+    settings = ConcodeSettings(representations="xml,nl", outputs="json,yaml", samples=2)
+    found = _tables(_run(settings, "reference"))
     names = ("table-1", "table-3", "table-4", "table-5", "table-6", "figure-1")
-    assert set(names) < set(tables)
-    assert tables["table-1"].columns == (
-        "schema",
-        "model",
-        "JSON Gen",
-        "JSON Val",
-        "YAML Gen",
-        "YAML Val",
+    assert set(names) < set(found)
+    columns = ("schema", "model", "JSON Gen", "JSON Val", "YAML Gen", "YAML Val")
+    assert found["table-1"].columns == columns
+    assert found["table-1"].rows == tuple(
+        (name, "mine free", *[100.0] * 4) for name in ("xml", "nl")
     )
-    for row in tables["table-1"].rows:
-        assert row[2:] == (100.0,) * 4
-    assert {row[0] for row in tables["table-1"].rows} == {"json", "nl"}
-    assert tables["table-3"].rows[0][:2] == ("json", 24)
-    for table in tables.values():
+    name, schemas, most, mean = found["table-3"].rows[0]
+    assert (name, schemas) == ("xml", 24)
+    assert isinstance(most, int)
+    assert isinstance(mean, float)
+    assert most > mean
+    cells = [row[1:3] for row in found["generation-cells"].rows]
+    assert len(cells) == 5
+    assert (cells[0][0], cells[4][0]) == ("xml > json", "all")
+    assert [str(rate)[:7] for _, rate in cells] == ["100.0 %"] * 5
+    for table in found.values():
         assert as_markdown(table)
 
 
 def test_a_run_with_examples_prints_table_2() -> None:
     """The form is that of Table 1."""
-    run = _validation([("yes", "yes")])
+    run = _validation(("yes", "yes"))
     shown = ScoredRun(facts={"settings": {"few_shot": True}}, by_label=run.by_label)
     assert "table-2" in _tables(shown)
     assert "table-1" not in _tables(shown)
@@ -144,16 +125,18 @@ def test_mutated_answers_fill_tables_4_and_5_and_figure_1() -> None:
     tables = _tables(_run(settings, "wrong_root"))
     assert tables["table-4"].rows == (("type", 24),)
     assert tables["table-5"].rows == (("json", "mine free", 0.0, 100.0),)
-    begin = tables["figure-1"].rows[0]
-    assert begin[1:3] == ("begin", 24)
+    assert tables["figure-1"].rows[0] == ("mine free", "begin", 24, 100.0)
     assert tables["generation-cells"].rows[0][2] == Rate(0, 24)
+    for kind in ("no_fence", "syntax"):
+        unread = _tables(_run(settings, kind))["table-5"].rows
+        assert unread == (("json", "mine free", 100.0, 0.0),)
 
 
 def test_an_answer_on_which_scoring_failed_is_a_failed_answer_of_its_cell() -> None:
     """Its id says what it was about, since its verdict does not."""
     lost = Verdict(passed=False, failure_class="scoring_timeout", reasons=("late",))
-    key = "f/generation-nl-xml:f_i_0"
-    run = ScoredRun(facts={}, by_label={"mine free": [_scored(key, "f", (lost,))]})
+    answer = scored(lost, "f/generation-nl-xml:f_i_0")
+    run = ScoredRun(facts={}, by_label={"mine free": [answer]})
     assert _tables(run)["table-1"].rows == (("nl", "mine free", 0.0),)
 
 
@@ -185,20 +168,13 @@ def test_with_the_papers_xml_the_decoder_is_measured() -> None:
         task="generation",
         reading="paper",
     )
-    scorer, verdicts = concode_scorer(settings), []
-    for record in made_records(settings):
-        schema = fields_of(record).schema
-        _, value = next(first_witness(schema, record.dialect))
-        text = f"```\n{write_sample(value, 'xml')}\n```"
-        verdicts.append(scorer(record)(Response(record=record.key, text=text)))
-    schemas = [json.loads(made.constraint) for made in made_schemas()]
-    objects = [schema for schema in schemas if schema["type"] == "object"]
-    assert sum(verdict.scores["rtv"] for verdict in verdicts) == 18
-    assert len(verdicts) - len(objects) == 18
-    accepting = [
-        schema
-        for schema in objects
-        if schema.get("additionalProperties", True) is True
-        and not schema.get("required")
-    ]
-    assert sum(verdict.passed for verdict in verdicts) == len(accepting)
+    scorer = concode_scorer(settings)
+    for made, record in zip(made_schemas(), made_records(settings), strict=True):
+        sample = next(json.loads(it.text) for it in made.instances if it.valid)
+        text = f"```\n{write_sample(sample, 'xml')}\n```"
+        verdict = scorer(record)(Response(record=record.key, text=text))
+        schema = json.loads(made.constraint)
+        is_object = schema["type"] == "object"
+        takes_any = schema.get("additionalProperties") and not schema.get("required")
+        assert verdict.scores["rtv"] == (not is_object)
+        assert verdict.passed == bool(is_object and takes_any)
