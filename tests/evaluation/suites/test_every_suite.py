@@ -408,8 +408,7 @@ def _apart(suite: str, record: Record, text: str, verdict: Verdict) -> str | Non
     elif suite == "passrate":
         passes = passrate_passes(text, json.loads(record.schema or "true"))
     elif suite == "quality":
-        fields = record.fields
-        passes = quality_passes(text, str(fields["task"]), str(fields["answer"]))
+        passes = quality_passes(text, record.group, str(record.fields["answer"]))
     else:
         passes = concodeeval_passes(text, fields_of(record))
     if passes is None or passes is verdict.passed:
@@ -434,8 +433,8 @@ def _apart_by_default(
         schema = json.loads(record.schema or "true")
         passes = default_readers.passrate_passes(text, schema)
     elif suite == "quality":
-        task, truth = str(fields["task"]), str(fields["answer"])
-        passes = default_readers.quality_passes(text, task, truth)
+        truth = str(fields["answer"])
+        passes = default_readers.quality_passes(text, record.group, truth)
     else:
         passes = default_readers.concodeeval_passes(text, fields_of(record))
     if passes is None or passes is verdict.passed:
