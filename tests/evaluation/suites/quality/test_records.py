@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -104,7 +104,7 @@ def test_published_problems_are_read_from_a_folder(
     frame, path = pl.DataFrame(MATHS), tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.with_name("train-0.jsonl").write_text("{")
-    write = {".jsonl": frame.write_ndjson, ".json": frame.write_json}
+    write: dict[str, Any] = {".jsonl": frame.write_ndjson, ".json": frame.write_json}
     write.get(path.suffix, frame.write_parquet)(path)
     asked = replace(_maths(request_for_all, tmp_path), first=True)
     records = quality_records(asked, QualitySettings(problems=3)).records
