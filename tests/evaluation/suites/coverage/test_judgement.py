@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.answers.judge import is_trivial
+from evaluation.answers.extraction import is_trivial
 from evaluation.asking.request import choose_suite
 from evaluation.asking.scoring import score_all
 from evaluation.core.records import Record, Response
