@@ -58,6 +58,12 @@ def test_the_violated_keyword_is_named() -> None:
     assert (wrong.own, wrong.keyword) == (TextVerdict.INVALID, "format")
 
 
+def test_a_text_that_one_validator_refuses_is_not_valid() -> None:
+    """jsonschema divides floats; jsonschema-rs takes 0.3 for a multiple of 0.1."""
+    assert judge("0.3", '{"multipleOf": 0.1}', "2020-12").own is TextVerdict.INVALID
+    assert judge("0.2", '{"multipleOf": 0.1}', "2020-12").own is TextVerdict.VALID
+
+
 def test_each_reading_reads_the_text_itself() -> None:
     """Listing 10 and the published code read with Python's `json`, which takes NaN."""
     judgement = judge("NaN", "{}", "2020-12")

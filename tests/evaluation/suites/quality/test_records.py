@@ -17,7 +17,9 @@ from evaluation.asking.request import choose_suite
 from evaluation.core.records import RecordRequest
 from evaluation.suites.quality.records import (
     TASKS,
+    Problem,
     QualitySettings,
+    as_records,
     quality_records,
     sample,
 )
@@ -57,6 +59,16 @@ def test_a_limit_is_shared_by_tasks(request_for_all: RecordRequest) -> None:
     assert [record.group for record in records] == [*TASKS] * 3
     seven = quality_records(replace(request_for_all, limit=7), SETTINGS).records
     assert seven == records[:7]
+
+
+def test_problems_of_one_story_are_one_cluster() -> None:
+    """A published problem, which has none, is by itself."""
+    problems = {
+        id_: Problem(question="?", reasoning="", answer="1", story=story)
+        for id_, story in {"0": "ferry", "1": "ferry", "2": ""}.items()
+    }
+    clusters = [it.fields["cluster"] for it in as_records("gsm8k", problems)]
+    assert clusters == ["gsm8k ferry", "gsm8k ferry", "gsm8k 2"]
 
 
 def test_only_the_groups_asked_for_are_there(request_for_all: RecordRequest) -> None:
@@ -106,10 +118,15 @@ def test_published_problems_are_read_from_a_folder(
     path.with_name("train-0.jsonl").write_text("{")
     write: dict[str, Any] = {".jsonl": frame.write_ndjson, ".json": frame.write_json}
     write.get(path.suffix, frame.write_parquet)(path)
-    asked = replace(_maths(request_for_all, tmp_path), first=True)
+    if path.suffix == ".jsonl":  # the same problems in two forms are read once
+        frame.write_parquet(path.with_suffix(".parquet"))
+    asked = replace(_maths(request_for_all, tmp_path), first=True, seed=1)
     records = quality_records(asked, QualitySettings(problems=3)).records
     assert [record.fields["answer"] for record in records] == ["1000", "1001", "1002"]
     assert records[0].fields["reasoning"] == "So <<1+1=2>>"
+    drawn = quality_records(replace(asked, first=False), QualitySettings(problems=3))
+    assert [record.id for record in drawn.records] != ["0000", "0001", "0002"]
+    assert len(quality_records(asked, QualitySettings()).records) == len(MATHS)
 
 
 def test_published_problems_come_from_the_hub_at_a_revision(

@@ -75,10 +75,14 @@ def test_an_answer_is_a_number_of_any_spelling(answer: str, expected: str) -> No
     assert verdict.failure_class == expected
 
 
-def test_the_right_answer_counts_where_the_schema_is_not_satisfied() -> None:
+@pytest.mark.parametrize(
+    "reasoning", ['"' + "x" * 1001 + '"', '"", "reasoning": ""'], ids=["long", "twice"]
+)
+def test_the_right_answer_counts_where_the_schema_is_not_satisfied(
+    reasoning: str,
+) -> None:
     """Accuracy and validity are two figures: a long reasoning costs the second only."""
-    long = "x" * 1001
-    verdict = _verdict(f'{{"reasoning": "{long}", "answer": 18}}')
+    verdict = _verdict(f'{{"reasoning": {reasoning}, "answer": 18}}')
     assert verdict.passed
     assert verdict.scores == {"valid": 0.0, "in_order": 1.0, "correct": 1.0}
 
@@ -95,6 +99,10 @@ def test_the_published_reading_knows_nothing_of_validity() -> None:
     paper = QualitySettings(reading="paper")
     for text in ('{"answer": 18}', "18", None):
         assert "valid" not in _verdict(text, settings=paper).scores
+    for finish, expected in (("length", "truncated"), ("stop", "form_error")):
+        response = Response(record="r", text="It is", finish=finish)
+        verdict = SUITE.scorer(paper)(_record())(response)
+        assert verdict.failure_class == expected
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from evaluation.suites.sob.records import (
     suite_records,
 )
 from evaluation.suites.sob.suite import sob_scorer
+from tests.publishing import connected
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -150,6 +152,23 @@ def test_splits_of_the_published_layout_are_selected_or_refused(
             records_of(choose_suite("sob"), request)
     else:
         assert len(records_of(choose_suite("sob"), request).records) == expected
+
+
+def test_counts_that_differ_from_the_published_ones_are_in_the_origin(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of the published data alone, and not where splits are chosen."""
+    rows = [_row(_one(), record_id=f"r{number}") for number in range(2)]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    fetch = FetchSettings(cache=tmp_path / "cache")
+    with connected(monkeypatch, tmp_path / "home") as connection:
+        connection.hub.store.put("interfaze-ai/sob", {"data/test-0.jsonl": content})
+        request = RecordRequest(data="interfaze-ai/sob", fetch=fetch)
+        origin = suite_records(request, SobSettings()).origin
+        split = replace(request, splits=("test",))
+        assert suite_records(split, SobSettings()).origin == "hub"
+    counts = "2 text for 5,000 published, 0 image for 209 published"
+    assert origin == f"hub, {counts}, 0 audio for 115 published"
 
 
 @pytest.mark.parametrize(

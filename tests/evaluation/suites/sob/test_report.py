@@ -140,6 +140,10 @@ def test_a_source_that_was_not_answered_lowers_coverage(
 def test_wrong_leaves_are_counted_by_class() -> None:
     """One wrong text in each answer: one leaf of a class."""
     tables = _tables(_answers("free", "wrong"))
+    sources = _lines(tables["sources"])
+    assert [line["source"] for line in sources] == ["text", "image", "audio"]
+    for line in _lines(tables["data"]):
+        assert line["best perfect"] == 0 < line["best value"]
     (leaves,) = _lines(tables["leaves"])
     assert (leaves["value"], leaves["missing_path"], leaves["type"]) == (18, 0, 0)
 
@@ -308,10 +312,14 @@ _EVERY: dict[str, float] = dict.fromkeys(map(str, Metric), 0.6)
 
 def test_coverage_counts_what_was_answered_but_for_the_code() -> None:
     """Half of the only source is half of the whole, or the whole by the code."""
-    half = [_summary_of("m", "text", 5, _EVERY)]
-    for is_counted, overall in ((True, 0.3), (False, 0.6)):
-        totals = {"text": SourceTotal(10, 30.0)}
-        (line,) = standings(half, totals, counted_coverage=is_counted)
+    totals = {"text": SourceTotal(10, 30.0)}
+    for records, is_counted, overall in (
+        (5, True, 0.3),
+        (5, False, 0.6),
+        (12, True, 0.6),
+    ):
+        summary = _summary_of("m", "text", records, _EVERY)
+        (line,) = standings([summary], totals, counted_coverage=is_counted)
         assert line["overall"] == pytest.approx(overall)
 
 
