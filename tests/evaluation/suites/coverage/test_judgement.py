@@ -59,7 +59,7 @@ def test_the_violated_keyword_is_named() -> None:
 
 
 def test_a_text_that_one_validator_refuses_is_not_valid() -> None:
-    """jsonschema divides floats; jsonschema-rs takes 0.3 for a multiple of 0.1."""
+    """By division of floats 0.3 is not a multiple of 0.1, as one of the two has it."""
     assert judge("0.3", '{"multipleOf": 0.1}', "2020-12").own is TextVerdict.INVALID
     assert judge("0.2", '{"multipleOf": 0.1}', "2020-12").own is TextVerdict.VALID
 

@@ -21,6 +21,8 @@ from evaluation.asking.request import choose_suite
 from evaluation.core.records import RecordRequest, Response
 from evaluation.suites.sob.metrics import Metric, SobSettings, all_leaves
 from evaluation.suites.sob.records import (
+    PUBLISHED_TOTALS,
+    SourceTotal,
     complexity_of,
     prompt_of,
     response_of_line,
@@ -165,6 +167,8 @@ def test_counts_that_differ_from_the_published_ones_are_in_the_origin(
         connection.hub.store.put("interfaze-ai/sob", {"data/test-0.jsonl": content})
         request = RecordRequest(data="interfaze-ai/sob", fetch=fetch)
         origin = suite_records(request, SobSettings()).origin
+        monkeypatch.setitem(PUBLISHED_TOTALS, "text", SourceTotal(2, 4.0))
+        assert "text" not in suite_records(request, SobSettings()).origin
         split = replace(request, splits=("test",))
         assert suite_records(split, SobSettings()).origin == "hub"
     counts = "2 text for 5,000 published, 0 image for 209 published"
@@ -189,7 +193,9 @@ def test_a_published_row_has_the_source_of_its_columns_or_file(
     file = tmp_path / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(_row(_one(), **more)), "utf-8")
-    (record,) = _load(file, tmp_path).records
+    found = _load(file, tmp_path)
+    assert found.origin == "file"
+    (record,) = found.records
     assert record.group == expected
     own = sob_record(record)
     assert own.category == more.get("source_category", "")
