@@ -2,18 +2,13 @@
 
 jsonschema-rs gives the same verdict as jsonschema's `check_schema` without formats,
 except where `validators_may_differ`; tests compare them on generated and real schemas.
-
-`iter_errors` gives paths in which a name of digits is a number (`"007"` is 7, `"+5"`
-is 5) and an empty name is missing. `evaluate` has them whole (`exact_paths`).
 """
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +18,7 @@ import jsonschema_rs
 import orjson
 
 from curation.core.json_types import Json, UntypedJson
-from curation.json.pointer import Tokens, pointer, tokens_of
+from curation.json.pointer import Tokens, pointer
 from curation.json.text import floats, plain, write
 from curation.json.values import compact_of_document, plain_of_document, remembered
 from curation.schema.dialects import (
@@ -35,6 +30,7 @@ from curation.schema.dialects import (
     Dialect,
 )
 from curation.schema.subschemas import subschemas
+from curation.validation.faults import whole_places
 
 #: Dialect name to the class of validators of its schemas.
 RUST_VALIDATORS: Mapping[str, type[jsonschema_rs.Validator]] = {
@@ -263,125 +259,3 @@ def validators_may_differ(schema: Json, dialect: Dialect) -> bool:
 def cut(text: str, length: int) -> str:
     """Return a text of at most this length, with dots at its end if it is longer."""
     return text if len(text) <= length else text[: length - 3] + "..."
-
-
-#: What jsonschema-rs reads as a number, and what does not come back as it was.
-_NUMERAL = re.compile(r"\+?[0-9]+")
-_LOST = re.compile(rb'"(?:|\+[0-9]+|0[0-9]+)":')
-
-
-class ErrorPaths(NamedTuple):
-    """Location of an error: the applied keywords, and the path to the value."""
-
-    evaluation: Tokens
-    instance: Tokens
-
-
-def may_lose_names(value: Json) -> bool:
-    """Return whether a value has a name that paths of errors lose.
-
-    Example:
-        >>> [may_lose_names({name: 1}) for name in ("007", "", "7")]
-        [True, True, False]
-    """
-    try:
-        return _LOST.search(orjson.dumps(value)) is not None
-    except TypeError:
-        # An integer beyond 64 bits: looked at more closely.
-        return True
-
-
-def plain_paths(error: jsonschema_rs.ValidationError) -> ErrorPaths:
-    """Return the paths of an error as `iter_errors` gives them."""
-    return ErrorPaths(
-        tuple(map(str, error.evaluation_path)), tuple(map(str, error.instance_path))
-    )
-
-
-def exact_paths(
-    validator: jsonschema_rs.Validator,
-    value: Json,
-    errors: Sequence[jsonschema_rs.ValidationError],
-) -> list[ErrorPaths]:
-    """Return the paths of errors with their names whole, in the order of the errors.
-
-    Args:
-        validator: The validator.
-        value: The instance.
-        errors: The errors that it lists.
-
-    Example:
-        >>> import jsonschema_rs
-        >>> schema = {"properties": {"": {"type": "null"}}}
-        >>> validator = jsonschema_rs.validator_for(schema)
-        >>> errors = list(validator.iter_errors({"": 1}))
-        >>> exact_paths(validator, {"": 1}, errors)[0].instance
-        ('',)
-    """
-    nodes: dict[ErrorPaths, deque[ErrorPaths]] = defaultdict(deque)
-    for paths in _failing(validator, value):
-        nodes[_without_names(paths)].append(paths)
-    exact = []
-    for error in errors:
-        paths = plain_paths(error)
-        lossy = _without_names(paths)
-        matches = nodes.get(lossy)
-        # Keywords of one schema share a node; the schema itself always has one.
-        around = nodes.get(ErrorPaths(lossy.evaluation[:-1], lossy.instance))
-        if matches:
-            # Two names may look alike: each error takes the next.
-            paths = matches.popleft() if len(matches) > 1 else matches[0]
-        elif around:
-            # `properties` and the schema of the empty name in it look alike without
-            # names: what holds a keyword is the inner one.
-            holder = max(around, key=lambda node: len(node.evaluation))
-            evaluation = (*holder.evaluation, *paths.evaluation[-1:])
-            paths = ErrorPaths(evaluation, holder.instance)
-        exact.append(paths)
-    return exact
-
-
-def whole_places(
-    validator: jsonschema_rs.Validator, value: Json
-) -> Callable[[Tokens], set[Tokens]]:
-    """Return a function from the place of an error to those that it may represent.
-
-    Args:
-        validator: The validator.
-        value: The instance with the errors.
-    """
-    named: dict[Tokens, set[Tokens]] = defaultdict(set)
-    for _, path in _failing(validator, value) if may_lose_names(value) else ():
-        named[_lossy(path)].add(path)
-
-    def places(path: Tokens) -> set[Tokens]:
-        candidates = named.get(_lossy(path), {path})
-        # An empty name looks like what holds it: the innermost counts.
-        return {
-            candidate
-            for candidate in candidates
-            if not any(o[: len(candidate)] == candidate != o for o in candidates)
-        }
-
-    return places
-
-
-def _failing(validator: jsonschema_rs.Validator, value: Json) -> Iterator[ErrorPaths]:
-    """Yield the paths of all failing values in one or more errors."""
-    for node in validator.evaluate(value).list()["details"]:
-        if not node["valid"]:
-            yield ErrorPaths(
-                tokens_of(node["evaluationPath"]), tokens_of(node["instanceLocation"])
-            )
-
-
-def _without_names(paths: ErrorPaths) -> ErrorPaths:
-    return ErrorPaths(_lossy(paths.evaluation), _lossy(paths.instance))
-
-
-def _lossy(tokens: Tokens) -> Tokens:
-    return tuple(
-        (token.lstrip("+0") or "0") if _NUMERAL.fullmatch(token) else token
-        for token in tokens
-        if token
-    )

@@ -606,13 +606,15 @@ def _sob_tables(
         SEVEN,
         Expectation,
         SobSettings,
+        compile_schema,
         score_answer,
     )
 
-    expectation = Expectation.of(None, compiled.value, "text", SobSettings())
+    settings = SobSettings()
+    target = compile_schema(compiled.value, settings)
     rows = []
     for name, truth in gold.items():
-        expected = expectation.with_truth(truth)
+        expected = Expectation.of(truth, target, "text", settings)
         scores = score_answer(values.get(name), expected)
         rows.append([scores.values[metric] for metric in SEVEN])
     figures = np.array(rows)

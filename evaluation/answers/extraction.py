@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, TypeAlias
@@ -386,3 +386,44 @@ def _has_lone_surrogate(text: str, value: Json) -> bool:
     if _ESCAPED_SURROGATE.search(text) is None and text.isascii():
         return False
     return bool(_SURROGATE.search(json.dumps(value, ensure_ascii=False)))
+
+
+def is_trivial(value: Json, schema: str) -> bool:
+    """Return whether a value is trivial, given its schema.
+
+    That is `null`, `true`, `false`, `[]`, `{}`, a bare string that the schema itself
+    spells out in an `enum` or a `const`, and an object of nothing but members that are
+    required at the root, where the schema knows others.
+
+    Args:
+        value: What a model wrote.
+        schema: The schema's text.
+    """
+    if value is None or isinstance(value, bool) or value in ([], {}):
+        return True
+    root: Json = json.loads(schema.removeprefix("\ufeff"))
+    if isinstance(value, str):
+        return value in _spelt_out(root)
+    if not isinstance(value, dict) or not isinstance(root, dict):
+        return False
+    required = root.get("required")
+    properties = root.get("properties")
+    if not isinstance(required, list) or not isinstance(properties, dict):
+        return False
+    names = {name for name in required if isinstance(name, str)}
+    return set(value) <= names and not set(properties) <= names
+
+
+def _spelt_out(schema: Json) -> Iterator[str]:
+    """Yield the strings of every `enum` and `const` of a schema."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            enum = part.get("enum")
+            const = part.get("const")
+            values = [*enum, const] if isinstance(enum, list) else [const]
+            yield from (value for value in values if isinstance(value, str))
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part

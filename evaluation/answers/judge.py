@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -10,30 +9,26 @@ from typing import TYPE_CHECKING, Final
 from curation.core.documents import Rejected
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import read_schema
-from curation.json.pointer import pointer
 from curation.json.text import parse, text_of_schema
-from curation.schema.dialects import BY_NAME
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.schema.subschemas import subschemas
 from curation.system.errors import BadData, BadUsage
-from curation.validation.metaschemas import whole_places
+from curation.validation.faults import SchemaFault, answer_faults
 from evaluation.answers.extraction import (
     POLICIES,
     JsonProblem,
+    is_trivial,
     read_json_answer,
     split_thinking,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import jsonschema_rs
-
-    from curation.core.json_types import GivenSchema, Json
-    from curation.json.pointer import Tokens
+    from curation.core.json_types import GivenSchema
 
 #: The policy of rewards.
 _TRAINED: Final = "outer_fence"
+#: Characters of a message.
+_SHOWN: Final = 200
 #: Compiled schemas kept, and schemas whose assertions are counted once.
 _MOST_SCHEMAS: Final = 1_024
 _ASSERTIONS: Final = names_of_kind(KeywordKind.ASSERTION) | {"additionalProperties"}
@@ -149,47 +144,6 @@ def reward(text: str, schema: GivenSchema) -> float:
     return min(score, 1 / 3) if is_trivial(value, text_of_schema(schema)) else score
 
 
-def is_trivial(value: Json, schema: str) -> bool:
-    """Return whether a value is trivial, given its schema.
-
-    That is `null`, `true`, `false`, `[]`, `{}`, a bare string that the schema itself
-    spells out in an `enum` or a `const`, and an object of nothing but members that are
-    required at the root, where the schema knows others.
-
-    Args:
-        value: What a model wrote.
-        schema: The schema's text.
-    """
-    if value is None or isinstance(value, bool) or value in ([], {}):
-        return True
-    root: Json = json.loads(schema.removeprefix("\ufeff"))
-    if isinstance(value, str):
-        return value in _spelt_out(root)
-    if not isinstance(value, dict) or not isinstance(root, dict):
-        return False
-    required = root.get("required")
-    properties = root.get("properties")
-    if not isinstance(required, list) or not isinstance(properties, dict):
-        return False
-    names = {name for name in required if isinstance(name, str)}
-    return set(value) <= names and not set(properties) <= names
-
-
-def _spelt_out(schema: Json) -> Iterator[str]:
-    """Yield the strings of every `enum` and `const` of a schema."""
-    waiting = [schema]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            enum = part.get("enum")
-            const = part.get("const")
-            values = [*enum, const] if isinstance(enum, list) else [const]
-            yield from (value for value in values if isinstance(value, str))
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
-
-
 def _answer_in(text: str, policy: str) -> str:
     if policy not in POLICIES:
         then = f"choose one of {', '.join(POLICIES)}"
@@ -245,106 +199,3 @@ def usable_schema(schema: GivenSchema) -> CompiledSchema:
     if isinstance(compiled, str):
         raise BadData(f"this schema cannot be used: {compiled}")
     return compiled
-
-
-#: Keywords that refuse undeclared members.
-_ON_UNDECLARED: Final = frozenset(
-    {"additionalProperties", "unevaluatedProperties", "propertyNames"}
-)
-#: Keywords of all drafts; other tokens of a path are names and indexes.
-_KEYWORDS: Final = frozenset().union(
-    *(dialect.effective for dialect in BY_NAME.values())
-)
-#: Characters of a message.
-_SHOWN: Final = 200
-#: Maximum number of faults examined in one answer.
-_EXAMINED: Final = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaFault:
-    """One assertion that an answer fails."""
-
-    message: str
-    keyword: str
-    #: JSON pointers into the answer and into the schema.
-    instance_path: str
-    schema_path: str
-    #: Whether it refuses an undeclared member.
-    undeclared: bool
-
-    def as_json(self) -> dict[str, Json]:
-        """Return it as in results."""
-        return {
-            "message": self.message,
-            "keyword": self.keyword,
-            "instance_path": self.instance_path,
-            "schema_path": self.schema_path,
-        }
-
-    @property
-    def reason(self) -> str:
-        """One line for people, and for a model that repairs its answer."""
-        location = self.instance_path or "(root)"
-        return f"{location}: {self.message} [{self.keyword}]"
-
-
-def answer_faults(
-    validator: jsonschema_rs.Validator, value: Json
-) -> tuple[SchemaFault, ...]:
-    """Return the faults of an answer, branches of `anyOf` and `oneOf` included.
-
-    Only one branch counts: the one that only rejects undeclared members, otherwise the
-    one whose failures reach deepest into the value, otherwise the one with the fewest.
-
-    Args:
-        validator: The schema's validator.
-        value: An answer that it refuses.
-    """
-    faults: list[SchemaFault] = []
-    places = whole_places(validator, value)
-    for error in validator.iter_errors(value):
-        faults += _faults_of(error, places)
-        if len(faults) >= _EXAMINED:
-            break
-    return tuple(faults)
-
-
-def _faults_of(
-    error: jsonschema_rs.ValidationError,
-    places: Callable[[Tokens], set[Tokens]],
-) -> Iterator[SchemaFault]:
-    contexts = [list(branch) for branch in getattr(error.kind, "context", None) or ()]
-    branches = [
-        [fault for inner in context for fault in _faults_of(inner, places)]
-        for context in contexts
-    ]
-    # A branch without a fault: the value is valid under too many of `oneOf`.
-    if branches and all(branches):
-        yield from min(branches, key=_distance)
-        return
-    path = [str(token) for token in error.schema_path]
-    keyword = _keyword(error, path)
-    yield SchemaFault(
-        message=error.message[:_SHOWN],
-        keyword=keyword,
-        instance_path=pointer(min(places(tuple(map(str, error.instance_path))))),
-        schema_path=pointer(tuple(path)),
-        undeclared=keyword in _ON_UNDECLARED,
-    )
-
-
-def _keyword(error: jsonschema_rs.ValidationError, path: Sequence[str]) -> str:
-    """Return the keyword that fails; that with a `false` schema for it."""
-    kind = type(error.kind).__name__
-    if kind.endswith("PropertyNames"):
-        return "propertyNames"
-    if not kind.endswith("FalseSchema"):
-        return path[-1]
-    return next((token for token in reversed(path) if token in _KEYWORDS), "")
-
-
-def _distance(branch: Sequence[SchemaFault]) -> tuple[bool, int, int]:
-    wrong = [fault for fault in branch if not fault.undeclared]
-    deepest = max((fault.instance_path.count("/") for fault in wrong), default=0)
-    return bool(wrong), -deepest, len(branch)

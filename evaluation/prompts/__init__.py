@@ -17,7 +17,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import jinja2
@@ -73,17 +73,10 @@ class Template:
             BadConfiguration: the template uses a name that is not defined.
         """
         messages: list[Message] = []
-        repeated: list[_Part] = []
-        for part in self.parts:
-            if part.repeated:
-                repeated.append(part)
-                continue
-            for shot in shots if repeated else ():
-                messages += [
-                    self._message(turn, schema, shots, shot) for turn in repeated
-                ]
-            repeated = []
-            messages.append(self._message(part, schema, shots, None))
+        for is_repeated, parts in groupby(self.parts, lambda part: part.repeated):
+            turns = list(parts)
+            for shot in shots if is_repeated else (None,):
+                messages += [self._message(turn, schema, shots, shot) for turn in turns]
         return tuple(messages)
 
     def _message(

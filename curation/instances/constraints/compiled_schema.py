@@ -33,15 +33,13 @@ from curation.json.text import canonical, plain
 from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.keywords import REFERENCE_KEYWORDS
-from curation.validation.metaschemas import (
-    RUST_DRAFTS,
-    RUST_VALIDATORS,
+from curation.validation.faults import (
     ErrorPaths,
     exact_paths,
     may_lose_names,
     plain_paths,
-    refuse,
 )
+from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
@@ -257,7 +255,7 @@ class CompiledSchema(Schema):
         """Return the tokens of a failed keyword inside the record.
 
         jsonschema-rs counts from the embedded resource, if there is one, and may lose
-        names (`curation.validation.metaschemas.exact_paths`).
+        names (`curation.validation.faults.exact_paths`).
         """
         location = self.root
         tokens: Tokens = ()

@@ -409,6 +409,13 @@ def verdicts(
     )
 
 
+def jsonschema_accepts(compiled: CompiledSchema, value: Json) -> bool | None:
+    """Return whether jsonschema accepts a value, formats asserted; None if it fails."""
+    with suppress(Exception):  # the library may fail with anything
+        return _accepts(_validator(compiled, formats=True), value)
+    return None
+
+
 def _validator(compiled: CompiledSchema, *, formats: bool) -> PythonValidator:
     """Return jsonschema's validator of a schema, made once."""
     cache = _VALIDATORS.setdefault(compiled, {})

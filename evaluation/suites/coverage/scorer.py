@@ -30,10 +30,15 @@ from typing import TYPE_CHECKING, Final
 from referencing import Registry
 
 from curation.core.documents import Explained
-from curation.instances.judging.validators import verdicts
+from curation.instances.judging.validators import jsonschema_accepts
+from curation.validation.faults import answer_faults
 from curation.validation.python_validators import jsonschema
-from evaluation.answers.extraction import read_json_answer, split_thinking
-from evaluation.answers.judge import answer_faults, compiled_schema, is_trivial
+from evaluation.answers.extraction import (
+    is_trivial,
+    read_json_answer,
+    split_thinking,
+)
+from evaluation.answers.judge import compiled_schema
 from evaluation.core.cases import Result
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.generation.text_generation import (
@@ -274,8 +279,8 @@ def _own_verdict(
         return TextVerdict.INVALID, "", compiled
     try:
         if compiled.validator.is_valid(value):
-            checked = verdicts(compiled, value, ask_jsonschema=True)
-            return _verdict(accepts=checked.jsonschema is not False), "", ""
+            accepts = jsonschema_accepts(compiled, value) is not False
+            return _verdict(accepts=accepts), "", ""
         faults = answer_faults(compiled.validator, value)
     except (ValueError, RecursionError) as error:
         detail = f"{type(error).__name__}: {error}"[:_SHOWN]

@@ -20,6 +20,7 @@ from curation.json.pointer import at, pointer, tokens_of
 from curation.schema.dialects import DIALECTS
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.schema.subschemas import edited_objects
+from curation.validation.faults import answer_faults
 from evaluation.answers.extraction import (
     POLICIES,
     MissingAnswer,
@@ -27,7 +28,7 @@ from evaluation.answers.extraction import (
     read_json_answer,
     triage,
 )
-from evaluation.answers.judge import answer_faults, compiled_schema
+from evaluation.answers.judge import compiled_schema
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.suites.passrate.suite import (
     PUBLISHED_CLEANING,

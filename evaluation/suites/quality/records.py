@@ -1,4 +1,4 @@
-"""Records: the problems of the paper's three tasks (Table 14), sampled or published.
+"""The problems of the paper's three tasks (Table 14), and how they are asked.
 
 Last Letter (Wei et al. 2022, arXiv 2201.11903): concatenate the last letters of four
 names. Shuffle Objects (Srivastava et al. 2022, arXiv 2206.04615, with five objects):
@@ -13,9 +13,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from itertools import islice, zip_longest
-from math import isfinite
 from pathlib import Path
 from random import Random
 from typing import Annotated, Final, Literal
@@ -25,28 +24,20 @@ import msgspec
 from curation.core.json_types import Json, UntypedJson
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.system.user_files import read_utf8, reading
-from evaluation.core.records import Record, RecordRequest, RecordSet
+from evaluation.core.records import Message, Prompt, Record, RecordRequest, RecordSet
 from evaluation.suites.common import SAMPLE, published_rows
 
 #: The name of the published problems for `--data`.
 PUBLISHED: Final = "published"
 _SUFFIXES: Final = (".parquet", ".jsonl", ".json")
-#: The two members of every answer.
-REASONING, ANSWER = "reasoning", "answer"
-#: The members in each order. As in the paper the answer can build on the reasoning;
-#: after the answer, the reasoning can only justify it.
-MEMBERS: Final = {
-    "reasoning-first": (REASONING, ANSWER),
-    "answer-first": (ANSWER, REASONING),
-}
+#: The members of every answer: as in the paper the answer can build on the reasoning.
+MEMBERS: Final = ("reasoning", "answer")
 _FOLDER: Final = Path(__file__).parent
 
 
 class QualitySettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of the suite; `--set NAME=VALUE` sets one."""
 
-    #: The requested order of reasoning and answer; `both` asks every problem twice.
-    orders: Literal["reasoning-first", "answer-first", "both"] = "both"
     #: How the answer is extracted from a text: `recommended`, the member `answer` of
     #: its JSON, or `paper`, by the regular expressions of the published comparison,
     #: which match no zero, negative number or decimal.
@@ -101,89 +92,62 @@ class QualityTask(
     columns: tuple[str, str]
     skip: int = 0
 
-    def canonical(self, value: Json | Decimal) -> str | None:
+    def canonical(self, value: Json) -> str | None:
         """Return an answer in canonical form; None if it does not have the form.
 
         Letters are in lower case, an option is a capital, and a number is as short as
         possible: `18`, `18.0`, `1.8e1` and the texts "18" and "1,800" are numbers, as
         only the side without a constraint can write a text; a Boolean is not.
         """
+        text = value.strip() if isinstance(value, str) else ""
         if self.form == "number":
-            return _canonical_number(value)
-        expression = "([A-Za-z]{4})"
-        if self.form == "option":
-            expression = r"\(?([A-Ea-e])\)?"
-        match = re.fullmatch(expression, value) if isinstance(value, str) else None
-        return self.in_case(match[1]) if match else None
-
-    def in_case(self, text: str) -> str:
-        """Return an answer in the case of its canonical form."""
-        return text.lower() if self.form == "letters" else text.upper()
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                text = repr(value)
+            elif not re.fullmatch(r"-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?", text):
+                return None
+            number = Decimal(text.replace(",", "")).normalize()
+            return format(number, "f") if number else "0"
+        if self.form == "letters":
+            return text.lower() if re.fullmatch("[A-Za-z]{4}", text) else None
+        option = re.fullmatch(r"\(?([A-Ea-e])\)?", text)
+        return option[1].upper() if option else None
 
     def value(self, answer: str) -> Json:
         """Return the JSON value of a canonical answer."""
         value: Json = json.loads(answer) if self.form == "number" else answer
         return value
 
-    def schema(self, order: str) -> str:
-        """Return the schema of an answer, its members in this order, as JSON text."""
-        members: dict[str, Json] = {
-            REASONING: {"type": "string", "maxLength": self.reasoning_length},
-            ANSWER: self.answer_schema,
-        }
+    def schema(self) -> str:
+        """Return the schema of an answer as JSON text."""
+        reasoning: Json = {"type": "string", "maxLength": self.reasoning_length}
         schema: dict[str, Json] = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",
-            "properties": {name: members[name] for name in MEMBERS[order]},
-            "required": [*MEMBERS[order]],
+            "properties": {"reasoning": reasoning, "answer": self.answer_schema},
+            "required": [*MEMBERS],
             "additionalProperties": False,
         }
         return json.dumps(schema)
 
-    def answer_text(self, problem: Problem, order: str) -> str:
+    def answer_text(self, problem: Problem) -> str:
         """Return the right answer to a problem as JSON text."""
-        members: dict[str, Json] = {
-            REASONING: problem.reasoning[: self.reasoning_length],
-            ANSWER: self.value(problem.answer),
-        }
-        ordered = {name: members[name] for name in MEMBERS[order]}
-        return json.dumps(ordered, ensure_ascii=False)
+        reasoning = problem.reasoning[: self.reasoning_length]
+        members = {"reasoning": reasoning, "answer": self.value(problem.answer)}
+        return json.dumps(members, ensure_ascii=False)
 
     def problem(self, row: Mapping[str, Json]) -> Problem:
         """Return the problem of a published row.
 
         Raises:
-            KeyError, ValueError, ArithmeticError: it is not a row of the task.
+            KeyError, ValueError: it is not a row of the task.
         """
         question, answer = (str(row[column]) for column in self.columns)
         # Only GSM8K has the reasoning, before the mark.
         reasoning, _, text = answer.strip().rpartition("#### ")
-        truth: str | None = text.lower()
-        if self.form != "letters":
-            is_number = self.form == "number"
-            truth = self.canonical(
-                Decimal(text.replace(",", "")) if is_number else text
-            )
+        truth = text.lower() if self.form == "letters" else self.canonical(text)
         if truth is None:
             raise ValueError(text)
         return Problem(question=question, reasoning=reasoning.strip(), answer=truth)
-
-
-def _canonical_number(value: Json | Decimal) -> str | None:
-    if isinstance(value, str):
-        if not re.fullmatch(r"-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?", value):
-            return None
-        value = Decimal(value.replace(",", ""))
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        return None
-    if not isinstance(value, int) and not isfinite(value):
-        return None
-    try:
-        number = Decimal(repr(value) if isinstance(value, float) else value)
-        shortest = number.normalize()
-    except InvalidOperation:
-        return None
-    return format(shortest, "f") if shortest else "0"
 
 
 #: The three tasks, in the order of the paper's Table 7.
@@ -212,12 +176,12 @@ def with_prompts(name: str, file: str) -> QualityTask:
 
 
 def quality_records(request: RecordRequest, settings: QualitySettings) -> RecordSet:
-    """Return the requested problems, tasks and orders in turn.
+    """Return the requested problems, the tasks in turn.
 
     Args:
         request: `data` is None for the sample, `published` for the problems on the Hub,
-            or a folder that holds these, a file `TASK*` or a folder `TASK` each.
-        settings: Which orders, and how many problems.
+            or a folder that holds these, a file `TASK.*` or a folder `TASK` each.
+        settings: How many problems, and their revisions.
 
     Raises:
         BadUsage: an unknown group.
@@ -225,36 +189,26 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
         BadData: a published row that cannot be read.
         Unavailable: the Hub cannot be reached.
     """
-    orders = [*MEMBERS] if settings.orders == "both" else [settings.orders]
-    groups = {
-        group_name(name, order): (name, order) for order in orders for name in TASKS
-    }
-    unknown = [name for name in request.configs if name not in groups]
+    unknown = [name for name in request.configs if name not in TASKS]
     if unknown:
-        message = f"--config {unknown[0]!r}: there are only {', '.join(groups)}"
+        message = f"--config {unknown[0]!r}: there are only {', '.join(TASKS)}"
         raise BadUsage(message)
-    groups = {
-        name: groups[name] for name in groups if name in (request.configs or groups)
-    }
+    names = [name for name in TASKS if name in (request.configs or TASKS)]
     count = settings.problems
     if request.limit is not None:
-        count = -(-request.limit // len(groups))
-    problems: dict[str, Mapping[str, Problem]] = {}
+        count = -(-request.limit // len(names))
+    lists = []
     origins: dict[str, None] = {}
-    for name in dict.fromkeys(name for name, _ in groups.values()):
-        origin, available = _problems(name, request.data, settings.revisions.get(name))
+    for name in names:
+        origin, problems = _problems(name, request.data, settings.revisions.get(name))
         origins[origin] = None
-        places = list(range(len(available)))
-        if len(available) > count and not request.first:
+        places = list(range(len(problems)))
+        if len(problems) > count and not request.first:
             draw = Random(f"{name} {request.seed}")  # noqa: S311 (no secret)
             places = sorted(draw.sample(places, count))
-        problems[name] = {f"{index:04d}": available[index] for index in places[:count]}
-    # The files of the published problems are their test splits.
-    split = "test" if request.data else ""
-    lists = [
-        as_records(name, order, problems[name], split)
-        for name, order in groups.values()
-    ]
+        drawn = {f"{index:04d}": problems[index] for index in places[:count]}
+        # The files of the published problems are their test splits.
+        lists.append(as_records(name, drawn, "test" if request.data else ""))
     in_turn = (record for turn in zip_longest(*lists) for record in turn if record)
     return RecordSet(
         name=request.data or "quality-sample",
@@ -265,34 +219,24 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
 
 
 def as_records(
-    name: str, order: str, problems: Mapping[str, Problem], split: str = ""
+    name: str, problems: Mapping[str, Problem], split: str = ""
 ) -> Iterator[Record]:
-    """Yield a task's problems, by their ids, as records that ask for one order.
-
-    A problem has the same id in every order, so that orders can be paired.
-    """
-    schema = TASKS[name].schema(order)
+    """Yield a task's problems, by their ids, as records."""
+    schema = TASKS[name].schema()
     for id_, problem in problems.items():
         yield Record(
             id=id_,
-            group=group_name(name, order),
+            group=name,
             split=split,
             schema=schema,
             fields={
-                "task": name,
-                "order": order,
                 "question": problem.question,
                 "reasoning": problem.reasoning,
                 "answer": problem.answer,
-                # A published problem is by itself, in both orders.
+                # A published problem is by itself.
                 "cluster": f"{name} {problem.story or id_}",
             },
         )
-
-
-def group_name(task: str, order: str) -> str:
-    """Return the name of a task in one order; the paper's has the bare name."""
-    return task if order == "reasoning-first" else f"{task} ({order})"
 
 
 def sample(name: str) -> list[Problem]:
@@ -319,11 +263,10 @@ def _problems(
     else:
         folder = Path(data)
         origin = f"folder {data}"
-        alone = (folder / f"{name}{suffix}" for suffix in _SUFFIXES)
         files = (
-            _files(folder / name, task.files)
-            or _files(folder / name, "")
-            or [path for path in alone if path.is_file()][:1]
+            _files(folder, f"{name}/{task.files}")
+            or _files(folder, f"{name}/")
+            or _files(folder, f"{name}.")[:1]
         )
     if not files:
         expected = f"{task.files}*{_SUFFIXES[0]}, nor {name}{_SUFFIXES[0]}"
@@ -332,17 +275,43 @@ def _problems(
     for where, row in (row for path in files for row in published_rows(path)):
         try:
             problems.append(task.problem(row))
-        except (KeyError, ValueError, ArithmeticError) as error:
+        except (KeyError, ValueError) as error:
             message = f"no problem of {name} ({type(error).__name__}: {error})"
             raise BadData(message, where) from error
     return origin, problems[task.skip :]
 
 
 def _files(folder: Path, start: str) -> list[Path]:
+    files = (path for path in folder.rglob("*") if path.suffix in _SUFFIXES)
     return sorted(
         path
-        for path in folder.rglob("*")
-        if path.suffix in _SUFFIXES
-        and path.is_file()
-        and path.relative_to(folder).as_posix().startswith(start)
+        for path in files
+        if path.is_file() and path.relative_to(folder).as_posix().startswith(start)
+    )
+
+
+_FORM: Final = '{"reasoning": <reasoning about the answer>, "answer": <final answer>}'
+
+
+def quality_prompt(record: Record, settings: QualitySettings) -> Prompt:
+    """Return the conversation that asks for a problem's answer.
+
+    The worked examples are separate turns.
+
+    Raises:
+        NoInput: the file of prompts cannot be read.
+        BadData: it lacks the prompt of a task.
+    """
+    task = TASKS[record.group]
+    if settings.prompts:
+        task = with_prompts(record.group, settings.prompts)
+    turns = [("system", task.instruction.replace("{form}", _FORM))]
+    for shot in task.shots:
+        turns.append(("user", shot.question))
+        turns.append(("assistant", task.answer_text(shot)))
+    turns.append(("user", str(record.fields["question"])))
+    is_published = settings.reading == "paper"
+    return Prompt(
+        messages=tuple(Message(role=role, content=content) for role, content in turns),
+        budget=task.published_budget if is_published else task.budget,
     )

@@ -1,54 +1,137 @@
-"""The suite `quality`: right answers with and without a constraint."""
+"""The suite `quality`: right answers with and without a constraint.
+
+A response is judged by its JSON, or as the published code did: by the first match of a
+regular expression.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from curation.system.registry import imported_late
-from evaluation.core.records import Message, Prompt, Record
+from evaluation.answers.extraction import MissingAnswer, TriageRules, triage
+from evaluation.answers.json_search import find_json
+from evaluation.answers.judge import compiled_schema
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import Suite
 from evaluation.suites.quality.records import (
-    ANSWER,
     MEMBERS,
     PUBLISHED,
-    REASONING,
     TASKS,
     QualitySettings,
+    quality_prompt,
     quality_records,
-    with_prompts,
 )
-from evaluation.suites.quality.scorer import CLASSES, quality_scorer
 
-_FORMS: Final = {
-    REASONING: '"reasoning": <reasoning about the answer>',
-    ANSWER: '"answer": <final answer>',
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json
+    from evaluation.core.suite import Judge, Scorer
+
+#: Every class of failure, in the order of precedence.
+CLASSES: Final = {
+    "api_error": "The answer is missing: the server or the model failed.",
+    "refusal": "The model or its provider refused to answer.",
+    "truncated": "The tokens were used up before the answer was whole.",
+    "empty": "The text is empty, or only thinking.",
+    "syntax_error": "The text holds no JSON that can be read.",
+    "form_error": "The JSON has no answer of the required form.",
+    "wrong_answer": "The answer has the right form and is wrong.",
 }
 
 
-def quality_prompt(record: Record, settings: QualitySettings) -> Prompt:
-    """Return the conversation that asks for a problem's answer.
+def quality_scorer(settings: QualitySettings) -> Scorer:
+    """Return what judges the responses to problems by one reading."""
+    return _published_judge if settings.reading == "paper" else _json_judge
 
-    The worked examples are separate turns. Only the order of members differs
-    between the orders.
 
-    Raises:
-        NoInput: the file of prompts cannot be read.
-        BadData: it lacks the prompt of a task.
-    """
-    name, order = (str(record.fields[field]) for field in ("task", "order"))
-    task = with_prompts(name, settings.prompts) if settings.prompts else TASKS[name]
-    form = "{" + ", ".join(_FORMS[member] for member in MEMBERS[order]) + "}"
-    instruction = task.instruction.replace("{form}", form)
-    messages = [Message(role="system", content=instruction)]
-    for shot in task.shots:
-        messages += [
-            Message(role="user", content=shot.question),
-            Message(role="assistant", content=task.answer_text(shot, order)),
-        ]
-    messages.append(Message(role="user", content=str(record.fields["question"])))
-    published = settings.reading == "paper"
-    budget = task.published_budget if published else task.budget
-    return Prompt(messages=tuple(messages), budget=budget)
+def _published_judge(record: Record) -> Judge:
+    task = TASKS[record.group]
+    rules = TriageRules(splits_thinking=False)
+
+    def judge(response: Response) -> Verdict:
+        text = triage(response, rules)
+        if isinstance(text, MissingAnswer):
+            return _failed(record, text.kind, text.reason, {})
+        if match := re.search(task.expression, text):
+            return _compared(record, str(task.canonical(match[1])), {})
+        if response.finish == "length":
+            reason = "no answer before the tokens were used up"
+            return _failed(record, "truncated", reason, {})
+        reason = "the published expression matches no answer"
+        return _failed(record, "form_error", reason, {})
+
+    return judge
+
+
+def _json_judge(record: Record) -> Judge:
+    task = TASKS[record.group]
+    schema = compiled_schema(record.schema, record.dialect)
+
+    def judge(response: Response) -> Verdict:
+        scores = {"valid": 0.0}
+        text = triage(response, TriageRules())
+        if isinstance(text, MissingAnswer):
+            return _failed(record, text.kind, text.reason, scores)
+        parsed = find_json(text)
+        if parsed.problem is not None:
+            kind = "truncated" if response.finish == "length" else "syntax_error"
+            return _failed(record, kind, parsed.detail, scores)
+        members = parsed.value
+        if not isinstance(members, dict):
+            reason = f"the JSON is not an object but {_shown(members)}"
+            return _failed(record, "form_error", reason, scores)
+        is_valid = (
+            not isinstance(schema, str)
+            and not parsed.duplicates
+            and schema.validator_without_formats.is_valid(members)
+        )
+        in_order = tuple(name for name in members if name in MEMBERS) == MEMBERS
+        scores = {"valid": float(is_valid), "in_order": float(in_order)}
+        value = task.canonical(members.get("answer"))
+        reason = ""
+        if "answer" not in members:
+            reason = 'the member "answer" is missing'
+        elif "answer" in parsed.duplicates:
+            reason = 'the member "answer" is repeated'
+        elif value is None:
+            reason = f"the answer has another form: {_shown(members['answer'])}"
+        if value is None or reason:
+            return _failed(record, "form_error", reason, scores)
+        return _compared(record, value, scores)
+
+    return judge
+
+
+def _compared(record: Record, answer: str, scores: Mapping[str, float]) -> Verdict:
+    """Return the verdict on an answer in canonical form."""
+    expected = str(record.fields["answer"])
+    verdict = _failed(record, "wrong_answer", f"{answer}, not {expected}", scores)
+    details = {"answer": answer, "expected": expected, **verdict.details}
+    if answer != expected:
+        return replace(verdict, details=details)
+    return Verdict(passed=True, scores={**scores, "correct": 1.0}, details=details)
+
+
+def _failed(
+    record: Record, kind: str, reason: str, scores: Mapping[str, float]
+) -> Verdict:
+    return Verdict(
+        passed=False,
+        failure_class=kind,
+        reasons=(reason,),
+        scores={**scores, "correct": 0.0},
+        details={"cluster": record.fields.get("cluster")},
+    )
+
+
+def _shown(value: Json) -> str:
+    return json.dumps(value)[:60]
 
 
 SUITE: Final = Suite(
@@ -64,5 +147,5 @@ SUITE: Final = Suite(
     published=PUBLISHED,
     # Free and constrained answers have the same budget here too: the published free
     # answers had 128 or 256 tokens, the constrained ones no limit.
-    paper={"orders": "reasoning-first", "reading": "paper"},
+    paper={"reading": "paper"},
 )

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -69,16 +69,16 @@ class Metric(Explained):
     )
 
 
-#: The seven of the paper's Table 1, in the order of its Table 2.
-SEVEN: Final = (
-    Metric.VALUE_ACCURACY,
-    Metric.FAITHFULNESS,
-    Metric.JSON_PASS,
-    Metric.PATH_RECALL,
-    Metric.STRUCTURE_COVERAGE,
-    Metric.TYPE_SAFETY,
-    Metric.PERFECT,
-)
+#: The seven of the paper's Table 1, in the order of its Table 2, and their columns.
+SEVEN: Final[Mapping[Metric, str]] = {
+    Metric.VALUE_ACCURACY: "value",
+    Metric.FAITHFULNESS: "faithful",
+    Metric.JSON_PASS: "pass",
+    Metric.PATH_RECALL: "recall",
+    Metric.STRUCTURE_COVERAGE: "coverage",
+    Metric.TYPE_SAFETY: "types",
+    Metric.PERFECT: "perfect",
+}
 
 
 class SobSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +102,7 @@ _SHOWN: Final = 200
 class TargetSchema(NamedTuple):
     """A record's schema with a compiled validator."""
 
+    schema: Json
     #: Why no answer can be judged by it; empty if it can be used.
     unusable: str
     #: Yields the errors of an instance, each with a `message`.
@@ -124,18 +125,16 @@ def dialect_of(schema: Json) -> str:
     return (declared(uri) or DRAFT_2020_12).name
 
 
-def compile_schema(schema: Json, dialect: str | None) -> TargetSchema:
+def compile_schema(schema: Json, settings: SobSettings) -> TargetSchema:
     """Compile a schema; formats are annotations, as in the paper.
 
-    Args:
-        schema: The schema. No validator ever fetches a reference.
-        dialect: Its dialect, to be validated by jsonschema alone, as the authors did.
-            None for the declared one, by jsonschema-rs; by jsonschema if only that
-            accepts the schema.
+    No validator ever fetches a reference. The published code validates by jsonschema
+    under draft-07. Otherwise jsonschema-rs does under the declared dialect, and
+    jsonschema if only that accepts the schema.
     """
     value: UntypedJson = plain(schema)
-    if dialect is None:
-        dialect = dialect_of(schema)
+    dialect = "draft-07" if settings.published else dialect_of(schema)
+    if not settings.published:
         with suppress(
             *(KeyError, ValueError),
             *(jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError),
@@ -143,7 +142,7 @@ def compile_schema(schema: Json, dialect: str | None) -> TargetSchema:
             compiled = RUST_VALIDATORS[dialect](
                 value, validate_formats=False, retriever=refuse
             )
-            return TargetSchema(unusable="", errors=compiled.iter_errors)
+            return TargetSchema(schema, "", compiled.iter_errors)
     validator_class: Any = PYTHON_VALIDATORS[dialect]
     unusable = ""
     if not isinstance(value, dict | bool):
@@ -153,7 +152,7 @@ def compile_schema(schema: Json, dialect: str | None) -> TargetSchema:
     except Exception as error:  # noqa: BLE001 - a schema can make the library raise anything
         unusable = _line(f"the schema is invalid: {error!r}")
     validator = validator_class(value, registry=Registry())
-    return TargetSchema(unusable=unusable, errors=validator.iter_errors)
+    return TargetSchema(schema, unusable, validator.iter_errors)
 
 
 def _line(message: str) -> str:
@@ -176,17 +175,14 @@ def all_leaves(value: Json) -> dict[Path, Json]:
     stack: list[tuple[Path, Json]] = [((), value)]
     while stack:
         path, inner = stack.pop()
-        if isinstance(inner, dict) and inner:
-            members: list[tuple[Path, Json]] = [
-                ((*path, name), member) for name, member in inner.items()
-            ]
-        elif isinstance(inner, list) and inner:
-            members = [((*path, index), item) for index, item in enumerate(inner)]
-        else:
+        members: list[tuple[str | int, Json]] = []
+        if isinstance(inner, dict):
+            members += inner.items()
+        elif isinstance(inner, list):
+            members += enumerate(inner)
+        stack += [((*path, step), member) for step, member in reversed(members)]
+        if not members:
             leaves[path] = inner
-            continue
-        members.reverse()
-        stack += members
     return leaves
 
 
@@ -298,29 +294,21 @@ class Expectation:
     leaves: dict[Path, Json]
     #: Those that the metrics compare.
     compared: dict[Path, Json]
-    schema: Json
 
     @classmethod
     def of(
-        cls, truth: Json, schema: Json, source: str, settings: SobSettings
+        cls, truth: Json, target: TargetSchema, source: str, settings: SobSettings
     ) -> Expectation:
-        """Read a truth and compile its schema under one reading."""
-        dialect = "draft-07" if settings.published else None
+        """Read a truth under one reading."""
+        leaves = all_leaves(truth)
         return cls(
             settings=settings,
             source=source,
-            truth=None,
-            target=compile_schema(schema, dialect),
-            leaves={},
-            compared={},
-            schema=schema,
-        ).with_truth(truth)
-
-    def with_truth(self, truth: Json) -> Expectation:
-        """Return the expectation of another truth under the same schema."""
-        leaves = all_leaves(truth)
-        compared = _compared(leaves, self.settings)
-        return replace(self, truth=truth, leaves=leaves, compared=compared)
+            truth=truth,
+            target=target,
+            leaves=leaves,
+            compared=_compared(leaves, settings),
+        )
 
 
 class RecordScores(NamedTuple):
@@ -328,33 +316,28 @@ class RecordScores(NamedTuple):
 
     #: Every metric, hardened and gated by its definition.
     values: Mapping[Metric, float]
-    #: 1 if the answer parses and its schema accepts it, otherwise 0.
-    hardening: float
-    #: The coverage gate, from 0 to 1.
-    gate: float
+    #: Every leaf of the answer.
+    leaves: dict[Path, Json]
     #: Why the schema refuses the answer, or cannot be used; empty if it accepts.
     refusal: str = ""
 
 
 #: The scores of an answer that is not a JSON object or array.
-ZERO: Final = RecordScores(values=dict.fromkeys(Metric, 0.0), hardening=0.0, gate=0.0)
+ZERO: Final = RecordScores(dict.fromkeys(Metric, 0.0), leaves={})
 
 
-def score_answer(
-    answer: Json, expected: Expectation, leaves: dict[Path, Json] | None = None
-) -> RecordScores:
+def score_answer(answer: Json, expected: Expectation) -> RecordScores:
     """Return every metric of one answer.
 
     Args:
         answer: The value of the parsed response; a scalar or null counts as not
             parsed, since the root must be an object or an array.
         expected: The record's truth and schema.
-        leaves: `all_leaves(answer)`, to avoid computing it again.
     """
     if not isinstance(answer, dict | list):
         return ZERO
     settings = expected.settings
-    leaves = all_leaves(answer) if leaves is None else leaves
+    leaves = all_leaves(answer)
     refusal = expected.target.refusal(answer)
     hardening = float(refusal is None)
     compared = _compared(leaves, settings)
@@ -376,19 +359,14 @@ def score_answer(
         Metric.TYPE_SAFETY: hardening * _type_safety(expected, compared),
         Metric.PERFECT: perfect,
     }
-    return RecordScores(
-        values=values, hardening=hardening, gate=gate, refusal=refusal or ""
-    )
+    return RecordScores(values, leaves, refusal or "")
 
 
 def _is_perfect(answer: Json, expected: Expectation, leaves: dict[Path, Json]) -> bool:
     """Return whether an answer is the truth; the published code compares texts."""
     if expected.settings.published:
-        texts = (
-            json.dumps(document, sort_keys=True)
-            for document in (answer, expected.truth)
-        )
-        return next(texts) == next(texts)
+        published = json.dumps(expected.truth, sort_keys=True)
+        return json.dumps(answer, sort_keys=True) == published
     return expected.leaves.keys() == leaves.keys() and all(
         same_leaf(value, leaves[path], expected.settings)
         for path, value in expected.leaves.items()
@@ -421,7 +399,7 @@ def _type_safety(expected: Expectation, leaves: dict[Path, Json]) -> float:
     if not expected.settings.published or not leaves:
         return float(bool(leaves))
     right = sum(
-        _has_published_type(expected.schema, str(path[0]), value)
+        _has_published_type(expected.target.schema, str(path[0]), value)
         for path, value in leaves.items()
     )
     return right / len(leaves)

@@ -1,4 +1,4 @@
-"""Records: their type, and their files in our layout and in the authors'.
+"""Records: their files in our layout and in the authors', and how they are asked.
 
 A row that the authors publish has `record_id`, `context`, `question`, `json_schema` and
 `ground_truth`, the last two as JSON text or as values. A line of their response files
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -20,14 +21,19 @@ from curation.core.json_types import Json, UntypedJson
 from curation.json.text import write
 from curation.json.values import is_number
 from curation.system.errors import BadData
-from evaluation.core.records import Record, Response
-from evaluation.suites.common import published_files, published_rows
-from evaluation.suites.sob.metrics import dialect_of
+from evaluation.core.records import (
+    Message,
+    Prompt,
+    Record,
+    RecordRequest,
+    RecordSet,
+    Response,
+)
+from evaluation.suites.common import SAMPLE, published_files, published_rows
+from evaluation.suites.sob.metrics import SobSettings, dialect_of
 
 #: Where a context comes from: texts, OCR of images, transcripts of speech.
 Source: TypeAlias = Literal["text", "image", "audio"]
-#: How hard a schema is (the paper's section 3).
-Complexity: TypeAlias = Literal["easy", "medium", "hard"]
 #: The published data.
 PUBLISHED: Final = "interfaze-ai/sob"
 
@@ -95,7 +101,7 @@ def weight_of(complexity: str, difficulty: str = "") -> float:
     return 0.0
 
 
-def complexity_of(schema: Json) -> Complexity:
+def complexity_of(schema: Json) -> str:
     """Return how hard a schema is, by the paper's definition.
 
     Hard is an array of objects, or three levels of objects and arrays; medium is two
@@ -117,8 +123,7 @@ def complexity_of(schema: Json) -> Complexity:
         if isinstance(properties, dict):
             deepest = max(deepest, level)
             stack += [(child, level + 1) for child in properties.values()]
-    names: tuple[Complexity, ...] = ("easy", "easy", "medium", "hard")
-    return names[min(deepest, 3)]
+    return ("easy", "easy", "medium", "hard")[min(deepest, 3)]
 
 
 def suite_record(record: SobRecord) -> Record:
@@ -153,39 +158,39 @@ def sample_records() -> list[SobRecord]:
     return [msgspec.json.decode(line, type=SobRecord) for line in lines]
 
 
-def read_records(data: str, splits: Sequence[str] = ()) -> tuple[str, list[SobRecord]]:
-    """Return the origin of the data, and its records of the splits.
+def suite_records(request: RecordRequest, _settings: SobSettings) -> RecordSet:
+    """Return the records of a run: its data's, otherwise the sample.
 
     Args:
-        splits: Names of splits; empty for the authors' choice: the test split of each
-            source, otherwise all splits.
-        data: A file, a folder or a dataset on the Hub; `interfaze-ai/sob[@revision]`
-            are the published ones.
+        request: `data` is a file, a folder or a dataset on the Hub;
+            `interfaze-ai/sob[@revision]` are the published ones. Without splits these
+            are the authors' choice: the test split of each source that has one.
+        _settings: Unused.
 
     Raises:
         NoInput: missing file, folder, dataset or revision.
         BadData: a row of it is not a record.
         Unavailable: the Hub cannot be reached.
     """
+    data = request.data
+    if data is None:
+        records = [*map(suite_record, sample_records())]
+        return RecordSet(
+            name="sob-sample", origin=SAMPLE, records=records, generated=True
+        )
     origin, files = published_files(data, (".parquet", ".jsonl"), _THEN)
-    records = [record for file in files for record in _read(file)]
-    if not splits:
-        tested = {record.source for record in records if record.split == "test"}
-        records = [
-            record
-            for record in records
-            if record.source not in tested or record.split == "test"
-        ]
-    return origin, records
-
-
-def differing_counts(counts: Mapping[str, int]) -> str:
-    """Return how the counts of records differ from the published ones, if they do."""
-    return "".join(
-        f", {counts.get(source, 0):,} {source} for {published.records:,} published"
-        for source, published in PUBLISHED_TOTALS.items()
-        if counts.get(source, 0) != published.records
-    )
+    rows = [record for file in files for record in _read(file)]
+    if not request.splits:
+        tested = {row.source for row in rows if row.split == "test"}
+        rows = [row for row in rows if row.source not in tested or row.split == "test"]
+    if data.startswith(PUBLISHED) and not request.splits:
+        counts = Counter[str](row.source for row in rows)
+        origin += "".join(
+            f", {counts[source]:,} {source} for {published.records:,} published"
+            for source, published in PUBLISHED_TOTALS.items()
+            if counts[source] != published.records
+        )
+    return RecordSet(name=data, origin=origin, records=[*map(suite_record, rows)])
 
 
 def _read(file: Path) -> Iterator[SobRecord]:
@@ -216,10 +221,8 @@ def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
         BadData: a column is missing, or holds no JSON.
     """
     schema = _value(row, "json_schema", where)
-    complexity, difficulty = (
-        str(row.get(name) or "")
-        for name in ("schema_complexity", "question_difficulty")
-    )
+    complexity = str(row.get("schema_complexity") or "")
+    difficulty = str(row.get("question_difficulty") or "")
     if not complexity and not difficulty:
         # It is as hard as its schema: else it would weigh nothing.
         complexity = complexity_of(schema)
@@ -298,3 +301,32 @@ def response_of_line(line: Mapping[str, Json]) -> Response | None:
 
 def _count(value: Json) -> int | None:
     return int(value) if is_number(value) and isfinite(value) else None
+
+
+_SYSTEM: Final = (
+    "Answer the question from the context alone. Return exactly one JSON object that "
+    "follows the schema. No explanation, no markdown, no text around it. Use only the "
+    "keys of the schema, with values of the right types, and include every one. Where "
+    "the context does not hold an answer, the value is null."
+)
+
+
+def prompt_of(record: Record, settings: SobSettings) -> Prompt:
+    """Return two messages, as the paper's section 5.2 describes them.
+
+    They paraphrase the authors' messages. Like these they ask for
+    null if the context has no answer, even if a schema does not allow null: then no
+    answer can be right and valid.
+    """
+    fields = sob_record(record)
+    schema = json.dumps(fields.json_schema, indent=2, ensure_ascii=False)
+    parts = (
+        f"Context:\n{fields.context}",
+        f"Question:\n{fields.question}",
+        f"Respond with JSON that matches this schema:\n{schema}",
+    )
+    messages = (
+        Message(role="system", content=_SYSTEM),
+        Message(role="user", content="\n\n".join(parts)),
+    )
+    return Prompt(messages=messages, budget=settings.max_tokens)

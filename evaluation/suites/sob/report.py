@@ -14,7 +14,7 @@ from evaluation.reporting.tables import NOT_RUN, Cell, Estimate, Rate, Shift, Ta
 from evaluation.results.suite_pairs import pair_sides, pairs_with_free
 from evaluation.suites.sob.metrics import SEVEN, Metric
 from evaluation.suites.sob.records import PUBLISHED, PUBLISHED_TOTALS, SourceTotal
-from evaluation.suites.sob.scorer import LEAF_MISTAKES
+from evaluation.suites.sob.suite import LEAF_MISTAKES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,8 +28,6 @@ RESAMPLES: Final = 1_000
 SEED: Final = 42
 #: Perfect Response is not reported for audio (equation 5).
 PERFECT_SOURCES: Final = frozenset({"text", "image"})
-# Ties are broken by four digits of Overall, as in the authors' table.
-_DIGITS: Final = 4
 
 
 #: The five categories (the paper's Table 11): a mean of some metrics of one record, by
@@ -121,13 +119,13 @@ def summarise(answers: pl.DataFrame) -> list[SourceSummary]:
     Args:
         answers: Lines of `answers_of`.
     """
-    parts = answers.partition_by("model", "source", as_dict=True)
-    models = answers["model"].unique().sort()
+    known = answers.filter(pl.col("source").is_in(SOURCES))
+    order = ("model", pl.col("source").cast(pl.Enum(SOURCES)))
+    parts = known.sort(*order, maintain_order=True).partition_by(
+        "model", "source", as_dict=True
+    )
     summaries = []
-    for model, source in product(models, SOURCES):
-        part = parts.get((model, source))
-        if part is None:
-            continue
+    for (model, source), part in parts.items():
         values = part.select(metric.value for metric in Metric).to_numpy()
         weights = part["weight"].to_numpy()
         clusters = np.unique(part["cluster"].to_list(), return_inverse=True)[1]
@@ -136,8 +134,8 @@ def summarise(answers: pl.DataFrame) -> list[SourceSummary]:
             weighted = _means(values, weights, clusters, SEED + 1)
         summaries.append(
             SourceSummary(
-                model=model,
-                source=source,
+                model=str(model),
+                source=str(source),
                 records=part["record"].n_unique(),
                 plain=_means(values, np.ones(part.height), clusters, SEED),
                 weighted=weighted,
@@ -159,58 +157,46 @@ def _means(
     }
 
 
-class Standing(NamedTuple):
-    """One model's line of the leaderboard."""
-
-    model: str
-    #: Overall (Raw) times coverage: the sort key of the board (equation 7).
-    overall: float
-    #: Mean of the available metrics (equation 6).
-    raw: float
-    #: Share of the data set's records that were answered.
-    coverage: float
-    #: Each of the seven over its sources (equations 4 and 5), if it has any.
-    metrics: Mapping[Metric, float]
-
-
 def standings(
-    summaries: Iterable[SourceSummary],
+    summaries: Sequence[SourceSummary],
     totals: Mapping[str, SourceTotal],
     *,
     counted_coverage: bool,
-) -> list[Standing]:
+) -> list[dict[str, Any]]:
     """Return the leaderboard, the best first (section 6.1, equations 4 to 7).
+
+    overall is raw, the mean of the available metrics, times the share of the set's
+    records that were answered.
 
     Args:
         summaries: Every model on every source that it answered.
-        totals: The data set's sources; a source that is not one of them is left out.
+        totals: The data set's sources.
         counted_coverage: Whether coverage counts answered records. Else a source
             counts as a whole as soon as it has any summary.
     """
-    by_model: dict[str, list[SourceSummary]] = {}
-    for summary in summaries:
-        if summary.source in totals:
-            by_model.setdefault(summary.model, []).append(summary)
-    records = sum(total.records for total in totals.values())
     board = []
-    for model, sources in by_model.items():
-        means = {metric: _over_sources(metric, sources, totals) for metric in SEVEN}
-        metrics = {metric: mean for metric, mean in means.items() if mean is not None}
-        raw = fmean(metrics.values()) if metrics else 0.0
-        answered = sum(
-            min(summary.records, totals[summary.source].records)
-            if counted_coverage
-            else totals[summary.source].records
-            for summary in sources
-        )
-        coverage = answered / records
-        board.append(Standing(model, raw * coverage, raw, coverage, metrics))
+    for model in dict.fromkeys(summary.model for summary in summaries):
+        sources = [summary for summary in summaries if summary.model == model]
+        metrics = {
+            short: _over_sources(metric, sources, totals)
+            for metric, short in SEVEN.items()
+        }
+        known = [mean for mean in metrics.values() if mean is not None]
+        raw = fmean(known) if known else 0.0
+        answered = 0
+        for summary in sources:
+            whole = totals[summary.source].records
+            answered += min(summary.records, whole) if counted_coverage else whole
+        share = answered / sum(total.records for total in totals.values())
+        line = {"model": model, "overall": raw * share, "raw": raw, "of all": share}
+        board.append({**line, **metrics})
+    # Overall is compared by four digits, as in the authors' table.
     return sorted(
         board,
         key=lambda line: (
-            -round(line.overall, _DIGITS),
-            -line.metrics.get(Metric.VALUE_ACCURACY, 0.0),
-            line.model,
+            -round(line["overall"], 4),
+            -(line["value"] or 0.0),
+            line["model"],
         ),
     )
 
@@ -224,8 +210,7 @@ def _over_sources(
     means = {
         summary.source: summary.means[metric].value
         for summary in sources
-        if metric in summary.means
-        and (metric is not Metric.PERFECT or summary.source in PERFECT_SOURCES)
+        if metric is not Metric.PERFECT or summary.source in PERFECT_SOURCES
     }
     weight = sum(totals[source].weight for source in means)
     if not weight:
@@ -239,16 +224,6 @@ def figure(response: ScoredResponse, name: str) -> float:
 
 
 _WEIGHTS: Final = "weighted by the schema's complexity (medium 2, hard 3)"
-#: The seven metrics as columns.
-_SHORT: Final = {
-    Metric.VALUE_ACCURACY: "value",
-    Metric.FAITHFULNESS: "faithful",
-    Metric.JSON_PASS: "pass",
-    Metric.PATH_RECALL: "recall",
-    Metric.STRUCTURE_COVERAGE: "coverage",
-    Metric.TYPE_SAFETY: "types",
-    Metric.PERFECT: "perfect",
-}
 
 
 def tables(run: ScoredRun) -> Iterator[Table]:
@@ -283,22 +258,12 @@ def _leaderboard_table(
         board = []
     sizes = ", ".join(f"{source} {of.records:,}" for source, of in totals.items())
     kind = "a source counts whole" if as_published else "records answered"
-    rows: list[dict[str, Cell]] = [
-        {
-            "model": line.model,
-            "overall": line.overall,
-            "raw": line.raw,
-            "of all": line.coverage,
-            **{short: line.metrics.get(metric) for metric, short in _SHORT.items()},
-        }
-        for line in board
-    ]
     note = (
         f"Sorted by overall = raw x of all; raw: mean of the seven; of all: share "
         f"of the set's records ({sizes}; {kind}). Each metric is {_WEIGHTS}, its "
         "sources by their weight; perfect without audio."
     )
-    return Table.of_records("Leaderboard", rows, note, "leaderboard")
+    return Table.of_records("Leaderboard", board, note, "leaderboard")
 
 
 def _source_table(summaries: Iterable[SourceSummary]) -> Table:
@@ -308,15 +273,14 @@ def _source_table(summaries: Iterable[SourceSummary]) -> Table:
             "source": summary.source,
             "model": summary.model,
             "records": summary.records,
-            **{short: summary.means[metric].value for metric, short in _SHORT.items()},
+            **{short: summary.means[metric].value for metric, short in SEVEN.items()},
             "value, plain": summary.plain[value],
             "value, weighted": summary.weighted[value] if summary.weighted else NOT_RUN,
         }
-        for summary in summaries
+        for summary in sorted(summaries, key=lambda one: one.source, reverse=True)
     ]
-    rows.sort(key=lambda row: str(row["source"]), reverse=True)
     explained = "; ".join(
-        f"{short}: {metric.explanation}" for metric, short in _SHORT.items()
+        f"{short}: {metric.explanation}" for metric, short in SEVEN.items()
     )
     note = (
         f"Means {_WEIGHTS}. {explained}. Figure 2 of the paper: pass and value. "
@@ -327,7 +291,7 @@ def _source_table(summaries: Iterable[SourceSummary]) -> Table:
 
 
 def _category_table(summaries: Iterable[SourceSummary]) -> Table:
-    names = {Metric.JSON_PARSE: "parse", **_SHORT}
+    names = {Metric.JSON_PARSE: "parse", **SEVEN}
     explained = "; ".join(
         f"{short}: {category} ({', '.join(names[metric] for metric in metrics)})"
         for short, (category, metrics) in CATEGORIES.items()
@@ -380,12 +344,10 @@ def _paired_table(run: ScoredRun) -> Table:
 def _shift(
     pairs: Sequence[tuple[ScoredResponse, ScoredResponse]], metric: Metric
 ) -> Cell:
-    difference = mean_difference(
-        [figure(before, metric) for before, _ in pairs],
-        [figure(after, metric) for _, after in pairs],
-        [before.cluster for before, _ in pairs],
-    )
-    return Shift.of(difference)
+    before = [figure(answer, metric) for answer, _ in pairs]
+    after = [figure(answer, metric) for _, answer in pairs]
+    clusters = [answer.cluster for answer, _ in pairs]
+    return Shift.of(mean_difference(before, after, clusters))
 
 
 def _leaf_table(counted: pl.DataFrame) -> Table:
@@ -409,9 +371,9 @@ def _breakdown_table(counted: pl.DataFrame) -> Table:
         lines = counted.group_by(pl.lit(kind).alias("of"), name, "model").agg(
             records=pl.len(),
             **{
-                short: pl.col(metric.value).mean()
-                for metric, short in _SHORT.items()
-                if short in ("pass", "value", "perfect")
+                "pass": pl.col(Metric.JSON_PASS.value).mean(),
+                "value": pl.col(Metric.VALUE_ACCURACY.value).mean(),
+                "perfect": pl.col(Metric.PERFECT.value).mean(),
             },
         )
         ordered = ("of", "is", "model", "records", "pass", "value", "perfect")
@@ -435,22 +397,20 @@ def _statistics_table(
         hard=(complexity == "hard").sum(),
         categories=pl.col("category").n_unique(),
     )
-    lines = {line["source"]: line for line in facts.to_dicts()}
     rows: list[dict[str, Cell]] = []
-    for source in (source for source in SOURCES if source in lines):
-        models = [summary.means for summary in summaries if summary.source == source]
+    for line in facts.sort(pl.col("source").cast(pl.Enum(SOURCES))).to_dicts():
+        means = [one.means for one in summaries if one.source == line["source"]]
+        values = [figures[Metric.VALUE_ACCURACY].value for figures in means]
+        perfect = [figures[Metric.PERFECT].value for figures in means]
         best = {
-            name: max((means[metric].value for means in models), default=None)
-            for name, metric in (
-                ("best value", Metric.VALUE_ACCURACY),
-                ("best perfect", Metric.PERFECT),
-            )
+            "models": len(means),
+            "best value": max(values, default=None),
+            "best perfect": max(perfect, default=None),
         }
-        line = lines[source]
         rates = {
             level: Rate(line[level], line["records"]) for level in ("medium", "hard")
         }
-        rows.append({**line, **rates, "models": len(models), **best})
+        rows.append({**line, **rates, **best})
     note = (
         "The form of the paper's Table 8. words: the mean of a context (the paper has "
         "tokens); properties, required: medians at the schema's root; medium, hard: by "

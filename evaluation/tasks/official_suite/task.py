@@ -86,18 +86,16 @@ def acquire_suite(
         WrongDigest: an archive differs from the pinned digest.
     """
     pins = load_pins(raw_folder() / "test_suite.toml").values()
-    for pin in pins:
-        got = acquire(pin, replace(settings, offline=True), say)
-        if isinstance(got, Acquired):
-            return got
-    reasons = []
+    reasons: list[str] = []
     code = 0
-    for pin in pins:
-        got = acquire(pin, settings, say)
-        if isinstance(got, Acquired):
-            return got
-        reasons.append(got.why)
-        code = max(code, got.exit_code)
+    for attempt in (replace(settings, offline=True), settings):
+        reasons.clear()
+        for pin in pins:
+            got = acquire(pin, attempt, say)
+            if isinstance(got, Acquired):
+                return got
+            reasons.append(got.why)
+            code = max(code, got.exit_code)
     fault = TemporarilyUnavailable if code == _TEMPORARY else Unavailable
     raise fault(
         f"the JSON Schema Test Suite is unavailable ({'; '.join(reasons)})",

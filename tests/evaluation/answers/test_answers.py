@@ -230,6 +230,15 @@ def test_a_value_of_two_branches_of_one_of_breaks_one_of() -> None:
     assert fault.keyword != "oneOf"
 
 
+def test_of_branches_the_one_counts_that_fails_deepest() -> None:
+    """However many faults it has: the others are further from what was meant."""
+    integer: Json = {"type": "integer"}
+    inner: Json = {"properties": {"b": integer, "c": integer}}
+    schema: Json = {"anyOf": [{"type": "string"}, {"properties": {"a": inner}}]}
+    faults = csbdata.judge('{"a": {"b": "x", "c": "y"}}', schema).faults
+    assert [fault.instance_path for fault in faults] == ["/a/b", "/a/c"]
+
+
 def test_a_number_of_a_schema_may_have_any_size() -> None:
     """The schema as a value is judged as its text is."""
     schema: Json = {"maximum": 10**30}

@@ -79,7 +79,7 @@ def _sob(name: str, rest: str) -> Record:
 def _quality(name: str, rest: str) -> Record:
     task, answer = rest.split()
     problem = Problem(question="q", reasoning="", answer=answer)
-    return next(iter(as_records(task, "reasoning-first", {name: problem})))
+    return next(iter(as_records(task, {name: problem})))
 
 
 def _ifstruct(name: str, rest: str) -> Record:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
@@ -25,6 +26,7 @@ from evaluation.suites.ifstruct.rows import read_record
 from evaluation.suites.registry import suites
 from evaluation.suites.sob.records import sob_record
 from tests.evaluation.suites import default_readers
+from tests.evaluation.suites import second_readers as published
 from tests.evaluation.suites.envelopes import (
     ENVELOPES,
     Kind,
@@ -33,21 +35,15 @@ from tests.evaluation.suites.envelopes import (
     right_answers,
 )
 from tests.evaluation.suites.known_answers import KnownAnswer, known_answers, unexpected
-from tests.evaluation.suites.second_readers import (
-    concodeeval_passes,
-    ifstruct_passes,
-    passrate_passes,
-    quality_passes,
-    sob_metrics,
-)
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from types import FrameType
 
     from curation.core.json_types import Json
     from evaluation.core.records import Verdict
+    from evaluation.suites.ifstruct.rows import Requirements
 
 
 _Result = TypeVar("_Result")
@@ -62,9 +58,6 @@ _UNTESTED: Final = {
     # Two of them are of the published reading alone.
     "ifstruct": {"too_large", "byte_order_mark", "leading_text"},
 }
-#: Pass rate says which assertion of the schema fails where. Coverage reads how a text
-#: was written, and asks two validators or names the keyword that fails.
-_MOST_FILES: Final = {"passrate": 5, "coverage": 6}
 #: Records of a suite without a generator: an object, with a branch and a pattern.
 _SCHEMA: Final = {
     "type": "object",
@@ -128,7 +121,7 @@ def test_an_answer_is_scored_in_few_files(name: str) -> None:
         judge, prepared = _traced(partial(score, record))
         _, scored = _traced(partial(judge, answer.response(record)))
         assert 0 < len(prepared) <= 8, (record.key, prepared)
-        assert 0 < len(scored) <= _MOST_FILES.get(name, 4), sorted(scored)
+        assert 0 < len(scored) <= 4, sorted(scored)
 
 
 def _traced(call: Callable[[], _Result]) -> tuple[_Result, set[str]]:
@@ -176,16 +169,6 @@ def test_a_worker_loads_few_modules_to_score_one_answer(name: str) -> None:
 _ARTICLE: Final = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
 
 
-def _perfect(answer: RightAnswer) -> str:
-    return answer.text
-
-
-def _talkative(answer: RightAnswer) -> str:
-    """Think aloud, and use every word that the prompt does not forbid."""
-    text = f"Gladly!\n\n{answer.text}\n\nShall I go on?" if answer.talk else answer.text
-    return f"<think>What {{is}} asked? <think>Ah.</think>\n{text}\n"
-
-
 def _terse(answer: RightAnswer) -> str:
     """Write no white space, and no code block but one that is required."""
     text, content = answer.text, answer.content
@@ -198,17 +181,21 @@ def _terse(answer: RightAnswer) -> str:
 
 def _without_articles(answer: RightAnswer) -> str:
     """Drop the article of each text that is not said to be copied."""
-    schema = json.loads(answer.record.schema or "true")
-    return _changed(answer, lambda value: _shortened(value, schema))
+    content = answer.content
+    try:
+        value = json.loads(content)
+    except ValueError:
+        return answer.text
+    short = _shortened(value, json.loads(answer.record.schema or "true"))
+    return answer.text.replace(content, json.dumps(short, ensure_ascii=False))
 
 
-def _shortened(value: Json, schema: Json) -> Json:
+def _shortened(value: Json, schema: Any) -> Json:  # noqa: ANN401 (any schema)
     schema = schema if isinstance(schema, dict) else {}
     if isinstance(value, dict):
         inner = schema.get("properties", {})
         return {
-            name: _shortened(member, inner.get(name))  # type: ignore[union-attr]  # properties
-            for name, member in value.items()
+            name: _shortened(member, inner.get(name)) for name, member in value.items()
         }
     if isinstance(value, list):
         return [_shortened(item, schema.get("items")) for item in value]
@@ -218,16 +205,7 @@ def _shortened(value: Json, schema: Json) -> Json:
     return value
 
 
-def _changed(answer: RightAnswer, change: Callable[[Json], Json]) -> str:
-    content = answer.content
-    try:
-        value = json.loads(content)
-    except ValueError:
-        return answer.text
-    return answer.text.replace(content, json.dumps(change(value), ensure_ascii=False))
-
-
-@pytest.mark.parametrize("write", [_perfect, _talkative, _terse, _without_articles])
+@pytest.mark.parametrize("write", [_terse, _without_articles])
 @pytest.mark.parametrize("suite", list(suites()))
 def test_a_right_answerer_gets_everything_right(
     suite: str, write: Callable[[RightAnswer], str]
@@ -239,7 +217,6 @@ def test_a_right_answerer_gets_everything_right(
         text = write(answer)
         verdict = answer.verdict(text)
         assert verdict.passed, (answer.record.key, text, verdict.reasons)
-    assert suite != "ifstruct" or any(answer.talk for answer in answers)
 
 
 @pytest.mark.parametrize("suite", first_fast(3, suites()))
@@ -365,7 +342,6 @@ _KNOWN: Final[dict[tuple[str, str], int]] = {
 def test_a_second_reader_decides_alike(suite: str, count: int, reading: str) -> None:
     """Written apart, of each reading: but for the reasons listed."""
     choice = choose_suite(suite, {}, reading)
-    apart_from = _apart if reading else _apart_by_default
     score = choice.suite.scorer(choice.settings)
     judges: dict[str, Any] = {}
     apart: Counter[tuple[str, str]] = Counter()
@@ -374,7 +350,7 @@ def test_a_second_reader_decides_alike(suite: str, count: int, reading: str) -> 
     for record, text in _fuzzed(suite, count):
         judge = judges.setdefault(record.key, score(record))
         verdict = judge(Response(record=record.key, text=text))
-        why = apart_from(suite, record, text, verdict)
+        why = _apart(suite, reading, record, text, verdict)
         if why is None:
             raised += 1
         elif why:
@@ -392,54 +368,60 @@ def test_a_second_reader_decides_alike(suite: str, count: int, reading: str) -> 
     assert raised < count / (2 if suite == "concodeeval" else 20)
 
 
-def _apart(suite: str, record: Record, text: str, verdict: Verdict) -> str | None:
+def _wanted(record: Record) -> Requirements:
+    return read_record(record.fields).requirements
+
+
+def _truth(record: Record) -> tuple[Json, Json]:
+    sob = sob_record(record)
+    return sob.ground_truth, sob.json_schema
+
+
+#: Whether a text passes by the reader of a suite's published reading.
+_PUBLISHED: Final[dict[str, Callable[[str, Record], bool | None]]] = {
+    "ifstruct": lambda text, it: published.ifstruct_passes(text, _wanted(it)),
+    "passrate": lambda text, it: published.passrate_passes(
+        text, json.loads(it.constraint)
+    ),
+    "quality": lambda text, it: published.quality_passes(
+        text, it.group, str(it.fields["answer"])
+    ),
+    "concodeeval": lambda text, it: published.concodeeval_passes(text, fields_of(it)),
+}
+#: The same of its default reading.
+_DEFAULT: Final[dict[str, Callable[[str, Record], bool | None]]] = {
+    "sob": lambda text, it: default_readers.sob_passes(text, *_truth(it)),
+    "ifstruct": lambda text, it: default_readers.ifstruct_passes(text, _wanted(it)),
+    "passrate": lambda text, it: default_readers.passrate_passes(
+        text, json.loads(it.constraint)
+    ),
+    "quality": lambda text, it: default_readers.quality_passes(
+        text, it.group, str(it.fields["answer"])
+    ),
+    "concodeeval": lambda text, it: default_readers.concodeeval_passes(
+        text, fields_of(it)
+    ),
+}
+
+
+def _apart(
+    suite: str, reading: str, record: Record, text: str, verdict: Verdict
+) -> str | None:
     """Return in a word what differs; empty for nothing, None if theirs would raise."""
-    passes: bool | None
-    if suite == "sob":
-        sob = sob_record(record)
-        theirs = sob_metrics(text, sob.ground_truth, sob.json_schema, sob.source)
+    if suite == "sob" and reading:
+        source = sob_record(record).source
+        theirs = published.sob_metrics(text, *_truth(record), source)
         if theirs is None:
             return None
         scores = verdict.scores
         off = [name for name, it in theirs.items() if abs(it - scores[name]) > 1e-9]
         return " ".join(off)
-    if suite == "ifstruct":
-        passes = ifstruct_passes(text, read_record(record.fields).requirements)
-    elif suite == "passrate":
-        passes = passrate_passes(text, json.loads(record.schema or "true"))
-    elif suite == "quality":
-        fields = record.fields
-        passes = quality_passes(text, str(fields["task"]), str(fields["answer"]))
-    else:
-        passes = concodeeval_passes(text, fields_of(record))
+    passes = (_PUBLISHED if reading else _DEFAULT)[suite](text, record)
     if passes is None or passes is verdict.passed:
         return None if passes is None else ""
-    problem = verdict.details.get("problem", "")
-    return f"passes {passes}, {verdict.failure_class} {problem}".strip()
-
-
-def _apart_by_default(
-    suite: str, record: Record, text: str, verdict: Verdict
-) -> str | None:
-    """Return in a word what differs from the reader of the default reading."""
-    fields = record.fields
-    passes: bool | None
-    if suite == "sob":
-        sob = sob_record(record)
-        passes = default_readers.sob_passes(text, sob.ground_truth, sob.json_schema)
-    elif suite == "ifstruct":
-        wanted = read_record(fields).requirements
-        passes = default_readers.ifstruct_passes(text, wanted)
-    elif suite == "passrate":
-        schema = json.loads(record.schema or "true")
-        passes = default_readers.passrate_passes(text, schema)
-    elif suite == "quality":
-        task, truth = str(fields["task"]), str(fields["answer"])
-        passes = default_readers.quality_passes(text, task, truth)
-    else:
-        passes = default_readers.concodeeval_passes(text, fields_of(record))
-    if passes is None or passes is verdict.passed:
-        return None if passes is None else ""
+    if reading:
+        problem = verdict.details.get("problem", "")
+        return f"passes {passes}, {verdict.failure_class} {problem}".strip()
     # The pages say nothing of tags that are broken, or named in words.
     if re.search(r"think|thought|reasoning>|assistant", text, re.IGNORECASE):
         return "by default, tags in words"

@@ -11,8 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.cases import Result
-from evaluation.core.records import Verdict
-from evaluation.core.suite import ScoredResponse
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.reporting.quantiles import Quantile
 from evaluation.reporting.statistics import holm, mcnemar
@@ -43,41 +41,54 @@ if TYPE_CHECKING:
     from evaluation.suites.coverage.texts import GeneratedText
 
 
-def test_times_are_compared_on_what_all_engines_wrote() -> None:
-    """A schema that one engine refuses is in nobody's times (section 4.1)."""
-    refused = Generation(id="x", result=Result.COMPILE_ERROR, ending=TextEnding.ENGINE)
-    sides = {
-        "strict": [
-            written(OK, VALID, subject="o1"),
-            written(refused, None, subject="o2"),
-        ],
-        "loose": [written(OK, VALID, subject="o1"), written(OK, VALID, subject="o2")],
-    }
-    common = on_common_samples(sides)
-    assert [len(found) for found in common.sides.values()] == [1, 1]
-    table = efficiency(common, LIMITS)
-    assert [row[2] for row in table.rows] == [1, 1]
+_FAILED: dict[str, Any] = {"id": "x", "ending": TextEnding.ENGINE}
+_REFUSED = Generation(**_FAILED, result=Result.COMPILE_ERROR)
+_CRASHED = Generation(**_FAILED, result=Result.CRASH)
+_COMPILING = Generation(**_FAILED, result=Result.TIMEOUT)
 
 
-def test_an_engine_that_always_crashes_leaves_the_others_their_times() -> None:
-    """It is left out and named: it has nothing in common with anybody."""
-    crashed = Generation(id="x", result=Result.CRASH, ending=TextEnding.ENGINE)
-    sides = {
-        "dies": [written(crashed, None, subject=f"o{i}") for i in range(3)],
-        "lives": [written(OK, VALID, subject=f"o{i}") for i in range(3)],
-    }
+def _side(*generations: Generation) -> list[GeneratedText]:
+    return [
+        written(made, VALID if made is OK else None, subject=f"o{index}")
+        for index, made in enumerate(generations)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sides", "rows", "left_out"),
+    [
+        # A schema that one engine refuses is in nobody's times (section 4.1).
+        (
+            {"strict": _side(OK, _REFUSED), "loose": _side(OK, OK)},
+            [("strict", 1, 1), ("loose", 1, 1)],
+            (),
+        ),
+        # An engine that always crashes leaves the others their times, and is named.
+        (
+            {"dies": _side(*[_CRASHED] * 3), "lives": _side(OK, OK, OK)},
+            [("lives", 3, 3)],
+            ("dies",),
+        ),
+    ],
+    ids=["refused", "crashes"],
+)
+def test_times_are_compared_on_what_all_engines_wrote(
+    sides: dict[str, list[GeneratedText]],
+    rows: list[tuple[str, int, int]],
+    left_out: tuple[str, ...],
+) -> None:
+    """Engine, schemas and texts of each row."""
     common = on_common_samples(sides)
-    assert (list(common.sides), common.left_out) == (["lives"], ("dies",))
+    assert common.left_out == left_out
     table = efficiency(common, LIMITS)
-    assert [row[:4] for row in table.rows] == [("Github_easy", "lives", 3, 3)]
-    assert "dies" in table.note
+    assert [row[1:4] for row in table.rows] == rows
+    assert all(name in table.note for name in left_out)
 
 
 def test_what_is_cut_off_is_at_least_that() -> None:
     """A used-up budget bounds the whole and its tokens, a deadline what it ended."""
     truncated = replace(OK, ending=TextEnding.TRUNCATED)
     late = replace(OK, result=Result.TIMEOUT, ending=TextEnding.TIMEOUT)
-    compiling = Generation(id="x", result=Result.TIMEOUT, ending=TextEnding.ENGINE)
     figures = TextFigures(LIMITS)
     assert figures.total(OK) == Quantile(20_000_000)
     assert figures.total(truncated) == Quantile(20_000_000, at_least=True)
@@ -85,18 +96,15 @@ def test_what_is_cut_off_is_at_least_that() -> None:
     assert tokens(truncated) == Quantile(3, at_least=True)
     assert figures.total(late) == Quantile(30_000_000_000, at_least=True)
     assert figures.first_token(late) == Quantile(5_000_000)
-    assert figures.compile(compiling) == Quantile(40_000_000_000, at_least=True)
-    assert figures.first_token(compiling) == Quantile(40_000_000_000, at_least=True)
-    assert figures.per_token(compiling) is None
-    refused = Generation(id="x", result=Result.COMPILE_ERROR, ending=TextEnding.ENGINE)
-    assert figures.compile(refused) is None
+    assert figures.compile(_COMPILING) == Quantile(40_000_000_000, at_least=True)
+    assert figures.first_token(_COMPILING) == Quantile(40_000_000_000, at_least=True)
+    assert figures.per_token(_COMPILING) is None
+    assert figures.compile(_REFUSED) is None
 
 
 def test_time_outs_stay_in_the_table() -> None:
     """The median of a time that half of the texts never reached is a lower bound."""
-    compiling = Generation(id="x", result=Result.TIMEOUT, ending=TextEnding.ENGINE)
-    side = [written(OK, VALID, subject="o0")]
-    side += [written(compiling, None, subject=f"o{i}") for i in (1, 2)]
+    side = _side(OK, _COMPILING, _COMPILING)
     table = efficiency(on_common_samples({"slow": side}), LIMITS)
     cells = dict(zip(table.columns, table.rows[0], strict=True))
     assert cells["texts"] == 3
@@ -161,39 +169,26 @@ def test_samples_of_a_schema_are_no_independent_texts() -> None:
 
 def _paired(**sides: Sequence[Sequence[bool]]) -> Sequence[Sequence[Cell]]:
     scored = {
-        name: [
-            ScoredResponse(
-                record=f"o{i}",
-                group="",
-                repeat=repeat,
-                model=name,
-                condition="free",
-                verdicts=(Verdict(passed=is_good),),
-            )
-            for i, texts in enumerate(good)
-            for repeat, is_good in enumerate(texts)
-        ]
+        name: [text.scored for text in _samples(good, name)]
         for name, good in sides.items()
     }
     return paired_rates(pair_sides(scored)).rows
 
 
 def test_engines_are_compared_in_pairs_by_schema() -> None:
-    """One text a schema is McNemar's test; the same twenty times over is no other."""
+    """One text a schema is McNemar's test; the same twenty times over is no other.
+
+    With three engines there are three lines, and Holm's p are no smaller.
+    """
     a, b = [[True], [False], [False], [False]], [[True], [True], [True], [True]]
     (once,) = _paired(a=a, b=b)
     (often,) = _paired(a=[texts * 20 for texts in a], b=[texts * 20 for texts in b])
     assert once[-1] == often[-1] == mcnemar(0, 3)
     assert once[6] == often[6]
-
-
-def test_p_values_of_a_table_are_adjusted_together() -> None:
-    """With three engines there are three lines, and Holm's p are no smaller."""
-    sides = {
+    rows = _paired(**{
         name: [[i < count] for i in range(12)]
         for name, count in (("a", 2), ("b", 8), ("c", 12))
-    }
-    rows = _paired(**sides)
+    })  # fmt: skip
     assert len(rows) == 3
     ps = {place: p for place, row in enumerate(rows) if isinstance(p := row[-2], float)}
     assert {place: row[-1] for place, row in enumerate(rows)} == holm(ps)
@@ -243,11 +238,24 @@ def test_every_text_is_counted_once(
     assert compliance.count == empirical.count <= declared.count
 
 
-def test_times_have_the_papers_definitions() -> None:
+@pytest.mark.parametrize(
+    ("facts", "passes"),
+    [
+        ({}, 3),
+        ({"ending": TextEnding.TRUNCATED}, 2),
+        ({"ttft_ns": None}, None),
+        # What a server sends at once, or does not count, gives no TPOT.
+        ({"tokens": (), "pieces": 3, "counted": 4}, 3),
+        ({"tokens": (), "pieces": 1, "counted": 4}, None),
+        ({"tokens": (), "pieces": 3, "counted": None}, None),
+    ],
+    ids=str,
+)
+def test_times_have_the_papers_definitions(
+    facts: dict[str, Any], passes: int | None
+) -> None:
     """TPOT is over what follows the first token, the end too; TTFT with compile."""
-    assert OK.tpot_ns == 15_000_000 / 3
-    assert replace(OK, ending=TextEnding.TRUNCATED).tpot_ns == 15_000_000 / 2
-    assert replace(OK, ttft_ns=None).tpot_ns is None
+    assert replace(OK, **facts).tpot_ns == (passes and 15_000_000 / passes)
 
 
 @pytest.mark.parametrize(
@@ -279,15 +287,6 @@ def test_a_servers_silence_says_nothing_of_the_schema() -> None:
     assert coverage({"some": [silent, begun]}).rows[0][2] == Rate(1, 1)
     here = written(Generation(**late), None)
     assert coverage({"some": [silent, here]}).rows[0][2] == Rate(0, 1)
-
-
-def test_one_piece_has_no_time_per_token() -> None:
-    """What a server sends at once, or does not count, gives no TPOT."""
-    asked = replace(OK, tokens=(), pieces=3, counted=4)
-    assert asked.tpot_ns == 15_000_000 / 3
-    assert replace(asked, pieces=1).tpot_ns is None
-    assert replace(asked, counted=None).tpot_ns is None
-    assert replace(asked, counted=None).length is None
 
 
 def test_without_an_engine_there_is_nothing_to_declare() -> None:

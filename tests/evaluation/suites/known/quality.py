@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from evaluation.suites.quality.records import (
-    ANSWER,
     TASKS,
     Problem,
     QualitySettings,
@@ -30,21 +29,20 @@ WRONG: Final[Mapping[str, Callable[[str], str]]] = {
 
 def known_answers(record: Record, _settings: QualitySettings) -> Iterator[KnownAnswer]:
     """Yield answers as the JSON reading judges them."""
-    name, order, question, reasoning, answer = (
-        str(record.fields[field])
-        for field in ("task", "order", "question", "reasoning", "answer")
+    question, reasoning, answer = (
+        str(record.fields[field]) for field in ("question", "reasoning", "answer")
     )
-    task = TASKS[name]
+    task = TASKS[record.group]
     problem = Problem(question=question, reasoning=reasoning, answer=answer)
-    right = task.answer_text(problem, order)
+    right = task.answer_text(problem)
     members: dict[str, Json] = json.loads(right)
-    wrong = task.value(WRONG[name](answer))
+    wrong = task.value(WRONG[record.group](answer))
     yield KnownAnswer(kind="reference", text=right)
     yield KnownAnswer(kind="code fence", text=f"```json\n{right}\n```")
     yield KnownAnswer(kind="after thinking", text=f"<think>So.</think>\n{right}")
     changed: tuple[tuple[str, Json, str, str], ...] = (
-        ("wrong answer", {**members, ANSWER: wrong}, "wrong_answer", "not"),
-        ("answer is null", {**members, ANSWER: None}, "form_error", "another form"),
+        ("wrong answer", {**members, "answer": wrong}, "wrong_answer", "not"),
+        ("answer is null", {**members, "answer": None}, "form_error", "another form"),
         ("one level too deep", {"result": members}, "form_error", "is missing"),
         ("in an array", [members], "form_error", "not an object"),
     )

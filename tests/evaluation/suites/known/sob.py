@@ -15,7 +15,7 @@ from evaluation.suites.sob.metrics import (
     path_text,
 )
 from evaluation.suites.sob.records import SobRecord, sob_record
-from evaluation.suites.sob.scorer import Mistake
+from evaluation.suites.sob.suite import Mistake
 from tests.evaluation.suites.known_answers import KnownAnswer
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evaluation.core.records import Record
 
 
-def known_answers(record: Record, _settings: SobSettings) -> Iterator[KnownAnswer]:
+def known_answers(record: Record, _settings: object) -> Iterator[KnownAnswer]:
     """Yield answers to a record; both readings agree on them."""
     fields = sob_record(record)
     truth = fields.ground_truth
@@ -37,7 +37,7 @@ def known_answers(record: Record, _settings: SobSettings) -> Iterator[KnownAnswe
     yield KnownAnswer(kind="no answer", text=None, expected=Mistake.NO_ANSWER)
     for kind, answer in {"truncated": text[:-1], "scalar root": "42"}.items():
         yield KnownAnswer(kind=kind, text=answer, expected=Mistake.PARSE)
-    target = compile_schema(fields.json_schema, None)
+    target = compile_schema(fields.json_schema, SobSettings())
     for kind, value, mistake, because in _wrong_values(fields):
         is_refused = target.refusal(plain(value)) is not None
         if is_refused is (mistake is Mistake.SCHEMA):

@@ -1,4 +1,4 @@
-"""Problems of others and of our own: drawn, solved right, in which order."""
+"""Problems of others and of our own: drawn, solved right, asked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -16,9 +16,10 @@ from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import RecordRequest
 from evaluation.suites.quality.records import (
-    MEMBERS,
     TASKS,
+    Problem,
     QualitySettings,
+    as_records,
     quality_records,
     sample,
 )
@@ -44,59 +45,39 @@ def request_for_all(tmp_path: Path) -> RecordRequest:
     return RecordRequest(data=None, fetch=FetchSettings(mirror=None, cache=tmp_path))
 
 
-def test_every_problem_is_asked_in_both_orders(request_for_all: RecordRequest) -> None:
-    """The same problem has the same id, so that orders can be paired."""
+def _maths(request: RecordRequest, folder: Path) -> RecordRequest:
+    return replace(request, data=str(folder), configs=("gsm8k",))
+
+
+def test_a_limit_is_shared_by_tasks(request_for_all: RecordRequest) -> None:
+    """In turn; the answer may build on the reasoning."""
     found = quality_records(request_for_all, SETTINGS)
-    assert found.name == (request_for_all.data or "quality-sample")
-    records = found.records
-    assert len(records) == 4 * 3 * 2
-    first = {
-        (r.fields["task"], r.id): r
-        for r in records
-        if r.fields["order"] == "reasoning-first"
-    }
-    for record in records:
-        twin = first[record.fields["task"], record.id]
-        assert twin.fields["question"] == record.fields["question"]
-        members = list(json.loads(record.schema or "")["properties"])
-        assert members[0] == str(record.fields["order"]).removesuffix("-first")
-
-
-def test_a_limit_is_shared_by_tasks_and_orders(request_for_all: RecordRequest) -> None:
-    """Pairs stay whole: every task and order has the same problems."""
-    records = quality_records(replace(request_for_all, limit=12), SETTINGS).records
-    groups = {record.group for record in records}
-    assert len(records) == 12
-    assert len(groups) == 6
+    assert (found.name, len(found.records)) == ("quality-sample", 4 * 3)
+    for record in found.records:
+        assert [*json.loads(record.constraint)["properties"]] == ["reasoning", "answer"]
+    records = quality_records(replace(request_for_all, limit=9), SETTINGS).records
+    assert [record.group for record in records] == [*TASKS] * 3
     seven = quality_records(replace(request_for_all, limit=7), SETTINGS).records
     assert seven == records[:7]
 
 
-@pytest.mark.parametrize("group", ["gsm8k", "gsm8k (answer-first)"])
-def test_only_the_groups_asked_for_are_there(
-    request_for_all: RecordRequest, group: str
-) -> None:
+def test_problems_of_one_story_are_one_cluster() -> None:
+    """A published problem, which has none, is by itself."""
+    problems = {
+        id_: Problem(question="?", reasoning="", answer="1", story=story)
+        for id_, story in {"0": "ferry", "1": "ferry", "2": ""}.items()
+    }
+    clusters = [it.fields["cluster"] for it in as_records("gsm8k", problems)]
+    assert clusters == ["gsm8k ferry", "gsm8k ferry", "gsm8k 2"]
+
+
+def test_only_the_groups_asked_for_are_there(request_for_all: RecordRequest) -> None:
     """An unknown one is refused with those that there are."""
-    one = replace(request_for_all, configs=(group,), limit=3)
+    one = replace(request_for_all, configs=("gsm8k",), limit=3)
     records = quality_records(one, SETTINGS).records
-    assert [record.group for record in records] == [group] * 3
+    assert [record.group for record in records] == ["gsm8k"] * 3
     with pytest.raises(BadConfiguration, match="last-letter, shuffled-objects, gsm8k"):
         quality_records(replace(request_for_all, configs=("maths",)), SETTINGS)
-
-
-def test_between_the_orders_only_the_form_and_the_examples_differ() -> None:
-    """A minimal pair, or the order would not be what makes the difference."""
-    records = own_records(choose_suite("quality"), 6, 0)
-    by_order = {
-        order: [r for r in records if r.fields["order"] == order] for order in MEMBERS
-    }
-    for first, second in zip(*by_order.values(), strict=True):
-        one, other = (SUITE.prompt(record, SETTINGS) for record in (first, second))
-        assert one.budget == other.budget
-        assert one.messages[-1] == other.messages[-1]
-        assert one.messages != other.messages
-        assert [m.role for m in one.messages] == [m.role for m in other.messages]
-        assert len(one.messages[0].content) == len(other.messages[0].content)
 
 
 def test_the_published_comparison_has_its_budgets_and_any_prompts(
@@ -112,30 +93,40 @@ def test_the_published_comparison_has_its_budgets_and_any_prompts(
     file.write_text('last-letter = { instruction = "In {form}", shots = [] }')
     prompt = SUITE.prompt(first, settings)
     assert [len(prompt.messages), prompt.budget] == [2, 128]
-    assert prompt.messages[0].content.startswith('In {"reasoning"')
+    assert prompt.messages[0].content.startswith('In {"reasoning": <')
+    assert prompt.messages[0].content.endswith('"answer": <final answer>}')
     with pytest.raises(BadData, match="no prompt of shuffled-objects"):
         SUITE.prompt(others[0], settings)
-    budgets = [paper.prompt(record).budget for record in others]
-    assert budgets == [256, 256]
+    for record, published, budget in zip(others, (256, 256), (448, 384), strict=True):
+        assert paper.prompt(record).budget == published
+        prompt = SUITE.prompt(record, SETTINGS)
+        assert prompt.budget == budget
+        assert prompt.messages[-1].content == record.fields["question"]
+        roles = ["system", *["user", "assistant"] * len(TASKS[record.group].shots)]
+        assert [turn.role for turn in prompt.messages] == [*roles, "user"]
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "json", "parquet"])
+@pytest.mark.parametrize(
+    "name", ["gsm8k.jsonl", "gsm8k.json", "gsm8k.parquet", "gsm8k/main/test-0.parquet"]
+)
 def test_published_problems_are_read_from_a_folder(
-    request_for_all: RecordRequest, tmp_path: Path, suffix: str
+    request_for_all: RecordRequest, tmp_path: Path, name: str
 ) -> None:
     """In each form that the Hub's files have; the number stands after `####`."""
-    frame, path = pl.DataFrame(MATHS), tmp_path / f"gsm8k.{suffix}"
-    if suffix == "parquet":
-        frame.write_parquet(path)
-    elif suffix == "jsonl":
-        frame.write_ndjson(path)
-    else:
-        frame.write_json(path)
-    asked = replace(request_for_all, data=str(tmp_path), configs=("gsm8k",), first=True)
-    settings = QualitySettings(orders="reasoning-first", problems=3)
-    records = quality_records(asked, settings).records
+    frame, path = pl.DataFrame(MATHS), tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_name("train-0.jsonl").write_text("{")
+    write: dict[str, Any] = {".jsonl": frame.write_ndjson, ".json": frame.write_json}
+    write.get(path.suffix, frame.write_parquet)(path)
+    if path.suffix == ".jsonl":  # the same problems in two forms are read once
+        frame.write_parquet(path.with_suffix(".parquet"))
+    asked = replace(_maths(request_for_all, tmp_path), first=True, seed=1)
+    records = quality_records(asked, QualitySettings(problems=3)).records
     assert [record.fields["answer"] for record in records] == ["1000", "1001", "1002"]
     assert records[0].fields["reasoning"] == "So <<1+1=2>>"
+    drawn = quality_records(replace(asked, first=False), QualitySettings(problems=3))
+    assert [record.id for record in drawn.records] != ["0000", "0001", "0002"]
+    assert len(quality_records(asked, QualitySettings()).records) == len(MATHS)
 
 
 def test_published_problems_come_from_the_hub_at_a_revision(
@@ -143,15 +134,15 @@ def test_published_problems_come_from_the_hub_at_a_revision(
 ) -> None:
     """The commit that was read is named; other files are left where they are."""
     asked = replace(request_for_all, data="published", configs=("gsm8k",))
-    settings = QualitySettings(orders="reasoning-first")
     content = "\n".join(map(json.dumps, MATHS)).encode()
     with connected(monkeypatch, tmp_path / "home") as connection:
         store = connection.hub.store
         store.put(
             "openai/gsm8k", {"main/test.jsonl": content, "socratic/test.jsonl": b"x"}
         )
-        found = quality_records(asked, settings)
+        found = quality_records(asked, QualitySettings())
     assert len(found.records) == 5
+    assert {record.split for record in found.records} == {"test"}
     assert found.name == asked.data
     assert found.origin.startswith("openai/gsm8k@")
     assert len(found.origin.partition("@")[2]) == 40
@@ -166,30 +157,28 @@ def test_the_first_two_of_the_shuffled_objects_are_no_problems(
     asked = replace(
         request_for_all, data=str(tmp_path), configs=("shuffled-objects",), first=True
     )
-    settings = QualitySettings(orders="reasoning-first")
-    records = quality_records(asked, settings).records
+    records = quality_records(asked, QualitySettings()).records
     assert [record.fields["question"] for record in records] == ["2?", "3?", "4?"]
 
 
+@pytest.mark.parametrize("row", [{"question": "?", "answer": "no number"}, {"a": "1"}])
 def test_a_published_row_that_is_none_is_named(
-    request_for_all: RecordRequest, tmp_path: Path
+    request_for_all: RecordRequest, tmp_path: Path, row: dict[str, str]
 ) -> None:
     """File and row, and what is wrong with it."""
-    bad = [*MATHS[:2], {"question": "?", "answer": "no number"}]
-    pl.DataFrame(bad).write_ndjson(tmp_path / "gsm8k.jsonl")
-    asked = replace(request_for_all, data=str(tmp_path), configs=("gsm8k",))
+    lines = map(json.dumps, [*MATHS[:2], row])
+    (tmp_path / "gsm8k.jsonl").write_text("\n".join(lines))
     with pytest.raises(BadData, match=r"gsm8k\.jsonl:3"):
-        quality_records(asked, SETTINGS)
+        quality_records(_maths(request_for_all, tmp_path), SETTINGS)
 
 
 def test_a_folder_without_a_task_is_said(
     request_for_all: RecordRequest, tmp_path: Path
 ) -> None:
     """With the names that would be read."""
-    asked = replace(request_for_all, data=str(tmp_path), configs=("gsm8k",))
     for _ in range(2):
         with pytest.raises(NoInput, match=r"main/test\*\.parquet, nor gsm8k\.parquet"):
-            quality_records(asked, SETTINGS)
+            quality_records(_maths(request_for_all, tmp_path), SETTINGS)
         (tmp_path / "gsm8k").mkdir(exist_ok=True)
 
 
@@ -198,7 +187,7 @@ def test_a_problem_has_one_name_however_many_are_asked(
 ) -> None:
     """Runs with other limits or seeds are paired by name."""
     (tmp_path / "gsm8k.jsonl").write_text("\n".join(map(json.dumps, MATHS * 9)))
-    asked = replace(request_for_all, data=str(tmp_path), configs=("gsm8k",))
+    asked = _maths(request_for_all, tmp_path)
     by_limit = [
         {
             it.id: it.fields
@@ -207,6 +196,7 @@ def test_a_problem_has_one_name_however_many_are_asked(
         for n, it in ((8, SETTINGS), (16, QualitySettings(problems=16)))
     ]
     shared = by_limit[0].keys() & by_limit[1].keys()
+    assert shared
     assert all(by_limit[0][name] == by_limit[1][name] for name in shared)
 
 
@@ -264,28 +254,10 @@ def test_exchanges_lead_to_the_answer() -> None:
 def test_every_equation_of_a_solution_holds_and_the_last_one_gives_the_answer() -> None:
     """Exact arithmetic, done again from the solution's own words."""
     for problem in sample("gsm8k"):
-        equations = _EQUATION.findall(problem.reasoning)
-        for left, right in equations:
-            assert _value(left) == Fraction(right), problem.reasoning
+        for left, right in _EQUATION.findall(problem.reasoning):
+            # Every number as an exact fraction; the text has numbers and signs alone.
+            exact = re.sub(r"\d+(?:\.\d+)?", r"Fraction('\g<0>')", left)
+            value = eval(exact, {"Fraction": Fraction})  # noqa: S307 (as above)
+            assert value == Fraction(right), problem.reasoning
         told = re.findall(r"-?\d+(?:\.\d+)?", problem.reasoning)
         assert Fraction(problem.answer) in {Fraction(number) for number in told}
-
-
-def _value(expression: str) -> Fraction:
-    """Return the value of a chain of operations, products before sums."""
-    terms = re.split(r" ([-+]) ", expression)
-    total, sign = Fraction(0), 1
-    for term in terms:
-        if term in {"+", "-"}:
-            sign = 1 if term == "+" else -1
-            continue
-        first, *rest = re.split(r" ([*/]) ", term)
-        value = Fraction(first)
-        for operation, number in zip(rest[::2], rest[1::2], strict=True):
-            value = (
-                value * Fraction(number)
-                if operation == "*"
-                else value / Fraction(number)
-            )
-        total += sign * value
-    return total

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,22 +18,21 @@ from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
 from evaluation.asking.records import records_of
 from evaluation.asking.request import choose_suite
-from evaluation.core.records import RecordRequest
-from evaluation.suites.sob.metrics import (
-    Expectation,
-    Metric,
-    SobSettings,
-    all_leaves,
-    score_answer,
-)
+from evaluation.core.records import RecordRequest, Response
+from evaluation.suites.sob.metrics import Metric, SobSettings, all_leaves
 from evaluation.suites.sob.records import (
+    PUBLISHED_TOTALS,
+    SourceTotal,
     complexity_of,
+    prompt_of,
     response_of_line,
     sample_records,
     sob_record,
     suite_record,
+    suite_records,
 )
-from evaluation.suites.sob.suite import prompt_of, suite_records
+from evaluation.suites.sob.suite import sob_scorer
+from tests.publishing import connected
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -156,6 +156,25 @@ def test_splits_of_the_published_layout_are_selected_or_refused(
         assert len(records_of(choose_suite("sob"), request).records) == expected
 
 
+def test_counts_that_differ_from_the_published_ones_are_in_the_origin(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of the published data alone, and not where splits are chosen."""
+    rows = [_row(_one(), record_id=f"r{number}") for number in range(2)]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    fetch = FetchSettings(cache=tmp_path / "cache")
+    with connected(monkeypatch, tmp_path / "home") as connection:
+        connection.hub.store.put("interfaze-ai/sob", {"data/test-0.jsonl": content})
+        request = RecordRequest(data="interfaze-ai/sob", fetch=fetch)
+        origin = suite_records(request, SobSettings()).origin
+        monkeypatch.setitem(PUBLISHED_TOTALS, "text", SourceTotal(2, 4.0))
+        assert "text" not in suite_records(request, SobSettings()).origin
+        split = replace(request, splits=("test",))
+        assert suite_records(split, SobSettings()).origin == "hub"
+    counts = "2 text for 5,000 published, 0 image for 209 published"
+    assert origin == f"hub, {counts}, 0 audio for 115 published"
+
+
 @pytest.mark.parametrize(
     ("name", "more", "expected"),
     [
@@ -174,7 +193,9 @@ def test_a_published_row_has_the_source_of_its_columns_or_file(
     file = tmp_path / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(_row(_one(), **more)), "utf-8")
-    (record,) = _load(file, tmp_path).records
+    found = _load(file, tmp_path)
+    assert found.origin == "file"
+    (record,) = found.records
     assert record.group == expected
     own = sob_record(record)
     assert own.category == more.get("source_category", "")
@@ -233,23 +254,18 @@ def test_a_response_file_of_the_authors_holds_its_records(tmp_path: Path) -> Non
     ],
 )
 def test_what_the_authors_could_not_parse_stays_a_string(
-    candidate: object, text: str | None
+    candidate: Any,  # noqa: ANN401 (JSON)
+    text: str | None,
 ) -> None:
-    """A stored string was not parsed, and is not parsed again."""
-    line = msgspec.convert(
-        {
-            "metadata": {"record_id": "r", "model_id": None},
-            "output": {"candidate_response": candidate},
-        },
-        dict[str, Any],
-    )
+    """A stored string was not parsed, and is not parsed again; other lines are none."""
+    line: Any = {
+        "metadata": {"record_id": "r", "model_id": None},
+        "output": {"candidate_response": candidate},
+    }
     response = response_of_line(line)
     assert response is not None
     assert (response.model, response.text) == ("model", text)
-
-
-def test_other_lines_are_no_published_response() -> None:
-    """Ours, and those of others, are left to who knows them."""
+    assert bool(response.error) is (text is None)
     assert response_of_line({"record": "r", "text": "{}"}) is None
     assert response_of_line({"metadata": {}, "output": {}}) is None
 
@@ -303,10 +319,9 @@ def test_the_truth_is_valid_and_worth_everything_in_both_readings() -> None:
         )
         validator.validate(record.ground_truth)
         for rules in (SobSettings(), SobSettings(reading="paper")):
-            expected = Expectation.of(
-                record.ground_truth, record.json_schema, record.source, rules
-            )
-            found = score_answer(record.ground_truth, expected).values
+            answer = Response(record="r", text=json.dumps(record.ground_truth))
+            found = sob_scorer(rules)(suite_record(record))(answer).scores
             lowered = {metric for metric in Metric if found[metric] < 1}
             assert lowered <= {Metric.TYPE_SAFETY}
-            assert not lowered or None in expected.leaves.values()
+            leaves = all_leaves(record.ground_truth)
+            assert not lowered or None in leaves.values()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace as copy
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -43,7 +44,7 @@ from evaluation.suites.sob.report import (
     summarise,
     tables,
 )
-from evaluation.suites.sob.scorer import sob_scorer
+from evaluation.suites.sob.suite import sob_scorer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from evaluation.core.suite import Judge
     from evaluation.reporting.tables import Table
     from evaluation.suites.sob.records import SobRecord
-    from evaluation.suites.sob.report import Standing
 
 
 @cache
@@ -67,7 +67,7 @@ def _prepared() -> list[tuple[SobRecord, Judge]]:
 
 def _wrong_text(record: SobRecord) -> str:
     """Return the truth with one text changed that its schema leaves open."""
-    target = compile_schema(record.json_schema, None)
+    target = compile_schema(record.json_schema, SobSettings())
     changed = (
         replaced(record.ground_truth, tuple(map(str, path)), "Nowhere Unheard")
         for path, leaf in all_leaves(record.ground_truth).items()
@@ -116,39 +116,34 @@ def test_right_answers_lead_the_board_with_everything_at_one() -> None:
     best, worst = _lines(tables["leaderboard"])
     assert (best["model"], best["overall"], best["of all"]) == ("m E", 1, 1)
     assert (worst["model"], worst["overall"]) == ("m free", 0)
+    sources = [line["source"] for line in _lines(tables["sources"])]
+    assert sources == ["text", "text", "image", "image", "audio", "audio"]
     (paired,) = _lines(tables["conditions"])
     assert (paired["condition"], paired["against"]) == ("m E", "m free")
     assert paired["value"].value == 1
 
-
-def test_without_a_free_side_every_side_is_compared_with_the_first() -> None:
-    """The records of both are the same."""
     tables = _tables(_answers("E", "cut"), _answers("F", "right"))
-    (paired,) = _lines(tables["conditions"])
+    (paired,) = _lines(tables["conditions"])  # without a free side, with the first
     assert (paired["condition"], paired["against"]) == ("m F", "m E")
 
 
-def test_a_source_that_was_not_answered_lowers_coverage() -> None:
-    """A model that answered 6 of 18 records has a third of its raw figure."""
-    tables = _tables(_answers("free", "right"), _answers("E", "right", records=6))
+@pytest.mark.parametrize(("reading", "share"), [("recommended", 1 / 3), ("paper", 1)])
+def test_a_source_that_was_not_answered_lowers_coverage(
+    reading: str, share: float
+) -> None:
+    """By the published reading, any answer to a source counts as all of it."""
+    sides = (_answers("free", "right"), _answers("E", "right", records=6))
+    tables = _tables(*sides, settings={"reading": reading})
     second = _lines(tables["leaderboard"])[1]
     assert second["raw"] == 1
-    assert second["overall"] == pytest.approx(6 / 18)
-
-
-def test_the_published_reading_counts_a_source_as_a_whole() -> None:
-    """Any answer to a source counts as all of it."""
-    tables = _tables(
-        _answers("free", "right"),
-        _answers("E", "right", records=6),
-        settings={"reading": "paper"},
-    )
-    assert {line["overall"] for line in _lines(tables["leaderboard"])} == {1}
+    assert second["overall"] == pytest.approx(share)
 
 
 def test_wrong_leaves_are_counted_by_class() -> None:
     """One wrong text in each answer: one leaf of a class."""
     tables = _tables(_answers("free", "wrong"))
+    for line in _lines(tables["data"]):
+        assert line["best perfect"] == 0 < line["best value"]
     (leaves,) = _lines(tables["leaves"])
     assert (leaves["value"], leaves["missing_path"], leaves["type"]) == (18, 0, 0)
 
@@ -175,33 +170,13 @@ def test_the_breakdown_has_every_record_in_each_of_its_slices() -> None:
 def test_a_run_of_nothing_but_failed_scoring_is_reported() -> None:
     """A verdict without figures counts as 0, by the weight of its record."""
     label, listed = _answers("free", "right")
-    broken = [
-        ScoredResponse(
-            record=one.record,
-            group=one.group,
-            repeat=0,
-            model="m",
-            condition="E",
-            verdicts=(
-                replace(
-                    one.verdict,
-                    passed=False,
-                    failure_class="scoring_failed",
-                    scores={},
-                    details={},
-                ),
-            ),
-        )
-        for one in listed
-    ]
+    failed = Verdict(passed=False, failure_class="scoring_failed")
+    broken = [copy(one, condition="E", verdicts=(failed,)) for one in listed]
     tables = _tables((label, listed), ("m E", broken))
     assert _lines(tables["leaderboard"])[1]["overall"] == 0
     assert tables["leaves"].rows
-
-
-def test_no_table_has_two_columns_of_one_name() -> None:
-    """Programs read rows by the names of their columns."""
-    for table in _tables(_answers("free", "cut"), _answers("E", "cut")).values():
+    # Programs read rows by the names of their columns.
+    for table in tables.values():
         assert len(set(table.columns)) == len(table.columns), table.title
 
 
@@ -270,20 +245,13 @@ def test_intervals_hold_the_mean_and_are_the_same_every_time() -> None:
         assert mean.interval.low < mean.value < mean.interval.high
 
 
-def test_one_record_has_no_interval() -> None:
-    """Of one value there is no spread."""
+def test_means_of_few_records() -> None:
+    """One has no interval; without a weight the plain mean is alone."""
     assert _summary(1).plain[Metric.PERFECT].interval is None
-
-
-def test_records_without_a_weight_have_a_plain_mean_alone() -> None:
-    """A mean of weights that are all zero is no figure."""
     summary = _summary(3, weights=(0.0,))
     assert summary.weighted is None
     assert summary.means is summary.plain
-
-
-def test_repeated_answers_are_of_one_record() -> None:
-    """Five samples of a fifth of a set do not cover it."""
+    # Five samples of a fifth of a set do not cover it.
     assert _summary(2, repeats=5).records == 2
 
 
@@ -302,7 +270,7 @@ def _summary_of(
     )
 
 
-def _paper(*, counted_coverage: bool = False) -> list[Standing]:
+def _paper(*, counted_coverage: bool = False) -> list[dict[str, Any]]:
     return standings(
         [
             _summary_of(model, source, PUBLISHED_TOTALS[source].records, figures)
@@ -315,71 +283,68 @@ def _paper(*, counted_coverage: bool = False) -> list[Standing]:
 
 
 def test_the_papers_unified_table_follows_from_its_tables_of_sources() -> None:
-    """Table 2 has 21 models; each of its 168 figures follows within rounding."""
-    found = {line.model: line for line in _paper()}
-    assert found.keys() == _TABLES["unified"].keys()
-    for model, figures in _TABLES["unified"].items():
-        line = found[model]
-        assert line.overall == pytest.approx(figures["overall"], abs=_ROUNDING), model
-        for metric in SEVEN:
-            expected = pytest.approx(figures[metric], abs=_ROUNDING)
-            assert line.metrics[metric] == expected, (model, metric)
+    """Table 2 has 21 models; each of its 168 figures follows within rounding.
 
-
-def test_the_papers_ranking_follows_where_its_figures_differ() -> None:
-    """Models stand in Table 2's order; those a thousandth apart may change places."""
-    printed = [_TABLES["unified"][line.model]["overall"] for line in _paper()]
+    Models stand in its order; those a thousandth apart may change places.
+    """
+    lines = _paper()
+    assert {line["model"] for line in lines} == _TABLES["unified"].keys()
+    for line in lines:
+        figures = _TABLES["unified"][line["model"]]
+        for name, short in [("overall", "overall"), *SEVEN.items()]:
+            expected = pytest.approx(figures[name], abs=_ROUNDING)
+            assert line[short] == expected, (line["model"], name)
+    printed = [_TABLES["unified"][line["model"]]["overall"] for line in lines]
     assert printed[0] == max(printed)
     assert all(later <= earlier + 0.0011 for earlier, later in pairwise(printed))
 
 
 def test_the_one_model_without_audio_loses_its_share() -> None:
     """Phi-4 was asked 5,209 of 5,324 records."""
-    line = next(line for line in _paper(counted_coverage=True) if line.model == "Phi-4")
-    assert line.coverage == pytest.approx(5_209 / 5_324)
-    assert line.overall == line.raw * line.coverage
+    lines = {line["model"]: line for line in _paper(counted_coverage=True)}
+    line = lines["Phi-4"]
+    assert line["of all"] == pytest.approx(5_209 / 5_324)
+    assert line["overall"] == line["raw"] * line["of all"]
 
 
-def _one(records: int, **figures: float) -> SourceSummary:
-    return _summary_of("m", "text", records, figures)
+_EVERY: dict[str, float] = dict.fromkeys(map(str, Metric), 0.6)
 
 
 def test_coverage_counts_what_was_answered_but_for_the_code() -> None:
     """Half of the only source is half of the whole, or the whole by the code."""
     totals = {"text": SourceTotal(10, 30.0)}
-    half = [_one(5, value_accuracy=0.8)]
-    (counted,) = standings(half, totals, counted_coverage=True)
-    assert counted.overall == pytest.approx(0.4)
-    (nominal,) = standings(half, totals, counted_coverage=False)
-    assert nominal.overall == pytest.approx(0.8)
+    for records, is_counted, overall in (
+        (5, True, 0.3),
+        (5, False, 0.6),
+        (12, True, 0.6),
+    ):
+        summary = _summary_of("m", "text", records, _EVERY)
+        (line,) = standings([summary], totals, counted_coverage=is_counted)
+        assert line["overall"] == pytest.approx(overall)
 
 
 def test_the_mean_is_of_the_metrics_that_there_are() -> None:
     """Audio alone has no Perfect Response; the other six are the mean."""
-    figures = dict.fromkeys(map(str, SEVEN), 0.6) | {"perfect": 0.0}
-    summary = _summary_of("m", "audio", 115, figures)
+    summary = _summary_of("m", "audio", 115, _EVERY | {Metric.PERFECT: 0.0})
     (line,) = standings([summary], PUBLISHED_TOTALS, counted_coverage=True)
-    assert Metric.PERFECT not in line.metrics
-    assert line.raw == pytest.approx(0.6)
+    assert line["perfect"] is None
+    assert line["raw"] == pytest.approx(0.6)
 
 
 def test_ties_are_told_apart_by_value_accuracy_and_then_by_name() -> None:
     """Two models of one Overall stand in the order of their values."""
+    summaries = [
+        _summary_of(
+            model,
+            "text",
+            1,
+            _EVERY | {Metric.VALUE_ACCURACY: value, Metric.FAITHFULNESS: 1 - value},
+        )
+        for model, value in (("b", 0.4), ("c", 0.6), ("a", 0.4))
+    ]
     totals = {"text": SourceTotal(1, 3.0)}
-    board = standings(
-        [
-            _summary_of(
-                model,
-                "text",
-                1,
-                {Metric.VALUE_ACCURACY: value, Metric.FAITHFULNESS: 1 - value},
-            )
-            for model, value in (("b", 0.4), ("c", 0.6), ("a", 0.4))
-        ],
-        totals,
-        counted_coverage=True,
-    )
-    assert [line.model for line in board] == ["c", "a", "b"]
+    board = standings(summaries, totals, counted_coverage=True)
+    assert [line["model"] for line in board] == ["c", "a", "b"]
 
 
 def test_the_published_weights_are_those_of_the_papers_counts() -> None:
@@ -397,54 +362,34 @@ def test_a_record_of_no_known_complexity_weighs_nothing() -> None:
     assert weight_of("unheard of") == 0
 
 
-def _csbdata(*words: object, code: int = 0) -> str:
-    """Return the stdout of a command that ends with this code."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    assert result.exit_code == code, result.output
-    return result.stdout
-
-
-def _submitted(folder: Path, model: str, *, right: bool) -> Path:
-    """Write the answers of a model to six records as the authors' files have them."""
-    lines = []
-    for record in sample_records()[:6]:
-        answer = record.ground_truth if right else "I do not know."
-        lines.append(
-            {
-                "metadata": {"record_id": record.record_id, "model_id": model},
-                "input": {
-                    "context": record.context,
-                    "question": record.question,
-                    "json_schema": record.json_schema,
-                },
-                "output": {
-                    "candidate_response": answer,
-                    "ground_truth": record.ground_truth,
-                },
-            }
-        )
-    file = folder / f"response_{model}.jsonl"
-    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    return file
-
-
-def _table(tables: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    return next(table for table in tables if table["name"] == name)
-
-
 @pytest.mark.slow
 def test_published_answers_are_scored_and_reported_together(tmp_path: Path) -> None:
-    """The files of two models, one after the other, have one leaderboard."""
-    files = [
-        _submitted(tmp_path, model, right=right)
+    """The answers of two models, in the authors' layout, have one leaderboard."""
+    lines = [
+        {
+            "metadata": {"record_id": record.record_id, "model_id": model},
+            "input": {
+                "context": record.context,
+                "question": record.question,
+                "json_schema": record.json_schema,
+            },
+            "output": {
+                "candidate_response": record.ground_truth if right else "Who knows?",
+                "ground_truth": record.ground_truth,
+            },
+        }
         for model, right in (("wise", True), ("lost", False))
+        for record in sample_records()[:6]
     ]
-    both = tmp_path / "both.jsonl"
-    both.write_text("\n".join(file.read_text("utf-8") for file in files), "utf-8")
-    asked = ("score", "sob@paper", both, "--data", files[0], "--format", "json")
-    out = _csbdata(*asked, "--run-dir", tmp_path / "run")
-    report = json.loads(out[: out.rindex("}") + 1])
-    board = _table(report["tables"], "leaderboard")
+    file = tmp_path / "response_both.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    words = ("score", "sob@paper", file, "--data", file, "--format", "json")
+    asked = [*map(str, words), "--run-dir", str(tmp_path / "run")]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 0, result.output
+    out = result.stdout
+    tables = json.loads(out[: out.rindex("}") + 1])["tables"]
+    board = next(table for table in tables if table["name"] == "leaderboard")
     assert [row["model"] for row in board["rows"]] == ["wise free", "lost free"]
     assert board["rows"][0]["perfect"] == 1
     assert board["rows"][1]["overall"] == 0
