@@ -70,6 +70,10 @@ JSON = read_record(
 )
 YAML = replace(JSON, output_format="yaml")
 BAN = replace(JSON, require_no_commentary=True)
+NUMBER = replace(
+    JSON,
+    json_schema={"items": {"properties": {"n": {"type": "number", "maximum": 2}}}},
+)
 BOXED = replace(JSON, top_level_key="box", require_wrapper_key=True)
 
 

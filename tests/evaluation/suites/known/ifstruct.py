@@ -149,8 +149,8 @@ def _wrong_texts(
         yield "commentary", f"{right}\nThat is all."
     if is_json and is_fenced:
         yield "trailing_text", f"{right.rstrip('`')}That is all.\n```"
-    if is_json and not (is_fenced or recommended):
-        yield "byte_order_mark", f"\ufeff{right}"
+    if is_json and not (is_fenced or recommended or row.require_no_commentary):
+        yield "leading_text", f"Here: {right}"
 
 
 def _answer(items: UntypedJson, row: IfstructRecord) -> str:
