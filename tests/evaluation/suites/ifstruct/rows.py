@@ -54,20 +54,20 @@ ITEM: dict[str, Json] = {
     },
     "required": ["id"],
 }
-JSON = read_record(
-    {
-        "seed": 0,
-        "entity_type": "thing",
-        "prompt": "One thing.",
-        "json_schema": {"type": "array", "minItems": 1, "maxItems": 1, "items": ITEM},
-        "top_level_count": 1,
-        "top_level_key": None,
-        "require_wrapper_key": False,
-        "require_code_block": False,
-        "require_no_commentary": False,
-        "output_format": "json",
-    }
-)
+#: The columns of a published row.
+COLUMNS: dict[str, Json] = {
+    "seed": 7,
+    "entity_type": "test__thing",
+    "prompt": "One thing.",
+    "json_schema": {"type": "array", "minItems": 1, "maxItems": 1, "items": ITEM},
+    "top_level_count": 1,
+    "top_level_key": None,
+    "require_wrapper_key": False,
+    "require_code_block": False,
+    "require_no_commentary": False,
+    "output_format": "json",
+}
+JSON = read_record(COLUMNS)
 YAML = replace(JSON, output_format="yaml")
 BAN = replace(JSON, require_no_commentary=True)
 NUMBER = replace(

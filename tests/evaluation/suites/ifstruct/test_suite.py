@@ -29,7 +29,12 @@ from evaluation.suites.ifstruct.rows import (
     slices_of,
 )
 from evaluation.suites.ifstruct.suite import SUITE, read_rows, suite_record
-from tests.evaluation.suites.ifstruct.rows import published_lines, rows
+from tests.evaluation.suites.ifstruct.rows import (
+    COLUMNS,
+    JSON,
+    published_lines,
+    rows,
+)
 from tests.evaluation.suites.known.ifstruct import known_answers
 from tests.publishing import connected
 from tests.tables import table
@@ -209,23 +214,11 @@ def test_the_report_has_the_published_errors_and_every_choice() -> None:
     assert rate.worth is not None
 
 
-_ROW: dict[str, Json] = {
-    "seed": 7,
-    "entity_type": "test__berth_booking",
-    "prompt": "Generate 2-3 berth bookings.",
-    "json_schema": {"type": "array", "minItems": 2, "maxItems": 3, "items": {}},
-    "top_level_count": [2, 3],
-    "top_level_key": None,
-    "require_wrapper_key": False,
-    "require_code_block": True,
-    "require_no_commentary": False,
-    "output_format": "yaml",
-}
 _HUB = {
     "doc_id": 7,
-    **{name: value for name, value in _ROW.items() if name != "seed"},
-    "json_schema": json.dumps(_ROW["json_schema"]),
-    "top_level_count": "[2, 3]",
+    **{name: value for name, value in COLUMNS.items() if name != "seed"},
+    "json_schema": json.dumps(COLUMNS["json_schema"]),
+    "top_level_count": "1",
     "top_level_key": "",
 }
 
@@ -241,18 +234,17 @@ def test_columns_say_what_an_answer_needs() -> None:
     `require_code_block` false is a free choice; `fence` says more. A constrained run is
     held to the object with its one key, and to the count.
     """
-    (row,) = _read(_ROW)
-    assert [row] == _read(_HUB) == _read(_HUB | {"doc_id": "7"})
-    schema = row.json_schema
-    assert row.requirements == ("yaml", None, 2, 3, "required", True, schema)
-    free, yaml, boxed = _read(
-        _ROW | {"require_code_block": False},
-        _ROW | {"seed": 8, "fence": "required:yaml"},
+    assert [JSON] == _read(COLUMNS) == _read(_HUB) == _read(_HUB | {"doc_id": "7"})
+    schema = JSON.json_schema
+    assert JSON.requirements == ("json", None, 1, 1, "free", True, schema)
+    block, yaml, boxed = _read(
+        COLUMNS | {"require_code_block": True},
+        COLUMNS | {"seed": 8, "fence": "required:yaml"},
         _HUB
         | {"doc_id": 9, "top_level_key": "box", "require_wrapper_key": True}
-        | {"top_level_count": "2"},
+        | {"top_level_count": "[1, 2]"},
     )
-    assert free.requirements.fence == "free"
+    assert block.requirements.fence == "required"
     assert yaml.requirements.fence == "required:yaml"
     assert boxed.requirements.answer_schema() == {
         "type": "object",
@@ -269,7 +261,7 @@ def test_a_line_that_is_no_row_is_named(change: dict[str, Json], said: str) -> N
     A response to one of two rows of one seed could belong to either.
     """
     with pytest.raises(BadData, match=rf"^rows.jsonl:2: .*{re.escape(said)}"):
-        _read(_ROW, _ROW | {"seed": 8} | change)
+        _read(COLUMNS, COLUMNS | {"seed": 8} | change)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]\n", b"{\n", b"\xff\n"])
