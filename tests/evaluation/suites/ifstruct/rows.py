@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from curation.core.json_types import Json
-    from evaluation.suites.ifstruct.scorer import Findings
 
 EVEN = IfstructSettings(mix="even")
 READINGS = ("published", "recommended")
@@ -77,11 +76,8 @@ NUMBER = replace(
 BOXED = replace(JSON, top_level_key="box", require_wrapper_key=True)
 
 
-def judge(text: str, row: IfstructRecord, reading: str = "recommended") -> Findings:
-    """Return the findings in an answer by a reading."""
-    return verify(Response(record="a", text=text), row.requirements, reading)
-
-
 def failures_of(text: str, row: IfstructRecord, reading: str) -> list[str]:
     """Return the failures of an answer that count by a reading."""
-    return [flaw.failure for flaw in judge(text, row, reading).flaws]
+    response = Response(record="a", text=text)
+    flaws = verify(response, row.requirements, reading).flaws
+    return [flaw.failure for flaw in flaws]
