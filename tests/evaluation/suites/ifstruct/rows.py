@@ -7,7 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec.structs import replace
 
 from evaluation.core.records import Response
 from evaluation.suites.ifstruct.generator import generate_rows
@@ -67,13 +66,6 @@ COLUMNS: dict[str, Json] = {
     "output_format": "json",
 }
 JSON = read_record(COLUMNS)
-YAML = replace(JSON, output_format="yaml")
-BAN = replace(JSON, require_no_commentary=True)
-NUMBER = replace(
-    JSON,
-    json_schema={"items": {"properties": {"n": {"type": "number", "maximum": 2}}}},
-)
-BOXED = replace(JSON, top_level_key="box", require_wrapper_key=True)
 
 
 def failures_of(text: str, row: IfstructRecord, reading: str) -> list[str]:

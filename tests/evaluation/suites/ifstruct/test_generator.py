@@ -92,16 +92,7 @@ def _holds(
 
 
 #: The alternatives of each choice, to which a mix gives weights.
-CHOICES: Final = {
-    "format": ("json", "yaml"),
-    "wrapper": ("wrapped", "bare"),
-    "commentary": ("banned", "allowed"),
-    "fence": ("required", "required_language", "forbidden", "free"),
-    "count": ("exact", "range"),
-    "escaping": ("stressed", "plain"),
-    "presentation": ("prose", "bullets", "schema", "annotated", "glossary", "table"),
-    "voice": tuple(voices()),
-}
+CHOICES: Final = {choice: [*names] for choice, names in mixes()["even"].items()}
 
 
 def shares(mix: str, choice: str) -> dict[str, float]:
@@ -256,7 +247,8 @@ def test_a_row_requires_and_says_what_was_drawn() -> None:
     kinds = {"multiline", "quotes", "code", "paths", "trace", "regex"}
     assert set(escapes()) == kinds
     pairs = {(row.presentation, row.voice) for row in rows()}
-    assert pairs == {*product(CHOICES["presentation"], voices())}
+    styles = ("prose", "bullets", "schema", "annotated", "glossary", "table")
+    assert pairs == {*product(styles, voices())}
 
 
 @pytest.mark.parametrize(("text", "part", "meant"), table(__file__, "last_words"))

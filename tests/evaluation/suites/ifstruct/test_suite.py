@@ -215,13 +215,15 @@ def test_columns_say_what_an_answer_needs() -> None:
     schema = JSON.json_schema
     assert JSON.requirements == ("json", None, 1, 1, "free", True, schema)
     block, yaml, boxed = _read(
-        COLUMNS | {"require_code_block": True},
+        COLUMNS | {"require_code_block": True, "entity_type": "test__escaping__a"},
         COLUMNS | {"seed": 8, "fence": "required:yaml"},
         _HUB
         | {"doc_id": 9, "top_level_key": "box", "require_wrapper_key": True}
         | {"top_level_count": "[1, 2]"},
     )
     assert block.requirements.fence == "required"
+    slices = [slices_of(row)["escaping"] for row in (block, yaml)]
+    assert slices == ["stressed", "plain"]
     assert yaml.requirements.fence == "required:yaml"
     assert boxed.requirements.answer_schema() == {
         "type": "object",
