@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from hashlib import sha256
 from itertools import product
 from operator import le, lt
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 from scipy.stats import chisquare
@@ -29,19 +31,21 @@ from evaluation.suites.ifstruct.rewriting import accept, last_words, lost_requir
 from evaluation.suites.ifstruct.rows import (
     Choice,
     IfstructSettings,
+    RowSpec,
     all_fields,
     read_record,
 )
 from evaluation.suites.ifstruct.suite import SUITE, read_rows, suite_record
-from evaluation.suites.ifstruct.wording import escapes, voices
+from evaluation.suites.ifstruct.wording import Wording, escapes, voices
 from tests.evaluation.suites.ifstruct.rows import EVEN, published_lines, rows, specs
 from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from curation.core.json_types import Json
     from evaluation.suites.ifstruct.generator import EntityKind
-    from evaluation.suites.ifstruct.rows import Field, Retraction, RowSpec
+    from evaluation.suites.ifstruct.rows import Field, Retraction
 
 
 _NAME: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
@@ -209,7 +213,9 @@ def test_a_draw_that_would_repeat_a_row_is_drawn_anew(
 
 
 def test_rows_are_the_same_every_time() -> None:
-    """The same seed gives the same rows, and another one others."""
+    """The same seed gives the same rows, in every version, and another one others."""
+    digest = sha256(msgspec.json.encode(rows())).hexdigest()
+    assert digest[:16] == "afa8f5143b05f2df"
     again = tuple(generate_rows(EVEN, 3, 20))
     assert again == rows()[:20]
     other = {row.prompt for row in generate_rows(EVEN, 4, 20)}
@@ -249,6 +255,14 @@ def test_a_row_requires_and_says_what_was_drawn() -> None:
     pairs = {(row.presentation, row.voice) for row in rows()}
     styles = ("prose", "bullets", "schema", "annotated", "glossary", "table")
     assert pairs == {*product(styles, voices())}
+
+
+@pytest.mark.parametrize(("choices", "text"), table(__file__, "texts"))
+def test_a_request_is_worded(choices: dict[str, Json], text: list[str]) -> None:
+    """Each style shows paths, types, limits, values, lengths and what is optional."""
+    documented, *_ = table(__file__, "texts")
+    spec = msgspec.convert(documented[0] | choices, RowSpec)
+    assert Wording(spec, random.Random(1)).prompt().split("\n") == text
 
 
 @pytest.mark.parametrize(("text", "part", "meant"), table(__file__, "last_words"))
