@@ -25,8 +25,9 @@ from evaluation.suites.ifstruct.rows import (
     RowSpec,
     all_fields,
     number_text,
+    read_toml,
 )
-from evaluation.suites.ifstruct.wording import Wording, voices
+from evaluation.suites.ifstruct.wording import VOICES, Wording
 
 _FOLDER: Final = Path(__file__).parent
 #: What the `entity_type` of a row of the test taxonomy begins with.
@@ -83,11 +84,8 @@ def entity_kinds(split: str) -> tuple[EntityKind, ...]:
     return tuple(kind for path in paths for kind in read_kinds(path.read_bytes()))
 
 
-@cache
-def mixes() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
-    """Return the weight of each alternative of each choice, by the names of mixes."""
-    content = (_FOLDER / "mixes.toml").read_bytes()
-    return msgspec.toml.decode(content, type=dict[str, dict[str, dict[str, float]]])
+#: The weight of each alternative of each choice, by the names of mixes.
+MIXES: Final[Mapping[str, Mapping[str, Mapping[str, float]]]] = read_toml("mixes.toml")
 
 
 def generate_rows(
@@ -159,7 +157,7 @@ def draw_row(source: IfstructSettings, seed: int, attempt: int) -> RowSpec:
     draw = Random(f"ifstruct {source.split} {seed} {attempt}")  # noqa: S311 (repeatable, no secret)
 
     def drawn(choice: str) -> str:
-        weights = mixes()[source.mix][choice]
+        weights = MIXES[source.mix][choice]
         return draw.choices([*weights], [*weights.values()])[0]
 
     kind = draw.choice(entity_kinds(source.split))
@@ -190,7 +188,7 @@ def draw_row(source: IfstructSettings, seed: int, attempt: int) -> RowSpec:
         voice=drawn("voice"),
         mix=source.mix,
     )
-    if "musings" not in voices()[spec.voice]:
+    if "musings" not in VOICES[spec.voice]:
         return spec
     return replace(spec, retractions=draw_retractions(spec, draw))
 

@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -32,14 +30,13 @@ from evaluation.suites.ifstruct.rows import (
     all_fields,
     number_text,
     read_record,
+    read_toml,
 )
 
 #: Tokens of a reworded request.
 _BUDGET: Final = 4096
 #: The request to reword, and manners of writing, one for each row in turn.
-_REWORDING: Final = tomllib.loads(
-    Path(__file__).with_name("rewording.toml").read_text("utf-8")
-)
+_REWORDING: Final = read_toml("rewording.toml")
 
 
 def prompt(record: Record, _settings: IfstructSettings) -> Prompt:

@@ -37,9 +37,12 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
     budget: Annotated[int, msgspec.Meta(ge=1)] = 2048
 
 
-_FAILURES: Final = tomllib.loads(
-    Path(__file__).with_name("failures.toml").read_text("utf-8")
-)
+def read_toml(name: str) -> dict[str, UntypedJson]:
+    """Return the content of a file of this folder, by its path there."""
+    return tomllib.loads((Path(__file__).parent / name).read_text("utf-8"))
+
+
+_FAILURES: Final = read_toml("failures.toml")
 #: Failures of the content, whatever is around it.
 STRUCTURE: Final[Mapping[str, str]] = _FAILURES["structure"]
 #: Every failure with the sentence that explains it; the first of several names the row.

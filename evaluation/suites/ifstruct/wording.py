@@ -5,46 +5,41 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from random import Random
 from textwrap import indent
 from typing import Any, Final
 
-import msgspec
+from evaluation.suites.ifstruct.rows import (
+    Field,
+    RowSpec,
+    all_fields,
+    number_text,
+    read_toml,
+)
 
-from evaluation.suites.ifstruct.rows import Field, RowSpec, all_fields, number_text
-
-_FOLDER: Final = Path(__file__).parent
 #: The gap in a request without a context.
 _GAP: Final = re.compile(r" +([.,?])")
 
 
-@cache
-def voices() -> Mapping[str, Mapping[str, Any]]:
-    """Return the texts of every voice by the name of its file in `voices`.
-
-    One text of each list is drawn: of `exact` or `range` for the number of items, of
-    `request`, of `prose` for each field, and of one list for each wish about the answer
-    (`format`, `wrapped`, `required_language`, ...). `fields`, `schema`, `annotated`,
-    `glossary` and `table` introduce the styles. Names in braces are placeholders:
-    `{noun}`, `{least}`, `{most}`, `{count}`, `{context}`, `{label}`, `{name}`,
-    `{facts}`, `{format}`, `{key}`, `{language}`.
-
-    A voice with `musings` revises: it states choices in these, and takes them back, in
-    `limit` and `dropped` or with one of `corrections` in place of `{correction}`.
-    """
-    return {
-        path.stem: msgspec.toml.decode(path.read_bytes())
-        for path in sorted((_FOLDER / "voices").glob("*.toml"))
-    }
-
-
-@cache
-def escapes() -> Mapping[str, Sequence[str]]:
-    """Return the sentences that ask for each kind of text that must be escaped."""
-    content = (_FOLDER / "escapes.toml").read_bytes()
-    return msgspec.toml.decode(content, type=dict[str, list[str]])
+#: The texts of every voice by the name of its file in `voices`.
+#:
+#: One text of each list is drawn: of `exact` or `range` for the number of items, of
+#: `request`, of `prose` for each field, and of one list for each wish about the answer
+#: (`format`, `wrapped`, `required_language`, ...). `fields`, `schema`, `annotated`,
+#: `glossary` and `table` introduce the styles. Names in braces are placeholders:
+#: `{noun}`, `{least}`, `{most}`, `{count}`, `{context}`, `{label}`, `{name}`,
+#: `{facts}`, `{format}`, `{key}`, `{language}`.
+#:
+#: A voice with `musings` revises: it states choices in these, and takes them back, in
+#: `limit` and `dropped` or with one of `corrections` in place of `{correction}`.
+VOICES: Final[Mapping[str, Mapping[str, Any]]] = {
+    path.stem: read_toml(f"voices/{path.name}")
+    for path in sorted(Path(__file__).with_name("voices").glob("*.toml"))
+}
+#: The sentences that ask for each kind of text that must be escaped.
+ESCAPES: Final[Mapping[str, Sequence[str]]] = read_toml("escapes.toml")
 
 
 class Wording:
@@ -53,7 +48,7 @@ class Wording:
     def __init__(self, spec: RowSpec, draw: Random) -> None:
         """Take a row's choices, and the source of randomness."""
         self._spec = spec
-        self._voice = voices()[spec.voice]
+        self._voice = VOICES[spec.voice]
         self._draw = draw
         self._retracted = {retraction.choice for retraction in spec.retractions}
 
@@ -93,7 +88,7 @@ class Wording:
             yield self._say(voice["manner"], manner=spec.manner)
         for _, field in all_fields(spec.fields):
             for kind in field.stress:
-                yield self._say(escapes()[kind], field=field.name)
+                yield self._say(ESCAPES[kind], field=field.name)
 
     def _fields(self) -> Iterator[str]:
         spec, voice = self._spec, self._voice
@@ -199,11 +194,9 @@ def _limits(field: Field) -> str:
 
 def _signs(field: Field) -> str:
     """Return the bounds of a number in signs: `≥50, ≤25000`."""
-    low, high = field.minimum, field.maximum
-    return _joined(
-        ", ",
-        "" if low is None else f"≥{number_text(low)}",
-        "" if high is None else f"≤{number_text(high)}",
+    bounds = (("≥", field.minimum), ("≤", field.maximum))
+    return ", ".join(
+        f"{sign}{number_text(bound)}" for sign, bound in bounds if bound is not None
     )
 
 

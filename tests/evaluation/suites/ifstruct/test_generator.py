@@ -19,12 +19,12 @@ from scipy.stats import chisquare
 from curation.system.errors import BadConfiguration
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.generator import (
+    MIXES,
     draw_fields,
     draw_row,
     entity_kinds,
     generate_rows,
     identity,
-    mixes,
     read_kinds,
 )
 from evaluation.suites.ifstruct.rewriting import accept, last_words, lost_requirements
@@ -36,7 +36,7 @@ from evaluation.suites.ifstruct.rows import (
     read_record,
 )
 from evaluation.suites.ifstruct.suite import SUITE, read_rows, suite_record
-from evaluation.suites.ifstruct.wording import Wording, escapes, voices
+from evaluation.suites.ifstruct.wording import ESCAPES, VOICES, Wording
 from tests.evaluation.suites.ifstruct.rows import EVEN, published_lines, rows, specs
 from tests.tables import table
 
@@ -77,7 +77,7 @@ def kind_faults(kind: EntityKind) -> Iterator[str]:
 
 
 def _field_faults(field: Field) -> Iterator[str]:
-    if not {*field.stress} <= {*escapes()}:
+    if not {*field.stress} <= {*ESCAPES}:
         yield f"{field.name}: no such stress"
     if (field.type == "enum") != (len(field.values) > 1):
         yield f"{field.name}: an enum, and nothing else, has two `values` at least"
@@ -96,12 +96,12 @@ def _holds(
 
 
 #: The alternatives of each choice, to which a mix gives weights.
-CHOICES: Final = {choice: [*names] for choice, names in mixes()["even"].items()}
+CHOICES: Final = {choice: [*names] for choice, names in MIXES["even"].items()}
 
 
 def shares(mix: str, choice: str) -> dict[str, float]:
     """Return the share of rows with each alternative of a choice."""
-    weights = mixes()[mix][choice]
+    weights = MIXES[mix][choice]
     return {name: weight / sum(weights.values()) for name, weight in weights.items()}
 
 
@@ -133,15 +133,15 @@ def test_no_kind_mix_or_voice_has_a_fault() -> None:
     """Kinds are as rows need them; mixes weigh all choices; a doubter has musings."""
     for kind in (*entity_kinds("train"), *entity_kinds("test")):
         assert list(kind_faults(kind)) == [], kind.name
-    for (name, mix), choice in product(mixes().items(), CHOICES):
+    for (name, mix), choice in product(MIXES.items(), CHOICES):
         assert set(mix) == set(CHOICES)
         assert set(mix[choice]) <= set(CHOICES[choice]), (name, choice)
         assert min(mix[choice].values()) >= 0, (name, choice)
     revising = {"opening", "corrections", "limit", "dropped", "musings"}
-    for name, voice in voices().items():
+    for name, voice in VOICES.items():
         others = revising if name == "thinking_aloud" else set()
-        assert set(voice) == set(voices()["plain"]) | others, name
-    assert set(voices()["thinking_aloud"]["musings"]) == set(get_args(Choice))
+        assert set(voice) == set(VOICES["plain"]) | others, name
+    assert set(VOICES["thinking_aloud"]["musings"]) == set(get_args(Choice))
 
 
 def _drawn(spec: RowSpec) -> dict[str, str]:
@@ -251,10 +251,10 @@ def test_a_row_requires_and_says_what_was_drawn() -> None:
     assert len({identity(row) for row in rows()}) == 240
     assert len({row.seed for row in rows()}) == 240
     kinds = {"multiline", "quotes", "code", "paths", "trace", "regex"}
-    assert set(escapes()) == kinds
+    assert set(ESCAPES) == kinds
     pairs = {(row.presentation, row.voice) for row in rows()}
     styles = ("prose", "bullets", "schema", "annotated", "glossary", "table")
-    assert pairs == {*product(styles, voices())}
+    assert pairs == {*product(styles, VOICES)}
 
 
 @pytest.mark.parametrize(("choices", "text"), table(__file__, "texts"))
