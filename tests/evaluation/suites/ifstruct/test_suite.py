@@ -124,18 +124,7 @@ def test_a_reading_decides() -> None:
     assert len(many.reasons) == 20
 
 
-@pytest.mark.parametrize(
-    ("answer", "failure"),
-    [
-        ({"text": None}, "empty"),
-        ({"text": "[]", "error": "HTTP 500"}, "no_answer"),
-        ({"text": "", "finish": "refusal"}, "refused"),
-        ({"text": "", "finish": "stop"}, "empty"),
-        ({"text": '[{"a', "finish": "length"}, "truncated"),
-        ({"text": "<think>[", "finish": "length"}, "truncated"),
-        ({"text": "<think>[", "reasoning": "[{"}, "thinking_unclosed"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "failure"), table(__file__, "no_answers"))
 def test_what_is_no_answer_has_its_class(
     answer: dict[str, object], failure: str
 ) -> None:

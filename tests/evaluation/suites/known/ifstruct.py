@@ -105,9 +105,11 @@ def _wrong_texts(
     right: str, row: IfstructRecord, settings: IfstructSettings
 ) -> Iterator[tuple[str, str]]:
     """Yield answers that cannot be read, or with a wrong code block or text around."""
-    wish, _, language = row.requirements.fence.partition(":")
+    wish, names, language = row.requirements.fence.partition(":")
     is_json = row.output_format == "json"
-    is_fenced = wish == "required"
+    is_fenced, is_unwanted = wish == "required", wish == "forbidden"
+    is_raw = is_json and not is_fenced
+    mislabelled = right.replace(f"```{language}", "```text", 1)
     recommended = settings.reading == "recommended"
     bans = row.require_no_commentary
     for failure, content in _UNREADABLE[row.output_format].items():
@@ -117,24 +119,12 @@ def _wrong_texts(
         ("thinking_unclosed", True, f"<think>{right}"),
         ("unclosed_fence", True, f"```\n{right.strip('`')}"),
         ("missing_fence", is_fenced, right.partition("\n")[2].rstrip("`")),
-        (
-            "wrong_fence_language",
-            is_fenced and recommended and language,
-            right.replace(language or "`", "text", 1),
-        ),
+        ("wrong_fence_language", names and recommended, mislabelled),
         ("several_fences", is_fenced and recommended and bans, f"{right}\n{right}"),
-        (
-            "forbidden_fence",
-            wish == "forbidden" and recommended,
-            f"```\n{right}\n```",
-        ),
+        ("forbidden_fence", is_unwanted and recommended, f"```\n{right}\n```"),
         ("commentary", bans and (is_fenced or is_json), f"{right}\nThat is all."),
         ("trailing_text", is_json and is_fenced, f"{right.rstrip('`')}So be it.\n```"),
-        (
-            "leading_text",
-            is_json and not (is_fenced or recommended or bans),
-            f"Here: {right}",
-        ),
+        ("leading_text", is_raw and not (recommended or bans), f"Here: {right}"),
     ):
         if has_room:
             yield failure, text
