@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Final
 
 import msgspec
@@ -173,17 +172,15 @@ def _fence(text: str) -> str:
 
 
 _NAME: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
-#: Characters that a stretch has at most.
-_LONGEST_STRETCH: Final = 900
 
 
 def _stretches(text: str, names: set[str]) -> dict[str, str]:
     """Return the text after each mention of each field, joined."""
     mentions = [match for match in _NAME.finditer(text) if match[0] in names]
-    starts = [*(mention.start() for mention in mentions), len(text)]
+    ends = [*(mention.start() for mention in mentions[1:]), len(text)]
     stretches: dict[str, str] = {}
-    for mention, (start, end) in zip(mentions, pairwise(starts), strict=True):
-        stretch = text[mention.end() : min(end, start + _LONGEST_STRETCH)]
+    for mention, end in zip(mentions, ends, strict=False):
+        stretch = text[mention.end() : end]
         stretches[mention[0]] = f"{stretches.get(mention[0], '')} {stretch}"
     return stretches
 

@@ -95,7 +95,7 @@ def test_a_row_is_a_record_and_back() -> None:
         assert prompt.budget == 77
         written = msgspec.json.encode(record)
         assert read_record(msgspec.json.decode(written, type=Record).fields) == row
-        assert record.group == row.output_format
+        assert (record.group, record.split) == (row.output_format, "test")
         assert (record.schema is None) == (record.group == "yaml")
         if record.schema is not None:
             assert json.loads(record.schema) == row.requirements.answer_schema()
