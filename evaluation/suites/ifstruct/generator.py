@@ -7,8 +7,7 @@ files.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -26,8 +25,9 @@ from evaluation.suites.ifstruct.rows import (
     RowSpec,
     all_fields,
     number_text,
+    read_toml,
 )
-from evaluation.suites.ifstruct.wording import Wording, voices
+from evaluation.suites.ifstruct.wording import VOICES, Wording
 
 _FOLDER: Final = Path(__file__).parent
 #: What the `entity_type` of a row of the test taxonomy begins with.
@@ -36,34 +36,14 @@ TEST_PREFIX: Final = "test__"
 MOST_ROWS: Final = 1_000_000
 #: Draws of a row until it is like no other.
 _ATTEMPTS: Final = 100
-_MOST_ITEMS: Final = 5
-_LEAST_OF_RANGE: Final = 4
-_WIDEST: Final = 3
-_CONTEXT: Final = 0.7
-_MANNER: Final = 0.6
+#: General keys of a wrapper, keys that are taken back, and fields; no kind has these.
 _KEYS: Final = ("items_list", "result_set", "output_data")
-#: Fields of an item besides the ones with a text to escape.
-_FEWEST_FIELDS, _MOST_FIELDS = 4, 8
-#: How often a field keeps its description, and other odds.
-_DESCRIBED: Final = 0.6
-_NESTED: Final = 0.8
-_OPTIONAL_KEPT: Final = 0.8
-_OPTIONAL_ELSE: Final = 0.1
-_BOTH_BOUNDS: Final = 0.75
-_SHUFFLED: Final = 0.5
-#: The parts of a range of numbers.
-_PARTS: Final = (1, 0.8, 0.6, 0.5)
-#: Fields of retractions; no kind has them.
-_DECOYS: Final = (
-    "internal_reference",
-    "last_edited_by",
-    "extra_remarks",
-    "legacy_code",
+_WRONG_KEYS: Final = ("payload_items", "export_rows", "record_set")
+_WRONG_FIELDS: Final = (
+    *("internal_reference", "last_edited_by", "extra_remarks", "legacy_code"),
 )
-_OTHER_KEYS: Final = ("payload_items", "export_rows", "record_set")
-_MOST_RETRACTIONS: Final = 3
-#: A maximum below this leaves no room for a smaller one.
-_SMALLEST: Final = 4
+#: A maximum that leaves no room for a smaller one.
+_SMALL: Final = 4
 
 
 class EntityKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -76,7 +56,7 @@ class EntityKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     #: Purposes, as endings of a sentence: `for a spring catalogue`.
     contexts: tuple[str, ...]
     fields: tuple[Field, ...]
-    #: Sentences on the manner of the values; by default the file's sentences.
+    #: Sentences on the manner of the values, those of its file.
     manners: tuple[str, ...] = ()
 
 
@@ -86,10 +66,11 @@ class EntityFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     manners: tuple[str, ...]
     entity: tuple[EntityKind, ...]
 
-    def kinds(self) -> Iterator[EntityKind]:
-        """Yield the kinds, each with its manners."""
-        for kind in self.entity:
-            yield replace(kind, manners=kind.manners or self.manners)
+
+def read_kinds(content: bytes) -> list[EntityKind]:
+    """Return the kinds of a file, each with the file's manners."""
+    file = msgspec.toml.decode(content, type=EntityFile)
+    return [replace(kind, manners=file.manners) for kind in file.entity]
 
 
 @cache
@@ -100,15 +81,11 @@ def entity_kinds(split: str) -> tuple[EntityKind, ...]:
         split: `train` or `test`.
     """
     paths = sorted((_FOLDER / "entities" / split).glob("*.toml"))
-    files = (msgspec.toml.decode(path.read_bytes(), type=EntityFile) for path in paths)
-    return tuple(kind for file in files for kind in file.kinds())
+    return tuple(kind for path in paths for kind in read_kinds(path.read_bytes()))
 
 
-@cache
-def mixes() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
-    """Return the weight of each alternative of each choice, by the names of mixes."""
-    content = (_FOLDER / "mixes.toml").read_bytes()
-    return msgspec.toml.decode(content, type=dict[str, dict[str, dict[str, float]]])
+#: The weight of each alternative of each choice, by the names of mixes.
+MIXES: Final[Mapping[str, Mapping[str, Mapping[str, float]]]] = read_toml("mixes.toml")
 
 
 def generate_rows(
@@ -126,13 +103,28 @@ def generate_rows(
         raise BadUsage(
             f"{rows} rows of seed {seed}", then=f"ask for 1 to {MOST_ROWS:,} rows"
         )
-    keys: set[str] = set()
-    for number in range(rows):
-        row_seed = seed * MOST_ROWS + number
-        yield _record(row_seed, _unlike(source, row_seed, keys))
+    keys: set[bytes] = set()
+    for row_seed in range(seed * MOST_ROWS, seed * MOST_ROWS + rows):
+        for attempt in range(_ATTEMPTS):
+            row = _row(row_seed, draw_row(source, row_seed, attempt))
+            key = identity(row)
+            if key not in keys:
+                break
+        else:
+            raise BadUsage(
+                f"after {len(keys):,} rows there is no new one",
+                then="ask for fewer rows, or add kinds of things",
+            )
+        keys.add(key)
+        yield row
 
 
-def _record(seed: int, spec: RowSpec) -> IfstructRecord:
+def identity(row: IfstructRecord) -> bytes:
+    """Return the key of a row, unique in its file: kind, schema, style and wishes."""
+    return msgspec.json.encode(replace(row, seed=0, prompt="", voice="", spec=None))
+
+
+def _row(seed: int, spec: RowSpec) -> IfstructRecord:
     """Return the row of a drawn specification, with its text."""
     draw = Random(f"ifstruct words {seed}")  # noqa: S311 (repeatable, no secret)
     is_exact = spec.least == spec.most
@@ -154,33 +146,6 @@ def _record(seed: int, spec: RowSpec) -> IfstructRecord:
     )
 
 
-def _unlike(source: IfstructSettings, seed: int, keys: set[str]) -> RowSpec:
-    """Draw a row until its key is new, and add that to the keys."""
-    for attempt in range(_ATTEMPTS):
-        spec = draw_row(source, seed, attempt)
-        key = identity(spec)
-        if key not in keys:
-            keys.add(key)
-            return spec
-    raise BadUsage(
-        f"after {len(keys):,} rows there is no new one",
-        then="ask for fewer rows, or add kinds of things",
-    )
-
-
-def identity(spec: RowSpec) -> str:
-    """Return the key of a row, unique in its file: kind, schema, style and wishes."""
-    return json.dumps(
-        [
-            spec.entity,
-            spec.schema,
-            spec.presentation,
-            [spec.format, spec.wrapper, spec.least, spec.most],
-            [spec.fence, spec.commentary],
-        ]
-    )
-
-
 def draw_row(source: IfstructSettings, seed: int, attempt: int) -> RowSpec:
     """Return the choices of one row, which depend on nothing but the arguments.
 
@@ -192,13 +157,15 @@ def draw_row(source: IfstructSettings, seed: int, attempt: int) -> RowSpec:
     draw = Random(f"ifstruct {source.split} {seed} {attempt}")  # noqa: S311 (repeatable, no secret)
 
     def drawn(choice: str) -> str:
-        weights = mixes()[source.mix][choice]
+        weights = MIXES[source.mix][choice]
         return draw.choices([*weights], [*weights.values()])[0]
 
     kind = draw.choice(entity_kinds(source.split))
     is_json = drawn("format") == "json"
     escaping = drawn("escaping") == "stressed"
-    minimum, maximum = _count(drawn("count"), draw)
+    is_exact = drawn("count") == "exact"
+    minimum = draw.randint(1, 5 if is_exact else 4)
+    maximum = minimum if is_exact else minimum + draw.randint(1, 3)
     fence = drawn("fence")
     fields = draw_fields(kind, escaping=escaping, draw=draw)
     prefix = TEST_PREFIX if source.split == "test" else ""
@@ -206,8 +173,8 @@ def draw_row(source: IfstructSettings, seed: int, attempt: int) -> RowSpec:
         entity=prefix + kind.name,
         label=kind.label,
         plural=kind.plural,
-        context=draw.choice(kind.contexts) if draw.random() < _CONTEXT else "",
-        manner=draw.choice(kind.manners) if draw.random() < _MANNER else "",
+        context=_maybe(draw, 0.7, kind.contexts),
+        manner=_maybe(draw, 0.6, kind.manners),
         fields=fields,
         least=minimum,
         most=maximum,
@@ -221,17 +188,17 @@ def draw_row(source: IfstructSettings, seed: int, attempt: int) -> RowSpec:
         voice=drawn("voice"),
         mix=source.mix,
     )
-    if voices()[spec.voice]["revises"]:
-        spec = replace(spec, retractions=draw_retractions(spec, draw))
-    return spec
+    if "musings" not in VOICES[spec.voice]:
+        return spec
+    return replace(spec, retractions=draw_retractions(spec, draw))
 
 
-def _count(kind: str, draw: Random) -> tuple[int, int]:
-    if kind == "exact":
-        exact = draw.randint(1, _MOST_ITEMS)
-        return exact, exact
-    minimum = draw.randint(1, _LEAST_OF_RANGE)
-    return minimum, minimum + draw.randint(1, _WIDEST)
+def _is_drawn(draw: Random, odds: float) -> bool:
+    return draw.random() < odds
+
+
+def _maybe(draw: Random, odds: float, texts: Sequence[str]) -> str:
+    return draw.choice(texts) if _is_drawn(draw, odds) else ""
 
 
 def _key(kind: EntityKind, draw: Random) -> str:
@@ -250,80 +217,53 @@ def draw_fields(kind: EntityKind, *, escaping: bool, draw: Random) -> tuple[Fiel
     plain = [field for field in kind.fields if not field.stress]
     nested = [field for field in plain if field.fields]
     flat = [field for field in plain if not field.fields]
-    count = draw.randint(_FEWEST_FIELDS, _MOST_FIELDS)
+    count = draw.randint(4, 8)
     fields = draw.sample(flat, min(len(flat), count))
-    if nested and draw.random() < _NESTED:
+    if nested and _is_drawn(draw, 0.8):
         fields.append(draw.choice(nested))
     if escaping:
         stressed = [field for field in kind.fields if field.stress]
         fields += draw.sample(stressed, min(len(stressed), draw.randint(1, 2)))
-    if draw.random() < _SHUFFLED:
+    if _is_drawn(draw, 0.5):
         draw.shuffle(fields)
     else:
         fields.sort(key=kind.fields.index)
-    return _never_empty(tuple(_vary(field, escaping, draw) for field in fields))
+    return _vary_all(fields, escaping=escaping, draw=draw)
 
 
-def _never_empty(fields: tuple[Field, ...]) -> tuple[Field, ...]:
-    """Return the fields with one required one at least.
+def _vary_all(
+    fields: Sequence[Field], *, escaping: bool, draw: Random
+) -> tuple[Field, ...]:
+    """Return the varied fields, with one required one at least.
 
     An object without members can be written in YAML as JSON only, which is refused.
     """
-    if all(field.optional for field in fields):
-        return (replace(fields[0], optional=False), *fields[1:])
-    return fields
+    varied = [_vary(field, escaping=escaping, draw=draw) for field in fields]
+    if all(field.optional for field in varied):
+        varied[0] = replace(varied[0], optional=False)
+    return tuple(varied)
 
 
-def _vary(field: Field, escaping: bool, draw: Random) -> Field:  # noqa: FBT001 (handed down)
+def _vary(field: Field, *, escaping: bool, draw: Random) -> Field:
     """Return a field with limits, values and inner fields of this row's own."""
-    odds = _OPTIONAL_KEPT if field.optional else _OPTIONAL_ELSE
     field = replace(
         field,
-        optional=draw.random() < odds and not field.stress,
-        about=field.about if draw.random() < _DESCRIBED else "",
+        optional=_is_drawn(draw, 0.8 if field.optional else 0.1) and not field.stress,
+        about=field.about if _is_drawn(draw, 0.6) else "",
         stress=tuple(draw.sample(field.stress, min(len(field.stress), 1))),
     )
-    match field.type:
-        case "integer" | "number":
-            return _vary_bounds(field, draw)
-        case "enum":
-            count = draw.randint(2, len(field.values))
-            sample = set(draw.sample(field.values, count))
-            values = tuple(value for value in field.values if value in sample)
-            return replace(field, values=values)
-        case "object" | "objects" | "strings":
-            return _vary_inside(field, escaping, draw)
-    return field
-
-
-def _vary_bounds(field: Field, draw: Random) -> Field:
-    low = field.minimum or 0
-    high = field.maximum or 0
-    if draw.random() < _BOTH_BOUNDS:
-        part = draw.choice(_PARTS)
-        is_integer = field.type == "integer"
-        lower = high
-        if part != 1:
-            lower = _rounded(low + (high - low) * part, is_integer=is_integer)
-        return replace(field, maximum=lower) if low < lower else field
-    if draw.random() < 1 / 2:
-        return replace(field, minimum=None)
-    return replace(field, maximum=None)
-
-
-def _rounded(bound: float, *, is_integer: bool) -> int | float:
-    """Return a bound that a person would write: of two digits, then zeros."""
-    short = float(f"{bound:.2g}")
-    return int(short) if is_integer or short == int(short) else short
-
-
-def _vary_inside(field: Field, escaping: bool, draw: Random) -> Field:  # noqa: FBT001 (handed down)
+    if field.type in ("integer", "number"):
+        return _vary_bounds(field, draw)
+    if field.values:
+        count = draw.randint(2, len(field.values))
+        sample = sorted(draw.sample(field.values, count), key=field.values.index)
+        return replace(field, values=tuple(sample))
     inner = [member for member in field.fields if escaping or not member.stress]
     if inner:
         count = draw.randint(1, len(inner))
         inner = sorted(draw.sample(inner, count), key=field.fields.index)
-        varied = tuple(_vary(member, escaping, draw) for member in inner)
-        field = replace(field, fields=_never_empty(varied))
+        varied = _vary_all(inner, escaping=escaping, draw=draw)
+        field = replace(field, fields=varied)
     if field.min_items is None or field.max_items is None:
         return field
     minimum = draw.randint(field.min_items, field.max_items)
@@ -331,49 +271,50 @@ def _vary_inside(field: Field, escaping: bool, draw: Random) -> Field:  # noqa: 
     return replace(field, min_items=minimum, max_items=maximum)
 
 
+def _vary_bounds(field: Field, draw: Random) -> Field:
+    """Return a number with both bounds, the upper one often lower, or with one."""
+    low, high = field.minimum or 0, field.maximum or 0
+    if not _is_drawn(draw, 0.75):
+        bound = "minimum" if _is_drawn(draw, 0.5) else "maximum"
+        return replace(field, **{bound: None})
+    part = draw.choice((1, 0.8, 0.6, 0.5))
+    # A bound that a person would write: of two digits, then zeros.
+    short = float(f"{low + (high - low) * part:.2g}")
+    is_whole = field.type == "integer" or short == int(short)
+    upper = int(short) if is_whole else short
+    return replace(field, maximum=upper) if part < 1 and low < upper else field
+
+
 def draw_retractions(spec: RowSpec, draw: Random) -> tuple[Retraction, ...]:
     """Return one to three retractions for the text of a row."""
-    possible = list(_possible(spec, draw))
-    count = draw.randint(1, _MOST_RETRACTIONS)
+    possible = [*_choice_retractions(spec, draw), *_field_retractions(spec, draw)]
+    count = draw.randint(1, 3)
     return tuple(draw.sample(possible, min(count, len(possible))))
 
 
-def _possible(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
-    other_format = "yaml" if spec.format == "json" else "json"
-    yield Retraction(
-        choice="format", wrong=other_format.upper(), final=spec.format.upper()
-    )
-    wrong = draw.choice([n for n in range(2, 9) if not spec.least <= n <= spec.most])
-    yield Retraction(
-        choice="count",
-        wrong=f"{wrong} {spec.plural}",
-        final=str(spec.least) if spec.least == spec.most else "",
-    )
-    key = f"the key `{draw.choice(_OTHER_KEYS)}` around it"
-    yield Retraction(
-        choice="wrapper",
-        wrong=key if spec.wrapper is None or draw.random() < 1 / 2 else "a bare list",
-        final=spec.wrapper or "",
-    )
+def _choice_retractions(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
+    wrong = "YAML" if spec.format == "json" else "JSON"
+    yield Retraction(choice="format", wrong=wrong, final=spec.format.upper())
+    count = draw.choice([n for n in range(2, 9) if not spec.least <= n <= spec.most])
+    final = str(spec.least) if spec.least == spec.most else ""
+    yield Retraction(choice="count", wrong=f"{count} {spec.plural}", final=final)
+    wrong = f"the key `{draw.choice(_WRONG_KEYS)}` around it"
+    if spec.wrapper is not None and not _is_drawn(draw, 0.5):
+        wrong = "a bare list"
+    yield Retraction(choice="wrapper", wrong=wrong, final=spec.wrapper or "")
     if spec.fence != "free":
         is_required = spec.fence.startswith("required")
-        wrong_fence = "without a code block" if is_required else "in a code block"
-        yield Retraction(choice="fence", wrong=wrong_fence, final=spec.fence)
-    yield from _limit(spec, draw)
-    yield Retraction(choice="field", wrong=draw.choice(_DECOYS))
+        wrong = "without a code block" if is_required else "in a code block"
+        yield Retraction(choice="fence", wrong=wrong, final=spec.fence)
 
 
-def _limit(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
-    """Yield a smaller maximum of one whole number, if there is one."""
-    fields = [
-        field
-        for _, field in all_fields(spec.fields)
-        if field.type == "integer" and (field.maximum or 0) > _SMALLEST
-    ]
-    if fields:
-        field = draw.choice(fields)
-        maximum = int(field.maximum or 0)
-        minimum = int(field.minimum or 0)
+def _field_retractions(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
+    """Yield a smaller maximum of a whole number, if there is one, and another field."""
+    fields = dict(all_fields(spec.fields)).values()
+    numbers = [field for field in fields if field.type == "integer"]
+    if large := [field for field in numbers if (field.maximum or 0) > _SMALL]:
+        field = draw.choice(large)
+        minimum, maximum = int(field.minimum or 0), int(field.maximum or 0)
         wrong = minimum + max(1, (maximum - minimum) // draw.choice((2, 3, 4)))
         if minimum < wrong < maximum:
             yield Retraction(
@@ -382,3 +323,4 @@ def _limit(spec: RowSpec, draw: Random) -> Iterator[Retraction]:
                 final=number_text(maximum),
                 field=field.name,
             )
+    yield Retraction(choice="field", wrong=draw.choice(_WRONG_FIELDS))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
@@ -37,20 +37,24 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
     budget: Annotated[int, msgspec.Meta(ge=1)] = 2048
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A reason to fail, as `failures.toml` has it."""
-
-    explained: str
-    #: The error class of the published summary; by default the failure's name.
-    published: str = ""
-    #: Whether it concerns the content, apart from the text around it.
-    structure: bool = False
+def read_toml(name: str) -> dict[str, UntypedJson]:
+    """Return the content of a file of this folder, by its path there."""
+    return tomllib.loads((Path(__file__).parent / name).read_text("utf-8"))
 
 
-#: Every failure by its name; the first of several names the row.
-FAILURES: Final = msgspec.toml.decode(
-    Path(__file__).with_name("failures.toml").read_bytes(), type=dict[str, Failure]
-)
+_FAILURES: Final = read_toml("failures.toml")
+#: Failures of the content, whatever is around it.
+STRUCTURE: Final[Mapping[str, str]] = _FAILURES["structure"]
+#: Every failure with the sentence that explains it; the first of several names the row.
+FAILURES: Final[Mapping[str, str]] = {**_FAILURES["form"], **STRUCTURE}
+#: The failures that do not count by each reading.
+NOT_COUNTED: Final[Mapping[str, Sequence[str]]] = _FAILURES["not_counted"]
+#: The error class of a failure in the published summary, where it has one.
+PUBLISHED_ERRORS: Final[Mapping[str, str]] = {
+    failure: error
+    for error, failures in _FAILURES["published"].items()
+    for failure in failures
+}
 
 
 class Field(
@@ -68,7 +72,8 @@ class Field(
 
     #: Of two words at least, joined by `_`, so that prose never names it by chance.
     name: str
-    type: FieldType
+    #: A default that a row's `spec` has too, unlike others.
+    type: FieldType = msgspec.field(default_factory=lambda: "string")
     #: A few words for a reader; empty if the name is clear.
     about: str = ""
     #: Whether it may be absent.
@@ -97,38 +102,40 @@ def all_fields(
 
 
 def _object_schema(fields: tuple[Field, ...]) -> dict[str, Json]:
+    members = {field.name: _field_schema(field) for field in fields}
+    required = [field.name for field in fields if not field.optional]
+    return _closed_object(members, required)
+
+
+def _closed_object(
+    members: dict[str, UntypedJson], required: list[str]
+) -> dict[str, UntypedJson]:
     return {
         "type": "object",
-        "properties": {field.name: _field_schema(field) for field in fields},
-        "required": [field.name for field in fields if not field.optional],
+        "properties": members,
+        "required": required,
         "additionalProperties": False,
     }
 
 
 def _field_schema(field: Field) -> dict[str, Json]:
-    schema: dict[str, Json]
+    schema: dict[str, Json] = {"type": field.type}
     match field.type:
         case "enum":
             schema = {"type": "string", "enum": [*field.values]}
         case "object":
             schema = _object_schema(field.fields)
-        case "objects" | "strings":
-            items: dict[str, Json] = {"type": "string"}
-            if field.type == "objects":
-                items = _object_schema(field.fields)
-            schema = {
-                "type": "array",
-                "items": items,
-                "minItems": field.min_items,
-                "maxItems": field.max_items,
-            }
-        case _:
-            schema = {
-                "type": field.type,
-                "minimum": field.minimum,
-                "maximum": field.maximum,
-            }
-    schema["description"] = field.about or None
+        case "objects":
+            schema = {"type": "array", "items": _object_schema(field.fields)}
+        case "strings":
+            schema = {"type": "array", "items": {"type": "string"}}
+    schema |= {
+        "minItems": field.min_items,
+        "maxItems": field.max_items,
+        "minimum": field.minimum,
+        "maximum": field.maximum,
+        "description": field.about or None,
+    }
     return {name: value for name, value in schema.items() if value is not None}
 
 
@@ -215,17 +222,14 @@ class IfstructRecord(msgspec.Struct, frozen=True, kw_only=True):
     output_format: AnswerFormat
     #: The whole request for a code block: `required`, `required:json`, `forbidden`, or
     #: `free`; empty in a published file, which has `require_code_block` only.
-    fence: str = ""
+    fence: Annotated[
+        str, msgspec.Meta(pattern="^(required(:.*)?|forbidden|free)?$")
+    ] = ""
     #: Two choices of `spec`, as columns.
     presentation: str = ""
     voice: str = ""
     #: Every choice drawn; None in a published file.
     spec: RowSpec | None = None
-
-    @property
-    def id(self) -> str:
-        """The row's name in a response file: its seed."""
-        return str(self.seed)
 
     @property
     def requirements(self) -> Requirements:
@@ -273,34 +277,23 @@ class Requirements(NamedTuple):
         }
         if self.wrapper is None:
             return listing
-        return {
-            "type": "object",
-            "properties": {self.wrapper: listing},
-            "required": [self.wrapper],
-            "additionalProperties": False,
-        }
+        return _closed_object({self.wrapper: listing}, [self.wrapper])
 
 
-_FENCE: Final = re.compile("required(:.*)?|forbidden|free")
-
-
-def read_record(row: Mapping[str, Json]) -> IfstructRecord:
+def read_record(row: Mapping[str, UntypedJson]) -> IfstructRecord:
     """Return the row of a JSON object, in either published variant.
 
     The Hub's variant holds two columns as JSON text, `""` for a null, and `doc_id`
     in addition to `seed` or instead of it.
 
     Raises:
-        ValueError: a column is missing, or holds a wrong value
-            (`msgspec.ValidationError` is one).
+        ValueError: a column is missing, or holds a wrong value.
+        msgspec.ValidationError: the same.
     """
-    values: dict[str, Json] = {
-        name: value for name, value in row.items() if value is not None
-    }
-    number = values.get("doc_id")
-    if "seed" not in values and number is not None:
-        is_text = isinstance(number, str) and number.isdecimal()
-        values["seed"] = int(str(number)) if is_text else number
+    values = {name: value for name, value in row.items() if value is not None}
+    values["top_level_key"] = row.get("top_level_key") or None
+    if "doc_id" in values:
+        values.setdefault("seed", msgspec.convert(values["doc_id"], int, strict=False))
     for name in ("json_schema", "top_level_count"):
         text = values.get(name)
         if isinstance(text, str):
@@ -308,14 +301,10 @@ def read_record(row: Mapping[str, Json]) -> IfstructRecord:
                 values[name] = json.loads(text)
             except (ValueError, RecursionError) as error:
                 raise ValueError(f"`{name}` is no JSON text: {error}") from error
-    values["top_level_key"] = row.get("top_level_key") or None
     record = msgspec.convert(values, IfstructRecord)
-    if record.require_wrapper_key and record.top_level_key is None:
-        raise ValueError("a wrapper is required, and `top_level_key` names none")
     requirements = record.requirements
-    if not _FENCE.fullmatch(requirements.fence):
-        wishes = "required, required:LANGUAGE, forbidden or free"
-        raise ValueError(f"`fence` is {record.fence!r}, not {wishes}")
+    if record.require_wrapper_key and requirements.wrapper is None:
+        raise ValueError("a wrapper is required, and `top_level_key` names none")
     if not 0 <= requirements.least <= requirements.most:
         raise ValueError(f"`top_level_count` is no range: {record.top_level_count}")
     return record

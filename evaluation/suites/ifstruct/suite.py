@@ -48,7 +48,7 @@ def suite_record(row: IfstructRecord) -> Record:
     if row.output_format == "json":
         schema = json.dumps(row.requirements.answer_schema(), ensure_ascii=False)
     return Record(
-        id=row.id,
+        id=str(row.seed),
         group=row.output_format,
         split="test" if row.entity_type.startswith("test__") else "",
         schema=schema,
@@ -115,7 +115,7 @@ SUITE: Final = Suite(
     name="ifstruct",
     summary="Does a model follow a request for JSON or YAML, to the letter?",
     settings=IfstructSettings,
-    classes={name: failure.explained for name, failure in FAILURES.items()},
+    classes=FAILURES,
     records=_records,
     prompt=_prompt,
     scorer=imported_late("evaluation.suites.ifstruct.scorer", "ifstruct_scorer"),

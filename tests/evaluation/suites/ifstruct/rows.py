@@ -7,7 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec.structs import replace
 
 from evaluation.core.records import Response
 from evaluation.suites.ifstruct.generator import generate_rows
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from curation.core.json_types import Json
-    from evaluation.suites.ifstruct.scorer import Findings
 
 EVEN = IfstructSettings(mix="even")
 READINGS = ("published", "recommended")
@@ -54,30 +52,24 @@ ITEM: dict[str, Json] = {
     },
     "required": ["id"],
 }
-JSON = read_record(
-    {
-        "seed": 0,
-        "entity_type": "thing",
-        "prompt": "One thing.",
-        "json_schema": {"type": "array", "minItems": 1, "maxItems": 1, "items": ITEM},
-        "top_level_count": 1,
-        "top_level_key": None,
-        "require_wrapper_key": False,
-        "require_code_block": False,
-        "require_no_commentary": False,
-        "output_format": "json",
-    }
-)
-YAML = replace(JSON, output_format="yaml")
-BAN = replace(JSON, require_no_commentary=True)
-BOXED = replace(JSON, top_level_key="box", require_wrapper_key=True)
-
-
-def judge(text: str, row: IfstructRecord, reading: str = "recommended") -> Findings:
-    """Return the findings in an answer by a reading."""
-    return verify(Response(record="a", text=text), row.requirements, reading)
+#: The columns of a published row.
+COLUMNS: dict[str, Json] = {
+    "seed": 7,
+    "entity_type": "test__thing",
+    "prompt": "One thing.",
+    "json_schema": {"type": "array", "minItems": 1, "maxItems": 1, "items": ITEM},
+    "top_level_count": 1,
+    "top_level_key": None,
+    "require_wrapper_key": False,
+    "require_code_block": False,
+    "require_no_commentary": False,
+    "output_format": "json",
+}
+JSON = read_record(COLUMNS)
 
 
 def failures_of(text: str, row: IfstructRecord, reading: str) -> list[str]:
     """Return the failures of an answer that count by a reading."""
-    return [flaw.failure for flaw in judge(text, row, reading).flaws]
+    response = Response(record="a", text=text)
+    flaws = verify(response, row.requirements, reading).flaws
+    return [flaw.failure for flaw in flaws]

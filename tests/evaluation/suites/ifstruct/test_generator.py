@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from hashlib import sha256
 from itertools import product
+from operator import le, lt
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
@@ -17,118 +19,90 @@ from scipy.stats import chisquare
 from curation.system.errors import BadConfiguration
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.generator import (
-    EntityFile,
+    MIXES,
     draw_fields,
     draw_row,
     entity_kinds,
     generate_rows,
     identity,
-    mixes,
+    read_kinds,
 )
 from evaluation.suites.ifstruct.rewriting import accept, last_words, lost_requirements
 from evaluation.suites.ifstruct.rows import (
     Choice,
     IfstructSettings,
+    RowSpec,
     all_fields,
     read_record,
 )
 from evaluation.suites.ifstruct.suite import SUITE, read_rows, suite_record
-from evaluation.suites.ifstruct.wording import escapes, voices
+from evaluation.suites.ifstruct.wording import ESCAPES, VOICES, Wording
 from tests.evaluation.suites.ifstruct.rows import EVEN, published_lines, rows, specs
 from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from curation.core.json_types import Json
     from evaluation.suites.ifstruct.generator import EntityKind
-    from evaluation.suites.ifstruct.rows import Field, Retraction, RowSpec
+    from evaluation.suites.ifstruct.rows import Field, Retraction
 
 
 _NAME: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
-#: Fields without a text that needs escaping that a kind has at least.
-_FEWEST: Final = 4
+_NUMBERS: Final = ("integer", "number")
+_HOLDERS: Final = ("object", "objects")
+_LISTS: Final = ("objects", "strings")
 
 
 def kind_faults(kind: EntityKind) -> Iterator[str]:
     """Yield the faults of a kind of thing."""
     fields = [field for _, field in all_fields(kind.fields)]
-    names = [field.name for field in fields]
-    for name in (kind.name, *names):
-        if not _NAME.fullmatch(name):
-            yield f"{name!r} is not several words of a-z and 0-9 joined by `_`"
-        if names.count(name) > 1:
-            yield f"two fields are called {name}"
-    for field in fields:
-        yield from _field_faults(field)
-    if not any(field.stress for field in kind.fields):
+    names = [kind.name, *(field.name for field in fields)]
+    plain = [field for field in kind.fields if not field.stress]
+    if not all(map(_NAME.fullmatch, names)):
+        yield "a name is not several words of a-z and 0-9 joined by `_`"
+    if len({*names}) < len(names):
+        yield "two fields of one name"
+    if len(plain) < 4:
+        yield "under 4 fields have no `stress`"
+    if plain == [*kind.fields]:
         yield "no field has a `stress`, so no text of it could need escaping"
-    if len([field for field in kind.fields if not field.stress]) < _FEWEST:
-        yield f"under {_FEWEST} fields have no `stress`"
     if not kind.contexts or not kind.manners:
         yield "it has no `contexts`, or its file no `manners`"
-    texts = (*kind.contexts, *kind.manners, *(field.about for field in fields))
-    for text in texts:
-        words = last_words(text, kind.label, kind.plural)
-        if any(word is not None for word in words.values()):
+    for field in fields:
+        yield from _field_faults(field)
+    for text in (*kind.contexts, *kind.manners, *(field.about for field in fields)):
+        if last_words(text, kind.label, kind.plural) != last_words("", "a", "as"):
             yield f"{text!r} reads like a choice of format, fence, count or comments"
 
 
 def _field_faults(field: Field) -> Iterator[str]:
-    unknown = set(field.stress) - set(escapes())
-    if unknown:
-        yield f"{field.name}: no such stress: {', '.join(sorted(unknown))}"
+    if not {*field.stress} <= {*ESCAPES}:
+        yield f"{field.name}: no such stress"
     if (field.type == "enum") != (len(field.values) > 1):
         yield f"{field.name}: an enum, and nothing else, has two `values` at least"
-    holds = field.type in {"object", "objects"}
-    if holds != bool(field.fields):
-        yield f"{field.name}: objects, and nothing else, have `fields`"
-    elif field.fields and all(inner.stress for inner in field.fields):
-        yield f"{field.name}: one of its fields at least has no `stress`"
-    if field.type in ("objects", "strings"):
-        if field.min_items is None or field.max_items is None:
-            yield f"{field.name}: a list has `min_items` and `max_items`"
-        elif not 0 < field.min_items <= field.max_items:
-            yield f"{field.name}: its lengths are no range"
-    if field.type in ("integer", "number"):
-        low, high = field.minimum, field.maximum
-        if low is None or high is None or not low < high:
-            yield f"{field.name}: a number has a `minimum` below its `maximum`"
+    if (field.type in _HOLDERS) != any(not inner.stress for inner in field.fields):
+        yield f"{field.name}: objects, and nothing else, have plain `fields`"
+    if (field.type in _LISTS) != _holds(le, field.min_items or None, field.max_items):
+        yield f"{field.name}: a list, and nothing else, has lengths"
+    if (field.type in _NUMBERS) != _holds(lt, field.minimum, field.maximum):
+        yield f"{field.name}: a number has a `minimum` below its `maximum`"
+
+
+def _holds(
+    relation: Callable[[float, float], bool], low: float | None, high: float | None
+) -> bool:
+    return low is not None and high is not None and relation(low, high)
 
 
 #: The alternatives of each choice, to which a mix gives weights.
-CHOICES: Final = {
-    "format": ("json", "yaml"),
-    "wrapper": ("wrapped", "bare"),
-    "commentary": ("banned", "allowed"),
-    "fence": ("required", "required_language", "forbidden", "free"),
-    "count": ("exact", "range"),
-    "escaping": ("stressed", "plain"),
-    "presentation": ("prose", "bullets", "schema", "annotated", "glossary", "table"),
-    "voice": tuple(voices()),
-}
+CHOICES: Final = {choice: [*names] for choice, names in MIXES["even"].items()}
 
 
 def shares(mix: str, choice: str) -> dict[str, float]:
     """Return the share of rows with each alternative of a choice."""
-    weights = mixes()[mix][choice]
+    weights = MIXES[mix][choice]
     return {name: weight / sum(weights.values()) for name, weight in weights.items()}
-
-
-_KIND = """
-manners = ["Write it plainly."]
-[[entity]]
-name = "garden_gate"
-label = "garden gate"
-plural = "garden gates"
-contexts = ["for a catalogue"]
-fields = [
-  { name = "gate_name", type = "string" },
-  { name = "gate_cm", type = "integer", minimum = 40, maximum = 400 },
-  { name = "is_locked", type = "boolean" },
-  { name = "gate_wood", type = "enum", values = ["oak", "pine"] },
-  { name = "gate_story", type = "string", stress = ["quotes"] },
-]
-"""
 
 
 def test_there_are_kinds_enough_and_the_taxonomies_share_none() -> None:
@@ -143,30 +117,31 @@ def test_there_are_kinds_enough_and_the_taxonomies_share_none() -> None:
 
 @pytest.mark.parametrize(("before", "after", "said"), table(__file__, "faults"))
 def test_a_fault_of_a_kind_is_seen(before: str, after: str, said: str) -> None:
-    """The check of the kinds sees each fault, and none in a right one."""
-    assert before in _KIND
-    assert list(kind_faults(_kind(_KIND))) == []
-    assert said in "; ".join(kind_faults(_kind(_KIND.replace(before, after))))
-
-
-def _kind(text: str) -> EntityKind:
-    (kind,) = msgspec.toml.decode(text, type=EntityFile).kinds()
-    return kind
+    """The check of the kinds sees each fault in the documented kind, which has none."""
+    page = Path(__file__).parents[4] / "docs" / "suites" / "ifstruct.md"
+    (block,) = re.findall(r"(?ms)^```toml\n(.*?)^```$", page.read_text("utf-8"))
+    assert before in block
+    texts = (block, block.replace(before, after))
+    right, broken = (read_kinds(text.encode())[0] for text in texts)
+    assert list(kind_faults(right)) == []
+    assert said in "; ".join(kind_faults(broken))
+    fields = draw_fields(right, escaping=True, draw=random.Random(0))
+    assert any(field.stress for field in fields)
 
 
 def test_no_kind_mix_or_voice_has_a_fault() -> None:
     """Kinds are as rows need them; mixes weigh all choices; a doubter has musings."""
     for kind in (*entity_kinds("train"), *entity_kinds("test")):
         assert list(kind_faults(kind)) == [], kind.name
-    for (name, mix), choice in product(mixes().items(), CHOICES):
+    for (name, mix), choice in product(MIXES.items(), CHOICES):
         assert set(mix) == set(CHOICES)
         assert set(mix[choice]) <= set(CHOICES[choice]), (name, choice)
         assert min(mix[choice].values()) >= 0, (name, choice)
     revising = {"opening", "corrections", "limit", "dropped", "musings"}
-    for name, voice in voices().items():
-        others = revising if voice["revises"] else set()
-        assert set(voice) == set(voices()["plain"]) | others, name
-    assert set(voices()["thinking_aloud"]["musings"]) == set(get_args(Choice))
+    for name, voice in VOICES.items():
+        others = revising if name == "thinking_aloud" else set()
+        assert set(voice) == set(VOICES["plain"]) | others, name
+    assert set(VOICES["thinking_aloud"]["musings"]) == set(get_args(Choice))
 
 
 def _drawn(spec: RowSpec) -> dict[str, str]:
@@ -195,11 +170,9 @@ def test_choices_have_the_shares_that_are_asked_for(mix: str) -> None:
         wanted = shares(mix, choice)
         if choice == "commentary":
             # Nothing but a block tells an answer from the words around it.
-            allowed = wanted["allowed"] * sum(
-                share
-                for fence, share in shares(mix, "fence").items()
-                if fence.startswith("required")
-            )
+            fences = shares(mix, "fence")
+            required = fences["required"] + fences["required_language"]
+            allowed = wanted["allowed"] * required
             wanted = {"allowed": allowed, "banned": 1 - allowed}
         counts = Counter(row[choice] for row in drawn)
         assert set(counts) <= set(wanted)
@@ -215,15 +188,16 @@ def test_choices_have_the_shares_that_are_asked_for(mix: str) -> None:
 
 def test_the_published_mix_is_the_published_one() -> None:
     """Halves of format, wrapper, commentary and voice; 0.63 blocks; 0.3 escaping."""
-    for choice in ("format", "wrapper"):
-        assert set(shares("published", choice).values()) == {0.5}
-    fence = shares("published", "fence")
-    required = fence["required"] + fence["required_language"]
-    assert required == pytest.approx(0.63)
-    allowed = shares("published", "commentary")["allowed"]
-    assert required * allowed == pytest.approx(0.5)
-    assert shares("published", "escaping")["stressed"] == pytest.approx(0.3)
-    assert shares("published", "voice")["plain"] == pytest.approx(0.5)
+    share = {choice: shares("published", choice) for choice in CHOICES}
+    required = share["fence"]["required"] + share["fence"]["required_language"]
+    halves = (
+        share["format"]["json"],
+        share["wrapper"]["bare"],
+        share["voice"]["plain"],
+    )
+    allowed = required * share["commentary"]["allowed"]
+    figures = [*halves, allowed, required, share["escaping"]["stressed"]]
+    assert figures == pytest.approx([0.5, 0.5, 0.5, 0.5, 0.63, 0.3])
 
 
 def test_a_draw_that_would_repeat_a_row_is_drawn_anew(
@@ -240,21 +214,16 @@ def test_a_draw_that_would_repeat_a_row_is_drawn_anew(
 
 
 def test_rows_are_the_same_every_time() -> None:
-    """The same seed gives the same rows, and another one others."""
-    again = tuple(generate_rows(EVEN, 3, 20))
-    assert again == rows()[:20]
+    """The same seed gives the same rows, in every version, and another one others."""
+    digest = sha256(msgspec.json.encode(rows())).hexdigest()
+    assert digest[:16] == "afa8f5143b05f2df"
     other = {row.prompt for row in generate_rows(EVEN, 4, 20)}
-    assert not other & {row.prompt for row in again}
+    assert not other & {row.prompt for row in rows()}
 
 
 #: A number that disagrees with its noun, and an article before the name of a field.
 _BAD_ENGLISH: Final = re.compile(
     r"\b1 (?:items|objects|strings|texts)\b|\ban? `[a-z_]+`"
-)
-
-
-_REQUIRED: Final = (
-    *("format", "wrapper", "least", "most", "fence", "commentary", "schema"),
 )
 
 
@@ -268,8 +237,8 @@ def test_a_row_requires_and_says_what_was_drawn() -> None:
         spec = row.spec
         assert spec
         fields = [field for _, field in all_fields(spec.fields)]
-        for name in _REQUIRED:
-            assert getattr(row.requirements, name) == getattr(spec, name), name
+        choices = (spec.format, spec.wrapper, spec.least, spec.most, spec.fence)
+        assert row.requirements == (*choices, spec.commentary, spec.schema)
         assert row.require_code_block == spec.fence.startswith("required")
         assert row.entity_type.startswith("test__")
         assert any(field.stress for field in fields) == spec.escaping
@@ -277,54 +246,29 @@ def test_a_row_requires_and_says_what_was_drawn() -> None:
         assert all(any(not field.optional for field in group) for group in groups)
         assert not _BAD_ENGLISH.search(row.prompt), row.prompt
         assert bool(spec.retractions) == (spec.voice == "thinking_aloud")
-        assert lost_requirements(spec, row.prompt) == ()
-    assert len({identity(spec) for spec, _ in specs()}) == 240
+        assert list(lost_requirements(spec, row.prompt)) == []
+    assert len({identity(row) for row in rows()}) == 240
     assert len({row.seed for row in rows()}) == 240
     kinds = {"multiline", "quotes", "code", "paths", "trace", "regex"}
-    assert set(escapes()) == kinds
+    assert set(ESCAPES) == kinds
     pairs = {(row.presentation, row.voice) for row in rows()}
-    assert pairs == {*product(CHOICES["presentation"], voices())}
+    styles = ("prose", "bullets", "schema", "annotated", "glossary", "table")
+    assert pairs == {*product(styles, VOICES)}
 
 
-def test_the_kind_of_the_documentation_is_one() -> None:
-    """The very lines of docs/suites/ifstruct.md are a kind without a fault."""
-    page = Path(__file__).parents[4] / "docs" / "suites" / "ifstruct.md"
-    (block,) = re.findall(
-        r"^```toml\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
-    kind = _kind(block)
-    assert list(kind_faults(kind)) == []
-    fields = draw_fields(kind, escaping=True, draw=random.Random(0))
-    assert any(field.stress for field in fields)
+@pytest.mark.parametrize(("choices", "text"), table(__file__, "texts"))
+def test_a_request_is_worded(choices: dict[str, Json], text: list[str]) -> None:
+    """Each style shows paths, types, limits, values, lengths and what is optional."""
+    documented, *_ = table(__file__, "texts")
+    spec = msgspec.convert(documented[0] | choices, RowSpec)
+    assert Wording(spec, random.Random(1)).prompt().split("\n") == text
 
 
-@pytest.mark.parametrize(
-    ("text", "part", "meant"),
-    [
-        ("Return JSON. No, return YAML.", "format", "yaml"),
-        ("It has to fit this JSON Schema. Answer in YAML", "format", "yaml"),
-        ("I need 4 or 5 birds; no, exactly 3 birds", "count", (3, 3)),
-        ("two to four birds", "count", (2, 4)),
-        ("2-4 birds", "count", (2, 4)),
-        ("14 bird tables, 1 bird", "count", (1, 1)),
-        ("under the key `a`. Scrap that, a bare list", "wrapper", ""),
-        ('a bare list. Hm, an object with the key "b_c"', "wrapper", "b_c"),
-        ("In a code block. No wait, no code block.", "fence", "forbidden"),
-        ("Without a code block? No, put it in a code block.", "fence", "required"),
-        ("Use a ```yaml code block.", "fence", "required:yaml"),
-        ("It is not to be fenced.", "fence", "forbidden"),
-        ("Add no commentary.", "commentary", False),
-        ("No fuss, commentary is fine.", "commentary", True),
-        ("Nothing is said.", "format", None),
-        ("Nothing is said.", "count", None),
-        ("Nothing is said.", "wrapper", None),
-        ("Nothing is said.", "fence", None),
-        ("Nothing is said.", "commentary", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "part", "meant"), table(__file__, "last_words"))
 def test_the_last_word_counts(text: str, part: str, meant: object) -> None:
     """A reader who takes the last word on everything reads what is meant."""
-    assert last_words(text, "bird", "birds")[part] == meant
+    word = last_words(text, "bird", "birds")[part]
+    assert (list(word) if isinstance(word, tuple) else word) == meant
 
 
 #: A spec, a text that does not say all of it, and the choice that it lost, if known.
@@ -359,43 +303,28 @@ def _of_other_choices() -> Iterator[_Lossy]:
         yield spec, text.partition("\n")[0], ""
 
 
-def _without_lines() -> Iterator[_Lossy]:
-    """Drop each of the last lines with a field, in styles of one line a field."""
+def _of_other_facts() -> Iterator[_Lossy]:
+    """Drop lines with a field, change a maximum and a value, in every style."""
+    limit = re.compile(r"(?<=≤)\d+|(?<=and )\d+(?=[.;,)\n])")
     for spec, text in specs():
+        enums = [field for field in spec.fields if field.values]
+        if enums:
+            lost = "the schema" if spec.presentation == "schema" else enums[0].name
+            yield spec, text.replace(f'"{enums[0].values[-1]}"', '"other"'), lost
+        if spec.voice == "thinking_aloud":
+            continue
+        if limit.search(text):
+            yield spec, limit.sub("77", text, count=1), ""
         names = [field.name for _, field in all_fields(spec.fields)]
         named = re.compile(rf"\b(?:{'|'.join(names)})\b")
-        one_each = spec.presentation in ("bullets", "glossary", "table")
-        if one_each and spec.voice != "thinking_aloud":
+        if spec.presentation in ("bullets", "glossary", "table"):
             for line in [*filter(named.search, text.split("\n"))][-3:]:
                 yield spec, text.replace(f"{line}\n", "", 1), ""
 
 
-def _of_other_limits() -> Iterator[_Lossy]:
-    """Change a maximum, in words, signs and schemas."""
-    limit = re.compile(r"(?<=≤)\d+|(?<=and )\d+(?=[.;,)\n])")
-    for spec, text in specs():
-        if limit.search(text) and spec.voice != "thinking_aloud":
-            yield spec, limit.sub("77", text, count=1), ""
-
-
-def _without_values() -> Iterator[_Lossy]:
-    for spec, text in specs():
-        enums = [field for field in spec.fields if field.values]
-        if enums:
-            value = enums[0].values[-1]
-            lost = "the schema" if spec.presentation == "schema" else ""
-            yield spec, text.replace(f'"{value}"', '"other"'), lost
-
-
 @pytest.mark.parametrize(
     ("lossy", "least"),
-    [
-        (_without_choices, 400),
-        (_of_other_choices, 280),
-        (_without_lines, 100),
-        (_of_other_limits, 50),
-        (_without_values, 100),
-    ],
+    [(_without_choices, 400), (_of_other_choices, 280), (_of_other_facts, 400)],
 )
 def test_a_text_that_lost_something_is_noticed(
     lossy: Callable[[], Iterator[_Lossy]], least: int
@@ -403,7 +332,7 @@ def test_a_text_that_lost_something_is_noticed(
     """A dropped or changed choice, field, limit or value, in every style."""
     checked = 0
     for spec, text, choice in lossy():
-        lost = lost_requirements(spec, text)
+        lost = list(lost_requirements(spec, text))
         assert lost, text
         assert not choice or choice in lost, text
         checked += 1
@@ -449,7 +378,8 @@ def test_a_wrapper_is_taken_back_for_another_or_for_none() -> None:
 def test_texts_that_pass_take_the_place_of_ours() -> None:
     """A row gets the text of a model where nothing is lost, and keeps its own else.
 
-    The model is given the row's text, character by character.
+    The model is given the row's text, character by character. A published row cannot
+    be checked.
     """
     assert SUITE.rewording
     for row in rows()[:20]:
@@ -463,10 +393,6 @@ def test_texts_that_pass_take_the_place_of_ours() -> None:
         assert changed.spec.retractions == ()
         for lost in ("Give me some JSON.", ""):
             assert SUITE.rewording.accept(record, lost) == record
-
-
-def test_a_published_row_cannot_be_checked() -> None:
-    """Without its `spec` there is nothing to check a text against."""
-    (row,) = read_rows(json_rows(published_lines(rows()[:1]), "rows"))
-    record = suite_record(row)
-    assert accept(record, f"Hi. {row.prompt}") == record
+    (published,) = read_rows(json_rows(published_lines(rows()[:1]), "rows"))
+    record = suite_record(published)
+    assert accept(record, f"Hi. {published.prompt}") == record

@@ -16,7 +16,7 @@ from evaluation.suites.ifstruct.rows import (
 from tests.evaluation.suites.known_answers import KnownAnswer, first_witness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.records import Record
@@ -30,15 +30,6 @@ def known_answers(record: Record, settings: IfstructSettings) -> Iterator[KnownA
         right = _answer(items, row)
         yield KnownAnswer(kind="reference", text=right)
         yield KnownAnswer(kind="thought before", text=f"<think>{{[</think>\n{right}")
-        for failure, broken in (
-            ("empty", " \n"),
-            ("thinking_unclosed", f"<think>{right}"),
-            ("unclosed_fence", f"```\n{right.strip('`')}"),
-            ("item_count", _answer(items * 40, row)),
-            ("unknown_field", _answer([*_with_field(items)], row)),
-            ("not_a_list", _answer({"a": 1, "b": 2}, row)),
-        ):
-            yield KnownAnswer(kind=failure, text=broken, expected=failure)
         wrong = {
             **dict(_wrong_values(items, row)),
             **dict(_wrong_shapes(items, row)),
@@ -55,58 +46,42 @@ def known_answers(record: Record, settings: IfstructSettings) -> Iterator[KnownA
         )
 
 
-def _with_field(items: Iterable[UntypedJson]) -> Iterator[UntypedJson]:
-    return ({**item, "additional_remark": "no"} for item in items)
-
-
 def _wrong_values(items: UntypedJson, row: IfstructRecord) -> Iterator[tuple[str, str]]:
     """Yield answers whose first item lacks a field or has a wrong value."""
-    item, *items_after = items
+    item, *others = items
     fields = row.json_schema["items"]
-    is_yaml = row.output_format == "yaml"
     for name in fields["required"] if len(item) > 1 else ():
-        shortened_item = {key: value for key, value in item.items() if key != name}
-        yield "missing_field", _answer([shortened_item, *items_after], row)
+        rest = {key: value for key, value in item.items() if key != name}
+        yield "missing_field", _answer([rest, *others], row)
     for name, field in fields["properties"].items():
-        for failure, value in _refused(field, item.get(name)):
-            if failure == "coerced_scalar" and not is_yaml:
-                continue
-            changed = [{**item, name: value}, *items_after]
-            yield failure, _answer(changed, row)
-
-
-def _refused(
-    field: Mapping[str, UntypedJson], right: UntypedJson
-) -> Iterator[tuple[str, UntypedJson]]:
-    """Yield wrong values of a field, with the failure of each."""
-    if "enum" in field:
-        yield "not_in_enum", "none of these"
-    elif field["type"] == "string":
-        yield "wrong_type", ["a"]
-        yield "coerced_scalar", 7
-    if "minimum" in field:
-        yield "below_minimum", field["minimum"] - 1
-    if "maximum" in field:
-        yield "above_maximum", field["maximum"] + 1
-    if field.get("minItems"):
-        yield "too_few_items", []
-    if "maxItems" in field and right:
-        yield "too_many_items", right[:1] * (field["maxItems"] + 1)
+        is_text = field["type"] == "string" and "enum" not in field
+        right = item.get(name)
+        for failure, has_room, value in (
+            ("not_in_enum", "enum" in field, "none of these"),
+            ("wrong_type", is_text, ["a"]),
+            ("coerced_scalar", is_text and row.output_format == "yaml", 7),
+            ("below_minimum", "minimum" in field, field.get("minimum", 0) - 1),
+            ("above_maximum", "maximum" in field, field.get("maximum", 0) + 1),
+            ("too_few_items", "minItems" in field, []),
+            ("too_many_items", "maxItems" in field and right, (right or []) * 99),
+        ):
+            if has_room:
+                yield failure, _answer([{**item, name: value}, *others], row)
 
 
 def _wrong_shapes(items: UntypedJson, row: IfstructRecord) -> Iterator[tuple[str, str]]:
-    """Yield answers with another wrapper or in the other format."""
-    bare = replace(row, require_wrapper_key=False)
+    """Yield answers with other items, another wrapper or in the other format."""
+    yield "item_count", _answer(items * 40, row)
+    yield "unknown_field", _answer([{**item, "added": "no"} for item in items], row)
+    yield "not_a_list", _answer({"a": 1, "b": 2}, row)
     if row.requirements.wrapper is None:
         wrapped = replace(row, top_level_key="items", require_wrapper_key=True)
         yield "wrapped", _answer(items, wrapped)
     else:
-        other_key = replace(row, top_level_key=f"{row.requirements.wrapper}s")
-        yield "not_wrapped", _answer(items, bare)
-        yield "wrong_wrapper_key", _answer(items, other_key)
-    other = replace(
-        row, output_format="yaml" if row.output_format == "json" else "json"
-    )
+        yield "not_wrapped", _answer(items, replace(row, require_wrapper_key=False))
+        yield "wrong_wrapper_key", _answer(items, replace(row, top_level_key="other"))
+    is_json = row.output_format == "json"
+    other = replace(row, output_format="yaml" if is_json else "json")
     yield "wrong_format", _answer(items, other)
 
 
@@ -130,27 +105,29 @@ def _wrong_texts(
     right: str, row: IfstructRecord, settings: IfstructSettings
 ) -> Iterator[tuple[str, str]]:
     """Yield answers that cannot be read, or with a wrong code block or text around."""
-    wish, _, language = row.requirements.fence.partition(":")
+    wish, names, language = row.requirements.fence.partition(":")
     is_json = row.output_format == "json"
-    is_fenced = wish == "required"
+    is_fenced, is_unwanted = wish == "required", wish == "forbidden"
+    is_raw = is_json and not is_fenced
+    mislabelled = right.replace(f"```{language}", "```text", 1)
     recommended = settings.reading == "recommended"
+    bans = row.require_no_commentary
     for failure, content in _UNREADABLE[row.output_format].items():
         yield failure, _fenced(content, row)
-    if is_fenced:
-        yield "missing_fence", right.partition("\n")[2].rstrip("`")
-        if recommended and language:
-            mislabelled = right.replace(language, "text", 1)
-            yield "wrong_fence_language", mislabelled
-        if recommended and row.require_no_commentary:
-            yield "several_fences", f"{right}\n{right}"
-    elif wish == "forbidden" and recommended:
-        yield "forbidden_fence", f"```\n{right}\n```"
-    if row.require_no_commentary and (is_fenced or is_json):
-        yield "commentary", f"{right}\nThat is all."
-    if is_json and is_fenced:
-        yield "trailing_text", f"{right.rstrip('`')}That is all.\n```"
-    if is_json and not (is_fenced or recommended):
-        yield "byte_order_mark", f"\ufeff{right}"
+    for failure, has_room, text in (
+        ("empty", True, " \n"),
+        ("thinking_unclosed", True, f"<think>{right}"),
+        ("unclosed_fence", True, f"```\n{right.strip('`')}"),
+        ("missing_fence", is_fenced, right.partition("\n")[2].rstrip("`")),
+        ("wrong_fence_language", names and recommended, mislabelled),
+        ("several_fences", is_fenced and recommended and bans, f"{right}\n{right}"),
+        ("forbidden_fence", is_unwanted and recommended, f"```\n{right}\n```"),
+        ("commentary", bans and (is_fenced or is_json), f"{right}\nThat is all."),
+        ("trailing_text", is_json and is_fenced, f"{right.rstrip('`')}So be it.\n```"),
+        ("leading_text", is_raw and not (recommended or bans), f"Here: {right}"),
+    ):
+        if has_room:
+            yield failure, text
 
 
 def _answer(items: UntypedJson, row: IfstructRecord) -> str:
