@@ -42,7 +42,7 @@ from tests.slow_cases import first_fast
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from typer.testing import Result as Answer
 
@@ -177,21 +177,20 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         del sys.modules[name]
 
 
-def _request(tmp_path: Path, spec: str, limit: int = 4) -> RunRequest:
-    fetch = FetchSettings(cache=tmp_path / "cache")
+def _request(tmp_path: Path, spec: str, **fields: Any) -> RunRequest:  # noqa: ANN401 (fields of the request)
     return RunRequest(
         suite=choose_suite(spec),
-        limit=limit,
         jobs=1,
         run_dir=tmp_path / "run",
-        fetch=fetch,
+        fetch=FetchSettings(cache=tmp_path / "cache"),
+        **fields,
     )
 
 
 def test_a_suite_in_a_folder_anywhere_is_scored_and_reported(tmp_path: Path) -> None:
     """No file of ours is edited: responses in a file become a run with its tables."""
     spec = str(lay_out(tmp_path))
-    request = _request(tmp_path, spec)
+    request = _request(tmp_path, spec, limit=4)
     lines = [
         {"record": "small/n0", "model": "mine", "text": '{"answer": 0}'},
         {"record": "n1", "model": "mine", "text": '<think>1</think>{"answer": 3}'},
@@ -364,14 +363,7 @@ def _scored(folder: Path, texts: dict[str, str]) -> Path:
         for number, flag in enumerate(flags)
     ]
     (folder / "answers.jsonl").write_text("\n".join(lines))
-    fetch = FetchSettings(cache=folder / "cache")
-    request = RunRequest(
-        suite=choose_suite("passrate"),
-        data=folder / "made.jsonl",
-        jobs=1,
-        run_dir=folder / "run",
-        fetch=fetch,
-    )
+    request = _request(folder, "passrate", data=folder / "made.jsonl")
     return score_file(request, folder / "answers.jsonl").folder
 
 
@@ -425,25 +417,41 @@ def test_failures_name_no_command_that_nobody_typed(worse: Path) -> None:
     assert {failure["to see it again"] for failure in table["rows"]} == {""}
 
 
-def test_a_text_that_loses_nothing_takes_the_place_of_ours(tmp_path: Path) -> None:
-    """One that lost a requirement, or is cut, does not."""
+def _reworded(
+    folder: Path, count: int, reply: Callable[[str, list[str]], Said]
+) -> tuple[list[Record], Sequence[Record], list[str]]:
+    """Return requests, what a server made of them, and what was said.
+
+    What it replies is told from a request's text and the texts of all.
+    """
     chosen = choose_suite("ifstruct")
-    records = list(known(chosen.suite.generate)(3, 5, chosen.settings))
+    records = list(known(chosen.suite.generate)(count, 5, chosen.settings))
     texts = [str(record.fields["prompt"]) for record in records]
     said: list[str] = []
 
-    def reply(body: dict[str, Any], _number: int) -> Said:
-        text = body["messages"][-1]["content"].partition("new request.\n\n")[2]
+    def answered(body: dict[str, Any], _number: int) -> Said:
+        asked = body["messages"][-1]["content"]
+        return reply(asked.partition("new request.\n\n")[2], texts)
+
+    with loopback(answered) as server:
+        model = ModelOptions(model=f"{server.base}#small")
+        fetch = FetchSettings(cache=folder)
+        changed = reworded_records(chosen, records, model, fetch, said.append)
+    assert server.most <= 8
+    return records, changed, said
+
+
+def test_a_text_that_loses_nothing_takes_the_place_of_ours(tmp_path: Path) -> None:
+    """One that lost a requirement, or is cut, does not."""
+
+    def reply(text: str, texts: list[str]) -> Said:
         if text == texts[1]:
             return answer("Give me some JSON.")
         finish = "length" if text == texts[2] else "stop"
         return answer(f"<think>Hm.</think>Good morning! {text}", finish=finish)
 
-    with loopback(reply) as server:
-        model = ModelOptions(model=f"{server.base}#small")
-        fetch = FetchSettings(cache=tmp_path)
-        changed = reworded_records(chosen, records, model, fetch, said.append)
-    assert changed[0].fields["prompt"] == f"Good morning! {texts[0]}"
+    records, changed, said = _reworded(tmp_path, 3, reply)
+    assert changed[0].fields["prompt"] == f"Good morning! {records[0].fields['prompt']}"
     assert changed[0].fields["voice"] == "model"
     assert changed[1:] == records[1:]
     assert said[-1].startswith("1 of 3 requests reworded")
@@ -454,18 +462,11 @@ def test_a_text_that_loses_nothing_takes_the_place_of_ours(tmp_path: Path) -> No
 
 def test_a_server_is_asked_for_eight_texts_at_once(tmp_path: Path) -> None:
     """Each comes to its own record, however many there are."""
-    chosen = choose_suite("ifstruct")
-    records = list(known(chosen.suite.generate)(40, 5, chosen.settings))
 
-    def reply(body: dict[str, Any], _number: int) -> Said:
-        text = body["messages"][-1]["content"].partition("new request.\n\n")[2]
+    def reply(text: str, _texts: list[str]) -> Said:
         return Said(pieces=[0.02, *answer(f"Good morning! {text}").pieces])
 
-    with loopback(reply) as server:
-        model = ModelOptions(model=f"{server.base}#small")
-        fetch = FetchSettings(cache=tmp_path)
-        changed = reworded_records(chosen, records, model, fetch, lambda _line: None)
-    assert server.most <= 8
+    records, changed, _ = _reworded(tmp_path, 40, reply)
     assert [record.fields["prompt"] for record in changed] == [
         f"Good morning! {record.fields['prompt']}" for record in records
     ]
