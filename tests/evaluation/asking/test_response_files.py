@@ -121,7 +121,7 @@ _COLUMNS = ["id", "group", "schema", "dialect", "fields"]
 def test_a_record_comes_back_as_it_was_written(
     tmp_path: Path, record: Record, columns: list[str]
 ) -> None:
-    """Numbers of a schema keep their spelling; columns that say nothing are left out."""
+    """Numbers of a schema keep their spelling; empty columns are left out."""
     file = tmp_path / "records.jsonl"
     file.write_bytes(encode_records([record]))
     assert list(json.loads(file.read_bytes())) == columns

@@ -6,7 +6,7 @@ import json
 import shutil
 import warnings
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from huggingface_hub import constants
@@ -84,18 +84,24 @@ def test_the_embedded_model_writes_what_makes_sense() -> None:
     assert "Paris" in model.text(written)
 
 
-def test_what_is_no_model_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "fault", "words"),
+    [
+        ({}, NoInput, "cannot be loaded"),
+        ({"dtype": "int4"}, BadConfiguration, "no such number type"),
+        # Names of nothing, and of what torch knows and is not here.
+        *(
+            ({"device": name}, BadConfiguration, "no such device")
+            for name in ("abacus", "mps", "xpu", "meta")
+        ),
+    ],
+)
+def test_what_is_no_model_is_told(
+    tmp_path: Path, options: dict[str, Any], fault: type[Exception], words: str
+) -> None:
     """An empty folder, an unknown device and number type are one line each."""
-    with pytest.raises(NoInput, match="cannot be loaded"):
-        load_model(tmp_path, LoadOptions(device="cpu"))
-    with pytest.raises(BadConfiguration, match="no such number type"):
-        load_model(tmp_path, LoadOptions(device="cpu", dtype="int4"))
-    with pytest.raises(BadConfiguration, match="no such device"):
-        choose_device("abacus")
-    # Names that torch knows, of what is not here.
-    for name in ("mps", "xpu", "meta"):
-        with pytest.raises(BadConfiguration, match="no such device"):
-            choose_device(name)
+    with pytest.raises(fault, match=words):
+        load_model(tmp_path, LoadOptions(**{"device": "cpu", **options}))
 
 
 def test_weights_that_do_not_fit_their_config_are_told(tmp_path: Path) -> None:
@@ -258,21 +264,14 @@ def _folder(path: Path, files: dict[str, bytes]) -> Path:
 
 
 def test_a_bit_of_the_weights_is_another_model(tmp_path: Path) -> None:
-    """Weights, settings and vocabulary count; where the folder is does not."""
+    """Weights, settings and vocabulary count; a README, or where it is, does not."""
     files = {"model.safetensors": b"\0" * 4096, "config.json": b"{}"}
-    one = folder_digest(_folder(tmp_path / "one", files))
-    assert folder_digest(_folder(tmp_path / "same", files)) == one
+    one = folder_digest(_folder(tmp_path / "one", {**files, "README.md": b"one"}))
+    same = {**files, "README.md": b"another"}
+    assert folder_digest(_folder(tmp_path / "same", same)) == one
     for name in files:
         other = {**files, name: files[name][:-1] + b"\x7f"}
         assert folder_digest(_folder(tmp_path / f"other-{name}", other)) != one
-
-
-def test_what_is_no_part_of_a_model_does_not_count(tmp_path: Path) -> None:
-    """A README that is corrected leaves the model what it is."""
-    files = {"model.safetensors": b"\0", "README.md": b"one"}
-    one = folder_digest(_folder(tmp_path / "one", files))
-    files["README.md"] = b"another"
-    assert folder_digest(_folder(tmp_path / "two", files)) == one
 
 
 _NAME = "tester/model"
@@ -397,14 +396,12 @@ def _prompts(folder: Path, template: str | None) -> chat.ChatPrompts:
         eos_token=made.END,
         chat_template=template,
     )
-    prompts = chat.ChatPrompts(tokenizer, "tester/model")
-    prompts.spell = tokenizer.decode  # type: ignore[attr-defined]  # for the tests alone
-    return prompts
+    return chat.ChatPrompts(tokenizer, "tester/model")
 
 
 def _text(folder: Path, template: str | None) -> str:
     prompts = _prompts(folder, template)
-    return str(prompts.spell(prompts.tokens(_ASKED)))  # type: ignore[attr-defined]  # as above
+    return str(prompts._tokenizer.decode(prompts.tokens(_ASKED)))
 
 
 @pytest.mark.parametrize(
@@ -458,18 +455,13 @@ def test_clocks_and_power_cap_are_read_off_the_tool(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("script", ["exit 9", "echo no devices were found", ":"])
+@pytest.mark.parametrize("script", ["exit 9", "echo no devices were found", ":", None])
 def test_a_tool_that_does_not_tell_leaves_it_unknown(
-    tmp_path: Path, script: str
+    tmp_path: Path, script: str | None
 ) -> None:
-    """A failure, other words, and nothing at all."""
-    found = gpu_settings("0", _tool(tmp_path, script))
-    assert set(found.values()) == {"not known"}
-
-
-def test_without_the_tool_nothing_is_known() -> None:
-    """No path is made up for it."""
-    assert set(gpu_settings("0", "no-such-tool").values()) == {"not known"}
+    """A failure, other words, nothing at all; and no path is made up for it."""
+    program = "no-such-tool" if script is None else _tool(tmp_path, script)
+    assert set(gpu_settings("0", program).values()) == {"not known"}
 
 
 def test_a_processor_has_a_clock_and_no_settings_of_a_gpu() -> None:
