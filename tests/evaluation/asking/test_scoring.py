@@ -112,15 +112,9 @@ def test_every_response_has_a_verdict(troubled: SuiteChoice) -> None:
         for place, text in enumerate(texts)
     ]
     verdicts = score_all(troubled, pairs, jobs=1)
-    assert [verdict.failure_class for verdict in verdicts] == [
-        "",
-        "scoring_timeout",
-        "",
-        "scoring_failed",
-        "scoring_failed",
-        "scoring_failed",
-        "",
-    ]
+    failed = ["scoring_failed"] * 3
+    classes = [verdict.failure_class for verdict in verdicts]
+    assert classes == ["", "scoring_timeout", "", *failed, ""]
     assert all(verdict.counted for verdict in verdicts)
     assert not any(verdict.passed for verdict in verdicts if verdict.failure_class)
     assert "SIGABRT" in verdicts[3].reasons[0]
@@ -188,7 +182,11 @@ def _request(tmp_path: Path, spec: str, **fields: Any) -> RunRequest:  # noqa: A
 
 
 def test_a_suite_in_a_folder_anywhere_is_scored_and_reported(tmp_path: Path) -> None:
-    """No file of ours is edited: responses in a file become a run with its tables."""
+    """No file of ours is edited: responses in a file become a run with its tables.
+
+    A suite is short: what all suites have in common stands elsewhere.
+    """
+    assert len(re.findall(r"\S.*\n", doubling_source())) <= 60
     spec = str(lay_out(tmp_path))
     request = _request(tmp_path, spec, limit=4)
     lines = [
@@ -206,21 +204,10 @@ def test_a_suite_in_a_folder_anywhere_is_scored_and_reported(tmp_path: Path) -> 
     assert (first.slug, by_schema.slug) == ("standings", "by-schema")
     assert [str(cell) for cell in rates.rows[-1]][:3] == ["all", "mine free", "3"]
     assert rates.rows[-1][3].count == 1  # type: ignore[union-attr] # a Rate
-    assert classes.columns == (
-        "model",
-        "responses",
-        "passed",
-        "no_answer",
-        "wrong_value",
-    )
+    classified = ("passed", "no_answer", "wrong_value")
+    assert classes.columns == ("model", "responses", *classified)
     assert classes.rows == (("mine free", 3, 1, 1, 1),)
     assert result.problems == ("mine free has not answered 1 of 4 records",)
-
-
-def test_the_whole_example_has_at_most_sixty_lines() -> None:
-    """A suite is short: what all suites have in common stands elsewhere."""
-    lines = [line for line in doubling_source().splitlines() if line.strip()]
-    assert len(lines) <= 60
 
 
 def test_a_folder_among_our_suites_is_found_because_it_stands_there(
@@ -314,12 +301,6 @@ def test_a_folder_may_have_an_at_sign_in_its_path(tmp_path: Path) -> None:
         choose_named_suite(f"{spec}@paper", {})
 
 
-def test_a_folder_without_a_suite_is_refused(tmp_path: Path) -> None:
-    """The message says what is missing in it."""
-    with pytest.raises(NoInput, match=r"no suite\.py in it"):
-        suite_named(f"{tmp_path}/nothing")
-
-
 @pytest.mark.parametrize(
     ("name", "source", "said"),
     [
@@ -334,6 +315,8 @@ def test_a_folder_whose_suite_cannot_be_had_says_why(
     tmp_path: Path, name: str, source: str, said: str
 ) -> None:
     """It is no defect of ours; a name of another package's is told as such."""
+    with pytest.raises(NoInput, match=r"no suite\.py in it"):
+        suite_named(str(tmp_path / name))
     (tmp_path / name).mkdir()
     (tmp_path / name / "suite.py").write_text(source, "utf-8")
     with pytest.raises(BadConfiguration, match=said):

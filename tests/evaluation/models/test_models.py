@@ -135,27 +135,15 @@ def test_a_provider_that_there_is_not_is_told_the_others() -> None:
     assert "URL#MODEL, or one of anthropic, " in caught.value.then
 
 
-def test_as_the_paper_means_everything_it_says() -> None:
-    """Model, prompt, limits and dialect are the paper's, whatever was asked."""
-    paper = ModelOptions(temperature=1.0, samples=4).as_paper()
-    chosen = choose_suite("coverage", compat="paper")
-    assert paper.model == "meta-llama/Llama-3.2-1B-Instruct"
-    assert (paper.temperature, paper.samples) == (0.0, 1)
-    assert chosen.settings == CoverageSettings(
-        prompt="sections", shots=2, dialect="2020-12", reading="paper"
-    )
-    assert paper.forced_as_paper
-
-
 def test_what_was_said_beside_the_paper_holds() -> None:
     """Options of the command line win, the model among them, even the default's."""
     asked = ModelOptions(model="smollm2", budget=32, forced=True)
     paper = asked.as_paper({"model", "budget", "forced"})
     assert (paper.model, paper.budget) == ("smollm2", 32)
-    chosen = choose_suite("coverage", {"prompt": "chat"}, "paper")
-    assert chosen.settings == CoverageSettings(
-        prompt="chat", shots=2, dialect="2020-12", reading="paper"
-    )
+    for given, prompt in (({}, "sections"), ({"prompt": "chat"}, "chat")):
+        assert choose_suite("coverage", given, "paper").settings == CoverageSettings(
+            prompt=prompt, shots=2, dialect="2020-12", reading="paper"
+        )
     assert paper.forced
     assert not paper.forced_as_paper
 
