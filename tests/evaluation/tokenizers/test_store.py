@@ -67,7 +67,10 @@ def test_tiktoken_joins_what_comes_first(tmp_path: Path) -> None:
 def test_a_tokenizer_is_made_once_and_mended(
     tmp_path: Path, settings: FetchSettings
 ) -> None:
-    """The second call reads the cache; what is damaged or changed is made anew."""
+    """The second call reads the cache; what is damaged or changed is made anew.
+
+    A half-written folder, as a killed process leaves it, is neither read nor kept.
+    """
     where = made.byte_level(tmp_path / "a")
     first = get_tokenizer(str(where), settings)
     stamp = first.tokens.stat().st_mtime_ns
@@ -77,22 +80,14 @@ def test_a_tokenizer_is_made_once_and_mended(
     first.tokens.write_bytes(content[:-9])
     assert get_tokenizer(str(where), settings) == first
     assert first.tokens.read_bytes() == content
-    (where / "config.json").write_text(json.dumps({"vocab_size": 5000}))
-    changed = get_tokenizer(str(where), settings)
-    assert (changed.vocab_size, changed.folder == first.folder) == (5000, False)
-    assert not list(first.folder.parent.glob(".*"))
-
-
-def test_what_a_killed_process_left_is_removed(
-    tmp_path: Path, settings: FetchSettings
-) -> None:
-    """A half-written folder is neither read nor kept."""
-    where = made.byte_level(tmp_path / "a")
-    first = get_tokenizer(str(where), settings)
     left = first.folder.parent / f".{first.folder.name}.1{UNFINISHED}"
     first.folder.rename(left)
     assert get_tokenizer(str(where), settings) == first
     assert not left.exists()
+    (where / "config.json").write_text(json.dumps({"vocab_size": 5000}))
+    changed = get_tokenizer(str(where), settings)
+    assert (changed.vocab_size, changed.folder == first.folder) == (5000, False)
+    assert not list(first.folder.parent.glob(".*"))
 
 
 def _bpe(merges: str, decoder: str = "Fuse", number: int = 0) -> bytes:

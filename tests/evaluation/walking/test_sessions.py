@@ -39,7 +39,6 @@ from evaluation.walking.engine_process import (
 )
 from evaluation.walking.engine_worker import PendingCase, build_row
 from evaluation.walking.generation_session import open_session
-from evaluation.walking.run import _Work
 from evaluation.walking.walk_session import refusal_reason
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 from tests.tables import table
@@ -275,12 +274,6 @@ def _hang(folder: Path) -> tuple[RunTotals, RecordedRun]:
     return measured(folder, [miniature("troubled"), "none"], request)
 
 
-def _assert_hung_once(run: RecordedRun) -> None:
-    assert not run.undecided
-    hung = run.attempts("masks").filter(id="hang-compile")["outcome"].to_list()
-    assert hung.count("timeout") == 1
-
-
 class _Told:
     """A worker whose answers are told: a result, nothing yet, or no start."""
 
@@ -371,25 +364,9 @@ def test_a_time_out_of_a_busy_machine_is_in_no_figure(
     machine.busy = False
     totals, run = _hang(tmp_path)
     assert (totals.reused, totals.undecided) == (3, 0)
-    _assert_hung_once(run)
-
-
-@pytest.mark.slow
-def test_what_is_undecided_is_asked_once_more_at_the_end(
-    tmp_path: Path, machine: _Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On the then quiet machine it never ends either: that is the engine's."""
-    ask_again = _Work.ask_again
-
-    def on_a_quiet_machine(work: _Work) -> None:
-        assert len(work._undecided) == 1
-        machine.busy = False
-        ask_again(work)
-
-    monkeypatch.setattr(_Work, "ask_again", on_a_quiet_machine)
-    totals, run = _hang(tmp_path)
-    assert (totals.undecided, totals.ran) == (0, 4)
-    _assert_hung_once(run)
+    assert not run.undecided
+    hung = run.attempts("masks").filter(id="hang-compile")["outcome"].to_list()
+    assert hung.count("timeout") == 1
 
 
 def test_an_engine_that_dies_of_the_warm_up_has_its_rows(tmp_path: Path) -> None:
