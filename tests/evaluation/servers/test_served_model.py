@@ -302,10 +302,7 @@ def test_the_most_is_that_of_a_long_prompt_and_a_full_budget() -> None:
         account.pay(None, None, sent=1000, budget=1)
     with pytest.raises(SpendingLimit, match=r"2\.0020 spent"):
         account.spending.send()
-
-
-def test_a_limit_that_is_no_number_lets_nothing_through() -> None:
-    """No sum is above it."""
+    # A limit that is no number lets nothing through: no sum is above it.
     with pytest.raises(SpendingLimit, match="--max-cost nan is reached"):
         Spending(max_cost=float("nan")).send()
 
