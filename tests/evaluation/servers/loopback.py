@@ -18,7 +18,7 @@ from evaluation.servers.provider import providers
 from evaluation.servers.served_model import ServedModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evaluation.generation.text_generation import Generation
 
@@ -35,7 +35,7 @@ class Said:
     """One answer: a status, and pieces of a body with pauses of seconds between."""
 
     status: int = 200
-    pieces: Iterable[bytes | float] = ()
+    pieces: Sequence[bytes | float] = ()
     headers: dict[str, str] = field(default_factory=dict)
     #: Whether the body is ended; else the connection stays open and says no more.
     ends: bool = True

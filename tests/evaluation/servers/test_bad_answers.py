@@ -99,7 +99,7 @@ def test_a_stream_that_goes_on_ends_at_the_deadline(
 ) -> None:
     """Though pieces come all the time; what came is there."""
     parts = _stream(provider, "ab", "cd")
-    said = Said(pieces=_for_a_minute(parts[: len(parts) // 2] if events else [b"x"]))
+    said = Said(pieces=_for_a_minute(parts[: len(parts) // 2] if events else [b"x"]))  # type: ignore[arg-type]  # a generator
     with pytest.raises(DeadlinePassed):
         _ask(provider, said, seconds=0.2)
 

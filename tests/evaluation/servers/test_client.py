@@ -266,7 +266,7 @@ def test_a_server_that_sends_for_ever_is_given_up(
 
 def test_an_endless_list_of_models_is_no_server() -> None:
     """What a server says of itself is bounded too."""
-    endless = Said(pieces=itertools.repeat(b"[" * 65536))
+    endless = Said(pieces=itertools.repeat(b"[" * 65536))  # type: ignore[arg-type]  # no end
     with (
         loopback(about=lambda _path: endless) as server,
         pytest.raises(Unavailable),

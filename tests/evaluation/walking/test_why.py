@@ -174,6 +174,7 @@ _LOST, _NOT_RUN = _walked(WalkVerdict.BLOCKED, 1), _walked(WalkVerdict.NOT_RUN)
         # The end is an answer too: the same text may end here and not there.
         ([[1, 2], [1, 2]], [_ENDED, _PASSED], {0: 1}),
         ([[1, 2], [1, 2, 3]], [_ENDED, _PASSED], {}),
+        ([[1, 2], [1, 2]], [_ENDED, _LOST], {1: 0}),
         # Tokens taken before the engine failed, or before it lied, were let through.
         *(
             (texts, [_walked(verdict, 2), _LOST], expected)
