@@ -389,7 +389,7 @@ def _prompts(folder: Path, template: str | None) -> chat.ChatPrompts:
 
 def _text(folder: Path, template: str | None) -> str:
     prompts = _prompts(folder, template)
-    return str(prompts._tokenizer.decode(prompts.tokens(_ASKED)))
+    return str(prompts._tokenizer.decode([*prompts.tokens(_ASKED)]))
 
 
 @pytest.mark.parametrize(
