@@ -42,7 +42,7 @@ from tests.slow_cases import first_fast
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from typer.testing import Result as Answer
 
@@ -112,15 +112,9 @@ def test_every_response_has_a_verdict(troubled: SuiteChoice) -> None:
         for place, text in enumerate(texts)
     ]
     verdicts = score_all(troubled, pairs, jobs=1)
-    assert [verdict.failure_class for verdict in verdicts] == [
-        "",
-        "scoring_timeout",
-        "",
-        "scoring_failed",
-        "scoring_failed",
-        "scoring_failed",
-        "",
-    ]
+    failed = ["scoring_failed"] * 3
+    classes = [verdict.failure_class for verdict in verdicts]
+    assert classes == ["", "scoring_timeout", "", *failed, ""]
     assert all(verdict.counted for verdict in verdicts)
     assert not any(verdict.passed for verdict in verdicts if verdict.failure_class)
     assert "SIGABRT" in verdicts[3].reasons[0]
@@ -177,21 +171,24 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         del sys.modules[name]
 
 
-def _request(tmp_path: Path, spec: str, limit: int = 4) -> RunRequest:
-    fetch = FetchSettings(cache=tmp_path / "cache")
+def _request(tmp_path: Path, spec: str, **fields: Any) -> RunRequest:  # noqa: ANN401 (fields of the request)
     return RunRequest(
         suite=choose_suite(spec),
-        limit=limit,
         jobs=1,
         run_dir=tmp_path / "run",
-        fetch=fetch,
+        fetch=FetchSettings(cache=tmp_path / "cache"),
+        **fields,
     )
 
 
 def test_a_suite_in_a_folder_anywhere_is_scored_and_reported(tmp_path: Path) -> None:
-    """No file of ours is edited: responses in a file become a run with its tables."""
+    """No file of ours is edited: responses in a file become a run with its tables.
+
+    A suite is short: what all suites have in common stands elsewhere.
+    """
+    assert len(re.findall(r"\S.*\n", doubling_source())) <= 60
     spec = str(lay_out(tmp_path))
-    request = _request(tmp_path, spec)
+    request = _request(tmp_path, spec, limit=4)
     lines = [
         {"record": "small/n0", "model": "mine", "text": '{"answer": 0}'},
         {"record": "n1", "model": "mine", "text": '<think>1</think>{"answer": 3}'},
@@ -207,21 +204,10 @@ def test_a_suite_in_a_folder_anywhere_is_scored_and_reported(tmp_path: Path) -> 
     assert (first.slug, by_schema.slug) == ("standings", "by-schema")
     assert [str(cell) for cell in rates.rows[-1]][:3] == ["all", "mine free", "3"]
     assert rates.rows[-1][3].count == 1  # type: ignore[union-attr] # a Rate
-    assert classes.columns == (
-        "model",
-        "responses",
-        "passed",
-        "no_answer",
-        "wrong_value",
-    )
+    classified = ("passed", "no_answer", "wrong_value")
+    assert classes.columns == ("model", "responses", *classified)
     assert classes.rows == (("mine free", 3, 1, 1, 1),)
     assert result.problems == ("mine free has not answered 1 of 4 records",)
-
-
-def test_the_whole_example_has_at_most_sixty_lines() -> None:
-    """A suite is short: what all suites have in common stands elsewhere."""
-    lines = [line for line in doubling_source().splitlines() if line.strip()]
-    assert len(lines) <= 60
 
 
 def test_a_folder_among_our_suites_is_found_because_it_stands_there(
@@ -315,12 +301,6 @@ def test_a_folder_may_have_an_at_sign_in_its_path(tmp_path: Path) -> None:
         choose_named_suite(f"{spec}@paper", {})
 
 
-def test_a_folder_without_a_suite_is_refused(tmp_path: Path) -> None:
-    """The message says what is missing in it."""
-    with pytest.raises(NoInput, match=r"no suite\.py in it"):
-        suite_named(f"{tmp_path}/nothing")
-
-
 @pytest.mark.parametrize(
     ("name", "source", "said"),
     [
@@ -335,6 +315,8 @@ def test_a_folder_whose_suite_cannot_be_had_says_why(
     tmp_path: Path, name: str, source: str, said: str
 ) -> None:
     """It is no defect of ours; a name of another package's is told as such."""
+    with pytest.raises(NoInput, match=r"no suite\.py in it"):
+        suite_named(str(tmp_path / name))
     (tmp_path / name).mkdir()
     (tmp_path / name / "suite.py").write_text(source, "utf-8")
     with pytest.raises(BadConfiguration, match=said):
@@ -364,14 +346,7 @@ def _scored(folder: Path, texts: dict[str, str]) -> Path:
         for number, flag in enumerate(flags)
     ]
     (folder / "answers.jsonl").write_text("\n".join(lines))
-    fetch = FetchSettings(cache=folder / "cache")
-    request = RunRequest(
-        suite=choose_suite("passrate"),
-        data=folder / "made.jsonl",
-        jobs=1,
-        run_dir=folder / "run",
-        fetch=fetch,
-    )
+    request = _request(folder, "passrate", data=folder / "made.jsonl")
     return score_file(request, folder / "answers.jsonl").folder
 
 
@@ -425,25 +400,41 @@ def test_failures_name_no_command_that_nobody_typed(worse: Path) -> None:
     assert {failure["to see it again"] for failure in table["rows"]} == {""}
 
 
-def test_a_text_that_loses_nothing_takes_the_place_of_ours(tmp_path: Path) -> None:
-    """One that lost a requirement, or is cut, does not."""
+def _reworded(
+    folder: Path, count: int, reply: Callable[[str, list[str]], Said]
+) -> tuple[list[Record], Sequence[Record], list[str]]:
+    """Return requests, what a server made of them, and what was said.
+
+    What it replies is told from a request's text and the texts of all.
+    """
     chosen = choose_suite("ifstruct")
-    records = list(known(chosen.suite.generate)(3, 5, chosen.settings))
+    records = list(known(chosen.suite.generate)(count, 5, chosen.settings))
     texts = [str(record.fields["prompt"]) for record in records]
     said: list[str] = []
 
-    def reply(body: dict[str, Any], _number: int) -> Said:
-        text = body["messages"][-1]["content"].partition("new request.\n\n")[2]
+    def answered(body: dict[str, Any], _number: int) -> Said:
+        asked = body["messages"][-1]["content"]
+        return reply(asked.partition("new request.\n\n")[2], texts)
+
+    with loopback(answered) as server:
+        model = ModelOptions(model=f"{server.base}#small")
+        fetch = FetchSettings(cache=folder)
+        changed = reworded_records(chosen, records, model, fetch, said.append)
+    assert server.most <= 8
+    return records, changed, said
+
+
+def test_a_text_that_loses_nothing_takes_the_place_of_ours(tmp_path: Path) -> None:
+    """One that lost a requirement, or is cut, does not."""
+
+    def reply(text: str, texts: list[str]) -> Said:
         if text == texts[1]:
             return answer("Give me some JSON.")
         finish = "length" if text == texts[2] else "stop"
         return answer(f"<think>Hm.</think>Good morning! {text}", finish=finish)
 
-    with loopback(reply) as server:
-        model = ModelOptions(model=f"{server.base}#small")
-        fetch = FetchSettings(cache=tmp_path)
-        changed = reworded_records(chosen, records, model, fetch, said.append)
-    assert changed[0].fields["prompt"] == f"Good morning! {texts[0]}"
+    records, changed, said = _reworded(tmp_path, 3, reply)
+    assert changed[0].fields["prompt"] == f"Good morning! {records[0].fields['prompt']}"
     assert changed[0].fields["voice"] == "model"
     assert changed[1:] == records[1:]
     assert said[-1].startswith("1 of 3 requests reworded")
@@ -454,18 +445,11 @@ def test_a_text_that_loses_nothing_takes_the_place_of_ours(tmp_path: Path) -> No
 
 def test_a_server_is_asked_for_eight_texts_at_once(tmp_path: Path) -> None:
     """Each comes to its own record, however many there are."""
-    chosen = choose_suite("ifstruct")
-    records = list(known(chosen.suite.generate)(40, 5, chosen.settings))
 
-    def reply(body: dict[str, Any], _number: int) -> Said:
-        text = body["messages"][-1]["content"].partition("new request.\n\n")[2]
+    def reply(text: str, _texts: list[str]) -> Said:
         return Said(pieces=[0.02, *answer(f"Good morning! {text}").pieces])
 
-    with loopback(reply) as server:
-        model = ModelOptions(model=f"{server.base}#small")
-        fetch = FetchSettings(cache=tmp_path)
-        changed = reworded_records(chosen, records, model, fetch, lambda _line: None)
-    assert server.most <= 8
+    records, changed, _ = _reworded(tmp_path, 40, reply)
     assert [record.fields["prompt"] for record in changed] == [
         f"Good morning! {record.fields['prompt']}" for record in records
     ]

@@ -67,6 +67,12 @@ def _run(tmp_path: Path, schemas: Path, name: str, **fields: object) -> Recorded
     return run(replace(request, data=str(schemas), run_dir=tmp_path / name)).open()
 
 
+def _published(tmp_path: Path, schemas: Path, **fields: object) -> Path:
+    """Return the edition of a run."""
+    publish_edition([_run(tmp_path, schemas, "run", **fields)], tmp_path / "e")
+    return tmp_path / "e"
+
+
 def _verified(out: Path, schemas: Path, work: Path) -> EditionVerdict:
     return verify_edition(out, str(schemas), work, count=5, seed=1, progress=Quiet())
 
@@ -239,8 +245,7 @@ def test_each_run_is_held_against_each(tmp_path: Path, schemas: Path) -> None:
 
 def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None:
     """Equal rows hold; one that was published otherwise is listed, and fails."""
-    out = tmp_path / "e"
-    publish_edition([_run(tmp_path, schemas, "run")], out)
+    out = _published(tmp_path, schemas)
     verdict = _verified(out, schemas, tmp_path / "again")
     assert (verdict.holds, verdict.pairs.height) == (True, 2)
     frame = pl.read_parquet(out / ROWS)
@@ -267,10 +272,8 @@ def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None
 
 def test_an_engine_is_asked_again_as_it_was(tmp_path: Path, schemas: Path) -> None:
     """With its options."""
-    out = tmp_path / "e"
     options = ["llguidance.matcher=fresh"]
-    published = _run(tmp_path, schemas, "run", engines=["llguidance"], options=options)
-    publish_edition([published], out)
+    out = _published(tmp_path, schemas, engines=["llguidance"], options=options)
     (engine,) = read_index(out).engines
     assert engine.assigned == {"matcher": "fresh"}
     assert _verified(out, schemas, tmp_path / "again").holds
@@ -295,8 +298,7 @@ def test_an_engine_that_is_not_there_is_not_asked(
     tmp_path: Path, schemas: Path
 ) -> None:
     """The others are; each of its lines says why."""
-    out = tmp_path / "e"
-    publish_edition([_run(tmp_path, schemas, "run")], out)
+    out = _published(tmp_path, schemas)
     path = out / "index.json"
     spec = '"spec": "llguidance==0.0.1"'
     path.write_text(path.read_text().replace('"spec": "none"', spec))

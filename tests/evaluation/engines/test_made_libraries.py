@@ -7,7 +7,7 @@ import importlib.metadata
 import runpy
 import sys
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
@@ -24,14 +24,13 @@ _END, _WORD = 33, [1, 9]
 class _State:
     """The grammar of one text in a library: its tokens, then the end."""
 
-    def __init__(self, place: int | None = 0) -> None:
-        self.place = place
+    place: int | None = 0
 
     def next(self, place: int | None) -> list[int]:
         return [[_WORD[0]], [_WORD[1]], [_END]][place or 0]
 
-    def deep_copy(self) -> _State:
-        return _State()
+    def deep_copy(self) -> Self:
+        return type(self)()
 
     def take(self, token: int) -> bool:
         good = self.place is not None and token in self.next(self.place)
@@ -49,9 +48,6 @@ class _Interpreter(_State):
 
     def compute_mask(self) -> tuple[bytes, None]:
         return bytes(token in self.next(self.place) for token in range(40)), None
-
-    def deep_copy(self) -> _Interpreter:
-        return _Interpreter()
 
     def commit_token(self, token: int) -> None:
         if token == 39:
@@ -274,12 +270,10 @@ def test_a_matcher_says_what_its_library_allows(
     matcher = engine.start(grammar)
     assert len(matcher.mask()) == (8 if size == 64 else 12)
     assert not matcher.commit(_WORD[1])
-    assert matcher.commit(_WORD[0])
-    bits = matcher.mask()
-    assert [it for it in range(60) if allowed(bits, it)] == [_WORD[1]]
-    assert matcher.commit(_WORD[1])
-    bits = matcher.mask()
-    assert [it for it in range(60) if allowed(bits, it)] == [_END]
+    for token, following in zip(_WORD, [_WORD[1], _END], strict=True):
+        assert matcher.commit(token)
+        bits = matcher.mask()
+        assert [it for it in range(60) if allowed(bits, it)] == [following]
 
 
 def test_a_limit_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,12 @@ def _asked(*said: str, budget: int = 12) -> list[GenerationRequest]:
     ]
 
 
+def _tokens(
+    model: LocalModel, *said: str, engine: str = "none"
+) -> list[tuple[int, ...]]:
+    return [made.tokens for made in model.generate(_asked(*said), _engine(engine))]
+
+
 class _Failing:
     """A forward pass that fails at some of its calls."""
 
@@ -122,13 +128,10 @@ def test_a_failure_that_passes_costs_nothing(
     model_of: Callable[..., LocalModel], monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
     """A text on which the model fails once is written alone, and is as it should be."""
-    wanted = [
-        made.tokens for made in model_of().generate(_asked("a", "b"), _engine(engine))
-    ]
+    wanted = _tokens(model_of(), "a", "b", engine=engine)
     error = RuntimeError("a kernel failed")
     _Failing(monkeypatch, lambda call: _raises(error) if call == 4 else None)
-    made = model_of(batch=2).generate(_asked("a", "b"), _engine(engine))
-    assert [one.tokens for one in made] == wanted
+    assert _tokens(model_of(batch=2), "a", "b", engine=engine) == wanted
 
 
 @pytest.mark.parametrize(
@@ -180,9 +183,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_every_text_goes_on(
 ) -> None:
     """Four texts at a time do not fit, two do; said once, and texts are as alone."""
     names = ("a", "b", "c", "d", "e", "f")
-    wanted = [
-        made.tokens for made in model_of().generate(_asked(*names), _engine(engine))
-    ]
+    wanted = _tokens(model_of(), *names, engine=engine)
     real = ForwardPass.over_texts
 
     def batch(self: ForwardPass, tokens: torch.Tensor, *given: object) -> torch.Tensor:
@@ -228,9 +229,7 @@ def test_a_batch_begins_with_the_longest_texts(
     model_of: Callable[..., LocalModel], model: TransformersModel
 ) -> None:
     """So that none of them is left to be written alone at the end."""
-    asked = [
-        request for budget in (2, 9, 3, 12) for request in _asked("a", budget=budget)
-    ]
+    asked = [_asked("a", budget=budget)[0] for budget in (2, 9, 3, 12)]
     ends, model.end_tokens = model.end_tokens, frozenset()
     ended: list[int] = []
     try:
@@ -262,9 +261,7 @@ def test_a_tie_is_decided_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What sums in another order might turn is what it is alone, without times."""
-    alone = [
-        made.tokens for made in model_of().generate(_asked("a", "b", "c"), _engine())
-    ]
+    alone = _tokens(model_of(), "a", "b", "c")
     monkeypatch.setattr(model, "tie", 10.0)
     made = model_of(batch=3).generate(_asked("a", "b", "c"), _engine())
     assert [one.tokens for one in made] == alone

@@ -98,10 +98,9 @@ def session(
     tokenizer: TokenizerFiles,
     engine: Path,
     options: dict[str, UntypedJson] | None = None,
-    limits: Limits | None = None,
 ) -> Iterator[EngineSession]:
     """Open an engine's process for one text at a time."""
-    with sessions(tokenizer, engine, options, limits=limits) as opened:
+    with sessions(tokenizer, engine, options) as opened:
         yield opened[0]
 
 
@@ -125,9 +124,14 @@ def tokenized(  # noqa: PLR0913 (as a request has)
     )
 
 
-def alone(model: TransformersModel, request: TokenizedRequest) -> Generation:
-    """Return the text that the model writes without any engine."""
-    return generate(model, [request], [None], LoopOptions())[0]
+def text_of(
+    model: TransformersModel,
+    request: TokenizedRequest,
+    opened: EngineSession | None = None,
+    options: LoopOptions | None = None,
+) -> Generation:
+    """Return the text that the model writes, under an engine or without any."""
+    return generate(model, [request], [opened], options or LoopOptions())[0]
 
 
 @pytest.mark.parametrize("forced", [False, True])
@@ -139,7 +143,7 @@ def test_under_an_engine_even_a_random_model_satisfies_the_schema(
     validator = jsonschema_rs.Draft202012Validator(SCHEMA)
     with session(tokenizer, ENGINES / "llguidance.py", COMPACT) as opened:
         for say in ("one", "two", "three"):
-            made = generate(model, [tokenized(model, say)], [opened], options)[0]
+            made = text_of(model, tokenized(model, say), opened, options)
             assert (made.result, made.ending) == (Result.OK, TextEnding.END), (
                 made.detail
             )
@@ -154,7 +158,7 @@ def test_under_an_engine_even_a_random_model_satisfies_the_schema(
 
 def test_the_budget_ends_a_text(model: TransformersModel) -> None:
     """A text has at most its budget of tokens, and says that it was truncated."""
-    made = alone(model, tokenized(model, "on and on", budget=3))
+    made = text_of(model, tokenized(model, "on and on", budget=3))
     assert len(made.tokens) == 3
     assert made.ending is TextEnding.TRUNCATED
 
@@ -164,7 +168,7 @@ def test_a_seed_decides_what_is_drawn(model: TransformersModel) -> None:
 
     def drawn(seed: int) -> tuple[int, ...]:
         request = tokenized(model, "draw", budget=12, temperature=1.5, seed=seed)
-        return alone(model, request).tokens
+        return text_of(model, request).tokens
 
     assert drawn(1) == drawn(1)
     assert len({drawn(seed) for seed in range(5)}) > 1
@@ -178,7 +182,7 @@ def test_forced_tokens_stay_within_the_budget(
     with session(tokenizer, ENGINES / "llguidance.py", COMPACT) as opened:
         for budget in range(1, 16):
             request = tokenized(model, "go", budget=budget)
-            made = generate(model, [request], [opened], options)[0]
+            made = text_of(model, request, opened, options)
             assert len(made.tokens) <= budget
             assert made.ending in {TextEnding.TRUNCATED, TextEnding.END}
 
@@ -200,10 +204,7 @@ def test_a_text_that_ends_makes_room_at_once(
             LoopOptions(),
             on_end=lambda place, _generation: order.append(place),
         )
-        singly = [
-            generate(model, [request], opened[:1], LoopOptions())[0]
-            for request in asked
-        ]
+        singly = [text_of(model, request, opened[0]) for request in asked]
     assert [text.tokens for text in made] == [text.tokens for text in singly]
     assert sorted(order) == list(range(7))
     assert order[0] == 0
@@ -337,7 +338,10 @@ def test_who_dies_beside_others_is_found(
     does: str,
     result: Result,
 ) -> None:
-    """Its text alone has that outcome, wherever in the batch it is; others go on."""
+    """Its text alone has that outcome, wherever in the batch it is.
+
+    Its process is replaced; the other texts are as they are alone.
+    """
     when = "if self.taken == 2 and '1' in self.schema: "
     engine = engine_file(tmp_path, mask=when + does)
     asked = [
@@ -345,12 +349,17 @@ def test_who_dies_beside_others_is_found(
         for place in range(3)
     ]
     with sessions(tokenizer, engine, texts=3) as opened:
+        sound = (asked[0], asked[2])
+        wanted = {one.id: text_of(model, one, opened[0]).tokens for one in sound}
         for order in ([0, 1, 2], [1, 0, 2], [2, 0, 1]):
             made = generate(
                 model, [asked[place] for place in order], opened, LoopOptions()
             )
             results = {one.id: one.result for one in made}
             assert results == {"0": Result.OK, "1": result, "2": Result.OK}
+            tokens = {one.id: one.tokens for one in made}
+            assert len(tokens.pop("1")) == 2
+            assert tokens == wanted
 
 
 def test_a_refused_schema_is_the_outcome_of_that_text_alone(
@@ -363,9 +372,7 @@ def test_a_refused_schema_is_the_outcome_of_that_text_alone(
         refused, written = generate(
             model, [bad, tokenized(model, "good")], opened, LoopOptions()
         )
-        again = generate(model, [tokenized(model, "good")], opened[:1], LoopOptions())[
-            0
-        ]
+        again = text_of(model, tokenized(model, "good"), opened[0])
     assert refused.result is Result.COMPILE_ERROR
     assert refused.ending is TextEnding.ENGINE
     assert (written.result, again.result) == (Result.OK, Result.OK)
@@ -403,7 +410,7 @@ def test_an_engine_that_fails_in_the_middle_is_an_outcome_each_time(  # noqa: PL
     """Its text ends, the session goes on; nothing under way is the next one's."""
     with session(tokenizer, engine_file(tmp_path, **does)) as opened:
         for _ in range(5):
-            made = generate(model, [tokenized(model, "x")], [opened], options)[0]
+            made = text_of(model, tokenized(model, "x"), opened, options)
             assert made.result is result
             assert word in made.detail
 
@@ -414,7 +421,7 @@ def test_a_mask_without_any_token_is_a_dead_end(
     """Where neither a token nor the end is allowed the text ends, and says why."""
     engine = engine_file(tmp_path, mask="return bytes(len(self.bits))")
     with session(tokenizer, engine) as opened:
-        made = generate(model, [tokenized(model, "x")], [opened], LoopOptions())[0]
+        made = text_of(model, tokenized(model, "x"), opened)
     assert made.ending is TextEnding.DEAD_END
 
 
@@ -463,29 +470,6 @@ def test_a_compile_beside_others_has_processor_time(
     assert (slow.compile_ns is None) == (result is Result.TIMEOUT)
 
 
-@pytest.mark.slow
-def test_a_crash_ends_one_text_of_a_batch(
-    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
-) -> None:
-    """Its process is replaced; the other texts of the batch are as they are alone."""
-    engine = engine_file(tmp_path, commit=_FRAGILE)
-    sound = [
-        tokenized(model, say, schema='{"sound": 1}', budget=30) for say in ("a", "b c")
-    ]
-    asked = [sound[0], tokenized(model, "dies", budget=30), sound[1]]
-    with sessions(tokenizer, engine, texts=3) as opened:
-        first, dead, last = generate(model, asked, opened, LoopOptions())
-    assert dead.result is Result.CRASH
-    assert len(dead.tokens) <= 3
-    for found, request in ((first, sound[0]), (last, sound[1])):
-        assert found.result is Result.OK
-        with session(tokenizer, engine) as opened_alone:
-            assert (
-                found.tokens
-                == generate(model, [request], [opened_alone], LoopOptions())[0].tokens
-            )
-
-
 def test_a_crash_in_a_compile_beside_others_is_blamed_on_it(
     model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
 ) -> None:
@@ -511,5 +495,5 @@ def test_what_an_engine_prints_is_a_warning_of_its_text(
     with session(tokenizer, engine) as opened:
         request = tokenized(model, "x", schema='{"sound": 1}', budget=2)
         for _ in range(2):
-            made = generate(model, [request], [opened], LoopOptions())[0]
+            made = text_of(model, request, opened)
             assert made.warnings == ("odd keyword",)

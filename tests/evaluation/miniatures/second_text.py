@@ -3,41 +3,34 @@
 From the second text on it blocks its second token.
 """
 
+import runpy
+
 ABOUT = {"summary": "Wrong only in the second text."}
+_accept_all = runpy.run_path(__file__.replace("second_text.py", "accept_all.py"))
 
 
-class _Matcher:
-    def __init__(self, size, first):
-        self._size = (size + 31) // 32 * 4
-        self._first = first
-        self._taken = 0
+class _Matcher(_accept_all["_Matcher"]):
+    _taken = 0
 
     def mask(self):
-        bits = b"\xff" if self._first or self._taken != 1 else b"\0"
-        return bits * self._size
+        return bytes(len(self._mask)) if self._taken == 1 else self._mask
 
     def commit(self, _token):
-        if not self._first and self._taken == 1:
+        if self._taken == 1:
             return False
         self._taken += 1
         return True
 
-    def may_end(self):
-        return True
 
-
-class _Engine:
-    def __init__(self, size):
-        self._size = size
-
+class _Engine(_accept_all["_Engine"]):
     def compile(self, schema):
         return [schema]
 
     def start(self, grammar):
-        matcher = _Matcher(self._size, len(grammar) == 1)
+        first = len(grammar) == 1
         grammar.append("a text")
-        return matcher
+        return super().start(grammar) if first else _Matcher(self._size)
 
 
-def load(tokenizer, _options):
-    return _Engine(tokenizer.vocab_size)
+def load(tokenizer, options):
+    return _Engine(tokenizer, options)

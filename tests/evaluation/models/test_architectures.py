@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.generation.loop import generate
     from evaluation.models import hardware, loading
-    from evaluation.models.loading import LoadOptions, load_model
     from evaluation.models.transformers import TransformersModel
 else:
     torch = Late("torch")
@@ -32,9 +31,6 @@ else:
     generate = Late("evaluation.generation.loop", "generate")
     hardware = Late("evaluation.models.hardware")
     loading = Late("evaluation.models.loading")
-    LoadOptions = Late("evaluation.models.loading", "LoadOptions")
-    load_model = Late("evaluation.models.loading", "load_model")
-
 
 _PLAIN_TEMPLATE = (
     "{% for message in messages %}<{{ message['role'] }}>{{ message['content'] }}\n"
@@ -101,7 +97,7 @@ def model(
     """Return a model of each kind."""
     kind = str(request.param)
     folder = tiny_model(tmp_path_factory.mktemp(kind), kind)
-    return load_model(folder, LoadOptions(device="cpu", dtype="fp32"))
+    return loading.load_model(folder, loading.LoadOptions(device="cpu", dtype="fp32"))
 
 
 def _prompts(model: TransformersModel) -> list[tuple[int, ...]]:
@@ -214,7 +210,7 @@ def test_a_device_that_takes_no_model_is_told_in_one_line(
 
     monkeypatch.setattr("evaluation.models.loading._loaded", fails)
     with pytest.raises(Unavailable) as told:
-        load_model(model_folder, LoadOptions(device="cpu"))
+        loading.load_model(model_folder, loading.LoadOptions(device="cpu"))
     assert words in told.value.what
     assert "\n" not in told.value.what
     assert "nvidia-smi" in told.value.then

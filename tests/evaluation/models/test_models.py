@@ -6,7 +6,7 @@ import json
 import shutil
 import warnings
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from huggingface_hub import constants
@@ -35,31 +35,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import torch
-    from transformers import PreTrainedTokenizerFast
+    import transformers
 
-    from evaluation.models import hardware as memory
+    from evaluation.models import hardware, loading
     from evaluation.models import transformers as chat
-    from evaluation.models.hardware import device_facts, gpu_settings
-    from evaluation.models.loading import (
-        LoadOptions,
-        choose_device,
-        choose_dtype,
-        folder_digest,
-        load_model,
-    )
     from tests.fake_hub import FakeHub
 else:
     torch = Late("torch")
-    memory = Late("evaluation.models.hardware")
+    transformers = Late("transformers")
+    hardware = Late("evaluation.models.hardware")
+    loading = Late("evaluation.models.loading")
     chat = Late("evaluation.models.transformers")
-    PreTrainedTokenizerFast = Late("transformers", "PreTrainedTokenizerFast")
-    device_facts = Late("evaluation.models.hardware", "device_facts")
-    gpu_settings = Late("evaluation.models.hardware", "gpu_settings")
-    LoadOptions = Late("evaluation.models.loading", "LoadOptions")
-    choose_device = Late("evaluation.models.loading", "choose_device")
-    choose_dtype = Late("evaluation.models.loading", "choose_dtype")
-    folder_digest = Late("evaluation.models.loading", "folder_digest")
-    load_model = Late("evaluation.models.loading", "load_model")
 
 
 @pytest.mark.slow
@@ -67,7 +53,9 @@ def test_the_embedded_model_writes_what_makes_sense() -> None:
     """SmolLM2 is loaded from what was converted once, and answers a question."""
     settings = FetchSettings.from_environment(offline=True)
     try:
-        model = get_model("smollm2", LoadOptions(device="cpu", dtype="fp32"), settings)
+        model = get_model(
+            "smollm2", loading.LoadOptions(device="cpu", dtype="fp32"), settings
+        )
     except Unavailable as fault:
         pytest.skip(f"{fault}; csbdata eval --task coverage fetches it")
     assert model.name == NAME
@@ -84,18 +72,26 @@ def test_the_embedded_model_writes_what_makes_sense() -> None:
     assert "Paris" in model.text(written)
 
 
-def test_what_is_no_model_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "fault", "words"),
+    [
+        ({}, NoInput, "cannot be loaded"),
+        ({"dtype": "int4"}, BadConfiguration, "no such number type"),
+        # Names of nothing, and of what torch knows and is not here.
+        *(
+            ({"device": name}, BadConfiguration, "no such device")
+            for name in ("abacus", "mps", "xpu", "meta")
+        ),
+    ],
+)
+def test_what_is_no_model_is_told(
+    tmp_path: Path, options: dict[str, Any], fault: type[Exception], words: str
+) -> None:
     """An empty folder, an unknown device and number type are one line each."""
-    with pytest.raises(NoInput, match="cannot be loaded"):
-        load_model(tmp_path, LoadOptions(device="cpu"))
-    with pytest.raises(BadConfiguration, match="no such number type"):
-        load_model(tmp_path, LoadOptions(device="cpu", dtype="int4"))
-    with pytest.raises(BadConfiguration, match="no such device"):
-        choose_device("abacus")
-    # Names that torch knows, of what is not here.
-    for name in ("mps", "xpu", "meta"):
-        with pytest.raises(BadConfiguration, match="no such device"):
-            choose_device(name)
+    with pytest.raises(fault, match=words):
+        loading.load_model(
+            tmp_path, loading.LoadOptions(**{"device": "cpu", **options})
+        )
 
 
 def test_weights_that_do_not_fit_their_config_are_told(tmp_path: Path) -> None:
@@ -105,21 +101,21 @@ def test_weights_that_do_not_fit_their_config_are_told(tmp_path: Path) -> None:
     whole = weights.read_bytes()
     weights.write_bytes(whole[:-100])
     with pytest.raises(NoInput, match="cannot be loaded"):
-        load_model(folder, LoadOptions(device="cpu"))
+        loading.load_model(folder, loading.LoadOptions(device="cpu"))
     weights.write_bytes(whole)
     other = {**json.loads(config.read_text("utf-8")), "intermediate_size": 64}
     config.write_text(json.dumps(other), "utf-8")
     with pytest.raises(NoInput, match="cannot be loaded"):
-        load_model(folder, LoadOptions(device="cpu"))
+        loading.load_model(folder, loading.LoadOptions(device="cpu"))
 
 
 def test_half_precision_is_for_devices_that_compute_with_it() -> None:
     """Nothing said: fp32 on a CPU, bf16 on a GPU; what is said holds on both."""
     cpu, gpu = torch.device("cpu"), torch.device("cuda", 0)
-    assert choose_dtype("auto", cpu) is torch.float32
-    assert choose_dtype("auto", gpu) is torch.bfloat16
+    assert loading.choose_dtype("auto", cpu) is torch.float32
+    assert loading.choose_dtype("auto", gpu) is torch.bfloat16
     for device in (cpu, gpu):
-        assert choose_dtype("fp16", device) is torch.float16
+        assert loading.choose_dtype("fp16", device) is torch.float16
 
 
 def test_a_revision_follows_an_at_sign(tmp_path: Path) -> None:
@@ -139,27 +135,15 @@ def test_a_provider_that_there_is_not_is_told_the_others() -> None:
     assert "URL#MODEL, or one of anthropic, " in caught.value.then
 
 
-def test_as_the_paper_means_everything_it_says() -> None:
-    """Model, prompt, limits and dialect are the paper's, whatever was asked."""
-    paper = ModelOptions(temperature=1.0, samples=4).as_paper()
-    chosen = choose_suite("coverage", compat="paper")
-    assert paper.model == "meta-llama/Llama-3.2-1B-Instruct"
-    assert (paper.temperature, paper.samples) == (0.0, 1)
-    assert chosen.settings == CoverageSettings(
-        prompt="sections", shots=2, dialect="2020-12", reading="paper"
-    )
-    assert paper.forced_as_paper
-
-
 def test_what_was_said_beside_the_paper_holds() -> None:
     """Options of the command line win, the model among them, even the default's."""
     asked = ModelOptions(model="smollm2", budget=32, forced=True)
     paper = asked.as_paper({"model", "budget", "forced"})
     assert (paper.model, paper.budget) == ("smollm2", 32)
-    chosen = choose_suite("coverage", {"prompt": "chat"}, "paper")
-    assert chosen.settings == CoverageSettings(
-        prompt="chat", shots=2, dialect="2020-12", reading="paper"
-    )
+    for given, prompt in (({}, "sections"), ({"prompt": "chat"}, "chat")):
+        assert choose_suite("coverage", given, "paper").settings == CoverageSettings(
+            prompt=prompt, shots=2, dialect="2020-12", reading="paper"
+        )
     assert paper.forced
     assert not paper.forced_as_paper
 
@@ -175,15 +159,15 @@ def test_a_gpu_that_is_not_there_is_told_with_the_reason_of_torch(
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(BadConfiguration, match="sees no GPU here: say --device cpu"):
-        choose_device("cuda")
+        loading.choose_device("cuda")
     monkeypatch.setattr(torch.cuda, "is_available", too_old)
     with pytest.raises(BadConfiguration, match="driver on your system is too old"):
-        choose_device("cuda")
+        loading.choose_device("cuda")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    assert choose_device("cuda:1") == torch.device("cuda:1")
+    assert loading.choose_device("cuda:1") == torch.device("cuda:1")
     with pytest.raises(BadConfiguration, match=r"cuda:2: torch .* sees 2 of them"):
-        choose_device("cuda:2")
+        loading.choose_device("cuda:2")
 
 
 def test_a_model_that_is_too_large_is_refused_before_it_is_read(
@@ -198,26 +182,32 @@ def test_a_model_that_is_too_large_is_refused_before_it_is_read(
         "evaluation.models.hardware.free_memory", lambda _device: size // 2 + 1024
     )
     with pytest.raises(BadConfiguration, match=r"take .* GiB, and cpu has .* GiB free"):
-        load_model(model_folder, LoadOptions(device="cpu", dtype="fp32"))
+        loading.load_model(
+            model_folder, loading.LoadOptions(device="cpu", dtype="fp32")
+        )
     with pytest.raises(NoInput, match="cannot be loaded"):
-        load_model(model_folder, LoadOptions(device="cpu", dtype="bf16"))
+        loading.load_model(
+            model_folder, loading.LoadOptions(device="cpu", dtype="bf16")
+        )
 
 
 def test_attention_is_computed_as_asked(tmp_path: Path) -> None:
     """The header says which; what transformers does not know is one line."""
     model_folder = small_model(tmp_path)
-    options = LoadOptions(device="cpu", dtype="fp32", attention="eager")
-    assert load_model(model_folder, options).facts()["attention"] == "eager"
+    options = loading.LoadOptions(device="cpu", dtype="fp32", attention="eager")
+    assert loading.load_model(model_folder, options).facts()["attention"] == "eager"
     with pytest.raises(NoInput, match="cannot be loaded"):
-        load_model(model_folder, LoadOptions(device="cpu", attention="abacus"))
+        loading.load_model(
+            model_folder, loading.LoadOptions(device="cpu", attention="abacus")
+        )
 
 
 _THEIRS = """
 from evaluation.models.store import NamedModel
 
-def load(loading, settings, say):
+def load(options, settings, say):
     say("made of nothing")
-    return (loading.device, settings.offline)
+    return (options.device, settings.offline)
 
 MODEL = NamedModel(name={name!r}, load=load)
 """
@@ -235,8 +225,8 @@ def test_a_file_adds_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     _add(tmp_path, "their_model", "theirs", monkeypatch)
     settings = FetchSettings(mirror=None, cache=tmp_path, offline=True)
     said: list[str] = []
-    loading = LoadOptions(device="cpu")
-    found: object = get_model("theirs", loading, settings, said.append)
+    options = loading.LoadOptions(device="cpu")
+    found: object = get_model("theirs", options, settings, said.append)
     assert found == ("cpu", True)
     assert said == ["made of nothing"]
 
@@ -247,7 +237,7 @@ def test_a_second_model_of_a_name_is_refused(
     """The message says which name, and where it was found."""
     _add(tmp_path, "their_smollm2", "smollm2", monkeypatch)
     with pytest.raises(BadConfiguration, match="a second model named 'smollm2'"):
-        get_model("smollm2", LoadOptions(), FetchSettings(cache=tmp_path))
+        get_model("smollm2", loading.LoadOptions(), FetchSettings(cache=tmp_path))
 
 
 def _folder(path: Path, files: dict[str, bytes]) -> Path:
@@ -258,21 +248,16 @@ def _folder(path: Path, files: dict[str, bytes]) -> Path:
 
 
 def test_a_bit_of_the_weights_is_another_model(tmp_path: Path) -> None:
-    """Weights, settings and vocabulary count; where the folder is does not."""
+    """Weights, settings and vocabulary count; a README, or where it is, does not."""
     files = {"model.safetensors": b"\0" * 4096, "config.json": b"{}"}
-    one = folder_digest(_folder(tmp_path / "one", files))
-    assert folder_digest(_folder(tmp_path / "same", files)) == one
+    one = loading.folder_digest(
+        _folder(tmp_path / "one", {**files, "README.md": b"one"})
+    )
+    same = {**files, "README.md": b"another"}
+    assert loading.folder_digest(_folder(tmp_path / "same", same)) == one
     for name in files:
         other = {**files, name: files[name][:-1] + b"\x7f"}
-        assert folder_digest(_folder(tmp_path / f"other-{name}", other)) != one
-
-
-def test_what_is_no_part_of_a_model_does_not_count(tmp_path: Path) -> None:
-    """A README that is corrected leaves the model what it is."""
-    files = {"model.safetensors": b"\0", "README.md": b"one"}
-    one = folder_digest(_folder(tmp_path / "one", files))
-    files["README.md"] = b"another"
-    assert folder_digest(_folder(tmp_path / "two", files)) == one
+        assert loading.folder_digest(_folder(tmp_path / f"other-{name}", other)) != one
 
 
 _NAME = "tester/model"
@@ -288,8 +273,8 @@ _CLASSES = (
 )
 
 
-def _fp32() -> LoadOptions:
-    return LoadOptions(device="cpu", dtype="fp32")
+def _fp32() -> loading.LoadOptions:
+    return loading.LoadOptions(device="cpu", dtype="fp32")
 
 
 def _cached(home: Path, folder: Path) -> Path:
@@ -326,7 +311,7 @@ def test_a_cached_model_is_loaded_whatever_its_tokenizer_is_called(
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(home / "hub"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     _cached(home, _with_class(small_model(tmp_path / "made"), name))
-    model = load_model(_NAME, _fp32())
+    model = loading.load_model(_NAME, _fp32())
     assert model.facts()["revision"] == _COMMIT
     asked = [Message(role="user", content='{"name": "a person"}')]
     settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
@@ -344,7 +329,7 @@ def test_a_model_comes_from_the_hub_with_its_weights(
     folder = small_model(tmp_path / "made")
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     hub.store.put(_NAME, {**files, "pytorch_model.bin": b"w", "notes.pdf": b"n"})
-    assert load_model(_NAME, _fp32()).vocab_size
+    assert loading.load_model(_NAME, _fp32()).vocab_size
     asked = " ".join(one.path for one in hub.asked)
     assert "model.safetensors" in asked
     assert "pytorch_model.bin" not in asked
@@ -357,7 +342,7 @@ def test_a_gated_model_says_what_to_do(hub: FakeHub) -> None:
     hub.repository(_NAME).gated = True
     hub.store.tokens.clear()
     with pytest.raises(NotPermitted, match=_NAME) as caught:
-        load_model(_NAME, _fp32())
+        loading.load_model(_NAME, _fp32())
     assert caught.value.then
 
 
@@ -367,7 +352,9 @@ def test_a_missing_model_is_one_line(hub: FakeHub, name: str) -> None:
     hub.store.put(_NAME, {"config.json": b"{}"})
     where, _, revision = name.partition("@")
     with pytest.raises((NoInput, NotPermitted), match=where):
-        load_model(where, LoadOptions(device="cpu", revision=revision or None))
+        loading.load_model(
+            where, loading.LoadOptions(device="cpu", revision=revision or None)
+        )
 
 
 _TURNS = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}{% endfor %}"
@@ -392,19 +379,17 @@ _ASKED = [
 
 def _prompts(folder: Path, template: str | None) -> chat.ChatPrompts:
     made.byte_level(folder)
-    tokenizer = PreTrainedTokenizerFast(
+    tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_file=str(folder / "tokenizer.json"),
         eos_token=made.END,
         chat_template=template,
     )
-    prompts = chat.ChatPrompts(tokenizer, "tester/model")
-    prompts.spell = tokenizer.decode  # type: ignore[attr-defined]  # for the tests alone
-    return prompts
+    return chat.ChatPrompts(tokenizer, "tester/model")
 
 
 def _text(folder: Path, template: str | None) -> str:
     prompts = _prompts(folder, template)
-    return str(prompts.spell(prompts.tokens(_ASKED)))  # type: ignore[attr-defined]  # as above
+    return str(prompts._tokenizer.decode([*prompts.tokens(_ASKED)]))
 
 
 @pytest.mark.parametrize(
@@ -449,7 +434,7 @@ def _tool(folder: Path, script: str) -> str:
 def test_clocks_and_power_cap_are_read_off_the_tool(tmp_path: Path) -> None:
     """A figure that the tool does not support is not known."""
     program = _tool(tmp_path, 'echo "535.104.05, 1980, 1980, [N/A], 700.00"')
-    assert gpu_settings("0", program) == {
+    assert hardware.gpu_settings("0", program) == {
         "driver": "535.104.05",
         "sm_clock_mhz": "1980",
         "highest_sm_clock_mhz": "1980",
@@ -458,23 +443,18 @@ def test_clocks_and_power_cap_are_read_off_the_tool(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("script", ["exit 9", "echo no devices were found", ":"])
+@pytest.mark.parametrize("script", ["exit 9", "echo no devices were found", ":", None])
 def test_a_tool_that_does_not_tell_leaves_it_unknown(
-    tmp_path: Path, script: str
+    tmp_path: Path, script: str | None
 ) -> None:
-    """A failure, other words, and nothing at all."""
-    found = gpu_settings("0", _tool(tmp_path, script))
-    assert set(found.values()) == {"not known"}
-
-
-def test_without_the_tool_nothing_is_known() -> None:
-    """No path is made up for it."""
-    assert set(gpu_settings("0", "no-such-tool").values()) == {"not known"}
+    """A failure, other words, nothing at all; and no path is made up for it."""
+    program = "no-such-tool" if script is None else _tool(tmp_path, script)
+    assert set(hardware.gpu_settings("0", program).values()) == {"not known"}
 
 
 def test_a_processor_has_a_clock_and_no_settings_of_a_gpu() -> None:
     """The header says what times were taken with."""
-    facts = device_facts(torch.device("cpu"))
+    facts = hardware.device_facts(torch.device("cpu"))
     assert facts["clock"] == "time.perf_counter_ns"
     assert "gpu_settings" not in facts
 
@@ -494,5 +474,5 @@ def test_what_cannot_write_is_refused_in_one_sentence(
     """Before its weights are read, with what would work."""
     (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
     with pytest.raises(NoInput, match=words) as caught:
-        load_model(tmp_path, LoadOptions(device="cpu"))
+        loading.load_model(tmp_path, loading.LoadOptions(device="cpu"))
     assert "causal language model" in caught.value.then

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 PROMPT, OUTPUT, THOUGHT = 7, 5, 2
 #: Of a prompt where that is held against its length.
 LONG_PROMPT = 7000
+#: What stands for words in the body of a refusal.
+_SENTENCE, _MEMBER = "<sentence>", "<member>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +42,21 @@ class Contract:
     members: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
     #: Where a schema may stand, with the way to ask that puts it there.
     schemas: dict[str, tuple[str | int, ...]]
-    #: Says that a request is refused, by a sentence, and the member to blame.
-    refused: Callable[[str, str], Said]
+    #: The body of a refusal.
+    error: dict[str, Any]
     #: Says the pieces of a text, in a call of a tool or not.
     stream: Callable[[Sequence[str], bool], list[bytes]]
     ways: tuple[str, ...] = ("none", "json", "tool", "strict")
     #: Whether answers come after a thought, and whether its tokens are counted.
     thinks: bool = True
     counts_thought: bool = True
+
+    def refused(self, sentence: str, member: str) -> Said:
+        """Return the refusal of a request for a reason, with the member to blame."""
+        text = json.dumps(self.error)
+        for mark, words in ((_SENTENCE, sentence), (_MEMBER, member)):
+            text = text.replace(mark, json.dumps(words)[1:-1])
+        return refusal(400, json.loads(text))
 
     def schema(self, body: dict[str, Any], way: str) -> Any:  # noqa: ANN401 (JSON)
         """Return the schema of a request in one way to ask; None if it has none."""
@@ -94,67 +103,29 @@ def _events(*events: dict[str, Any], named: bool = False) -> list[bytes]:
     ]
 
 
-def _openai_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
-    def delta(piece: str) -> dict[str, Any]:
-        call = {"index": 0, "function": {"arguments": piece}}
-        return {"tool_calls": [call]} if is_tool else {"content": piece}
-
-    details = {"reasoning_tokens": THOUGHT}
-    usage = {"prompt_tokens": PROMPT, "completion_tokens": OUTPUT}
-    finish = "tool_calls" if is_tool else "stop"
-    return [
-        *_events(*({"choices": [{"delta": delta(piece)}]} for piece in pieces)),
-        *_events({"choices": [{"delta": {}, "finish_reason": finish}]}),
-        *_events(
-            {"choices": [], "usage": {**usage, "completion_tokens_details": details}}
-        ),
-        b"data: [DONE]\n\n",
-    ]
-
-
-def _served_stream(
-    reasoning: str, **usage: int
+def _chat_stream(
+    reasoning: str, **usage: object
 ) -> Callable[[Sequence[str], bool], list[bytes]]:
-    """Return the stream of a server that thinks in a member of its own name."""
+    """Return the stream of a server whose thoughts have a name, or are not told."""
+    counted = {"prompt_tokens": PROMPT, "completion_tokens": OUTPUT, **usage}
+
+    def choice(finish: str | None = None, **delta: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+        return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
     def stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
-        def choice(finish: str | None = None, **delta: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
-            return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-
         def delta(piece: str) -> dict[str, Any]:
             call = {"index": 0, "type": "function", "function": {"arguments": piece}}
             return choice(tool_calls=[call]) if is_tool else choice(content=piece)
 
-        counted = {"prompt_tokens": PROMPT, "completion_tokens": OUTPUT, **usage}
+        thought = [choice(**{reasoning: "Hm."})] if reasoning else []
         return [
-            *_events(choice(role="assistant", content=None)),
-            *_events(choice(**{reasoning: "Hm."})),
-            *_events(*map(delta, pieces)),
-            *_events(choice("stop"), {"choices": [], "usage": counted}),
+            *_events(choice(role="assistant", content=None), *thought),
+            *_events(*map(delta, pieces), choice("tool_calls" if is_tool else "stop")),
+            *_events({"choices": [], "usage": counted}),
             b"data: [DONE]\n\n",
         ]
 
     return stream
-
-
-def _vllm_refused(sentence: str, member: str) -> Said:
-    error = {"message": sentence, "type": "BadRequestError", "param": member}
-    return refusal(400, {"error": {**error, "code": 400}})
-
-
-def _sglang_refused(sentence: str, _member: str) -> Said:
-    error = {"object": "error", "message": sentence, "type": "BadRequestError"}
-    return refusal(400, {**error, "param": None, "code": 400})
-
-
-def _llama_refused(sentence: str, _member: str) -> Said:
-    error = {"code": 400, "message": sentence, "type": "invalid_request_error"}
-    return refusal(400, {"error": error})
-
-
-def _openai_refused(sentence: str, member: str) -> Said:
-    error = {"message": sentence, "type": "invalid_request_error", "param": member}
-    return refusal(400, {"error": {**error, "code": "unsupported_parameter"}})
 
 
 def _responses_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
@@ -185,10 +156,6 @@ def _ollama_stream(pieces: Sequence[str], _is_tool: bool) -> list[bytes]:  # noq
         {"message": {"content": ""}, "done": True, "done_reason": "stop", **counted},
     ]
     return [json.dumps({"model": "small", **line}).encode() + b"\n" for line in lines]
-
-
-def _ollama_refused(sentence: str, _member: str) -> Said:
-    return refusal(400, {"error": sentence})
 
 
 def _anthropic_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
@@ -225,11 +192,6 @@ def _anthropic_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # n
     )
 
 
-def _anthropic_refused(sentence: str, _member: str) -> Said:
-    error = {"type": "invalid_request_error", "message": sentence}
-    return refusal(400, {"type": "error", "error": error, "request_id": "req_1"})
-
-
 def _gemini_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
     def candidate(part: dict[str, Any], **more: str) -> dict[str, Any]:
         return {"candidates": [{"content": {"parts": [part]}, "index": 0, **more}]}
@@ -250,13 +212,12 @@ def _gemini_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa
     )
 
 
-def _gemini_refused(sentence: str, member: str) -> Said:
-    message = f'Invalid JSON payload received. Unknown name "{member}": {sentence}'
-    return refusal(
-        400, {"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}
-    )
-
-
+_OPENAI_ERROR = {
+    "message": _SENTENCE,
+    "type": "invalid_request_error",
+    "param": _MEMBER,
+    "code": "unsupported_parameter",
+}
 _CHAT_SCHEMAS: dict[str, tuple[str | int, ...]] = {
     "strict": ("response_format", "json_schema", "schema"),
     "tool": ("tools", 0, "function", "parameters"),
@@ -274,8 +235,10 @@ CONTRACTS = {
             )
         },
         schemas=_CHAT_SCHEMAS,
-        refused=_openai_refused,
-        stream=_openai_stream,
+        error={"error": _OPENAI_ERROR},
+        stream=_chat_stream(
+            "", completion_tokens_details={"reasoning_tokens": THOUGHT}
+        ),
     ),
     "responses": Contract(
         source="openai 3.57.0 (PyPI), types/responses/response_create_params.py",
@@ -291,14 +254,14 @@ CONTRACTS = {
             "strict": ("text", "format", "schema"),
             "tool": ("tools", 0, "parameters"),
         },
-        refused=_openai_refused,
+        error={"error": _OPENAI_ERROR},
         stream=_responses_stream,
     ),
     "ollama": Contract(
         source="ollama/ollama, docs/api.md: POST /api/chat",
         path="/v1/chat",
         schemas={"strict": ("format",)},
-        refused=_ollama_refused,
+        error={"error": _SENTENCE},
         stream=_ollama_stream,
         ways=("none", "json", "strict"),
         counts_thought=False,
@@ -319,7 +282,10 @@ CONTRACTS = {
             "strict": ("output_config", "format", "schema"),
             "tool": ("tools", 0, "input_schema"),
         },
-        refused=_anthropic_refused,
+        error={
+            "type": "error",
+            "error": {"type": "invalid_request_error", "message": _SENTENCE},
+        },
         stream=_anthropic_stream,
         ways=("none", "tool", "strict"),
     ),
@@ -343,7 +309,13 @@ CONTRACTS = {
             "strict": ("generationConfig", "responseJsonSchema"),
             "tool": ("tools", 0, "functionDeclarations", 0, "parametersJsonSchema"),
         },
-        refused=_gemini_refused,
+        error={
+            "error": {
+                "code": 400,
+                "message": f'Unknown name "{_MEMBER}": {_SENTENCE}',
+                "status": "INVALID_ARGUMENT",
+            }
+        },
         stream=_gemini_stream,
     ),
     # These three let through what they do not know. vLLM counts no reasoning tokens.
@@ -354,23 +326,23 @@ CONTRACTS = {
             "strict": ("structured_outputs", "json"),
             "tool": ("tools", 0, "function", "parameters"),
         },
-        refused=_vllm_refused,
-        stream=_served_stream("reasoning"),
+        error={"error": {**_OPENAI_ERROR, "type": "BadRequestError", "code": 400}},
+        stream=_chat_stream("reasoning"),
         counts_thought=False,
     ),
     "sglang": Contract(
         source="python/sglang/srt/entrypoints/openai/protocol.py at 004c82e0",
         profile="sglang",
         schemas=_CHAT_SCHEMAS,
-        refused=_sglang_refused,
-        stream=_served_stream("reasoning_content", reasoning_tokens=THOUGHT),
+        error={"object": "error", "message": _SENTENCE, "param": None, "code": 400},
+        stream=_chat_stream("reasoning_content", reasoning_tokens=THOUGHT),
     ),
     "llama_server": Contract(
         source="ggml-org/llama.cpp, tools/server/README.md at 25d5b0c5",
         profile="llama.cpp",
         schemas={"strict": ("response_format", "schema")},
-        refused=_llama_refused,
-        stream=_served_stream("reasoning_content"),
+        error={"error": {"code": 400, "message": _SENTENCE}},
+        stream=_chat_stream("reasoning_content"),
         ways=("none", "json", "strict"),
         counts_thought=False,
     ),
@@ -381,7 +353,7 @@ CONTRACTS |= {
         source=source,
         profile="",
         members={},
-        stream=_served_stream("reasoning", reasoning_tokens=THOUGHT),
+        stream=_chat_stream("reasoning", reasoning_tokens=THOUGHT),
     )
     for name, source in (
         ("groq", "console.groq.com/docs"),

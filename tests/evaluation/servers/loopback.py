@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from evaluation.core.records import Adapt
+from evaluation.core.records import Adapt, Message, Record
+from evaluation.generation.text_generation import GenerationRequest
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.pacing import SharedBackoff
@@ -19,7 +20,14 @@ from evaluation.servers.served_model import ServedModel
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evaluation.generation.text_generation import Generation, GenerationRequest
+    from evaluation.generation.text_generation import Generation
+
+    #: What is answered to the body of a request and its number, from 0; or the answers
+    #: in turn, the last for ever.
+    Reply = Callable[[dict[str, Any], int], "Said"] | Sequence["Said"]
+
+#: What a text has to be, unless a test says otherwise.
+SCHEMA = '{"type": "object", "required": ["deck"]}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +50,8 @@ class Loopback:
     #: The path of each request, and its headers by their names in small letters.
     paths: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    #: What it was asked of itself, with the host that was meant.
+    described: list[tuple[str, str]] = field(default_factory=list)
     connections: int = 0
     #: Most requests that were under way at the same time.
     most: int = 0
@@ -84,8 +94,23 @@ def refusal(status: int, content: object, **headers: str) -> Said:
     )
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Answers one connection; `seen` and `reply` are set for each server."""
+#: The answer of most tests.
+EMPTY = (answer("{}"),)
+
+
+def tells_models(*names: str) -> Callable[[str], Said]:
+    """Return what tells the models of a server, and nothing else of itself."""
+    models = refusal(200, {"data": [{"id": name} for name in names]})
+    paths = {"/v1/models", "/v1/tags"}
+    return lambda path: models if path.partition("?")[0] in paths else Said(status=404)
+
+
+#: What most servers tell of themselves.
+_SMALL = tells_models("small")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers one connection; all but the first members are set for each server."""
 
     protocol_version = "HTTP/1.1"
     # Pieces are sent as they are, not put together.
@@ -94,6 +119,7 @@ class Handler(BaseHTTPRequestHandler):
     #: The path and the authorisation of every request.
     heads: list[tuple[str, str]]
     reply: Callable[[dict[str, Any], int], Said]
+    about: Callable[[str], Said]
 
     def setup(self) -> None:
         """Count the connection."""
@@ -104,12 +130,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer which models there are."""
         self.heads.append((self.path, self.headers.get("Authorization", "")))
-        there = self.path.partition("?")[0] in {"/v1/models", "/v1/tags"}
-        content = json.dumps({"data": [{"id": "small"}]}).encode() if there else b""
-        self.send_response(200 if there else 404)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        self.seen.described.append((self.path, self.headers["Host"]))
+        self._say(type(self).about(self.path))
 
     def do_POST(self) -> None:
         """Say what the test wants."""
@@ -126,13 +148,17 @@ class Handler(BaseHTTPRequestHandler):
             seen.most = max(seen.most, seen.under_way)
         try:
             self._say(type(self).reply(body, number))
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True
         finally:
             with seen.lock:
                 seen.under_way -= 1
 
     def _say(self, said: Said) -> None:
+        try:
+            self._write(said)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def _write(self, said: Said) -> None:
         self.send_response(said.status)
         for name, value in said.headers.items():
             self.send_header(name.replace("_", "-"), value)
@@ -141,7 +167,7 @@ class Handler(BaseHTTPRequestHandler):
         for piece in said.pieces:
             if isinstance(piece, float):
                 self.seen.over.wait(piece)
-            else:
+            elif piece:
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
         if said.ends:
             self.wfile.write(b"0\r\n\r\n")
@@ -155,24 +181,28 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def loopback(
-    reply: Callable[[dict[str, Any], int], Said],
+    reply: Reply = EMPTY,
     heads: list[tuple[str, str]] | None = None,
-    base: type[Handler] = Handler,
-    **more: object,
+    about: Callable[[str], Said] = _SMALL,
 ) -> Iterator[Loopback]:
     """Serve until the block ends.
 
     Args:
-        reply: Given the body of a request and its number, from 0, says the answer.
+        reply: What is answered.
         heads: Is given the path and the authorisation of every request.
-        base: Answers, in its own way what else it knows.
-        more: Attributes of it.
+        about: Given a path that a server describes itself at, says the answer.
     """
     seen = Loopback()
-    heads = [] if heads is None else heads
-    members = {"seen": seen, "reply": staticmethod(reply), "heads": heads, **more}
-    handler = type("_", (base,), members)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    if not callable(reply):
+        told = reply
+        reply = lambda _body, number: told[min(number, len(told) - 1)]  # noqa: E731 (as one is given)
+    members = {
+        "seen": seen,
+        "heads": [] if heads is None else heads,
+        "reply": staticmethod(reply),
+        "about": staticmethod(about),
+    }
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("_", (_Handler,), members))
     server.daemon_threads = True
     seen.base = f"http://127.0.0.1:{server.server_port}/v1"
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
@@ -186,27 +216,44 @@ def loopback(
         thread.join()
 
 
-def write_through(
-    reply: Callable[[dict[str, Any], int], Said],
-    way: str,
-    requests: Sequence[GenerationRequest],
+def connection(
     provider: str = "",
-    limits: RequestLimits = RequestLimits(seconds=5.0, patience=1.0),  # noqa: B008 (it is frozen)
+    base: str = "http://h/v1",
+    **more: Any,  # noqa: ANN401 (members of it)
+) -> ServerConnection:
+    """Return the connection to a provider's only model."""
+    kind = providers()[provider]
+    return ServerConnection(base=base, model="small", provider=kind, **more)
+
+
+def text_request(
+    name: str = "ferry", words: str = "a ferry", schema: str = SCHEMA, budget: int = 40
+) -> GenerationRequest:
+    """Return the request for one text."""
+    return GenerationRequest(
+        record=Record(id=name, group="made", schema=schema, dialect="2020-12"),
+        messages=(Message(role="user", content=words),),
+        budget=budget,
+    )
+
+
+def write_through(
+    reply: Reply,
+    way: str = "strict",
+    requests: Sequence[GenerationRequest] = (text_request(),),
+    provider: str = "",
+    **limits: Any,  # noqa: ANN401 (members of the limits)
 ) -> tuple[list[Generation], list[dict[str, Any]]]:
     """Return what is made of a server's answers, and what it was asked."""
     with loopback(reply) as server:
-        connection = ServerConnection(
-            base=server.base,
-            model="small",
-            provider=providers()[provider],
-            limits=limits,
-        )
-        (participant,) = server_participants(connection, [way])
+        bounds = RequestLimits(**{"seconds": 5.0, "patience": 1.0, **limits})
+        there = connection(provider, server.base, limits=bounds)
+        (participant,) = server_participants(there, [way])
         participant = replace(participant, adapt=Adapt.NONE)
         # Time passes only while somebody sleeps.
         slept = [0.0]
         backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
-        model = ServedModel(ServerClient(connection, backoff))
+        model = ServedModel(ServerClient(there, backoff))
         made = model.generate(requests, participant)
         model.close()
     return made, server.asked

@@ -40,6 +40,19 @@ def _object(**properties: object) -> dict[str, Any]:
     }
 
 
+def _prepared(
+    folder: Path,
+    *schemas: str,
+    profile: str = "openai-strict",
+    adapt: Adapt = Adapt.SAFE,
+) -> tuple[SchemaAdapter, list[Record]]:
+    """Return what has fitted schemas, and their records."""
+    records = [Record(id=str(at), schema=text) for at, text in enumerate(schemas)]
+    adapter = SchemaAdapter(profile, adapt)
+    adapter.prepare(records, folder, "openai", Quiet())
+    return adapter, records
+
+
 _DECK = {"type": "integer"}
 _TAKEN = _object(deck=_DECK)
 _OPTIONAL = {**_object(deck=_DECK, name={"type": "string"}), "required": ["deck"]}
@@ -156,18 +169,13 @@ def test_a_run_that_goes_on_rewrites_nothing_again(
     tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fits are in the run's folder; another mode does not read them."""
-    record = Record(id="ferry", schema=json.dumps(_MAP))
-    SchemaAdapter("openai-strict", Adapt.SAFE).prepare(
-        [record], tmp_path, "openai", Quiet()
-    )
+    _prepared(tmp_path, json.dumps(_MAP))
     monkeypatch.setattr(adaptation, "fit_schema", None)
-    again = SchemaAdapter("openai-strict", Adapt.SAFE)
-    again.prepare([record], tmp_path, "openai", Quiet())
+    again, (record,) = _prepared(tmp_path, json.dumps(_MAP))
     assert again.of(record).decoded('{"decks": []}') == '{"decks": {}}'
     assert said[0] == said[1]
-    other = SchemaAdapter("openai-strict", Adapt.NEAREST)
     with pytest.raises(TypeError):
-        other.prepare([record], tmp_path, "openai", Quiet())
+        _prepared(tmp_path, json.dumps(_MAP), adapt=Adapt.NEAREST)
 
 
 def test_the_commonest_five_reasons_are_named(tmp_path: Path, said: list[str]) -> None:
@@ -183,11 +191,7 @@ def test_the_commonest_five_reasons_are_named(tmp_path: Path, said: list[str]) -
     lost[0]["type"] = lost[1]["type"] = "array"
     lost[4]["type"] = "object"
     texts = [json.dumps(_object(decks=schema)) for schema in lost]
-    records = [
-        Record(id=str(number), schema=text) for number, text in enumerate([*texts, "{"])
-    ]
-    adapter = SchemaAdapter("openai-strict", Adapt.SAFE)
-    adapter.prepare(records, tmp_path, "openai", Quiet())
+    _prepared(tmp_path, *texts, "{")
     assert said[0].endswith(
         "(contains 2, not 2, unusable 2, additionalProperties 1, allOf 1, and 1 for 1 "
         "more)"
@@ -199,9 +203,7 @@ def test_a_rewrite_that_lasts_too_long_is_given_up(
 ) -> None:
     """The schema is not declared then, and its row says that there was no time."""
     monkeypatch.setattr(adaptation, "fit_schema", partial(fit_schema, seconds=0.0))
-    record = Record(id="ferry", schema=json.dumps(_MAP))
-    adapter = SchemaAdapter("openai-strict", Adapt.SAFE)
-    adapter.prepare([record], tmp_path, "openai", Quiet())
+    adapter, (record,) = _prepared(tmp_path, json.dumps(_MAP))
     assert adapter.of(record).refusal.endswith("(given up at its deadline)")
 
 
@@ -214,18 +216,14 @@ def test_a_rewrite_that_lasts_too_long_is_given_up(
 )
 def test_an_answer_of_another_shape_is_left_as_it_is(tmp_path: Path, text: str) -> None:
     """Whatever a server answers, decoding never fails; the judge sees what came."""
-    record = Record(id="ferry", schema=json.dumps(_MAP))
-    adapter = SchemaAdapter("openai-strict", Adapt.SAFE)
-    adapter.prepare([record], tmp_path, "openai", Quiet())
+    adapter, (record,) = _prepared(tmp_path, json.dumps(_MAP))
     assert adapter.of(record).decoded(text) == text
 
 
 @pytest.mark.parametrize("profile", ["", "openai-strict"])
 def test_a_schema_that_is_no_json_is_not_declared(tmp_path: Path, profile: str) -> None:
     """A prompt holds it all the same, as the text that it is."""
-    record = Record(id="ferry", schema="{")
-    adapter = SchemaAdapter(profile, Adapt.SAFE)
-    adapter.prepare([record], tmp_path, "openai", Quiet())
+    adapter, (record,) = _prepared(tmp_path, "{", profile=profile)
     fit = adapter.of(record)
     assert (fit.text, fit.reason) == ("", "unusable")
     assert fit.refusal.startswith("not declared: no JSON")
@@ -236,17 +234,17 @@ def test_a_schema_that_is_no_json_is_asked_for_in_words_alone(tmp_path: Path) ->
     """A run goes on: where the schema is to be sent too it fails as not declared."""
     data = tmp_path / "made.jsonl"
     data.write_bytes(encode_records([Record(id="ferry", schema="{")]))
-    with loopback(lambda _body, _number: answer("{}")) as server:
-        csbdata.run(
-            csbdata.RunRequest(
-                suite=choose_suite("passrate"),
-                data=data,
-                engines=("none", "strict"),
-                models=(ModelOptions(model=f"openai:{server.base}#small"),),
-                jobs=1,
-                run_dir=tmp_path / "run",
-            )
+    with loopback() as server:
+        model = ModelOptions(model=f"openai:{server.base}#small")
+        request = csbdata.RunRequest(
+            suite=choose_suite("passrate"),
+            data=data,
+            engines=("none", "strict"),
+            models=(model,),
+            jobs=1,
+            run_dir=tmp_path / "run",
         )
+        csbdata.run(request)
     lines = (tmp_path / "run" / "responses.jsonl").read_text().splitlines()
     errors = {it["condition"]: it["error"] for it in map(json.loads, lines)}
     assert len(server.asked) == 1

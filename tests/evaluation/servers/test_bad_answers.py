@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,11 +18,9 @@ from evaluation.servers.client import (
     RequestRefused,
     RetriesExhausted,
     ServerClient,
-    ServerConnection,
 )
-from evaluation.servers.provider import providers
 from tests.evaluation.servers.contracts import CONTRACTS, KEYS
-from tests.evaluation.servers.loopback import Loopback, Said, loopback
+from tests.evaluation.servers.loopback import Loopback, Said, connection, loopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,19 +41,15 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def _ask(
     provider: str, said: Said, *, seconds: float = 5.0, tool: bool = False
 ) -> tuple[ServerAnswer, Loopback]:
-    with loopback(lambda _body, _number: said) as server:
-        connection = ServerConnection(
-            base=server.base,
-            model="small",
-            provider=providers()[provider],
+    with loopback([said]) as server:
+        there = connection(
+            provider,
+            server.base,
             limits=RequestLimits(seconds=seconds, patience=0.0),
             address=split_url(server.base),
         )
-        client = ServerClient(connection)
-        try:
+        with closing(ServerClient(there)) as client:
             return client.ask({"tools": []} if tool else {}), server
-        finally:
-            client.close()
 
 
 def _stream(provider: str, *pieces: str) -> list[bytes]:
@@ -68,27 +63,28 @@ def _for_a_minute(pieces: Iterable[bytes]) -> Iterator[bytes | float]:
         yield 0.02
 
 
+_ERROR = b'{"error": {"message": "engine lost"}}\n\n'
+
+
 @pytest.mark.parametrize(
-    "body", [b"<html>Sign in</html>", b"", b"\xff\xfe", b"[" * 50_000, b'"text"', b"{}"]
+    ("body", "words"),
+    [
+        *((body, None) for body in (b"<html>Sign in</html>", b"", b"\xff\xfe")),
+        *((body, None) for body in (b"[" * 50_000, b'"text"', b"{}")),
+        *((start + _ERROR, "engine lost") for start in (b"", b"data: ")),
+    ],
 )
-def test_what_is_no_answer_may_be_asked_for_again(provider: str, body: bytes) -> None:
-    """HTML, nothing, other bytes, JSON of another form: no whole answer."""
-    with pytest.raises(RetriesExhausted):
-        _ask(provider, Said(pieces=[body] if body else []))
-
-
-def test_an_error_inside_a_success_is_the_servers(provider: str) -> None:
-    """Its words are told, in a stream as in a body that is none."""
-    body = json.dumps({"error": {"message": "engine lost"}}).encode()
-    for start in (b"", b"data: "):
-        line = start + body + b"\n\n"
-        with pytest.raises(RetriesExhausted, match="engine lost"):
-            _ask(provider, Said(pieces=[line]))
+def test_what_is_no_answer_may_be_asked_for_again(
+    provider: str, body: bytes, words: str | None
+) -> None:
+    """HTML, nothing, other bytes, JSON of another form, the words of an error."""
+    with pytest.raises(RetriesExhausted, match=words):
+        _ask(provider, Said(pieces=[body]))
 
 
 def test_a_redirect_is_not_followed(provider: str) -> None:
     """The other host is asked nothing, and so is sent no key."""
-    with loopback(lambda _body, _number: Said()) as other:
+    with loopback() as other:
         said = Said(status=307, headers={"Location": f"{other.base}/chat"})
         with pytest.raises(BadConfiguration, match="HTTP 307"):
             _ask(provider, said)

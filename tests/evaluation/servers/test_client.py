@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from socket import create_server, socket
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -38,13 +39,14 @@ from evaluation.servers.pacing import (
 from evaluation.servers.provider import providers
 from evaluation.servers.refusals import RefusalClass, read_refusal
 from tests.evaluation.servers.loopback import (
-    Handler,
     Loopback,
     Said,
     answer,
+    connection,
     event,
     loopback,
     refusal,
+    tells_models,
 )
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ def replies() -> list[Said]:
 @pytest.fixture
 def server(replies: list[Said]) -> Iterator[Loopback]:
     """Return a server on loopback."""
-    with loopback(lambda _, at: replies[min(at, len(replies) - 1)]) as opened:
+    with loopback(replies) as opened:
         yield opened
 
 
@@ -99,13 +101,13 @@ def client(
     """Return a client of the server, with a key."""
     monkeypatch.setenv("MADE_UP_KEY", KEY)
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    connection = ServerConnection(
+    there = ServerConnection(
         base=server.base,
         model="small",
         provider=structs.replace(providers()[""], keys=("MADE_UP_KEY",)),
         limits=_LIMITS,
     )
-    opened = ServerClient(connection, _backoff(clock, _LIMITS.patience))
+    opened = ServerClient(there, _backoff(clock, _LIMITS.patience))
     yield opened
     opened.close()
 
@@ -133,66 +135,65 @@ _NESTED = "[" * 100_000 + "]" * 100_000
 _GEMINI = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34s"}
 
 
-#: What a server says first, and how long the client waits before it asks again.
-_TROUBLES = {
-    "429": (_body("slow down", 429), 1.0),
-    "429 with a time": (_body("later", 429, Retry_After="40"), 40.0),
-    "Gemini's time": (refusal(429, {"error": {"details": [_GEMINI]}}), 34.0),
-    "500": (_body("oh no", 500), 1.0),
-    "503": (_body("busy", 503), 1.0),
-    "cut": (Said(pieces=[event(content='{"a"')]), 1.0),
-    "broken": (_body("data: {broken\n\n"), 1.0),
-    "error": (_body('data: {"error": {"message": "lost"}}\n\n'), 1.0),
-    "no object": (_body("data: [1]\n\n"), 1.0),
-    "no choices": (_body('data: {"choices": 5}\n\n'), 1.0),
-    "no text": (Said(pieces=[event(content={})]), 1.0),
-    "deep error": (_body(f'data: {{"error": {_NESTED}}}\n\n'), 1.0),
-    "deep": (_body(f'data: {{"unknown": {_NESTED}}}\n\n'), 1.0),
+def _lines(content: str) -> Said:
+    return _body(f"data: {content}\n\n")
+
+
+_NO_JSON = "that is not JSON; given up"
+#: What a server says before it answers, why it is given up if it is, and the waits.
+_TROUBLES: dict[str, tuple[list[Said], str, list[float]]] = {
+    "429": ([_body("slow down", 429)], "", [1.0]),
+    "429 with a time": ([_body("later", 429, Retry_After="40")], "", [40.0]),
+    "429 is no try": (
+        [_body("later", 429, Retry_After="1")] * 4,
+        "",
+        [1.0, 2.0, 4.0, 8.0],
+    ),
+    "503 is no try": (
+        [_body("later", 503, Retry_After="1")] * 4,
+        "",
+        [1.0, 2.0, 4.0, 8.0],
+    ),
+    "Gemini's time": ([refusal(429, {"error": {"details": [_GEMINI]}})], "", [34.0]),
+    "500": ([_body("oh no", 500)], "", [1.0]),
+    "503": ([_body("busy", 503)], "", [1.0]),
+    "cut": ([Said(pieces=[event(content='{"a"')])], "", [1.0]),
+    "broken": ([_lines("{broken")], "", [1.0]),
+    "error": ([_lines('{"error": {"message": "lost"}}')], "", [1.0]),
+    "no object": ([_lines("[1]")], "", [1.0]),
+    "no choices": ([_lines('{"choices": 5}')], "", [1.0]),
+    "no text": ([Said(pieces=[event(content={})])], "", [1.0]),
+    "deep error": ([_lines(f'{{"error": {_NESTED}}}')], "", [1.0]),
+    "deep": ([_lines(f'{{"unknown": {_NESTED}}}')], "", [1.0]),
+    "tries": ([_body("oh no", 500)] * 3, "HTTP 500: oh no; given up", [1.0, 2.0]),
+    "broken for ever": ([_lines("{broken")] * 3, _NO_JSON, [1.0, 2.0]),
+    "too long a wait": (
+        [_body("later", 429, Retry_After=wait) for wait in ("40", "4000")],
+        "later",
+        [40.0],
+    ),
 }
 
 
-@pytest.mark.parametrize(("trouble", "wait"), _TROUBLES.values(), ids=_TROUBLES)
-def test_trouble_that_may_pass_is_tried_again(  # noqa: PLR0913, PLR0917 (a row of the table)
+@pytest.mark.parametrize("name", _TROUBLES)
+def test_trouble_that_may_pass_is_tried_again(
     server: Loopback,
     replies: list[Said],
     client: ServerClient,
     clock: Clock,
-    trouble: Said,
-    wait: float,
+    name: str,
 ) -> None:
-    """After one trouble, and a wait, the whole answer of the next try counts."""
-    replies += [trouble, answer("{}")]
-    assert client.ask({}).text == "{}"
-    assert len(server.asked) == 2
-    assert clock.slept == [wait]
+    """After each trouble, and a wait; it is given up after the last try.
 
-
-@pytest.mark.parametrize(
-    ("said", "words", "waits"),
-    [
-        ([_body("oh no", 500)], "HTTP 500: oh no; given up", [1.0, 2.0]),
-        ([_body("data: {broken\n\n")], "that is not JSON; given up", [1.0, 2.0]),
-        (
-            [_body("later", 429, Retry_After=wait) for wait in ("40", "4000")],
-            "later",
-            [40.0],
-        ),
-    ],
-    ids=["tries", "broken", "time"],
-)
-def test_the_budget_ends(  # noqa: PLR0913, PLR0917 (a row of the table)
-    server: Loopback,
-    replies: list[Said],
-    client: ServerClient,
-    clock: Clock,
-    said: list[Said],
-    words: str,
-    waits: list[float],
-) -> None:
-    """A server is given up after the last try, or if it asks for too long a wait."""
-    replies += said
-    with pytest.raises(RetriesExhausted, match=words):
-        client.ask({})
+    Or if a server asks for too long a wait.
+    """
+    said, words, waits = _TROUBLES[name]
+    replies += [*said, answer("{}")]
+    if words:
+        with pytest.raises(RetriesExhausted, match=words):
+            client.ask({})
+    else:
+        assert client.ask({}).text == "{}"
     assert len(server.asked) == len(waits) + 1
     assert clock.slept == waits
 
@@ -214,15 +215,6 @@ def test_a_lost_connection_is_made_again(
 
     monkeypatch.setattr(Session, "post", lost)
     replies.append(answer("{}"))
-    assert client.ask({}).text == "{}"
-
-
-@pytest.mark.parametrize("status", [429, 503])
-def test_being_told_to_wait_is_no_try(
-    replies: list[Said], client: ServerClient, status: int
-) -> None:
-    """A busy server may say so more often than a text may meet trouble."""
-    replies += [*[_body("later", status, Retry_After="1")] * 4, answer("{}")]
     assert client.ask({}).text == "{}"
 
 
@@ -272,22 +264,11 @@ def test_a_server_that_sends_for_ever_is_given_up(
         client.ask({})
 
 
-class _Endless(Handler):
-    """Tells of models without end."""
-
-    def do_GET(self) -> None:  # noqa: N802 (the name that http.server wants)
-        """Answer."""
-        self.send_response(200)
-        self.end_headers()
-        with suppress(BrokenPipeError, ConnectionResetError):
-            while True:
-                self.wfile.write(b"[" * 65536)
-
-
 def test_an_endless_list_of_models_is_no_server() -> None:
     """What a server says of itself is bounded too."""
+    endless = Said(pieces=itertools.repeat(b"[" * 65536))  # type: ignore[arg-type]  # no end
     with (
-        loopback(lambda _body, _number: Said(), base=_Endless) as server,
+        loopback(about=lambda _path: endless) as server,
         pytest.raises(Unavailable),
     ):
         _client(server).description()
@@ -300,46 +281,30 @@ def test_an_event_may_come_in_pieces(replies: list[Said], client: ServerClient) 
     assert client.ask({}).text == '{"caf\u00e9": 1}'
 
 
-@pytest.mark.parametrize(("end", "model"), [("/#a/b", "a/b"), ("", "small")])
-def test_an_address_holds_the_model_behind_a_number_sign(end: str, model: str) -> None:
-    """`URL#owner/name` is a server and one of its models; without one, its only one."""
-    with loopback(lambda _body, _number: answer("{}")) as server:
-        (one,) = served_model(f"{server.base}{end}", ["none"], RequestLimits())
-    assert (one.connection.base, one.connection.model) == (server.base, model)
-
-
-class _Several(Handler):
-    """Tells of as many models as its test wants."""
-
-    names: tuple[str, ...] = ()
-
-    def do_GET(self) -> None:  # noqa: N802 (the name that http.server wants)
-        """Answer."""
-        content = json.dumps({"data": [{"id": name} for name in self.names]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-
 @pytest.mark.parametrize(
-    ("names", "said"), [((), "#NAME (any)"), (tuple("abcdef"), "#NAME (a, b, c, d, e)")]
+    ("names", "said"),
+    [
+        ((), "#NAME (any)"),
+        (("small",), ""),
+        (tuple("abcdef"), "#NAME (a, b, c, d, e)"),
+    ],
 )
 def test_which_model_is_meant_has_to_be_said(names: tuple[str, ...], said: str) -> None:
-    """Of a server with several, or with none that it names."""
-    with loopback(lambda _body, _number: Said(), base=_Several, names=names) as server:
-        with pytest.raises(BadConfiguration, match="several models") as caught:
-            served_model(server.base, ["none"], RequestLimits())
-        assert caught.value.then == f"say {server.base}{said}"
-        (one,) = served_model(f"{server.base}#z", ["none"], RequestLimits())
-    assert one.connection.model == "z"
+    """Behind a number sign, of a server with several, or with none that it names."""
+    with loopback(about=tells_models(*names)) as server:
+        (one,) = served_model(f"{server.base}/#a/b", ["none"], RequestLimits())
+        assert (one.connection.base, one.connection.model) == (server.base, "a/b")
+        if said:
+            with pytest.raises(BadConfiguration, match="several models") as caught:
+                served_model(server.base, ["none"], RequestLimits())
+            assert caught.value.then == f"say {server.base}{said}"
+        else:
+            (one,) = served_model(server.base, ["none"], RequestLimits())
+            assert one.connection.model == "small"
 
 
-def _client(server: Loopback, seconds: float = 5.0) -> ServerClient:
-    connection = ServerConnection(
-        base=server.base, model="small", limits=RequestLimits(seconds=seconds)
-    )
-    return ServerClient(connection)
+def _client(server: Loopback) -> ServerClient:
+    return ServerClient(connection(base=server.base))
 
 
 def test_connections_are_kept() -> None:
@@ -347,8 +312,8 @@ def test_connections_are_kept() -> None:
     refused = Said(
         status=400, pieces=[b'{"error": {"message": "this model takes no schema"}}']
     )
-    with loopback(lambda _, number: refused if number == 2 else answer("{}")) as server:
-        client = _client(server)
+    replies = [answer("{}"), answer("{}"), refused, answer("{}")]
+    with loopback(replies) as server, closing(_client(server)) as client:
         client.description()
         for number in range(6):
             if number == 2:
@@ -356,7 +321,6 @@ def test_connections_are_kept() -> None:
                     client.ask({})
             else:
                 assert client.ask({}).text == "{}"
-        client.close()
     assert len(server.asked) == 6
     assert server.connections == 1
 
@@ -367,7 +331,7 @@ def test_connections_are_kept() -> None:
 def test_a_stream_that_stays_open_holds_nobody_up(rest: list[bytes]) -> None:
     """After `[DONE]` the answer is there, whatever the server does with its line."""
     said = Said(pieces=[*answer("{}").pieces, *rest], ends=False)
-    with loopback(lambda _, number: answer("{}") if number else said) as server:
+    with loopback([said, answer("{}")]) as server:
         client = _client(server)
         assert [client.ask({}).text for _ in range(2)] == ["{}", "{}"]
         client.close()
@@ -381,20 +345,19 @@ def test_headers_that_drip_do_not_outlast_the_deadline() -> None:
     over = Event()
 
     def drip(listening: socket) -> None:
-        connection, _ = listening.accept()
-        with connection:
+        opened, _ = listening.accept()
+        with opened:
             for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"a" * 1_000:
                 if over.wait(0.1):
                     return
-                connection.sendall(bytes([byte]))
+                opened.sendall(bytes([byte]))
 
     with create_server(("127.0.0.1", 0)) as listening:
         thread = Thread(target=drip, args=(listening,), daemon=True)
         thread.start()
         base = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
         limits = RequestLimits(seconds=0.5)
-        there = ServerConnection(base=base, model="m", limits=limits)
-        client = ServerClient(there, account=account)
+        client = ServerClient(connection(base=base, limits=limits), account=account)
         begun = time.monotonic()
         with pytest.raises(DeadlinePassed):
             client.ask({}, budget=9)
@@ -413,10 +376,8 @@ def test_an_answer_that_is_not_streamed_is_one_piece() -> None:
         "usage": {"prompt_tokens": 4, "completion_tokens": 1},
     }
     said = Said(pieces=[json.dumps(whole, indent=1).encode()])
-    with loopback(lambda _body, _number: said) as server:
-        client = _client(server)
+    with loopback([said]) as server, closing(_client(server)) as client:
         found = client.ask({})
-        client.close()
     assert (found.text, found.finish, found.output_tokens) == ("{}", "stop", 1)
     assert len(found.pieces) == 1
 
@@ -445,17 +406,12 @@ def test_everybody_waits_while_the_server_wants_to_be_left_alone() -> None:
     assert min(moments[1:]) - moments[0] >= 1
 
 
-def test_without_trouble_nobody_waits(clock: Clock) -> None:
-    """A request is sent at once."""
-    _backoff(clock).wait()
-    assert clock.slept == []
-
-
 @pytest.mark.parametrize("seconds", [0, 0.1])
 def test_what_many_meet_at_once_is_one_trouble(clock: Clock, seconds: float) -> None:
-    """Eight requests that fail together wait one second, not 128."""
+    """Eight requests that fail together wait one second, not 128; before, none."""
     backoff = _backoff(clock)
     sent = [backoff.wait() for _ in range(8)]
+    assert clock.slept == []
     clock.now += seconds
     assert all(backoff.again_after(moment) for moment in sent)
     backoff.wait()
@@ -539,11 +495,11 @@ def test_a_name_or_a_password_alone_is_sent(
 ) -> None:
     """And neither is in what a trace of an error shows of the connection."""
     address = split_url(f"http://{before}127.0.0.1:9/v1")
-    connection = ServerConnection(base=address.clean, model="m", address=address)
-    with closing(ServerClient(connection)) as client:
+    there = connection(base=address.clean, address=address)
+    with closing(ServerClient(there)) as client:
         assert client._session.auth == (sent and HTTPBasicAuth(*sent))
-    assert "ada" not in repr(connection)
-    assert "pw7" not in repr(connection)
+    assert "ada" not in repr(there)
+    assert "pw7" not in repr(there)
 
 
 @pytest.mark.parametrize(

@@ -15,21 +15,27 @@ import csbdata
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, Unavailable
 from evaluation.asking.request import ModelOptions
 from evaluation.core.records import Adapt
-from evaluation.generation.text_generation import GenerationRequest
 from evaluation.results.reader import open_run
 from evaluation.servers import parameters
-from evaluation.servers.client import RequestLimits, ServerConnection
+from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import served_model, server_participants
 from evaluation.servers.provider import ParameterRule, providers
 from tests.evaluation.measuring import sample, texts_request
 from tests.evaluation.servers.contracts import CONTRACTS
-from tests.evaluation.servers.loopback import Handler, Said, answer, loopback, refusal
+from tests.evaluation.servers.loopback import (
+    Said,
+    answer,
+    connection,
+    loopback,
+    refusal,
+    text_request,
+)
 from tests.evaluation.tokenizers import made
 from tests.slow_cases import first_fast
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from evaluation.asking.request import RunRequest
@@ -64,21 +70,17 @@ def test_a_parameter_may_be_learnt_while_a_request_is_made(
     assert known.apply({"a": 1, "b": 2}) == {}
 
 
+#: What OpenAI's reasoning models say of parameters, as openai 3.57.0 documents it.
+_UNSUPPORTED = {
+    "max_tokens": "Unsupported parameter: 'max_tokens' is not supported.",
+    "temperature": "Unsupported value: 'temperature' does not support 0.",
+}
+
+
 def _gpt_5(body: dict[str, Any], _number: int) -> Said:
-    """Refuse what OpenAI's reasoning models refuse, as openai 3.57.0 documents it."""
-    if "max_tokens" in body:
-        message = (
-            "Unsupported parameter: 'max_tokens' is not supported with this model."
-        )
-        error = {"message": message, "param": "max_tokens"}
-        return refusal(400, {"error": {**error, "code": "unsupported_parameter"}})
-    if body.get("temperature", 1) != 1:
-        message = (
-            "Unsupported value: 'temperature' does not support 0 with this model. "
-            "Only the default (1) value is supported."
-        )
-        error = {"message": message, "param": "temperature"}
-        return refusal(400, {"error": {**error, "code": "unsupported_value"}})
+    for name, words in _UNSUPPORTED.items():
+        if name in body:
+            return refusal(400, {"error": {"message": words, "param": name}})
     return answer("{}")
 
 
@@ -133,24 +135,20 @@ def test_a_name_in_a_refused_schema_ends_no_run(
     assert sorted(outcomes) == ["compile_error", "compliant"]
 
 
+def _no(words: str) -> Said:
+    return refusal(400, {"error": {"message": words, "param": "stream"}})
+
+
 def test_a_server_that_refuses_all_alike_is_asked_a_few_times(tmp_path: Path) -> None:
     """It is given up with its own sentence, and asked again by the same command."""
-    well = False
-
-    def reply(_body: object, _number: int) -> Said:
-        if well:
-            return answer("{}")
-        error = {"message": "Organisation must be verified.", "param": "stream"}
-        return refusal(400, {"error": error})
-
-    with loopback(reply) as server:
+    well = answer("{}")
+    with loopback([*[_no("Organisation must be verified.")] * 3, well]) as server:
         request = _request(tmp_path, server.base, count=9)
         with pytest.raises(Unavailable, match=r"must be verified.*: the "):
             csbdata.run(request)
         assert len(server.asked) == 3
         assert list((tmp_path / "run").glob("attempts.jsonl")) == []
         assert open_run(tmp_path / "run").header.finished is None
-        well = True
         result = csbdata.run(request)
         assert csbdata.run(request).totals.reused == 9
     assert len(list(result.open().rows())) == 9
@@ -159,13 +157,8 @@ def test_a_server_that_refuses_all_alike_is_asked_a_few_times(tmp_path: Path) ->
 
 def test_a_run_without_any_answer_has_no_rate(tmp_path: Path) -> None:
     """Fewer requests than a few, or other refusals for each, end with 69 as well."""
-
-    def reply(_body: object, number: int) -> Said:
-        error = {"message": f"no {number}", "param": "stream"}
-        return refusal(400, {"error": error})
-
-    with loopback(reply) as server:
-        request = _request(tmp_path, server.base, count=4)
+    with loopback([_no(f"no {number}") for number in range(4)]) as server:
+        request = _request(tmp_path, server.base)
         with pytest.raises(Unavailable, match=r"no request was answered.*no 3"):
             csbdata.run(request)
     assert list((tmp_path / "run").glob("attempts.jsonl")) == []
@@ -201,13 +194,10 @@ def _add(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["vllm", "sglang", "llama_server", "openai", ""])
 def test_a_way_to_ask_sends_the_schema_whole(name: str) -> None:
     """Somewhere in the request stands the schema; without one nothing is asked."""
-    connection = ServerConnection(
-        base="http://h/v1", model="m", provider=providers()[name]
-    )
     schema = '{"type": "object", "properties": {}, "additionalProperties": false}'
-    request = GenerationRequest(record=sample("one"), messages=(), budget=9)
-    ways = {"tool", "strict"} & set(connection.provider.ways)
-    free, *servers = server_participants(connection, ["none", *ways])
+    ways = {"tool", "strict"} & set(providers()[name].ways)
+    free, *servers = server_participants(connection(name), ["none", *ways])
+    request = text_request()
     for server in servers:
         assert schema in json.dumps(server.request(request, schema))
     assert schema not in json.dumps(free.request(request, schema))
@@ -218,7 +208,7 @@ def test_a_file_adds_a_provider_that_runs(
 ) -> None:
     """Nothing else is edited: the server is asked so, and the header says by whom."""
     _add(tmp_path, "theirs", monkeypatch)
-    with loopback(lambda _body, _number: answer("{}")) as server:
+    with loopback() as server:
         request = _request(tmp_path, f"theirs:{server.base}", "strict", count=2)
         run = csbdata.run(request).open()
     assert [body["their_schema"] for body in server.asked] == [
@@ -254,29 +244,15 @@ def test_an_address_without_a_server_is_one_line(model: str) -> None:
     assert "URL#MODEL" in caught.value.then or "HOST" in caught.value.then
 
 
-class _Odd(Handler):
-    """Answers what it is asked about itself in another way."""
-
-    status, body = 404, b""
-    #: Told at any address that ends with `/models`.
-    models = b""
-
-    def do_GET(self) -> None:  # noqa: N802 (the name that http.server wants)
-        """Answer."""
-        self.heads.append((self.path, self.headers["Host"]))
-        models = self.models if self.path.endswith("/models") else b""
-        content = models or self.body
-        self.send_response(200 if models else self.status)
-        self.send_header("Location", "http://127.0.0.1:9/")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+def _says(status: int, body: bytes, models: bytes = b"") -> Callable[[str], Said]:
+    """Return what is answered to any path; where models are told, but to theirs."""
+    headers = {"Location": "http://127.0.0.1:9/"}
+    odd = Said(status=status, pieces=[body], headers=headers)
+    told = Said(pieces=[models])
+    return lambda path: told if models and path.endswith("/models") else odd
 
 
-class _Silent(_Odd):
-    """Tells its models, and nothing else of itself."""
-
-    models = b'{"data": [{"id": "small"}]}'
+_MODELS = b'{"data": [{"id": "small"}]}'
 
 
 @pytest.mark.parametrize(
@@ -296,9 +272,7 @@ def test_a_server_that_does_not_tell_its_models_is_told_how_it_answered(
 ) -> None:
     """It does answer: only one that does not is to be started."""
     with (
-        loopback(
-            lambda _body, _number: answer("{}"), base=_Odd, status=status, body=body
-        ) as server,
+        loopback(about=_says(status, body)) as server,
         pytest.raises(CsbdataError) as caught,
     ):
         served_model(f"{server.base}#m", ["none"], RequestLimits())
@@ -324,9 +298,7 @@ def test_a_server_that_does_not_describe_itself_is_used(
     status: int, body: bytes
 ) -> None:
     """A gateway guards the paths that it does not serve; its models are enough."""
-    with loopback(
-        lambda _body, _number: answer("{}"), base=_Silent, status=status, body=body
-    ) as server:
+    with loopback(about=_says(status, body, _MODELS)) as server:
         (one,) = served_model(server.base, ["none"], RequestLimits())
     assert one.about == {"models": ["small"]}
 
@@ -334,14 +306,11 @@ def test_a_server_that_does_not_describe_itself_is_used(
 @pytest.mark.parametrize("path", ["", "/v1", "/api/v1"])
 def test_no_other_host_is_asked_to_describe_a_server(path: str) -> None:
     """Below an address without a path as well: the key would go with the request."""
-    heads: list[tuple[str, str]] = []
-    with loopback(
-        lambda _body, _number: answer("{}"), heads=heads, base=_Silent
-    ) as server:
+    with loopback(about=_says(404, b"", _MODELS)) as server:
         host = server.base.removesuffix("/v1").removeprefix("http://")
         served_model(f"vllm:http://{host}{path}", ["none"], RequestLimits())
     root = path.removesuffix("/v1")
-    assert heads == [
+    assert server.described == [
         (f"{path}/models", host),
         (f"{root}/version", host),
         (f"{root}/server_info", host),
@@ -361,7 +330,7 @@ def test_a_server_is_asked_what_constrains_its_texts(
 
 def test_what_a_server_does_not_tell_is_said(tmp_path: Path) -> None:
     """The header says that nobody knows; a server has no options to be given."""
-    with loopback(lambda _body, _number: answer("{}")) as server:
+    with loopback() as server:
         run = csbdata.run(_request(tmp_path, server.base, "strict", "none")).open()
         odd = _request(tmp_path, server.base, "strict", options=["strict=true"])
         with pytest.raises(BadConfiguration, match="a server has no options"):
@@ -425,48 +394,19 @@ def test_neither_torch_nor_transformers_is_needed(tmp_path: Path) -> None:
     assert exported.returncode == 0, exported.stderr
 
 
-@pytest.mark.parametrize(
-    ("provider", "model", "refused"),
-    first_fast(
-        1,
-        [
-            ("anthropic", "claude-haiku-4-5", "thinking"),
-            ("anthropic", "unheard-of", "thinking"),
-            ("anthropic", "unheard-of", "output_config.effort"),
-            ("gemini", "gemini-2.5-flash", "Thinking level"),
-            ("gemini", "unheard-of", "Thinking level"),
-            ("openai", "gpt-4o-mini", "reasoning_effort"),
-            ("openai", "unheard-of", "reasoning_effort"),
-        ],
-    ),
-)
-def test_a_level_that_a_model_lacks_is_not_sent_and_said(  # noqa: PLR0913, PLR0917 (a row of the table)
-    tmp_path: Path,
-    provider: str,
-    model: str,
-    refused: str,
-    said: list[str],
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_level_that_a_model_lacks_is_not_sent_and_said(
+    tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the table, or after one refusal; all texts are written."""
-    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "a-key")
-    contract = CONTRACTS[provider]
-
-    def reply(body: dict[str, Any], _number: int) -> Said:
-        thinks = {"thinking", "effort", "reasoning_effort", "thinkingConfig"}
-        if any(f'"{name}"' in json.dumps(body) for name in thinks):
-            return contract.refused(
-                f"{refused} is not supported for this model", refused
-            )
-        return Said(pieces=contract.stream(["{", "}"], False))  # noqa: FBT003 (as the contract has it)
-
-    with loopback(reply) as server:
-        request = _request(tmp_path, f"{provider}:{server.base}", "strict@low")
-        options = replace(request.models[0], model=f"{provider}:{server.base}#{model}")
-        result = csbdata.run(replace(request, models=[options], adapt=Adapt.NONE))
-    assert len(list(result.open().rows())) == 4
-    assert len(server.asked) == 4 + (model == "unheard-of")
-    words = (
-        "dropped" if model == "unheard-of" else "no level 'low' of reasoning is sent"
-    )
-    assert any(words in line for line in said), said
+    """By the table; a refused one is dropped as any parameter (`test_tables`)."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
+    contract = CONTRACTS["anthropic"]
+    well = Said(pieces=contract.stream(["{", "}"], False))  # noqa: FBT003 (as the contract has it)
+    with loopback([well]) as server:
+        request = _request(tmp_path, f"anthropic:{server.base}", "strict@low")
+        model = f"anthropic:{server.base}#claude-haiku-4-5"
+        models = [replace(request.models[0], model=model)]
+        result = csbdata.run(replace(request, models=models, adapt=Adapt.NONE))
+    assert len(list(result.open().rows())) == len(server.asked) == 4
+    sent = json.dumps(server.asked)
+    assert not any(f'"{name}"' in sent for name in ("thinking", "effort"))
+    assert any("no level 'low' of reasoning is sent" in line for line in said), said

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.core.records import Message, Record
-from evaluation.generation.text_generation import GenerationRequest
-from evaluation.servers.client import RequestLimits
 from evaluation.servers.provider import providers
 from evaluation.suites.coverage.scorer import judge
 from tests.evaluation.servers.contracts import CONTRACTS, KEYS, ended
-from tests.evaluation.servers.loopback import Said, refusal, write_through
+from tests.evaluation.servers.loopback import SCHEMA, Said, refusal, write_through
 from tests.evaluation.suites.coverage.written_texts import written
 
 if TYPE_CHECKING:
@@ -22,14 +19,11 @@ if TYPE_CHECKING:
 #: A provider of each format.
 _FORMATS = ("openai", "responses", "anthropic", "gemini", "ollama")
 _WAYS = ("none", "json", "tool", "strict")
-_SCHEMA = '{"type": "object", "required": ["deck"]}'
-#: By format: the names of three endings.
+#: By outcome: the reason of each format, if it has one.
 _REASONS = {
     "truncated": ("length", "max_output_tokens", "max_tokens", "MAX_TOKENS", "length"),
-    "filtered": ("content_filter", "content_filter", "", "SAFETY", ""),
+    "content_filter": ("content_filter", "content_filter", "", "SAFETY", ""),
 }
-
-
 _RIGHT, _WRONG = '{"deck": 2}', '{"a": 2}'
 _FILTERED = {"error": {"message": "x", "code": "content_filter"}}
 #: Replies that are no text.
@@ -72,16 +66,8 @@ def _reply(name: str, contract: Contract, *, is_tool: bool) -> Said:
 
 def _outcome(provider: str, way: str, replies: list[Said]) -> str:
     """Return the class of a text that is asked for in one way."""
-    record = Record(id="ferry", group="made", schema=_SCHEMA, dialect="2020-12")
-    turn = Message(role="user", content="a ferry")
-    (made,), _ = write_through(
-        lambda _body, number: replies[min(number, len(replies) - 1)],
-        way,
-        [GenerationRequest(record=record, messages=(turn,), budget=40)],
-        provider,
-        RequestLimits(seconds=5.0, patience=1.0, tries=2),
-    )
-    judgement = judge(made.text, _SCHEMA, "2020-12") if made.generated else None
+    (made,), _ = write_through(replies, way, provider=provider, tries=2)
+    judgement = judge(made.text, SCHEMA, "2020-12") if made.generated else None
     return str(written(made, judgement, engine="strict small").outcome)
 
 
@@ -108,12 +94,14 @@ def test_a_fault_has_one_outcome_through_any_format(
     assert len(outcomes) >= len(_FORMATS) - 1
 
 
-@pytest.mark.parametrize("ending", _REASONS)
-def test_an_ending_is_the_same_under_any_name(ending: str) -> None:
+@pytest.mark.parametrize(("outcome", "reasons"), _REASONS.items())
+def test_an_ending_is_the_same_under_any_name(
+    outcome: str, reasons: tuple[str, ...]
+) -> None:
     """Each format has its own."""
-    expected = {"truncated": "truncated", "filtered": "content_filter"}[ending]
-    for provider, way in itertools.product(_FORMATS, ("none", "strict")):
-        reason = _REASONS[ending][_FORMATS.index(provider)]
+    for (provider, reason), way in itertools.product(
+        zip(_FORMATS, reasons, strict=True), ("none", "strict")
+    ):
         if reason:
             said = ended(provider, '{"de', reason)
-            assert _outcome(provider, way, [said]) == expected
+            assert _outcome(provider, way, [said]) == outcome

@@ -17,10 +17,8 @@ import csbdata
 from curation.system.errors import BadUsage
 from evaluation.asking.request import ModelOptions
 from evaluation.core.records import Message, Record, TokenPrices
-from evaluation.generation.text_generation import GenerationRequest
 from evaluation.results.reader import open_run
 from evaluation.servers.answers import ServerAnswer, read_event
-from evaluation.servers.client import ServerConnection
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.models import model_table
 from evaluation.servers.provider import is_served, providers, split_provider
@@ -33,7 +31,7 @@ from tests.evaluation.servers.contracts import (
     PROMPT,
     THOUGHT,
 )
-from tests.evaluation.servers.loopback import Said, loopback
+from tests.evaluation.servers.loopback import Said, connection, loopback, text_request
 from tests.evaluation.suites.coverage.written_texts import text_from_row
 from tests.tables import table
 
@@ -176,12 +174,10 @@ def test_levels_of_reasoning_are_conditions(tmp_path: Path, provider: str) -> No
 
 def test_a_server_without_levels_of_reasoning_says_so() -> None:
     """Before anything is sent, and an effort is part of the condition's name."""
-    chat = providers()[""]
-    one = ServerConnection(base="http://h/v1", model="m", provider=chat)
+    one = connection()
+    none = structs.replace(one.provider, effort={})
     with pytest.raises(BadUsage, match="no levels of reasoning"):
-        server_participants(
-            replace(one, provider=structs.replace(chat, effort={})), ["json@low"]
-        )
+        server_participants(replace(one, provider=none), ["json@low"])
     (free, strict) = server_participants(one, ["none@low", "strict@low"])
     assert (free.condition, strict.condition) == ("free@low", "strict@low")
     assert free.identity != server_participants(one, ["none"])[0].identity
@@ -200,11 +196,7 @@ _READ = (
     *("text", "arguments", "reasoning", "refusal", "finish"),
     *("prompt_tokens", "output_tokens", "reasoning_tokens"),
 )
-_REQUEST = GenerationRequest(
-    record=Record(id="r", group="g", schema="{}"),
-    messages=(Message(role="user", content="Hello"),),
-    budget=8,
-)
+_REQUEST = text_request(budget=8)
 
 
 @pytest.mark.parametrize(("wire", "events", "expected"), table(__file__, "answers"))
@@ -220,11 +212,9 @@ def test_each_event_adds_what_it_says(
     assert found == {name: getattr(nothing, name) for name in _READ} | expected
 
 
-def _server(provider: str, way: str = "strict") -> ModelServer:
-    connection = ServerConnection(
-        base="http://h/v1", model="m", provider=providers()[provider]
-    )
-    (server,) = server_participants(connection, [way])
+def _server(provider: str, way: str = "strict", model: str = "small") -> ModelServer:
+    there = replace(connection(provider), model=model)
+    (server,) = server_participants(there, [way])
     return server
 
 
@@ -262,9 +252,7 @@ def test_the_header_says_what_is_done_about_a_cache(
     provider: str, version: str, said: str
 ) -> None:
     """By the member of a request that does it from a release on, else by turns."""
-    kind = providers()[provider]
-    connection = ServerConnection(base="http://localhost/v1", model="m", provider=kind)
-    (server,) = server_participants(connection, ["none"])
+    server = _server(provider, "none")
     server = replace(
         server, about={"/version": {"version": version}} if version else {}
     )
@@ -278,11 +266,8 @@ def test_thinking_and_a_forced_tool_are_refused_before_anything_is_sent(
     way: str,
 ) -> None:
     """Anthropic refuses them together for every schema: it would be a row of 0 %."""
-    connection = ServerConnection(
-        base="http://h/v1", model="m", provider=providers()["anthropic"]
-    )
     with pytest.raises(BadUsage, match="does not think where 'tool' is forced") as it:
-        server_participants(connection, ["strict@low", way])
+        server_participants(connection("anthropic"), ["strict@low", way])
     assert "strict@" in it.value.then
 
 
@@ -290,10 +275,7 @@ def test_thinking_and_a_forced_tool_are_refused_before_anything_is_sent(
 def test_what_a_model_lacks_is_not_sent(provider: str) -> None:
     """Every line of the table: an effort or a temperature, and a tool is refused."""
     for name, facts in model_table().models[provider].items():
-        connection = ServerConnection(
-            base="http://h/v1", model=name, provider=providers()[provider]
-        )
-        (server,) = server_participants(connection, ["strict@low"])
+        server = _server(provider, "strict@low", name)
         sent = json.dumps(server.request(_REQUEST, "{}"))
         has_effort = facts.efforts is None or "low" in facts.efforts
         assert ('"low"' in sent) is has_effort, name
@@ -301,7 +283,7 @@ def test_what_a_model_lacks_is_not_sent(provider: str) -> None:
         assert len(server.lacks) == (not has_effort) + (not facts.sampling), name
         if not facts.forced_tool:
             with pytest.raises(BadUsage, match="cannot be forced to call a tool"):
-                server_participants(connection, ["tool"])
+                _server(provider, "tool", name)
 
 
 _ROOT = Path(csbdata.__file__).parent

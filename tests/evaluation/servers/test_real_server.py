@@ -22,8 +22,8 @@ from curation.fit.verdict import judge_fit
 from curation.system.errors import Unavailable
 from evaluation.answers.judge import judge
 from evaluation.core.cases import Result
-from evaluation.core.records import Message, Record, TokenPrices
-from evaluation.generation.text_generation import GenerationRequest, TextEnding
+from evaluation.core.records import TokenPrices
+from evaluation.generation.text_generation import TextEnding
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import served_model, server_participants
 from evaluation.servers.pacing import Account, Spending
@@ -32,6 +32,7 @@ from evaluation.tasks.probe.endpoint import PROBED, probe_endpoint
 from evaluation.tasks.probe.outcomes import ProbeOutcome
 from evaluation.tasks.probe.probe import KEYWORD_PROBES
 from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
+from tests.evaluation.servers.loopback import text_request
 from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
@@ -85,14 +86,6 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
     pytest.fail("the server does not answer")
 
 
-def _asked(name: str) -> GenerationRequest:
-    subject = Record(
-        id=name, group="made", schema='{"type": "null"}', dialect="2020-12"
-    )
-    message = Message(role="user", content=f"write {name}")
-    return GenerationRequest(record=subject, messages=(message,), budget=_BUDGET)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(
     find_spec("fastapi") is None or find_spec("uvicorn") is None,
@@ -106,9 +99,11 @@ def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
     account = Account(Spending(), TokenPrices(prompt=1.0, output=2.0))
     client = ServerClient(participant.connection, account=account)
     asked = ServedModel(client)
-    made = asked.generate([_asked("one"), _asked("two"), _asked("three")], participant)
+    names = ("one", "two", "three")
+    texts = [text_request(it, f"write {it}", budget=_BUDGET) for it in names]
+    made = asked.generate(texts, participant)
     asked.close()
-    assert [each.id for each in made] == ["one", "two", "three"]
+    assert [each.id for each in made] == [*names]
     for each in made:
         assert each.result is Result.OK
         assert each.ending in {TextEnding.END, TextEnding.TRUNCATED}
@@ -172,11 +167,7 @@ def test_schemas_are_held_and_texts_are_counted(address: str) -> None:
     (one,) = served_model(address, ["strict"], RequestLimits(seconds=300.0))
     assert one.backend.startswith("llama.cpp grammars (")
     requests = [
-        GenerationRequest(
-            record=Record(id=f"r{place}", schema=json.dumps(_closed(properties))),
-            messages=(Message(role="user", content="Say hello."),),
-            budget=60,
-        )
+        text_request(f"r{place}", "Say hello.", json.dumps(_closed(properties)), 60)
         for place, properties in enumerate(_SCHEMAS)
     ]
     model = ServedModel(ServerClient(one.connection))
@@ -197,11 +188,8 @@ def test_a_schema_that_it_does_not_take_is_not_declared(address: str) -> None:
     """Its own refusal is the engine's, no fault of the model."""
     (one,) = served_model(address, ["strict"], RequestLimits(seconds=300.0))
     nowhere: Json = {"$ref": "#/$defs/none"}
-    request = GenerationRequest(
-        record=Record(id="r", schema=json.dumps(_closed({"deck": nowhere}))),
-        messages=(Message(role="user", content="Say hello."),),
-        budget=9,
-    )
+    schema = json.dumps(_closed({"deck": nowhere}))
+    request = text_request("r", "Say hello.", schema, 9)
     model = ServedModel(ServerClient(one.connection))
     (text,) = model.generate([request], one)
     model.close()

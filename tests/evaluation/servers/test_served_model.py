@@ -7,7 +7,6 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 
 import csbdata
@@ -15,10 +14,10 @@ from curation.system.errors import BadConfiguration, BadUsage, NotPermitted
 from curation.system.progress import Quiet
 from evaluation.asking.request import ModelOptions
 from evaluation.core.cases import Result
-from evaluation.core.records import Adapt, Message, Record, TokenPrices
+from evaluation.core.records import Adapt, TokenPrices
 from evaluation.generation.text_generation import GenerationRequest, TextEnding
 from evaluation.results.suite_tables import total_cost
-from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
+from evaluation.servers.client import ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.models import parse_prices, prices_of
 from evaluation.servers.pacing import (
@@ -26,18 +25,20 @@ from evaluation.servers.pacing import (
     Spending,
     SpendingLimit,
 )
-from evaluation.servers.provider import providers
 from evaluation.servers.served_model import ConditionUnavailable, ServedModel
 from evaluation.suites.coverage.scorer import TextClass, judge
 from tests.evaluation.known import known
 from tests.evaluation.measuring import sample, texts_request
 from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT
 from tests.evaluation.servers.loopback import (
+    SCHEMA,
     Said,
     answer,
+    connection,
     event,
     loopback,
     refusal,
+    text_request,
     write_through,
 )
 from tests.evaluation.suites.coverage.written_texts import written
@@ -50,39 +51,19 @@ if TYPE_CHECKING:
     from evaluation.asking.request import RunRequest
     from evaluation.generation.text_generation import Generation
     from evaluation.suites.coverage.texts import GeneratedText
-
-
-_SCHEMA = '{"type": "object", "required": ["deck"]}'
-_RECORD = Record(id="ferry", group="made", schema=_SCHEMA, dialect="2020-12")
-
-
-def _request(name: str = "ferry") -> GenerationRequest:
-    return GenerationRequest(
-        record=msgspec.structs.replace(_RECORD, id=name),
-        messages=(Message(role="user", content="a ferry"),),
-        budget=40,
-    )
+    from tests.evaluation.servers.loopback import Reply
 
 
 def _write(
-    reply: Callable[[dict[str, Any], int], Said],
-    way: str = "strict",
-    *,
-    count: int = 1,
-    seconds: float = 5.0,
+    reply: Reply, way: str = "strict", *, count: int = 1, seconds: float = 5.0
 ) -> tuple[list[Generation], list[dict[str, Any]]]:
     """Return what is made of a server's answers, and what it was asked."""
-    limits = RequestLimits(seconds=seconds, patience=1.0)
-    requests = [_request(f"ferry{number}") for number in range(count)]
-    return write_through(reply, way, requests, limits=limits)
-
-
-def _always(said: Said) -> Callable[[dict[str, Any], int], Said]:
-    return lambda _body, _number: said
+    requests = [text_request(f"ferry{number}") for number in range(count)]
+    return write_through(reply, way, requests, seconds=seconds)
 
 
 def _text(made: Generation) -> GeneratedText:
-    judgement = judge(made.text, _SCHEMA, "2020-12") if made.generated else None
+    judgement = judge(made.text, SCHEMA, "2020-12") if made.generated else None
     return written(made, judgement, engine="strict small")
 
 
@@ -96,7 +77,7 @@ def test_an_answer_is_in_its_class_and_declares_what_it_shows(name: str) -> None
     (form, words, more), expected, declared = _ANSWERS[name]
     forms: dict[str, Callable[..., Any]] = {"answer": answer, "refusal": refusal}
     said = forms[form](*words, **more)
-    (made,), _ = _write(_always(said))
+    (made,), _ = _write([said])
     text = _text(made)
     assert (text.outcome, text.declared) == (expected, declared)
 
@@ -104,11 +85,10 @@ def test_an_answer_is_in_its_class_and_declares_what_it_shows(name: str) -> None
 @pytest.mark.parametrize(("counted", "cut"), [(100, False), (99, True)])
 def test_a_prompt_that_was_cut_is_no_question(counted: int, *, cut: bool) -> None:
     """Of 800 letters, 8 letters a token at most."""
-    message = Message(role="user", content="\u00e9" * 800)
-    request = replace(_request(), messages=(message,))
+    request = text_request(words="\u00e9" * 800)
     end = {"message": {"content": "{}"}, "done": True, "done_reason": "stop"}
     said = Said(pieces=[json.dumps({**end, "prompt_eval_count": counted}).encode()])
-    (made,), _ = write_through(_always(said), "strict", [request], "ollama")
+    (made,), _ = write_through([said], "strict", [request], "ollama")
     words = "the server read 99 tokens of a prompt of at least 100"
     assert (made.ending, made.detail) == (
         (TextEnding.PROMPT, words) if cut else (TextEnding.END, "")
@@ -122,7 +102,7 @@ def test_a_thought_is_no_part_of_the_answer() -> None:
         answer(_VALID, reasoning="Two decks."),
         answer("<think>Two ", "decks.</think>\n\n", _VALID),
     ):
-        (made,), _ = _write(_always(said))
+        (made,), _ = _write([said])
         assert (made.text, made.reasoning) == (_VALID, "Two decks.")
 
 
@@ -135,7 +115,7 @@ def test_tokens_of_a_thought_do_not_make_an_answer_faster() -> None:
     }
     told = answer('{"deck', '": 2', "}", usage=counted, reasoning_content="Hm.")
     untold = answer('{"deck', '": 2', "}", reasoning_content="Hm.")
-    (made, other), _ = _write(lambda _, number: untold if number else told, count=2)
+    (made, other), _ = _write([told, untold], count=2)
     if made.counted is None:
         made, other = other, made
     assert (made.counted, made.reasoning_tokens, made.pieces) == (3, 87, 3)
@@ -143,19 +123,21 @@ def test_tokens_of_a_thought_do_not_make_an_answer_faster() -> None:
     assert (other.counted, other.tpot_ns) == (None, None)
 
 
-@pytest.mark.parametrize("count", [1e308, -5, 2.0**40])
-def test_a_count_that_no_text_can_have_is_none(count: float) -> None:
-    """It is not written to a row, which no reader could read, nor made a price of."""
-    usage = {"prompt_tokens": count, "completion_tokens": count}
-    (made,), _ = _write(lambda _body, _number: answer(_VALID, usage=usage))
-    assert (made.text, made.counted, made.prompt_tokens) == (_VALID, None, None)
+@pytest.mark.parametrize(
+    ("prompt", "output", "counted", "read"),
+    [(3, 30, 30, 3), *((count, count, None, None) for count in (1e308, -5, 2.0**40))],
+)
+def test_an_answer_in_one_piece_has_no_time_per_token(
+    prompt: float, output: float, counted: int | None, read: int | None
+) -> None:
+    """All at once says nothing of pace, however many tokens it has.
 
-
-def test_an_answer_in_one_piece_has_no_time_per_token() -> None:
-    """All at once says nothing of pace, however many tokens it has."""
-    usage = {"prompt_tokens": 3, "completion_tokens": 30}
-    (made,), _ = _write(lambda _body, _number: answer(_VALID, usage=usage))
-    assert (made.counted, made.pieces, made.tpot_ns) == (30, 1, None)
+    A count that no text can have is none: no reader could read it.
+    """
+    usage = {"prompt_tokens": prompt, "completion_tokens": output}
+    (made,), _ = _write([answer(_VALID, usage=usage)])
+    assert (made.text, made.counted, made.prompt_tokens) == (_VALID, counted, read)
+    assert (made.pieces, made.tpot_ns) == (1, None)
     assert made.ttft_ns is not None
 
 
@@ -170,7 +152,7 @@ def test_the_first_token_is_the_answers_first() -> None:
             event(finish="stop", usage={"completion_tokens": 9}),
         ]
     )
-    (made,), _ = _write(_always(said))
+    (made,), _ = _write([said])
     assert known(made.ttft_ns) > 0.2e9
     assert made.pieces == 1
 
@@ -185,34 +167,24 @@ def test_an_unclear_refusal_is_the_schemas_only_if_it_passes_without() -> None:
     assert (made.result, made.ending) == (Result.COMPILE_ERROR, TextEnding.ENGINE)
     assert made.pieces == 0
     assert [body["max_tokens"] for body in asked] == [40, 16]
-    (made,), asked = _write(lambda _body, _number: refusal(400, "bad"))
+    (made,), asked = _write([refusal(400, "bad")])
     assert (made.result, made.ending) == (Result.ERROR, TextEnding.REQUEST)
     assert len(asked) == 2
-
-
-def test_without_a_schema_a_refusal_is_never_the_schemas() -> None:
-    """`none` sends no schema, so nothing can be wrong with it."""
-    said = refusal(400, {"error": {"message": "no", "param": "response_format"}})
-    (made,), asked = _write(_always(said), "none")
-    assert made.ending is TextEnding.REQUEST
-    assert len(asked) == 1
 
 
 def test_a_model_that_has_answered_does_not_lack_the_way_to_ask() -> None:
     """A refusal that says so is of its text alone; before any answer it is of all."""
     lacks = "Unsupported parameter: 'tools' is not supported with this model."
     refused = refusal(400, {"error": {"message": lacks, "param": "tools"}})
-    with loopback(lambda _, at: refused if at else answer(_VALID)) as server:
-        there = ServerConnection(
-            base=server.base, model="small", provider=providers()["openai"]
-        )
+    with loopback([answer(_VALID), refused]) as server:
+        there = connection("openai", server.base)
         (asked,) = server_participants(there, ["tool"])
         asked = replace(asked, adapt=Adapt.NONE)
         model = ServedModel(ServerClient(there))
-        answered, after = (model.generate([_request()], asked)[0] for _ in range(2))
+        answered, after = (model.generate([text_request()], asked)[0] for _ in range(2))
         other = ServedModel(ServerClient(there))
         with pytest.raises(ConditionUnavailable):
-            other.generate([_request()], asked)
+            other.generate([text_request()], asked)
     assert (answered.ending, after.ending) == (TextEnding.END, TextEnding.REQUEST)
 
 
@@ -230,7 +202,7 @@ def test_what_the_deadline_cuts_off_is_a_time_out(
 ) -> None:
     """Its time is at least the deadline; it shows a schema taken if anything came."""
     said = Said(pieces=[*pieces, 3.0])
-    (made,), asked = _write(_always(said), seconds=1.5)
+    (made,), asked = _write([said], seconds=1.5)
     text = _text(made)
     assert (text.outcome, text.declared) == (TextClass.TIMEOUT, declared)
     assert made.text == begun
@@ -242,7 +214,7 @@ def test_what_the_deadline_cuts_off_is_a_time_out(
 def test_a_stopped_program_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C ends it at once, whatever is under way: for minutes, in trouble."""
     late, done = threading.Event(), threading.Event()
-    (one,) = server_participants(ServerConnection(base="http://x", model="m"), ["none"])
+    (one,) = server_participants(connection(), ["none"])
     model = ServedModel(ServerClient(one.connection))
 
     def write_one(request: GenerationRequest, _way: object) -> None:
@@ -255,7 +227,9 @@ def test_a_stopped_program_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(model, "_write", write_one)
     with pytest.raises(KeyboardInterrupt):
-        model.generate([replace(_request(), seed=n) for n in range(2)], one, stopped)
+        model.generate(
+            [replace(text_request(), seed=n) for n in range(2)], one, stopped
+        )
     assert not done.is_set()
     late.set()
 
@@ -267,12 +241,11 @@ def test_a_batch_is_asked_for_at_once() -> None:
         return Said(pieces=[0.6, *answer(json.dumps(body["seed"])).pieces])
 
     with loopback(reply) as server:
-        connection = ServerConnection(base=server.base, model="small")
-        (one,) = server_participants(connection, ["none"])
+        (one,) = server_participants(connection(base=server.base), ["none"])
         model = ServedModel(ServerClient(one.connection))
         for _ in range(2):
             seeds = range(2**31, 2**31 + 8)
-            made = model.generate([replace(_request(), seed=n) for n in seeds], one)
+            made = model.generate([replace(text_request(), seed=n) for n in seeds], one)
         model.close()
     assert [one.text for one in made] == [str(number) for number in range(8)]
     assert server.most == 8
@@ -294,7 +267,7 @@ def test_a_limit_of_cost_is_exceeded_by_requests_under_way_alone(
     tmp_path: Path,
 ) -> None:
     """Four at a time, each of 8: over 40 at most by three; a higher limit goes on."""
-    with loopback(lambda _body, _number: answer("{}")) as server:
+    with loopback() as server:
         request = _paid_run(tmp_path, f"{server.base}#small", 20, max_cost=40.0)
         result = csbdata.run(request)
         paid = len(server.asked) * _ONE
@@ -313,7 +286,7 @@ def test_an_answer_whose_tokens_nobody_counts_is_paid_for_at_its_most(
     tmp_path: Path,
 ) -> None:
     """Else a limit would never be reached, in this command or when it goes on."""
-    with loopback(lambda _body, _number: answer("{}", usage={})) as server:
+    with loopback([answer("{}", usage={})]) as server:
         request = _paid_run(tmp_path, f"{server.base}#small", 20, max_cost=1.0)
         for _ in range(2):
             result = csbdata.run(request)
@@ -329,10 +302,7 @@ def test_the_most_is_that_of_a_long_prompt_and_a_full_budget() -> None:
         account.pay(None, None, sent=1000, budget=1)
     with pytest.raises(SpendingLimit, match=r"2\.0020 spent"):
         account.spending.send()
-
-
-def test_a_limit_that_is_no_number_lets_nothing_through() -> None:
-    """No sum is above it."""
+    # A limit that is no number lets nothing through: no sum is above it.
     with pytest.raises(SpendingLimit, match="--max-cost nan is reached"):
         Spending(max_cost=float("nan")).send()
 
@@ -352,7 +322,7 @@ def test_requests_are_counted_with_their_retries(tmp_path: Path) -> None:
 
 def test_a_limit_of_cost_needs_a_price(tmp_path: Path) -> None:
     """A server that is in no list has none: said before anything is asked."""
-    with loopback(lambda _body, _number: answer("{}")) as server:
+    with loopback() as server:
         request = _paid_run(tmp_path, f"{server.base}#small", 1, max_cost=1.0)
         model = replace(request.models[0], prices=None)
         with pytest.raises(BadConfiguration, match="needs a price"):

@@ -114,7 +114,7 @@ def test_what_makes_no_sense_is_refused_by_name(
     file: EngineFile, preset: str, assignments: dict[str, str], words: str
 ) -> None:
     """The message says what there is instead."""
-    with pytest.raises(BadConfiguration, match=words):
+    with pytest.raises(BadUsage, match=words):
         choose_options(file, preset, assignments)
 
 
@@ -130,16 +130,29 @@ def test_an_engine_without_options_takes_none() -> None:
 
 
 def test_an_unknown_engine_is_told_what_is_near() -> None:
-    """A slip of the pen is answered with the name that was meant."""
+    """A slip of the pen is answered with the name that was meant.
+
+    Of an engine that there is, the word that it does not know is named.
+    """
     with pytest.raises(BadConfiguration, match="llguidance"):
         find_engine("llguidence")
+    with pytest.raises(BadUsage, match="llguidance has no preset 'nopreset'"):
+        find_engine("llguidance@nopreset")
     with pytest.raises(NoInput, match=r"nowhere\.py"):
         find_engine("nowhere.py")
 
 
+_LOAD = "\ndef load(tokenizer, options):\n    return None\n"
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
-    table(__file__, "no_engines"),
+    [
+        *table(__file__, "no_engines"),
+        # What Python cannot read: a list for a key, and nesting without end.
+        (f"ABOUT = {{[1]: 2}}{_LOAD}", "plain literal"),
+        (f"ABOUT = {'-' * 100_000}1{_LOAD}", "not a Python file|plain literal"),
+    ],
 )
 def test_a_file_that_is_no_engine_is_refused(
     tmp_path: Path, text: str, words: str
@@ -150,24 +163,6 @@ def test_a_file_that_is_no_engine_is_refused(
     with pytest.raises(BadConfiguration, match=words) as caught:
         find_engine(str(path))
     assert caught.value.where == str(path)
-
-
-def test_a_word_that_an_engine_does_not_know_is_one_mistake() -> None:
-    """A preset or an option: it is named, and the exit code is that of bad usage."""
-    with pytest.raises(BadUsage, match="llguidance has no preset 'nopreset'"):
-        find_engine("llguidance@nopreset")
-    file = find_engine("llguidance")
-    with pytest.raises(BadUsage, match="has no option 'nothing'"):
-        choose_options(file, "faithful", {"nothing": "1"})
-
-
-def test_literals_that_python_cannot_read_are_told(tmp_path: Path) -> None:
-    """A list for a key, and nesting without end."""
-    path = tmp_path / "odd.py"
-    for text in ("ABOUT = {[1]: 2}", f"ABOUT = {'-' * 100_000}1"):
-        path.write_text(text + "\ndef load(tokenizer, options):\n    return None\n")
-        with pytest.raises(BadConfiguration, match=r"plain literal|not a Python file"):
-            find_engine(str(path))
 
 
 def test_an_entry_point_without_its_package_is_told(
@@ -222,26 +217,19 @@ def test_an_option_nobody_has_is_refused(assignment: str, words: str) -> None:
         _chosen([miniature("troubled")], [assignment])
 
 
-@pytest.fixture
-def namesakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lay out an engine, a copy of it, and another one of its name and version."""
+def test_an_engine_takes_part_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Said twice is said once, in other words too; another of its label is refused.
+
+    Their rows could not be told apart; the message has both places.
+    """
     monkeypatch.chdir(tmp_path)
     for folder, mark in ((Path(), 1), (Path("copy"), 1), (Path("other"), 2)):
         folder.mkdir(exist_ok=True)
         text = f"ABOUT = {{'version': '1'}}\nMARK = {mark}\ndef load(t, o): pass\n"
         (folder / "my.py").write_text(text, "utf-8")
-
-
-@pytest.mark.usefixtures("namesakes")
-def test_an_engine_takes_part_once() -> None:
-    """Said twice is said once, in other words too."""
-    specs = ["my.py", "my.py", "./my.py", "copy/my.py"]
-    assert len(_chosen(specs, [])) == 1
-
-
-@pytest.mark.usefixtures("namesakes")
-def test_two_engines_of_one_label_are_refused() -> None:
-    """Their rows could not be told apart; the message has both places."""
+    assert len(_chosen(["my.py", "my.py", "./my.py", "copy/my.py"], [])) == 1
     with pytest.raises(BadUsage, match=r"two engines are called my 1: .*other/my\.py"):
         _chosen(["my.py", "other/my.py"], [])
 
@@ -298,8 +286,4 @@ def test_a_busy_core_comes_before_idle_ones(
     """Times are taken on the last: two runs at once do not share it, if one is free."""
     monkeypatch.setattr("psutil.cpu_percent", lambda *_, **__: load)
     assert idle_last([0, 1, 2]) == order
-
-
-def test_no_core_is_lost() -> None:
-    """Whatever they do, all that may be used are there."""
     assert sorted(idle_last(usable_cores())) == usable_cores()

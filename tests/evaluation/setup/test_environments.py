@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,19 +96,12 @@ class TestInterpreter:
         assert install_line(file) == ""
 
     def test_is_an_environment_of_the_version_wanted(self) -> None:
-        """Two versions are two Pythons."""
-        old, new = pretend("llama_cpp", "0.3.1"), pretend("llama_cpp", "0.3.2")
-        assert interpreter("llama_cpp==0.3.1") == old
-        assert interpreter("llama_cpp==0.3.2") == new
-
-    def test_prefers_the_default_version_where_none_is_wanted(self) -> None:
-        """Without a version, the table's first row wins over whatever else is there."""
-        for other in ("0.3.2", "9.9.9"):
-            pretend("llama_cpp", other)
-        default = pretend(
-            "llama_cpp", version_to_install(find_engine("llama_cpp")).version
-        )
-        assert interpreter("llama_cpp") == default
+        """Two versions are two Pythons; without one, the table's first row wins."""
+        first = version_to_install(find_engine("llama_cpp")).version
+        pythons = {it: pretend("llama_cpp", it) for it in ("9.9.8", "9.9.9", first)}
+        for wanted, python in pythons.items():
+            assert interpreter(f"llama_cpp=={wanted}") == python
+        assert interpreter("llama_cpp") == pythons[first]
 
     def test_says_why_there_is_none_and_what_to_do(self) -> None:
         """A version that is nowhere is unavailable, with the line that adds it."""
@@ -118,27 +112,17 @@ class TestInterpreter:
         assert added == "csbdata engines add llama_cpp==0.3.1"
 
     def test_names_the_extra_that_installs_it_here(self, tmp_path: Path) -> None:
-        """Where one does, and any version will do."""
+        """Where one does, and any version will do; half an installation is none."""
         about = EngineAbout(distribution="no-such-thing", extra="mine")
-        _, reason = _missing(tmp_path, about)
-        assert reason == (
+        file = EngineFile(name="mine", path=tmp_path / "mine.py", about=about)
+        assert find_interpreter(default_cache(), file) == (
             "no-such-thing is not installed here "
             "(pip install 'csbdata[mine]' puts it beside csbdata)"
         )
-
-    def test_does_not_trust_half_an_installation(self, tmp_path: Path) -> None:
-        """An engine that needs two distributions does not run where one is."""
         about = EngineAbout(distribution="typer", install="typer no-such-thing")
-        file, _ = _missing(tmp_path, about)
+        file = replace(file, about=about)
+        assert isinstance(find_interpreter(default_cache(), file), str)
         assert install_line(file) == "pip install typer no-such-thing"
-
-
-def _missing(folder: Path, about: EngineAbout) -> tuple[EngineFile, str]:
-    """Return a file's engine, and why it does not run here."""
-    file = EngineFile(name="mine", path=folder / "mine.py", about=about)
-    found = find_interpreter(default_cache(), file)
-    assert isinstance(found, str)
-    return file, found
 
 
 def _listed(name: str) -> dict[str, UntypedJson]:
@@ -407,36 +391,22 @@ class TestMake:
         ] == ["tiny-2.0"]
 
 
-@pytest.mark.usefixtures("index")
-class TestWithoutMaking:
-    """What stops before anything is made."""
-
-    def test_says_what_a_python_without_environments_lacks(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Where `venv` cannot put a pip, the next step is told, and nothing is left."""
-        monkeypatch.setattr(sys, "executable", "/bin/false")
-        with pytest.raises(Unavailable, match="python3-venv"):
-            make_environment(default_cache(), engine(tmp_path, "1.0"), lambda _: None)
-        assert not environment_folder(default_cache(), "tiny", "1.0").exists()
-
-    def test_asks_only_where_there_is_somebody(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Without a terminal and without -y nothing is installed."""
-        row = version_to_install(find_engine("xgrammar==0.1.8"))
-        said: list[str] = []
-        monkeypatch.setattr("evaluation.commands.engines.say", said.append)
-        typed = ("engines", "add", "xgrammar==0.1.8")
-        with (
-            command_line_of(typed),
-            pytest.raises(BadConfiguration, match="nothing was downloaded") as refused,
-        ):
-            _ask_for_leave(row, yes=False)
-        assert refused.value.then == "csbdata engines add xgrammar==0.1.8 -y"
-        assert _ask_for_leave(row, yes=True)
-        assert "xgrammar 0.1.8" in said[0]
-        assert "triton" in said[1]
+def test_nobody_is_asked_where_there_is_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without a terminal and without -y nothing is installed."""
+    row = version_to_install(find_engine("xgrammar==0.1.8"))
+    said: list[str] = []
+    monkeypatch.setattr("evaluation.commands.engines.say", said.append)
+    with (
+        command_line_of(("engines", "add", "xgrammar==0.1.8")),
+        pytest.raises(BadConfiguration, match="nothing was downloaded") as refused,
+    ):
+        _ask_for_leave(row, yes=False)
+    assert refused.value.then == "csbdata engines add xgrammar==0.1.8 -y"
+    assert _ask_for_leave(row, yes=True)
+    assert "xgrammar 0.1.8" in said[0]
+    assert "triton" in said[1]
 
 
 def _examined(name: str) -> list[dict[str, Any]]:

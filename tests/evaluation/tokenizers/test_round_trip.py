@@ -17,8 +17,6 @@ from evaluation.tokenizers.wheels import from_gguf, pinned_tokenizers
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evaluation.tokenizers import TokenizerFiles
     from evaluation.tokenizers.files import Encode
 
@@ -38,11 +36,6 @@ JSON = st.recursive(
 ).map(lambda value: json.dumps(value, ensure_ascii=False))
 
 
-def settings(folder: Path) -> FetchSettings:
-    """Keep everything below one folder."""
-    return FetchSettings(mirror=None, cache=folder / "cache", offline=True)
-
-
 @pytest.fixture(scope="module", params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
     """Return a kind of tokenizer."""
@@ -53,12 +46,11 @@ def kind(request: pytest.FixtureRequest) -> str:
 def files(kind: str, tmp_path_factory: pytest.TempPathFactory) -> TokenizerFiles:
     """Return the files of a tokenizer of the kind."""
     folder = tmp_path_factory.mktemp(kind)
-    paths = {
-        "byte_level": lambda: made.byte_level(folder / "a", padding=7),
-        "metaspace": lambda: made.metaspace(folder / "a"),
-    }
-    if kind in paths:
-        return get_tokenizer(str(paths[kind]()), settings(folder))
+    if kind in {"byte_level", "metaspace"}:
+        path = getattr(made, kind)(folder / "a", padding=7)
+        return get_tokenizer(
+            str(path), FetchSettings(mirror=None, cache=folder / "cache", offline=True)
+        )
     if kind == "tiktoken":
         return made.tiktoken_files(folder)
     pinned = pinned_tokenizers()["smollm2"]

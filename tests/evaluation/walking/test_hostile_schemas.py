@@ -8,19 +8,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from curation.download.cache import FetchSettings
 from evaluation.core.cases import Bounds, Result, WalkVerdict
-from evaluation.core.records import Instance, Record
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import find_interpreter
-from tests.evaluation.measuring import measured, request_of
+from tests.evaluation.measuring import measured, request_of, sample
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Row
+    from evaluation.core.records import Record
 
 _BOUNDS = Bounds(compile_seconds=3.0, run_seconds=3.0, memory_mb=1024)
 
@@ -78,15 +79,8 @@ def _samples() -> list[Record]:
     schemas = []
     for name, schema in NASTY.items():
         schemas += [(name, schema), (f"after {name}", _WELL)]
-    instance = Instance(text='{"a": 1}', valid=True, kind="made")
     return [
-        Record(
-            id=name,
-            group="Nasty",
-            schema=json.dumps(schema),
-            dialect="2020-12",
-            instances=(instance,),
-        )
+        structs.replace(sample(name, '{"a": 1}'), schema=json.dumps(schema))
         for name, schema in schemas
     ]
 

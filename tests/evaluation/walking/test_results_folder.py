@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import curation
-from curation.system.errors import CannotCreate, TemporarilyUnavailable
+from curation.system.errors import CannotCreate, CsbdataError, TemporarilyUnavailable
 from curation.workers.fingerprint import digest_of_files
 from evaluation.results.reader import open_run
 from evaluation.walking import run as engine_run
@@ -37,6 +37,20 @@ _HEAD: dict[str, Any] = {
     "writing": "1",
     "finished": None,
 }
+
+
+def _refused(
+    folder: Path,
+    words: str,
+    head: dict[str, Any] = _HEAD,
+    fault: type[CsbdataError] = CannotCreate,
+) -> CsbdataError:
+    with (
+        pytest.raises(fault, match=words) as refused,
+        open_results_folder(folder, head),
+    ):
+        pass
+    return refused.value
 
 
 def test_rows_are_appended_and_found_again(
@@ -99,12 +113,8 @@ def test_a_folder_is_of_one_run(
     with open_results_folder(tmp_path / "run", _HEAD) as out:
         out.write(row())
     before = (tmp_path / "run" / "run.json").read_bytes()
-    with (
-        pytest.raises(CannotCreate, match=words) as refused,
-        open_results_folder(tmp_path / "run", {**_HEAD, **change}),
-    ):
-        pass
-    assert "--run-dir" in str(refused.value.then)
+    told = _refused(tmp_path / "run", words, {**_HEAD, **change})
+    assert "--run-dir" in str(told.then)
     assert (tmp_path / "run" / "run.json").read_bytes() == before
 
 
@@ -130,11 +140,8 @@ def test_the_end_of_a_run_is_written_last(tmp_path: Path) -> None:
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     """Exit 75, and the first one goes on."""
     with open_results_folder(tmp_path / "run", _HEAD) as out:
-        with (
-            pytest.raises(TemporarilyUnavailable, match="another run"),
-            open_results_folder(tmp_path / "run", _HEAD),
-        ):
-            pass
+        words = "another run"
+        _refused(tmp_path / "run", words, fault=TemporarilyUnavailable)
         out.write(row())
 
 
@@ -144,34 +151,21 @@ def test_lines_without_a_header_are_not_taken_over(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "lock").touch()
     (folder / "attempts.jsonl").write_bytes(b"{}\n")
-    with (
-        pytest.raises(CannotCreate, match="holds something else"),
-        open_results_folder(folder, _HEAD),
-    ):
-        pass
+    _refused(folder, "holds something else")
     (folder / "attempts.jsonl").unlink()
     with open_results_folder(folder, _HEAD) as out:
         assert not out.finished
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    """A file where the folder should be: exit 73, with the path."""
-    (tmp_path / "run").write_bytes(b"")
-    with (
-        pytest.raises(CannotCreate, match="run"),
-        open_results_folder(tmp_path / "run", _HEAD),
-    ):
-        pass
-
-
 def test_a_place_without_rights_is_told_before_anything_is_loaded(
     tmp_path: Path,
 ) -> None:
-    """And one with them is left as it is."""
+    """And one with them is left as it is; whoever opens it is told as well."""
     (tmp_path / "file").touch()
     for place in (tmp_path / "file" / "run", Path("/proc/nowhere/run")):
         with pytest.raises(CannotCreate, match="cannot be written"):
             refuse_taken(place)
+    _refused(tmp_path / "file", "file")
     refuse_taken(tmp_path / "new" / "run")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
@@ -183,11 +177,7 @@ def test_a_header_that_is_no_object_is_of_another_run(
     """As a damaged one is."""
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text(content)
-    with (
-        pytest.raises(CannotCreate, match="another run"),
-        open_results_folder(tmp_path / "run", _HEAD),
-    ):
-        pass
+    _refused(tmp_path / "run", "another run")
 
 
 _ROOT = Path(curation.__file__).parents[1]
@@ -211,12 +201,6 @@ def _copy(folder: Path) -> Path:
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(path.read_bytes())
     return folder
-
-
-def test_the_digests_are_those_of_the_files() -> None:
-    """A constant in their place would find every row of other code finished."""
-    assert measuring_digest() == digest_of_files(code_files(MEASURING))
-    assert writing_digest() not in (measuring_digest(), digest_of_files([]))
 
 
 @pytest.mark.parametrize(
@@ -249,6 +233,7 @@ def test_another_version_of_a_judge_is_another_digest(
 ) -> None:
     """A validator that was updated may judge otherwise."""
     before = writing_digest()
+    assert before not in {measuring_digest(), digest_of_files([])}
     monkeypatch.setattr(engine_run, "version", lambda name: f"{name} of tomorrow")
     assert writing_digest.__wrapped__() != before
 

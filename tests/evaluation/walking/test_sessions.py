@@ -39,7 +39,6 @@ from evaluation.walking.engine_process import (
 )
 from evaluation.walking.engine_worker import PendingCase, build_row
 from evaluation.walking.generation_session import open_session
-from evaluation.walking.run import _Work
 from evaluation.walking.walk_session import refusal_reason
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 from tests.tables import table
@@ -92,22 +91,15 @@ def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
     assert _written(again.folder) == whole
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_an_engine_that_does_not_start_leaves_its_turns_to_others(
-    tmp_path: Path,
+    tmp_path: Path, jobs: int
 ) -> None:
-    """It is named, and the others have every row."""
-    request = request_of(tmp_path, _SAMPLES, repeats=2)
-    engines = [miniature("broken"), _ENGINES[0]]
-    totals, run = measured(tmp_path, engines, request)
+    """It is named, and the others have every row, on every core."""
+    request = request_of(tmp_path, _SAMPLES, repeats=2, jobs=jobs)
+    totals, run = measured(tmp_path, [miniature("broken"), _ENGINES[0]], request)
     assert len(totals.unavailable) == 1
-    assert len(run) == 12
-    assert totals.ran == 12
-
-
-def test_it_leaves_them_on_every_core(tmp_path: Path) -> None:
-    """No other engine loses a turn on a core where it was to be asked, too."""
-    request = request_of(tmp_path, _SAMPLES, repeats=2, jobs=2)
-    _, run = measured(tmp_path, [miniature("broken"), _ENGINES[0]], request)
+    assert len(run) == totals.ran == 12
     asked = run.attempts("masks").select("id", "repetition").rows()
     assert asked == [(f"o{number}", time) for number in range(6) for time in (0, 1)]
 
@@ -214,17 +206,28 @@ def test_waits_are_counted_where_the_system_does() -> None:
     assert second >= 0
 
 
-def test_a_row_says_that_the_wall_clock_ended_it(tmp_path: Path) -> None:
+_EIGHT = '["x", "x", "x", "x", "x", "x", "x", "x"]'
+
+
+@pytest.mark.parametrize(
+    ("title", "wall_times", "words"),
+    [
+        ("slow-walk", 2.0, "within 0.6 s by the wall clock"),
+        ("hang-compile", 2.0, "within 0.6 s by the wall clock"),
+        pytest.param("busy-walk", 50.0, "of processor time", marks=pytest.mark.slow),
+    ],
+)
+def test_a_row_says_which_clock_ended_it(
+    tmp_path: Path, title: str, wall_times: float, words: str
+) -> None:
     """An engine that sleeps uses no processor time; it is ended, and marked."""
-    bounds = Bounds(compile_seconds=0.3, run_seconds=0.3, wall_times=2.0)
-    slow = sample("slow-walk", '["x", "x", "x", "x", "x", "x", "x", "x"]')
-    request = request_of(tmp_path, [slow, sample("hang-compile", "1")], bounds=bounds)
+    bounds = Bounds(compile_seconds=0.3, run_seconds=0.3, wall_times=wall_times)
+    request = request_of(tmp_path, [sample(title, _EIGHT)], bounds=bounds)
     _, run = measured(tmp_path, [miniature("troubled")], request)
-    rows = {row.id: row for row in run.rows()}
-    assert {row.result for row in rows.values()} == {Result.TIMEOUT}
-    assert all(row.ended_by_wall_clock for row in rows.values())
-    assert "within 0.6 s by the wall clock" in rows["slow-walk"].detail
-    assert "within 0.6 s by the wall clock" in rows["hang-compile"].detail
+    (row,) = run.rows()
+    assert row.result is Result.TIMEOUT
+    assert row.ended_by_wall_clock is ("wall" in words)
+    assert words in row.detail
 
 
 def test_a_walk_that_waited_for_its_core_blames_the_machine(clocks: _Clocks) -> None:
@@ -364,39 +367,6 @@ def test_a_time_out_of_a_busy_machine_is_in_no_figure(
     assert not run.undecided
     hung = run.attempts("masks").filter(id="hang-compile")["outcome"].to_list()
     assert hung.count("timeout") == 1
-
-
-@pytest.mark.slow
-def test_what_is_undecided_is_asked_once_more_at_the_end(
-    tmp_path: Path, machine: _Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On the then quiet machine it never ends either: that is the engine's."""
-    ask_again = _Work.ask_again
-
-    def on_a_quiet_machine(work: _Work) -> None:
-        assert len(work._undecided) == 1
-        machine.busy = False
-        ask_again(work)
-
-    monkeypatch.setattr(_Work, "ask_again", on_a_quiet_machine)
-    totals, run = _hang(tmp_path)
-    assert (totals.undecided, totals.ran) == (0, 4)
-    assert not run.undecided
-    hung = run.attempts("masks").filter(id="hang-compile")["outcome"].to_list()
-    assert hung.count("timeout") == 1
-
-
-@pytest.mark.slow
-def test_a_row_of_used_up_processor_time_is_not_the_wall_clocks(tmp_path: Path) -> None:
-    """An engine that computes without end has used its time by itself."""
-    bounds = Bounds(compile_seconds=0.3, run_seconds=0.3, wall_times=50.0)
-    busy = sample("busy-walk", '["x", "x", "x", "x", "x", "x", "x", "x"]')
-    request = request_of(tmp_path, [busy], bounds=bounds)
-    _, run = measured(tmp_path, [miniature("troubled")], request)
-    (row,) = run.rows()
-    assert row.result is Result.TIMEOUT
-    assert "of processor time" in row.detail
-    assert not row.ended_by_wall_clock
 
 
 def test_an_engine_that_dies_of_the_warm_up_has_its_rows(tmp_path: Path) -> None:
@@ -666,7 +636,10 @@ def _under_way(
 
 
 def test_a_text_takes_what_is_forced_and_no_more(masks: Path) -> None:
-    """As many tokens as may be taken; the mask tells of every end."""
+    """As many tokens as may be taken; the mask tells of every end.
+
+    Of 17 tokens it has three bytes.
+    """
     answer = _under_way(masks, b"\1\2\3\4", forced=3)
     assert answer({"open": True, "forced": 2}) == {"forced": [1, 2]}
     assert answer({"mask": True})["mask_ns"] >= 0
@@ -677,10 +650,6 @@ def test_a_text_takes_what_is_forced_and_no_more(masks: Path) -> None:
     assert [*masks.read_bytes()] == [9, 9, 0, 0b1000_0011, 9, 9]
     assert answer({"take": 9, "forced": 2}) == {"taken": False, "forced": []}
     assert answer({"mask": True}) == {"closed": True}
-
-
-def test_a_mask_of_too_few_bytes_is_a_fault(masks: Path) -> None:
-    """Of 17 tokens it has three bytes."""
     answer = _under_way(masks, b"\1", size=17)
     answer({"open": True, "forced": 0})
     with pytest.raises(ValueError, match="a mask of 2 bytes where 3 are needed"):

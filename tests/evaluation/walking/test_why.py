@@ -124,8 +124,8 @@ def test_a_pattern_is_matched_as_a_validator_does(
 _TEXTS = st.lists(st.lists(st.integers(0, 2), max_size=5), max_size=6)
 
 
-def _walked(verdict: WalkVerdict, at: int | None = None) -> WalkedText:
-    return WalkedText(verdict=verdict, at=at)
+def _walked(verdict: WalkVerdict | str, at: int | None = None) -> WalkedText:
+    return WalkedText(verdict=WalkVerdict(verdict), at=at)
 
 
 def _walk(tokens: list[int], allows: Callable[[tuple[int, ...]], bool]) -> WalkedText:
@@ -164,32 +164,33 @@ def test_an_answer_taken_back_is_found(
     assert texts[found[len(texts)]][: at + 1] == again[: at + 1]
 
 
-def test_the_end_is_an_answer_too() -> None:
-    """The same text may end here and not there."""
-    walked = [_walked(WalkVerdict.UNFINISHED), _walked(WalkVerdict.ACCEPTED)]
-    assert find_contradictions([[1, 2], [1, 2]], walked) == {0: 1}
-    assert find_contradictions([[1, 2], [1, 2, 3]], walked) == {}
+_ENDED, _PASSED = _walked(WalkVerdict.UNFINISHED), _walked(WalkVerdict.ACCEPTED)
+_LOST, _NOT_RUN = _walked(WalkVerdict.BLOCKED, 1), _walked(WalkVerdict.NOT_RUN)
 
 
-def test_what_was_walked_before_a_failure_counts() -> None:
-    """Tokens taken before the engine failed, or before it lied, were let through."""
-    for verdict in (WalkVerdict.ENGINE_ERROR, WalkVerdict.LIED, WalkVerdict.BLOCKED):
-        walked = [_walked(verdict, 2), _walked(WalkVerdict.BLOCKED, 1)]
-        assert find_contradictions([[1, 2, 3], [1, 2]], walked) == {1: 0}
-        assert find_contradictions([[1, 9, 3], [1, 2]], walked) == {}
-
-
-def test_texts_without_tokens_or_answers_say_nothing() -> None:
-    """None of them was walked."""
-    walked = [_walked(WalkVerdict.NOT_RUN), _walked(WalkVerdict.BLOCKED, 0)]
-    assert find_contradictions([None, [1], [1]], walked) == {}
-
-
-def test_a_text_without_tokens_moves_no_other() -> None:
-    """Walks and texts stay together behind it."""
-    walked = [
-        _walked(WalkVerdict.NOT_RUN),
-        _walked(WalkVerdict.ACCEPTED),
-        _walked(WalkVerdict.BLOCKED, 1),
-    ]
-    assert find_contradictions([None, [1, 2], [1, 2]], walked) == {2: 1}
+@pytest.mark.parametrize(
+    ("texts", "walked", "expected"),
+    [
+        # The end is an answer too: the same text may end here and not there.
+        ([[1, 2], [1, 2]], [_ENDED, _PASSED], {0: 1}),
+        ([[1, 2], [1, 2, 3]], [_ENDED, _PASSED], {}),
+        ([[1, 2], [1, 2]], [_ENDED, _LOST], {1: 0}),
+        # Tokens taken before the engine failed, or before it lied, were let through.
+        *(
+            (texts, [_walked(verdict, 2), _LOST], expected)
+            for verdict in ("engine_error", "lied", "blocked")
+            for texts, expected in (
+                ([[1, 2, 3], [1, 2]], {1: 0}),
+                ([[1, 9, 3], [1, 2]], {}),
+            )
+        ),
+        # What was not walked says nothing, and moves no other.
+        ([None, [1], [1]], [_NOT_RUN, _walked(WalkVerdict.BLOCKED, 0)], {}),
+        ([None, [1, 2], [1, 2]], [_NOT_RUN, _PASSED, _LOST], {2: 1}),
+    ],
+)
+def test_a_contradiction_is_between_two_texts(
+    texts: list[list[int] | None], walked: list[WalkedText], expected: dict[int, int]
+) -> None:
+    """By what was let through once, and blocked after the same tokens."""
+    assert find_contradictions(texts, walked) == expected
