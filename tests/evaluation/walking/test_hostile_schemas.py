@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from evaluation.core.records import Record
 
 _BOUNDS = Bounds(compile_seconds=3.0, run_seconds=3.0, memory_mb=1024)
+#: Calls that ask again.
+_TURNS = 3
 
 
 def _nested(levels: int) -> UntypedJson:
@@ -96,8 +98,13 @@ def _rows(folder: Path, spec: str) -> dict[str, Row]:
     )
     totals, run = measured(folder, [spec], request)
     assert not totals.unavailable
+    assert totals.ran == len(samples)
+    for _ in range(_TURNS):
+        # What a busy machine left undecided the same call asks again.
+        if run.undecided:
+            _, run = measured(folder, [spec], request)
     rows = {each.id: each for each in run.rows()}
-    assert totals.ran == len(samples) == len(rows)
+    assert len(samples) == len(rows)
     return rows
 
 
