@@ -211,7 +211,13 @@ class _Search:
 
     def live_fields(self, schema: Json) -> int:
         """Return the fields of the schema without what leads to no live keyword."""
-        leading = {above for tokens in self._failing for above in upwards(tokens)}
+        #: Locations of schemas that can fail, and all above them.
+        leading: set[Tokens] = set()
+        for tokens in self._failing:
+            for above in upwards(tokens):
+                if above in leading:
+                    break
+                leading.add(above)
         return self._fields((), schema, leading)
 
     def _fields(
