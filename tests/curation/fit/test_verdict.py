@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from msgspec.structs import replace
 
@@ -378,7 +379,8 @@ def test_counts_are_of_targets_that_rows_name() -> None:
         RecordFit(("a", "b"), ()),
         RecordFit((), ("b: depth",)),
     ]
-    counts = target_counts(rows)
-    assert {name: it.accepted for name, it in counts.items()} == {"a": 3, "b": 1}
-    assert list(counts["b"].but_for.items()) == [("depth", 2), ("`not`", 1)]
-    assert target_counts([]) == {}
+    types = dict.fromkeys(RecordFit._fields, pl.List(pl.String))
+    counts = target_counts(pl.DataFrame(rows, schema=types, orient="row"))
+    assert {name: it["accepted"] for name, it in counts.items()} == {"a": 3, "b": 1}
+    assert list(counts["b"]["but_for"].items()) == [("depth", 2), ("`not`", 1)]
+    assert target_counts(pl.DataFrame(schema=types)) == {}

@@ -404,7 +404,7 @@ def test_rows_of_the_sample_count_if_there_are_no_others(
     assert sum(tables.table_9["Snowplow"].values()) == counted
     assert tables.left_out == left_out
     counts = count_rows(tmp_path, edition.rows, ["Snowplow"])
-    assert (counts["asked"], counts["targets"]["vllm"].accepted) == (asked, asked)
+    assert (counts["asked"], counts["targets"]["vllm"]["accepted"]) == (asked, asked)
 
 
 def test_only_what_every_target_was_asked_as_it_is_today_is_known(
