@@ -41,27 +41,22 @@ class ParquetTable:
 
     #: Path in the folder, with `/`.
     path: str
+    #: Its folder, with `/`: the config of a table of records.
+    folder: str
+    #: The first part of its name.
+    split: str
     metadata: pq.FileMetaData
-
-    @property
-    def folder(self) -> str:
-        """Its folder, with `/`: the config of a table of records."""
-        return self.path.rpartition("/")[0]
-
-    @property
-    def split(self) -> str:
-        """Its split, the first part of its name."""
-        return Path(self.path).name.partition("-")[0]
 
     @property
     def columns(self) -> set[str]:
         """The names of its columns."""
         return set(self.metadata.schema.to_arrow_schema().names)
 
-    @property
-    def holds_records(self) -> bool:
-        """Return whether its rows are schemas."""
-        return self.folder not in {CORE, LEDGER} and not holds_instances(self.folder)
+
+def folder_and_split(path: str) -> tuple[str, str]:
+    """Return the folder of a table, with `/`, and its split, by its path."""
+    folder, _, name = path.rpartition("/")
+    return folder, name.partition("-")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +73,18 @@ class FolderContents:
     #: What could not be read.
     findings: tuple[Finding, ...]
 
-    def records(self) -> Iterator[ParquetTable]:
-        """Yield the tables of schemas."""
-        return (table for table in self.tables.values() if table.holds_records)
+    @property
+    def records(self) -> list[ParquetTable]:
+        """The tables of schemas."""
+        others = {LEDGER, CORE, *(table.folder for table in self.instances)}
+        return [table for table in self.tables.values() if table.folder not in others]
+
+    @property
+    def instances(self) -> list[ParquetTable]:
+        """The tables of instances."""
+        return [
+            table for table in self.tables.values() if holds_instances(table.folder)
+        ]
 
     @property
     def must_be_valid(self) -> bool:
@@ -131,7 +135,10 @@ def open_folder(folder: Path) -> FolderContents:
     for name in filter(is_table, files):
         try:
             with reading_parquet(files[name]), pq.ParquetFile(files[name]) as file:
-                tables[name] = ParquetTable(path=name, metadata=file.metadata)
+                inside, split = folder_and_split(name)
+                tables[name] = ParquetTable(
+                    path=name, folder=inside, split=split, metadata=file.metadata
+                )
         except BadData as error:
             report(name, error.what)
     manifest = None
@@ -162,21 +169,22 @@ def _regular_files(
         for name in (*links, *(name for name in names if name not in foreign)):
             path = here / name
             where = path.relative_to(folder).as_posix()
-            if wrong := _not_a_file(path, root):
-                report(where, wrong)
+            if fault := _fault(path, root):
+                report(where, fault)
             else:
                 yield where, path
 
 
-def _not_a_file(path: Path, root: Path) -> str:
+def _fault(path: Path, root: Path) -> str:
     """Return the reason not to read a path; empty for none."""
     try:
-        if path.is_symlink() and not path.resolve().is_relative_to(root):
+        is_link = path.is_symlink()
+        if is_link and not path.resolve().is_relative_to(root):
             return "a symbolic link that leads out of the folder"
         mode = path.stat().st_mode
     except (OSError, RuntimeError) as error:
         return f"cannot be read ({getattr(error, 'strerror', None) or error})"
-    if path.is_symlink() and stat.S_ISDIR(mode):
+    if is_link and stat.S_ISDIR(mode):
         return "a symbolic link to a folder"
     if not stat.S_ISREG(mode):
         return "neither a file nor a folder"

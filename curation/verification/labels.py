@@ -47,6 +47,7 @@ from curation.verification.check import (
     Finding,
     FolderCheck,
     FolderContents,
+    folder_and_split,
     group_batches,
     group_rows,
 )
@@ -76,22 +77,18 @@ _OF_RECORDS = (
 def label_batches(contents: FolderContents) -> Iterator[CheckBatch]:
     """Yield the row groups of instances, and of records where its makers are here."""
     makes_again = not contents.other_maker(*_MAKERS)
+    records = contents.records if makes_again else []
     return group_batches(
-        table
-        for table in contents.tables.values()
-        if holds_instances(table.folder)
-        or (
-            makes_again
-            and table.holds_records
-            and table.columns.issuperset(_OF_RECORDS)
-        )
+        [
+            *(table for table in records if table.columns.issuperset(_OF_RECORDS)),
+            *contents.instances,
+        ]
     )
 
 
 def judge_or_make_again(folder: Path, item: CheckItem) -> CheckResult:
     """Judge the instances of a row group, or regenerate its records'."""
-    inside, _, name = item.where.rpartition("/")
-    split = name.partition("-")[0]
+    inside, split = folder_and_split(item.where)
     if holds_instances(inside):
         counted_name = "judged instance"
         compared, faults = _judge_again(folder, item, records_config(inside), split)
@@ -201,20 +198,23 @@ def _make_again(
         short.sort(key=lambda record: _rank(item, record["unique_id"]))
         records = short[:_MADE_AGAIN]
     inside = instances_folder(config)
-    ids = [record["unique_id"] for record in records]
     instances = [folder / path for path in split_files(folder, inside, split)]
+    files = {inside: instances} | {
+        path: [folder / path] for path in tables.LEDGER_COLUMNS
+    }
     by_table = {}
     if instances:
-        sources = {path: [folder / path] for path in tables.LEDGER_COLUMNS}
-        for path, files in (sources | {inside: instances}).items():
-            by_table[path] = _by_record([])
-            if not files[0].exists():
-                continue
-            rows = pl.scan_parquet(files, glob=False)
-            rows = rows.filter(pl.col("unique_id").is_in(ids))
-            if path != inside:
-                rows = rows.filter(config=config)
-            by_table[path] = _by_record(rows.collect().iter_rows(named=True))
+        ids = [record["unique_id"] for record in records]
+        chosen = pl.col("unique_id").is_in(ids)
+        by_table = {path: _by_record([]) for path in files}
+        for path, paths in files.items():
+            if paths[0].exists():
+                rows = pl.scan_parquet(paths, glob=False).filter(chosen).collect()
+                by_table[path] = _by_record(
+                    row
+                    for row in rows.iter_rows(named=True)
+                    if row.get("config", config) == config
+                )
     faults: list[tuple[str, str]] = []
     for record in records:
         # Garbage of the record before: the worker collects after whole items.
