@@ -124,55 +124,49 @@ def open_folder(folder: Path) -> FolderContents:
         raise NoInput(
             f"no {MANIFEST} in it: no build", str(folder), "csbdata build makes one"
         )
-    findings: list[Finding] = []
-
-    def report(where: str, detail: str) -> None:
-        detail = shortened(detail, _FAULT_SHOWN)
-        findings.append(Finding(check=READABLE, where=where, detail=detail))
-
-    files = dict(sorted(_regular_files(folder, report)))
-    tables = {}
+    root = folder.resolve()
+    files, tables, faults = {}, {}, {}
+    for name, path in sorted(_paths_in(folder)):
+        if fault := _fault(path, root):
+            faults[name] = fault
+        else:
+            files[name] = path
     for name in filter(is_table, files):
+        inside, split = folder_and_split(name)
         try:
             with reading_parquet(files[name]), pq.ParquetFile(files[name]) as file:
-                inside, split = folder_and_split(name)
                 tables[name] = ParquetTable(
                     path=name, folder=inside, split=split, metadata=file.metadata
                 )
         except BadData as error:
-            report(name, error.what)
+            faults[name] = error.what
     manifest = None
     if MANIFEST in files:
         try:
             manifest = read_manifest(folder)
         except BadData as error:
-            report(MANIFEST, error.what)
+            faults[MANIFEST] = error.what
     return FolderContents(
         folder=folder,
         files=files,
         tables=tables,
         manifest=manifest,
-        findings=tuple(findings),
+        findings=tuple(
+            Finding(check=READABLE, where=name, detail=shortened(fault, _FAULT_SHOWN))
+            for name, fault in faults.items()
+        ),
     )
 
 
-def _regular_files(
-    folder: Path, report: Callable[[str, str], None]
-) -> Iterator[tuple[str, Path]]:
-    """Yield path in the folder and path of every file that can be read."""
-    root = folder.resolve()
+def _paths_in(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield path in the folder, and path, of every file and link."""
     for parent, folders, names in os.walk(folder):
         here = Path(parent)
         foreign = NOT_OURS if here == folder else frozenset()
         folders[:] = [name for name in folders if name not in foreign]
         links = [name for name in folders if (here / name).is_symlink()]
-        for name in (*links, *(name for name in names if name not in foreign)):
-            path = here / name
-            where = path.relative_to(folder).as_posix()
-            if fault := _fault(path, root):
-                report(where, fault)
-            else:
-                yield where, path
+        for name in {*links, *names} - foreign:
+            yield (here / name).relative_to(folder).as_posix(), here / name
 
 
 def _fault(path: Path, root: Path) -> str:
