@@ -20,7 +20,7 @@ from curation.dataset import parquet
 from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.dataset.parquet import parquet_writer
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER, MISSING
-from curation.verification.files import DIGESTS, STRAYS, TEXTS
+from curation.verification.files import STRAYS, TEXTS
 from curation.verification.labels import LABELS
 from curation.verification.records import LEAKAGE, ROWS
 from curation.verification.tables import DERIVED
@@ -464,14 +464,7 @@ FILE_TAMPERS = list(
                 _remade(_with_field_metadata),
                 "its metadata",
             ),
-            (
-                "token in a schema",
-                record(**schema({"const": TOKEN})),
-                "column json_schema",
-            ),
-            ("token in an edit", where(CHANGES, FIRST, before=TOKEN), "column before"),
             ("token in an instance", instance(text=f'"{TOKEN}"'), "column text"),
-            ("token in a text", text_file("NOTES.md", TOKEN), "NOTES.md"),
             ("token in a name", text_file(f"{TOKEN}.txt", ""), "the name of a file"),
         ),
         tampers(
@@ -503,17 +496,6 @@ FILE_TAMPERS = list(
             ("link to a folder", _link("ledger"), "a symbolic link to a folder"),
             ("pipe", lambda folder: os.mkfifo(folder / "pipe"), "neither a file nor"),
             ("unreadable", lambda f: (f / "LICENSE").chmod(0), "may not be read"),
-        ),
-        tampers(
-            DIGESTS,
-            ("file removed", lambda folder: (folder / "LICENSE").unlink(), "missing"),
-            ("file added", text_file("thesis.txt", "mine"), "not listed"),
-            ("file changed", text_file("LICENSE", "mine"), "changed"),
-            (
-                "list removed",
-                lambda folder: (folder / "SHA256SUMS").unlink(),
-                "missing",
-            ),
         ),
     )
 )
