@@ -314,15 +314,13 @@ class FolderCheck:
     name: str
     #: One clause for the table of `csbdata verify`.
     question: str
+    #: Takes the results of all items, in the parent; returns the check's.
+    judge: Callable[[FolderContents, CheckResult], CheckResult]
     #: Returns the items for children, in batches.
     batches: Callable[[FolderContents], Iterable[CheckBatch]] = lambda _contents: ()
     #: Does one item of the folder at a path, in a child.
     work: Callable[[Path, CheckItem], CheckResult] = lambda _folder, _item: (
         CheckResult()
-    )
-    #: Takes the results of all items, in the parent; returns the check's.
-    judge: Callable[[FolderContents, CheckResult], CheckResult] = (
-        lambda _contents, result: result
     )
 
     def conclude(
@@ -349,7 +347,7 @@ class FolderCheck:
             contents, CheckResult(findings=findings, counted=counted, values=values)
         )
         named = [replace(finding, check=self.name) for finding in result.findings]
-        return CheckResult(findings=named, counted=result.counted)
+        return msgspec.structs.replace(result, findings=named)
 
 
 def group_batches(tables: Iterable[ParquetTable]) -> Iterator[CheckBatch]:

@@ -145,21 +145,24 @@ DIGESTS = FolderCheck(
 )
 
 
-def judge_strays(contents: FolderContents, _result: CheckResult) -> CheckResult:
-    """Find files that no build writes, empty folders, git's own, and foreign caches."""
-    findings = []
-    for parent, folders, names in os.walk(contents.folder):
-        where = Path(parent).relative_to(contents.folder).as_posix()
+def _stray_folders(folder: Path) -> Iterator[Finding]:
+    """Yield empty folders, git's own, and the files of foreign caches."""
+    for parent, folders, names in os.walk(folder):
+        where = Path(parent).relative_to(folder).as_posix()
         inside = "" if where == "." else f"{where}/"
         if inside and not folders and not names:
-            findings.append(Finding(where=where, detail="an empty folder"))
+            yield Finding(where=where, detail="an empty folder")
         if _GIT in folders or _GIT in names:
             detail = "git's own folder, which may hold anything; verify a copy without"
-            findings.append(Finding(where=inside + _GIT, detail=detail))
+            yield Finding(where=inside + _GIT, detail=detail)
             folders[:] = [name for name in folders if name != _GIT]
         if inside.startswith(".cache/") and not inside.startswith(_HUB_NOTES):
-            detail = "no note of the Hub's client"
-            findings += [Finding(where=inside + name, detail=detail) for name in names]
+            for name in names:
+                yield Finding(where=inside + name, detail="no note of the Hub's client")
+
+
+def _stray_files(contents: FolderContents) -> Iterator[Finding]:
+    """Yield the files that no build writes."""
     numbers = Counter((table.folder, table.split) for table in contents.tables.values())
     expected = {
         file_name(folder, split, number, files)
@@ -171,24 +174,25 @@ def judge_strays(contents: FolderContents, _result: CheckResult) -> CheckResult:
         table = contents.tables.get(name)
         if table and table.folder != LEDGER and name not in expected:
             detail = "a table that no build writes under this name"
-            findings.append(Finding(where=name, detail=detail))
+            yield Finding(where=name, detail=detail)
         if table or is_derived(name):
             continue
         try:
             read_text(path)
         except (ValueError, OSError) as error:
             detail = f"no file of a build, and no text ({error})"
-            findings.append(Finding(where=name, detail=detail))
-            continue
-        # Notices of others keep their own names.
-        if not name.startswith(f"{NOTICES}/"):
-            detail = "no file of a build"
-            findings.append(Finding(where=name, detail=detail, failure=False))
-    return CheckResult(findings=findings)
+            yield Finding(where=name, detail=detail)
+        else:
+            # Notices of others keep their own names.
+            if not name.startswith(f"{NOTICES}/"):
+                detail = "no file of a build"
+                yield Finding(where=name, detail=detail, failure=False)
 
 
 STRAYS = FolderCheck(
     name="strays",
     question="is there nothing else: no stray file, no empty folder, no .git?",
-    judge=judge_strays,
+    judge=lambda contents, _result: CheckResult(
+        findings=[*_stray_folders(contents.folder), *_stray_files(contents)]
+    ),
 )

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,9 +31,8 @@ from curation.dataset.parquet import (
 )
 from curation.packaging.derived_files import differing_files
 from curation.packaging.tables import table_form
-from curation.system.checksums import names_in
+from curation.system.checksums import names_in, sums_of
 from curation.system.errors import install_extra
-from curation.system.user_files import file_digest
 from curation.system.words import counted
 from curation.verification.check import (
     CheckBatch,
@@ -171,20 +170,17 @@ def _table_faults(
             with SplitFiles(again, inside, split, form) as files:
                 for row in chain.from_iterable(map(pa.Table.to_pylist, groups)):
                     files.add(SimpleNamespace(**row))
-        for name in sorted({*names, *names_in(again)}):
-            present, right = (
-                file_digest(side / name) if (side / name).is_file() else ""
-                for side in (folder, again)
-            )
-            if present != right:
-                yield name, "not written as a build writes its rows"
+        sums, right = sums_of(folder, names), sums_of(again, names_in(again))
+    for name in sorted(sums.keys() | right):
+        if sums.get(name) != right.get(name):
+            yield name, "not written as a build writes its rows"
     if form is RECORDS:
         keys = [
             natural_key(name or "")
             for path in paths
             for name in pq.read_table(path, columns=["unique_id"])[0].to_pylist()
         ]
-        if any(first > second for first, second in pairwise(keys)):
+        if keys != sorted(keys):
             yield names[0], "its rows are not in natural order of the ids"
 
 
