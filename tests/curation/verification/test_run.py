@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.core.benchmark import CONFIGS
+from curation.core.benchmark import CONFIGS, SPLITS
 from curation.dataset.ledger import DOCUMENTS
+from curation.instances.dataset.parquet import INSTANCE_LEDGER
 from curation.pipeline.read_batches import NO_RULE
 from curation.system.errors import NoInput, Unavailable
 from curation.verification import Finding, Verification, verify_folder
@@ -24,6 +26,7 @@ from curation.workers.limits import Ending, ProcessResult
 from tests.builds import write_build
 from tests.curation.credential_examples import examples
 from tests.curation.verification.tampering import (
+    EVERY,
     INSTANCES,
     RECORDS,
     cell,
@@ -172,6 +175,30 @@ def test_a_config_that_does_not_open_is_named(folder: Path) -> None:
     assert said.startswith("loading: Snowplow: error: ")
     # All but Snowplow, `mine`, instances, and four tables of the ledger.
     assert found.counted["opened config"] == 2 * len(CONFIGS) + 4
+
+
+def test_rows_that_do_not_open_are_counted(
+    sample_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each split of a config that `datasets` opens with fewer is a finding."""
+    opened = SimpleNamespace(num_rows=1)
+    monkeypatch.setattr(
+        "datasets.load_dataset", lambda _, data_files: dict.fromkeys(data_files, opened)
+    )
+    found = LOADING.work(sample_build, CheckItem(where="Github_easy")).findings
+    assert [finding.where for finding in found] == [
+        f"Github_easy/{split}" for split in SPLITS
+    ]
+    assert found[0].detail.startswith("opens with 1 of ")
+
+
+def test_findings_beyond_the_first_are_counted(folder: Path) -> None:
+    """Twenty of a kind are listed."""
+    where(DOCUMENTS, EVERY, rule="mine")(folder)
+    more = len(pl.read_parquet(folder / DOCUMENTS)) - 20
+    found = [line for line in said_here(ROWS, folder, quick=True) if "its rule" in line]
+    assert len(found) == 21
+    assert found[-1].startswith(f"rows: {DOCUMENTS}: {more} more: ")
 
 
 @pytest.mark.slow
@@ -326,6 +353,16 @@ def test_verdicts_that_were_not_asked_stay_open(folder: Path) -> None:
     """A validator that is here now may not have been here then."""
     _set(folder, "verdicts", VERDICTS % ("[true, true]", "[null, null]"), valid=True)
     assert _wrong(folder) == []
+
+
+@pytest.mark.slow
+def test_a_record_of_another_config_may_have_the_id(folder: Path) -> None:
+    """Rows of the ledger about it are not the record's."""
+    name = pl.read_parquet(folder / RECORDS)["unique_id"][0]
+    other = pl.col("config") == "Snowplow"
+    where(INSTANCE_LEDGER, other, unique_id=name)(folder)
+    item = CheckItem(where=RECORDS, group=0, whole=True)
+    assert LABELS.work(folder, item).findings == []
 
 
 def test_an_instance_of_no_record_is_named(folder: Path) -> None:
