@@ -102,7 +102,7 @@ def test_a_repository_without_a_build_is_no_input(there: Connection) -> None:
         run(NAME)
     with pytest.raises(NoInput):
         run("tester/nothing")
-    with pytest.raises(NoInput):
+    with pytest.raises(NoInput, match="no such revision"):
         run(f"{NAME}@v9")
 
 
