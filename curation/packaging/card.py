@@ -11,10 +11,9 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from curation.core.benchmark import (
     CANARY,
@@ -84,9 +83,8 @@ _SHARED = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardContents:
-    """The contents of a folder, for the card."""
+class CardContents(NamedTuple):
+    """The contents of a folder, by the names that the card's templates use."""
 
     facts: BuildFacts
     #: Figures by config, in benchmark order.
@@ -188,9 +186,8 @@ def _total(configs: Mapping[str, ConfigFigures]) -> Values:
 
 def _template_values(contents: CardContents) -> Values:
     """Return the values of the templates."""
-    facts, counts, tables = contents.facts, contents.counts, contents.statistics
-    terms = licences.archive_terms(facts.pins, counts["licences"], contents.notices)
-    names = licences.named_licences(terms)
+    facts, licence_counts = contents.facts, contents.counts["licences"]
+    terms = licences.archive_terms(facts.pins, licence_counts, contents.notices)
     filled = [name for name, figures in contents.configs.items() if figures.kept]
     # The sample's config and split to load if they are the only ones.
     files = {
@@ -210,9 +207,7 @@ def _template_values(contents: CardContents) -> Values:
         picture = f"{PLOTS_FOLDER}/table-8.png", alt
     words = (cards_folder() / "published.toml").read_text("utf-8")
     return {
-        "facts": facts,
-        "configs": contents.configs,
-        "counts": counts,
+        **contents._asdict(),
         "rows": contents.rows,
         "filled": filled,
         "outside": [name for name in filled if name in facts.extras],
@@ -229,15 +224,13 @@ def _template_values(contents: CardContents) -> Values:
         "picture": picture,
         "reasons": tuple(Reason),
         "terms": terms,
-        "texts": {name: licences.text_name(name) for name in names},
+        "licences": licences.named_licences(terms),
         "own_licence": licences.OWN,
         "unstated": licences.UNSTATED,
         "edition": tomllib.loads(words),
-        "tables": tables,
         "lint_meanings": CODES,
         "canary": CANARY,
         "canary_key": METADATA_KEY,
-        "results": contents.results,
         "core": CORE in contents.files,
     }
 
@@ -249,8 +242,9 @@ def write_card(contents: CardContents, folder: Path) -> list[str]:
         OSError: a file cannot be written.
     """
     values = _template_values(contents)
-    written = [FILE, DETAILS, licences.FILE]
-    for name in written:
+    values["texts"] = licences.write_texts(values["licences"], folder)
+    pages = (FILE, DETAILS, licences.FILE)
+    for name in pages:
         text = render_template(f"{name}.j2", values)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    return [*written, *licences.write_texts(values["texts"].values(), folder)]
+    return [*pages, *values["texts"].values()]

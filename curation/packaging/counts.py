@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import msgspec
 import polars as pl
 
 from curation.core.benchmark import (
@@ -43,14 +42,6 @@ _IS_SAMPLE = pl.col("origin") == Origin.SAMPLE.value
 Values: TypeAlias = "dict[str, Any]"
 #: Config to split to patterns of its tables; a split without rows has none.
 DataFiles: TypeAlias = Mapping[str, Mapping[str, list[str]]]
-
-
-class TargetCount(msgspec.Struct, frozen=True, kw_only=True):
-    """What a target does with the records of a dataset, as they are."""
-
-    accepted: int
-    #: Rule to the records that it alone keeps from being accepted, most first.
-    but_for: dict[str, int]
 
 
 def config_figures(ledger: Ledger) -> dict[str, ConfigFigures]:
@@ -148,37 +139,34 @@ def count_rows(folder: Path, rows: pl.DataFrame, configs: list[str]) -> Values:
         OSError: a file cannot be read.
     """
     counted = without_sample(rows)
-    codes = _counts(rows.select(pl.col("lints").explode()).drop_nulls(), "lints")
+    codes = _listed_counts(rows, "lints")
     shared = rows.filter(pl.col("cluster").is_duplicated())
     trained = shared.filter(split="train")["cluster"].implode()
     example, instances = _example(folder, rows, configs)
     asked = counted.select(RecordFit._fields).drop_nulls()
-    fits = [RecordFit(*row) for row in asked.iter_rows()]
-    licences: dict[tuple[str, str], dict[str, int]] = {}
-    for source, commit, licence, count in sorted(
-        rows.group_by("source", "commit", "licence").len().rows()
-    ):
-        licences.setdefault((source, commit), {})[licence] = count
-    live_sizes: dict[str, dict[str, int]] = {}
-    for config, size, count in rows.group_by("config", "live_size").len().rows():
-        live_sizes.setdefault(config, {})[size] = count
     return {
-        "licences": licences,
+        "licences": {
+            archive: dict(sorted(_counts(part, "licence").items()))
+            for archive, part in rows.group_by("source", "commit")
+        },
         "by_licence": _counts(rows, "licence"),
         "lints": {code: count for code, count in codes.items() if code in CODES},
         "flagged": rows.filter(pl.col("lints").list.len() > 0).height,
         "example": example,
         "example_instances": instances,
         "effective": effective_sizes(rows),
-        "live_sizes": live_sizes,
+        "live_sizes": {
+            config: _counts(part, "live_size")
+            for (config,), part in rows.group_by("config")
+        },
         "twins": rows.height - rows["skeleton_sha256"].n_unique(),
         "unknown": rows.filter(answer=Satisfiability.UNKNOWN.value).height,
         "vacuous": _counts(rows.filter("vacuous"), "config"),
         "clusters": shared["cluster"].n_unique(),
         "near_duplicates": shared.height,
         "leaks": shared.filter(pl.col("cluster").is_in(trained), split="test").height,
-        "targets": target_counts(fits),
-        "asked": len(fits),
+        "targets": target_counts(asked),
+        "asked": asked.height,
         "instances": _instances(folder),
     }
 
@@ -189,21 +177,32 @@ def _counts(rows: pl.DataFrame, column: str) -> dict[str, int]:
     return dict(sorted(counted, key=lambda pair: (-pair[1], pair[0])))
 
 
-def target_counts(rows: Iterable[RecordFit]) -> dict[str, TargetCount]:
-    """Return the counts of the targets that rows name, by name."""
-    accepted, causes = Counter[str](), Counter[str]()
-    for fits, but_for in rows:
-        accepted.update(fits)
-        causes.update(but_for)
-    but_for_of: dict[str, dict[str, int]] = {name: {} for name in accepted}
-    for cause, count in sorted(causes.items(), key=lambda item: (-item[1], item[0])):
+def _listed_counts(rows: pl.DataFrame, column: str) -> dict[str, int]:
+    """Return the counts of the values in a column of lists, as `_counts`."""
+    return _counts(rows.select(pl.col(column).explode()).drop_nulls(), column)
+
+
+def target_counts(rows: pl.DataFrame) -> dict[str, Values]:
+    """Return the counts of the targets that rows name, by name.
+
+    Args:
+        rows: Records with the columns of `RecordFit`.
+
+    Returns:
+        `accepted`: the records that the target accepts as they are; `but_for`: rule to
+        the records that it alone keeps from being accepted, the few most frequent.
+    """
+    accepted = _listed_counts(rows, "fits")
+    causes: dict[str, dict[str, int]] = {name: {} for name in accepted}
+    for cause, count in _listed_counts(rows, "fits_but_for").items():
         name, _, rule = cause.partition(": ")
-        but_for_of.setdefault(name, {})[rule] = count
+        causes.setdefault(name, {})[rule] = count
     return {
-        name: TargetCount(
-            accepted=accepted[name], but_for=dict([*counts.items()][:_CAUSES])
-        )
-        for name, counts in sorted(but_for_of.items())
+        name: {
+            "accepted": accepted.get(name, 0),
+            "but_for": dict([*rules.items()][:_CAUSES]),
+        }
+        for name, rules in sorted(causes.items())
     }
 
 

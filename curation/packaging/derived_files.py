@@ -138,7 +138,7 @@ def draw_plots(contents: CardContents, into: Path) -> None:
     from curation.dataset.plots import draw  # noqa: PLC0415 - loads matplotlib
 
     counts = contents.counts
-    accepted = {name: target.accepted for name, target in counts["targets"].items()}
+    accepted = {name: target["accepted"] for name, target in counts["targets"].items()}
     draw(contents.statistics, accepted, counts["asked"], into / PLOTS_FOLDER)
 
 
@@ -234,16 +234,12 @@ def differing_files(folder: Path) -> list[str]:
     """
     with tempfile.TemporaryDirectory(prefix="csbdata-card-") as name:
         fresh = Path(name)
-        written = set(_write_fresh(folder, fresh))
-        own = {file for file in checksums.names_in(folder) if is_derived(file)}
-        return sorted(
-            (own ^ written)
-            | {
-                file
-                for file in own & written
-                if (folder / file).read_bytes() != (fresh / file).read_bytes()
-            }
-        )
+        right = checksums.sums_of(fresh, _write_fresh(folder, fresh))
+    present = filter(is_derived, checksums.names_in(folder))
+    sums = checksums.sums_of(folder, present)
+    return sorted(
+        name for name in sums.keys() | right if sums.get(name) != right.get(name)
+    )
 
 
 def _write_fresh(

@@ -8,8 +8,7 @@ the text of csbdata's own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -34,22 +33,21 @@ _OPERATORS = frozenset({"AND", "OR", "WITH"})
 def archive_terms(
     pins: Iterable[Pin],
     licences: Mapping[tuple[str, str], Mapping[str, int]],
-    notices: Iterable[str] = (),
+    notices: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Return the terms of each archive, and of the records from it, for the templates.
 
     Args:
         pins: The archives that the build read.
         licences: Source and commit to SPDX expression to records.
-        notices: Paths of the archives' own texts in the folder.
+        notices: Paths of the archives' own texts in the folder, sorted.
     """
-    texts = sorted(notices)
     return [
         {
             "pin": pin,
             "records": licences.get((pin.source, pin.commit), {}),
             "notices": [
-                path for path in texts if path.startswith(f"{NOTICES}/{pin.archive}/")
+                path for path in notices if path.startswith(f"{NOTICES}/{pin.archive}/")
             ],
         }
         for pin in pins
@@ -64,36 +62,34 @@ def identifiers(expression: str) -> list[str]:
 
 def named_licences(terms: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return every SPDX identifier in the folder, sorted."""
-    expressions = {OWN}
+    named = {OWN}
     for archive in terms:
-        expressions |= {archive["pin"].licence, *archive["records"]}
-    return sorted(set(chain.from_iterable(map(identifiers, expressions))))
+        for expression in (archive["pin"].licence, *archive["records"]):
+            named.update(identifiers(expression))
+    return sorted(named)
 
 
-def shipped_text(identifier: str) -> Path | None:
-    """Return the file of a licence's text; None if csbdata ships none."""
-    folder = cards_folder() / "licences"
-    texts = {path.name: path for path in folder.iterdir()}
-    return texts.get(f"{identifier}.txt")
+def shipped_texts() -> dict[str, Path]:
+    """Return the files of the licence texts that csbdata ships, by SPDX identifier."""
+    return {path.stem: path for path in (cards_folder() / "licences").iterdir()}
 
 
-def text_name(identifier: str) -> str | None:
-    """Return the path of a licence's text in a dataset folder, or None."""
-    return None if shipped_text(identifier) is None else f"{FOLDER}/{identifier}.txt"
-
-
-def write_texts(names: Iterable[str | None], folder: Path) -> list[str]:
-    """Copy licence texts into a folder; return their names there.
+def write_texts(names: Iterable[str], folder: Path) -> dict[str, str]:
+    """Copy the shipped texts of licences into a folder.
 
     Args:
-        names: Of `text_name`.
+        names: SPDX identifiers, or other words.
         folder: The dataset folder.
+
+    Returns:
+        The path of each text in the folder, by its identifier.
 
     Raises:
         OSError: a file cannot be written.
     """
+    shipped = shipped_texts()
+    texts = {name: f"{FOLDER}/{name}.txt" for name in names if name in shipped}
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    written = [name for name in names if name is not None]
-    for name in written:
-        copyfile(cards_folder() / "licences" / Path(name).name, folder / name)
-    return written
+    for name, path in texts.items():
+        copyfile(shipped[name], folder / path)
+    return texts

@@ -39,11 +39,6 @@ def sentence(value: object) -> str:
     )
 
 
-def line(value: object) -> str:
-    """Return foreign text as one visible line of a plain text file."""
-    return safe(str(value))
-
-
 def prose(value: str) -> str:
     """Escape our own Markdown for a table cell: code spans stay."""
     return safe(value).replace("|", "\\|").replace("<", "&lt;")
@@ -78,7 +73,7 @@ def anchor(title: str) -> str:
 _FILTERS: dict[str, Callable[..., str]] = {
     "text": escape_markdown,
     "sentence": sentence,
-    "line": line,
+    "line": safe,
     "prose": prose,
     "code": code,
     "link": link,

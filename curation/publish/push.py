@@ -36,8 +36,6 @@ from curation.publish.repository import (
     MAIN,
     HubRepository,
     LocalFile,
-    RemoteFile,
-    describe_content,
     files_to_send,
     inventory,
 )
@@ -136,14 +134,14 @@ class PushPlan:
 
 def plan_for(
     local: Mapping[str, LocalFile],
-    remote: Mapping[str, RemoteFile],
+    remote: Mapping[str, str],
     edition: Iterable[str],
 ) -> PushPlan:
     """Compare a folder with a repository.
 
     Args:
         local: The folder's files.
-        remote: The repository's files.
+        remote: The repository's files, with their digests.
         edition: The files of the present edition.
     """
     send = set(files_to_send(local, remote))
@@ -155,7 +153,7 @@ def plan_for(
         unchanged=tuple(sorted(local.keys() - send)),
         deleted=tuple(sorted(gone)),
         foreign=tuple(sorted(others - gone)),
-        bytes=sum(local[name].bytes for name in send),
+        bytes=sum(local[name].size for name in send),
     )
 
 
@@ -168,15 +166,9 @@ def published_files(names: Iterable[str]) -> frozenset[str]:
 class VerifiedFolder:
     """A verified folder: only these contents may be published."""
 
+    #: By their names in the dataset; the card's may be outside the folder.
     files: Mapping[str, LocalFile]
     facts: BuildFacts
-    #: Where the files of these names are in place of the dataset folder.
-    named: Path | None = None
-
-    def path(self, name: str, folder: Path) -> Path:
-        """Return the path of a file, in a folder or by itself."""
-        named = self.named and self.named / name
-        return named if named and named.is_file() else folder / name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,7 +354,7 @@ def name_repository(
     facts = msgspec.structs.replace(verified.facts, repository=request.repo)
     write_derived(request.folder, into, facts, drawn=True)
     files = {**verified.files, **inventory(into)}
-    return VerifiedFolder(files=files, facts=facts, named=into)
+    return VerifiedFolder(files=files, facts=facts)
 
 
 def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
@@ -375,7 +367,7 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
     repository = HubRepository(name=request.repo, time_limits=request.time_limits)
     info = repository.info()
     head = info.sha if info else None
-    files, listed = dict[str, RemoteFile](), frozenset[str]()
+    files, listed = dict[str, str](), frozenset[str]()
     if head is not None:
         files = repository.files(head)
         listed = repository.listed_files(head) if MANIFEST in files else listed
@@ -459,11 +451,12 @@ def _commit(
     request, plan, facts = preview.request, preview.plan, preview.verified.facts
     operations: list[CommitOperationAdd | CommitOperationDelete] = []
     for name in plan.written:
+        file = preview.verified.files[name]
         try:
-            content = preview.verified.path(name, request.folder).read_bytes()
+            content = file.path.read_bytes()
         except OSError as error:
             raise NoInput("cannot be read any more", name) from error
-        if describe_content(content) != preview.verified.files[name]:
+        if not file.is_content(content):
             raise BadData("changed since it was verified", name, "push it again")
         operations.append(CommitOperationAdd(name, content))
     operations += [

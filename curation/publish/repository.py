@@ -35,31 +35,27 @@ _RECENT = 20
 class LocalFile:
     """One file of the folder, as it was when it was read."""
 
-    bytes: int
+    path: Path
+    size: int
     sha256: str
     #: The name that git gives to the content.
     git_oid: str
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteFile:
-    """One file of a repository, as its server describes it."""
-
-    #: Known for large files, which the Hub keeps outside git; otherwise `git_oid` is.
-    sha256: str | None = None
-    git_oid: str | None = None
-
-    def holds(self, local: LocalFile) -> bool:
-        """Return whether it has the content of a local file."""
-        if self.sha256 is not None:
-            return self.sha256 == local.sha256
-        return self.git_oid == local.git_oid
+    def is_content(self, content: bytes) -> bool:
+        """Return whether a content is the file's."""
+        return hashlib.sha256(content).hexdigest() == self.sha256
 
 
-def describe_content(content: bytes) -> LocalFile:
-    """Return size, sha256 and git's name of a content."""
+def describe_file(path: Path) -> LocalFile:
+    """Read a file; return it with its size, sha256 and git's name of its content.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    content = path.read_bytes()
     return LocalFile(
-        bytes=len(content),
+        path=path,
+        size=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
         git_oid=git_hash(content),
     )
@@ -78,18 +74,23 @@ def inventory(folder: Path) -> dict[str, LocalFile]:
         path = folder / name
         if not path.resolve().is_relative_to(root):
             raise BadData("a link that leads out of the folder", str(path))
-        files[name] = describe_content(path.read_bytes())
+        files[name] = describe_file(path)
     return files
 
 
 def files_to_send(
-    local: Mapping[str, LocalFile], remote: Mapping[str, RemoteFile]
+    local: Mapping[str, LocalFile], remote: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return the local files that a repository lacks, or has with another content."""
+    """Return the local files that a repository lacks, or has with another content.
+
+    Args:
+        local: The files of a folder.
+        remote: The files of a repository (`HubRepository.files`).
+    """
     return tuple(
         name
         for name, file in local.items()
-        if name not in remote or not remote[name].holds(file)
+        if remote.get(name) not in {file.sha256, file.git_oid}
     )
 
 
@@ -114,7 +115,9 @@ class HubRepository:
     def _ask(self, method: Callable[..., _T], **options: Any) -> _T:  # noqa: ANN401 (as of the client's methods)
         """Call a method of the client on the repository, again if it may pass."""
         return repeated(
-            lambda: method(self.name, **options), self.name, self.time_limits
+            lambda: method(self.name, repo_type=DATASET, **options),
+            self.name,
+            self.time_limits,
         )
 
     def head(self, revision: str = MAIN) -> str:
@@ -124,24 +127,24 @@ class HubRepository:
             NoInput: no such repository or revision.
             CsbdataError: no answer, or a refusal.
         """
-        head = self._ask(self.api.dataset_info, revision=revision).sha
+        head = self._ask(self.api.repo_info, revision=revision).sha
         if head is None:
             raise CsbdataError("the Hub names no commit", f"{self.name}@{revision}")
         return head
 
-    def files(self, commit: str) -> dict[str, RemoteFile]:
-        """Return the files of a commit, as the Hub describes them."""
+    def files(self, commit: str) -> dict[str, str]:
+        """Return the files of a commit, with the digest that the Hub states.
+
+        It is the sha256 of large files, which the Hub keeps outside git; of the others
+        git's name of the content.
+        """
         entries = self._ask(
-            lambda name: [
-                *self.api.list_repo_tree(
-                    name, repo_type=DATASET, revision=commit, recursive=True
-                )
-            ]
+            lambda name, **options: [*self.api.list_repo_tree(name, **options)],
+            revision=commit,
+            recursive=True,
         )
         return {
-            entry.path: RemoteFile(sha256=entry.lfs.sha256)
-            if entry.lfs
-            else RemoteFile(git_oid=entry.blob_id)
+            entry.path: entry.lfs.sha256 if entry.lfs else entry.blob_id
             for entry in entries
             if isinstance(entry, RepoFile)
         }
@@ -149,7 +152,7 @@ class HubRepository:
     def info(self) -> DatasetInfo | None:
         """Return the Hub's facts about the dataset; None if it is not visible."""
 
-        def ask(name: str) -> DatasetInfo | None:
+        def ask(name: str, **_: str) -> DatasetInfo | None:
             try:
                 return self.api.dataset_info(name)
             except RepositoryNotFoundError:
@@ -159,7 +162,7 @@ class HubRepository:
 
     def tags(self) -> Mapping[str, str]:
         """Return the commit of each tag, by its name."""
-        refs = self._ask(self.api.list_repo_refs, repo_type=DATASET)
+        refs = self._ask(self.api.list_repo_refs)
         return {ref.name: ref.target_commit for ref in refs.tags}
 
     def listed_files(self, commit: str) -> frozenset[str]:
@@ -179,7 +182,6 @@ class HubRepository:
         """Download files of a commit without a cache."""
         self._ask(
             self.api.snapshot_download,
-            repo_type=DATASET,
             revision=commit,
             local_dir=folder,
             cache_dir=folder / ".cache" / "hub",
@@ -196,7 +198,7 @@ class HubRepository:
                 name
                 for name, file in local.items()
                 if not (path := Path(folder, name)).is_file()
-                or describe_content(path.read_bytes()) != file
+                or not file.is_content(path.read_bytes())
             )
 
     def create(self, *, private: bool) -> None:
@@ -206,15 +208,11 @@ class HubRepository:
             NotPermitted: the token may not.
             CsbdataError: no answer, or another refusal.
         """
-        self._ask(
-            self.api.create_repo, repo_type=DATASET, private=private, exist_ok=True
-        )
+        self._ask(self.api.create_repo, private=private, exist_ok=True)
 
     def commits_since(self, parent: str) -> list[str]:
         """Return the commits of main that came after one, newest first."""
-        history = self._ask(
-            self.api.list_repo_commits, repo_type=DATASET, revision=MAIN
-        )
+        history = self._ask(self.api.list_repo_commits, revision=MAIN)
         commits = [commit.commit_id for commit in history[:_RECENT]]
         return commits[: commits.index(parent)] if parent in commits else commits
 
@@ -225,12 +223,6 @@ class HubRepository:
             BadData: the tag is taken by another commit (exit 65).
             CsbdataError: no answer, or another refusal.
         """
-        self._ask(
-            self.api.create_tag,
-            tag=tag,
-            revision=commit,
-            repo_type=DATASET,
-            exist_ok=True,
-        )
+        self._ask(self.api.create_tag, tag=tag, revision=commit, exist_ok=True)
         if self.tags().get(tag) != commit:
             raise BadData(f"the tag {tag} leads to another commit", self.name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
@@ -49,7 +47,10 @@ def verify(
                 print(failure.check, failure.where, failure.detail)
     """
     progress = progress or Quiet()
-    with _folder_of(where, progress) as folder:
+    with TemporaryDirectory(prefix="csbdata-verify-") as temporary:
+        folder = Path(where)
+        if not folder.exists():
+            folder = _downloaded(where, Path(temporary) / "repository", progress)
         return verify_folder(
             folder,
             jobs=jobs,
@@ -59,13 +60,8 @@ def verify(
         )
 
 
-@contextmanager
-def _folder_of(where: str, progress: Progress) -> Iterator[Path]:
-    """Return the folder itself, or one with all files of a dataset on the Hub."""
-    folder = Path(where)
-    if folder.exists():
-        yield folder
-        return
+def _downloaded(where: str, folder: Path, progress: Progress) -> Path:
+    """Download all files of a dataset on the Hub into a new folder; return it."""
     dataset = dataset_name(where)
     if dataset is None:
         then = "csbdata build makes one; owner/name is on the Hub"
@@ -73,12 +69,10 @@ def _folder_of(where: str, progress: Progress) -> Iterator[Path]:
     from curation.download.huggingface import HubTimeLimits, hub_client  # noqa: PLC0415 - slow, rarely asked
     from curation.publish.repository import MAIN, HubRepository  # noqa: PLC0415 - slow, rarely asked
 
-    with TemporaryDirectory(prefix="csbdata-verify-") as temporary:
-        folder = Path(temporary) / "repository"
-        progress.say(f"{dataset.name}: downloading ...")
-        with hub_client(HubTimeLimits()):
-            repository = HubRepository(name=dataset.name)
-            head = repository.head(dataset.revision or MAIN)
-            repository.fetch(head, repository.files(head), folder)
-        folder.mkdir(exist_ok=True)
-        yield folder
+    folder.mkdir()
+    progress.say(f"{dataset.name}: downloading ...")
+    with hub_client(HubTimeLimits()):
+        repository = HubRepository(name=dataset.name)
+        head = repository.head(dataset.revision or MAIN)
+        repository.fetch(head, repository.files(head), folder)
+    return folder

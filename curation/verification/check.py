@@ -41,27 +41,22 @@ class ParquetTable:
 
     #: Path in the folder, with `/`.
     path: str
+    #: Its folder, with `/`: the config of a table of records.
+    folder: str
+    #: The first part of its name.
+    split: str
     metadata: pq.FileMetaData
-
-    @property
-    def folder(self) -> str:
-        """Its folder, with `/`: the config of a table of records."""
-        return self.path.rpartition("/")[0]
-
-    @property
-    def split(self) -> str:
-        """Its split, the first part of its name."""
-        return Path(self.path).name.partition("-")[0]
 
     @property
     def columns(self) -> set[str]:
         """The names of its columns."""
         return set(self.metadata.schema.to_arrow_schema().names)
 
-    @property
-    def holds_records(self) -> bool:
-        """Return whether its rows are schemas."""
-        return self.folder not in {CORE, LEDGER} and not holds_instances(self.folder)
+
+def folder_and_split(path: str) -> tuple[str, str]:
+    """Return the folder of a table, with `/`, and its split, by its path."""
+    folder, _, name = path.rpartition("/")
+    return folder, name.partition("-")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +73,18 @@ class FolderContents:
     #: What could not be read.
     findings: tuple[Finding, ...]
 
-    def records(self) -> Iterator[ParquetTable]:
-        """Yield the tables of schemas."""
-        return (table for table in self.tables.values() if table.holds_records)
+    @property
+    def records(self) -> list[ParquetTable]:
+        """The tables of schemas."""
+        others = {LEDGER, CORE, *(table.folder for table in self.instances)}
+        return [table for table in self.tables.values() if table.folder not in others]
+
+    @property
+    def instances(self) -> list[ParquetTable]:
+        """The tables of instances."""
+        return [
+            table for table in self.tables.values() if holds_instances(table.folder)
+        ]
 
     @property
     def must_be_valid(self) -> bool:
@@ -120,63 +124,61 @@ def open_folder(folder: Path) -> FolderContents:
         raise NoInput(
             f"no {MANIFEST} in it: no build", str(folder), "csbdata build makes one"
         )
-    findings: list[Finding] = []
-
-    def report(where: str, detail: str) -> None:
-        detail = shortened(detail, _FAULT_SHOWN)
-        findings.append(Finding(check=READABLE, where=where, detail=detail))
-
-    files = dict(sorted(_regular_files(folder, report)))
-    tables = {}
+    root = folder.resolve()
+    files, tables, faults = {}, {}, {}
+    for name, path in sorted(_paths_in(folder)):
+        if fault := _fault(path, root):
+            faults[name] = fault
+        else:
+            files[name] = path
     for name in filter(is_table, files):
+        inside, split = folder_and_split(name)
         try:
             with reading_parquet(files[name]), pq.ParquetFile(files[name]) as file:
-                tables[name] = ParquetTable(path=name, metadata=file.metadata)
+                tables[name] = ParquetTable(
+                    path=name, folder=inside, split=split, metadata=file.metadata
+                )
         except BadData as error:
-            report(name, error.what)
+            faults[name] = error.what
     manifest = None
     if MANIFEST in files:
         try:
             manifest = read_manifest(folder)
         except BadData as error:
-            report(MANIFEST, error.what)
+            faults[MANIFEST] = error.what
     return FolderContents(
         folder=folder,
         files=files,
         tables=tables,
         manifest=manifest,
-        findings=tuple(findings),
+        findings=tuple(
+            Finding(check=READABLE, where=name, detail=shortened(fault, _FAULT_SHOWN))
+            for name, fault in faults.items()
+        ),
     )
 
 
-def _regular_files(
-    folder: Path, report: Callable[[str, str], None]
-) -> Iterator[tuple[str, Path]]:
-    """Yield path in the folder and path of every file that can be read."""
-    root = folder.resolve()
+def _paths_in(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield path in the folder, and path, of every file and link."""
     for parent, folders, names in os.walk(folder):
         here = Path(parent)
         foreign = NOT_OURS if here == folder else frozenset()
         folders[:] = [name for name in folders if name not in foreign]
         links = [name for name in folders if (here / name).is_symlink()]
-        for name in (*links, *(name for name in names if name not in foreign)):
-            path = here / name
-            where = path.relative_to(folder).as_posix()
-            if wrong := _not_a_file(path, root):
-                report(where, wrong)
-            else:
-                yield where, path
+        for name in {*links, *names} - foreign:
+            yield (here / name).relative_to(folder).as_posix(), here / name
 
 
-def _not_a_file(path: Path, root: Path) -> str:
+def _fault(path: Path, root: Path) -> str:
     """Return the reason not to read a path; empty for none."""
     try:
-        if path.is_symlink() and not path.resolve().is_relative_to(root):
+        is_link = path.is_symlink()
+        if is_link and not path.resolve().is_relative_to(root):
             return "a symbolic link that leads out of the folder"
         mode = path.stat().st_mode
     except (OSError, RuntimeError) as error:
         return f"cannot be read ({getattr(error, 'strerror', None) or error})"
-    if path.is_symlink() and stat.S_ISDIR(mode):
+    if is_link and stat.S_ISDIR(mode):
         return "a symbolic link to a folder"
     if not stat.S_ISREG(mode):
         return "neither a file nor a folder"
@@ -312,15 +314,13 @@ class FolderCheck:
     name: str
     #: One clause for the table of `csbdata verify`.
     question: str
+    #: Takes the results of all items, in the parent; returns the check's.
+    judge: Callable[[FolderContents, CheckResult], CheckResult]
     #: Returns the items for children, in batches.
     batches: Callable[[FolderContents], Iterable[CheckBatch]] = lambda _contents: ()
     #: Does one item of the folder at a path, in a child.
     work: Callable[[Path, CheckItem], CheckResult] = lambda _folder, _item: (
         CheckResult()
-    )
-    #: Takes the results of all items, in the parent; returns the check's.
-    judge: Callable[[FolderContents, CheckResult], CheckResult] = (
-        lambda _contents, result: result
     )
 
     def conclude(
@@ -347,7 +347,7 @@ class FolderCheck:
             contents, CheckResult(findings=findings, counted=counted, values=values)
         )
         named = [replace(finding, check=self.name) for finding in result.findings]
-        return CheckResult(findings=named, counted=result.counted)
+        return msgspec.structs.replace(result, findings=named)
 
 
 def group_batches(tables: Iterable[ParquetTable]) -> Iterator[CheckBatch]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from base64 import b64decode
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -69,29 +70,27 @@ def search_rows(folder: Path, item: CheckItem) -> CheckResult:
 def judge_texts(contents: FolderContents, result: CheckResult) -> CheckResult:
     """Search names of files, metadata of tables and whole texts too."""
     findings = [
-        Finding(where="the name of a file", detail=f"{credential.format} in it")
-        for name in contents.files
-        if (credential := credentials.find_credential(name))
+        Finding(where=where, detail=credential.format + place)
+        for where, place, text in _texts(contents)
+        if (credential := credentials.find_credential(text))
     ]
+    return CheckResult(findings=findings + result.findings)
+
+
+def _texts(contents: FolderContents) -> Iterator[tuple[str, str, str]]:
+    """Yield where a finding is, words about the place, and the text."""
+    for name in contents.files:
+        yield "the name of a file", " in it", name
     for table in contents.tables.values():
         for key, value in (table.metadata.metadata or {}).items():
-            texts = [key, value]
-            with suppress(ValueError):  # As Arrow's own is.
-                texts.append(b64decode(value, validate=True))
-            found = (
-                credentials.find_credential(text.decode("utf-8", "replace"))
-                for text in texts
-            )
-            if credential := next(filter(None, found), None):
-                detail = f"{credential.format} in its metadata"
-                findings.append(Finding(where=table.path, detail=detail))
+            content = key + b"\n" + value
+            with suppress(ValueError):  # Arrow's schema is in base64.
+                content += b"\n" + b64decode(value, validate=True)
+            yield table.path, " in its metadata", content.decode("utf-8", "replace")
     for name in sorted(contents.files.keys() - contents.tables):
         # What cannot be read is reported by `strays`.
         with suppress(ValueError, OSError):
-            text = read_text(contents.files[name])
-            if credential := credentials.find_credential(text):
-                findings.append(Finding(where=name, detail=credential.format))
-    return CheckResult(findings=findings + result.findings)
+            yield name, "", read_text(contents.files[name])
 
 
 TEXTS = FolderCheck(
@@ -111,29 +110,32 @@ _HUB_NOTES = ".cache/huggingface/"
 def judge_digests(contents: FolderContents, _result: CheckResult) -> CheckResult:
     """Compare the digests of all files with the list of them."""
     digests = {name: file_digest(path) for name, path in contents.files.items()}
-    counted = {"file": len(digests)}
     # An unreadable file is reported already.
     unread = {finding.where for finding in contents.findings}
-    if SUMS not in digests:
-        missing = [] if SUMS in unread else [Finding(where=SUMS, detail="missing")]
-        return CheckResult(findings=missing, counted=counted)
-    try:
-        sums = read_sums(contents.folder)
-    except (BadData, ValueError, OSError) as error:
-        unreadable = Finding(where=SUMS, detail=f"not readable ({error})")
-        return CheckResult(findings=[unreadable], counted=counted)
-    findings = []
-    for path in sorted((digests.keys() | sums.keys()) - unread - {SUMS}):
-        if path not in digests:
-            detail = f"missing, but listed in {SUMS}"
-        elif path not in sums:
-            detail = f"not listed in {SUMS}"
-        elif digests[path] != sums[path]:
-            detail = f"changed: not the digest in {SUMS}"
+    faults = {}
+    if SUMS in digests:
+        try:
+            sums = read_sums(contents.folder)
+        except (BadData, OSError) as error:
+            faults[SUMS] = f"not readable ({error})"
         else:
-            continue
-        findings.append(Finding(where=path, detail=detail))
-    return CheckResult(findings=findings, counted=counted)
+            sums[SUMS] = digests[SUMS]
+            for path in digests.keys() | sums:
+                if path not in digests:
+                    faults[path] = f"missing, but listed in {SUMS}"
+                elif path not in sums:
+                    faults[path] = f"not listed in {SUMS}"
+                elif digests[path] != sums[path]:
+                    faults[path] = f"changed: not the digest in {SUMS}"
+    else:
+        faults[SUMS] = "missing"
+    return CheckResult(
+        findings=[
+            Finding(where=path, detail=faults[path])
+            for path in sorted(faults.keys() - unread)
+        ],
+        counted={"file": len(digests)},
+    )
 
 
 DIGESTS = FolderCheck(
@@ -143,25 +145,25 @@ DIGESTS = FolderCheck(
 )
 
 
-def judge_strays(contents: FolderContents, _result: CheckResult) -> CheckResult:
-    """Find files that no build writes, empty folders, git's own, and foreign caches."""
-    findings = []
-    for parent, folders, names in os.walk(contents.folder):
-        where = Path(parent).relative_to(contents.folder).as_posix()
+def _stray_folders(folder: Path) -> Iterator[Finding]:
+    """Yield empty folders, git's own, and the files of foreign caches."""
+    for parent, folders, names in os.walk(folder):
+        where = Path(parent).relative_to(folder).as_posix()
         inside = "" if where == "." else f"{where}/"
         if inside and not folders and not names:
-            findings.append(Finding(where=where, detail="an empty folder"))
+            yield Finding(where=where, detail="an empty folder")
         if _GIT in folders or _GIT in names:
             detail = "git's own folder, which may hold anything; verify a copy without"
-            findings.append(Finding(where=inside + _GIT, detail=detail))
+            yield Finding(where=inside + _GIT, detail=detail)
             folders[:] = [name for name in folders if name != _GIT]
         if inside.startswith(".cache/") and not inside.startswith(_HUB_NOTES):
-            detail = "no note of the Hub's client"
-            findings += [Finding(where=inside + name, detail=detail) for name in names]
-    tables = {
-        name: table for name, table in contents.tables.items() if table.folder != LEDGER
-    }
-    numbers = Counter((table.folder, table.split) for table in tables.values())
+            for name in names:
+                yield Finding(where=inside + name, detail="no note of the Hub's client")
+
+
+def _stray_files(contents: FolderContents) -> Iterator[Finding]:
+    """Yield the files that no build writes."""
+    numbers = Counter((table.folder, table.split) for table in contents.tables.values())
     expected = {
         file_name(folder, split, number, files)
         for (folder, split), files in numbers.items()
@@ -169,26 +171,28 @@ def judge_strays(contents: FolderContents, _result: CheckResult) -> CheckResult:
         for number in range(files)
     }
     for name, path in contents.files.items():
-        if name in tables and name not in expected:
+        table = contents.tables.get(name)
+        if table and table.folder != LEDGER and name not in expected:
             detail = "a table that no build writes under this name"
-            findings.append(Finding(where=name, detail=detail))
-        if name in contents.tables or is_derived(name):
+            yield Finding(where=name, detail=detail)
+        if table or is_derived(name):
             continue
         try:
             read_text(path)
         except (ValueError, OSError) as error:
             detail = f"no file of a build, and no text ({error})"
-            findings.append(Finding(where=name, detail=detail))
-            continue
-        # Notices of others keep their own names.
-        if not name.startswith(f"{NOTICES}/"):
-            detail = "no file of a build"
-            findings.append(Finding(where=name, detail=detail, failure=False))
-    return CheckResult(findings=findings)
+            yield Finding(where=name, detail=detail)
+        else:
+            # Notices of others keep their own names.
+            if not name.startswith(f"{NOTICES}/"):
+                detail = "no file of a build"
+                yield Finding(where=name, detail=detail, failure=False)
 
 
 STRAYS = FolderCheck(
     name="strays",
     question="is there nothing else: no stray file, no empty folder, no .git?",
-    judge=judge_strays,
+    judge=lambda contents, _result: CheckResult(
+        findings=[*_stray_folders(contents.folder), *_stray_files(contents)]
+    ),
 )

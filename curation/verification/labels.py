@@ -8,7 +8,7 @@ fastjsonschema's verdict. A seeded sample is taken of every row group, or all of
 from __future__ import annotations
 
 import gc
-import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -24,7 +24,7 @@ from curation.core.benchmark import (
     instances_folder,
     records_config,
 )
-from curation.core.json_types import Json, UntypedJson
+from curation.core.json_types import UntypedJson
 from curation.dataset.parquet import split_files
 from curation.fit.records import record_fit
 from curation.instances.dataset import parquet as tables
@@ -47,6 +47,7 @@ from curation.verification.check import (
     Finding,
     FolderCheck,
     FolderContents,
+    folder_and_split,
     group_batches,
     group_rows,
 )
@@ -64,6 +65,8 @@ _LENGTH = 20_000
 #: The programs that decide the content, by their names in the manifest.
 _MAKERS = ("csbdata", "fastjsonschema", "jsonschema", "jsonschema-rs", "regress")
 _SHOWN = 60
+#: The verdicts in the JSON text of them, to part it at.
+_VERDICT = re.compile("(true|false|null)")
 #: The labels that one verdict gives.
 _LABELS = ("valid", "keyword", "schema_pointer", "instance_pointer", "fails_at")
 _OF_INSTANCES = ("unique_id", "number", "text", "verdicts", *_LABELS)
@@ -76,22 +79,18 @@ _OF_RECORDS = (
 def label_batches(contents: FolderContents) -> Iterator[CheckBatch]:
     """Yield the row groups of instances, and of records where its makers are here."""
     makes_again = not contents.other_maker(*_MAKERS)
+    records = contents.records if makes_again else []
     return group_batches(
-        table
-        for table in contents.tables.values()
-        if holds_instances(table.folder)
-        or (
-            makes_again
-            and table.holds_records
-            and table.columns.issuperset(_OF_RECORDS)
-        )
+        [
+            *(table for table in records if table.columns.issuperset(_OF_RECORDS)),
+            *contents.instances,
+        ]
     )
 
 
 def judge_or_make_again(folder: Path, item: CheckItem) -> CheckResult:
     """Judge the instances of a row group, or regenerate its records'."""
-    inside, _, name = item.where.rpartition("/")
-    split = name.partition("-")[0]
+    inside, split = folder_and_split(item.where)
     if holds_instances(inside):
         counted_name = "judged instance"
         compared, faults = _judge_again(folder, item, records_config(inside), split)
@@ -169,26 +168,13 @@ def _label_fault(row: _Row, right: InstanceRow | str) -> str:
         return f"cannot be judged: {right}"
     if fault := _difference([row], [{name: getattr(right, name) for name in _LABELS}]):
         return fault
-    judged = _leaves(json.loads(right.verdicts))
-    try:
-        stated = _leaves(json.loads(row["verdicts"]))
-    except ValueError as error:
-        return f"verdicts cannot be read ({error})"
+    stated, judged = map(_VERDICT.split, (row["verdicts"], right.verdicts))
     # A validator that was not run then may be run now.
     if len(stated) != len(judged) or any(
-        before not in {None, now} for before, now in zip(stated, judged, strict=True)
+        before not in {"null", now} for before, now in zip(stated, judged, strict=True)
     ):
         return f"verdicts {row['verdicts']} are not those of the validators"
     return ""
-
-
-def _leaves(verdicts: Json) -> list[Json]:
-    """Return the verdicts in a row: each validator's, then the ones of `heeding`."""
-    if isinstance(verdicts, dict):
-        verdicts = [*verdicts.values()]
-    if not isinstance(verdicts, list):
-        return [verdicts]
-    return [leaf for inner in verdicts for leaf in _leaves(inner)]
 
 
 def _make_again(
@@ -201,20 +187,23 @@ def _make_again(
         short.sort(key=lambda record: _rank(item, record["unique_id"]))
         records = short[:_MADE_AGAIN]
     inside = instances_folder(config)
-    ids = [record["unique_id"] for record in records]
     instances = [folder / path for path in split_files(folder, inside, split)]
+    files = {inside: instances} | {
+        path: [folder / path] for path in tables.LEDGER_COLUMNS
+    }
     by_table = {}
     if instances:
-        sources = {path: [folder / path] for path in tables.LEDGER_COLUMNS}
-        for path, files in (sources | {inside: instances}).items():
-            by_table[path] = _by_record([])
-            if not files[0].exists():
-                continue
-            rows = pl.scan_parquet(files, glob=False)
-            rows = rows.filter(pl.col("unique_id").is_in(ids))
-            if path != inside:
-                rows = rows.filter(config=config)
-            by_table[path] = _by_record(rows.collect().iter_rows(named=True))
+        ids = [record["unique_id"] for record in records]
+        chosen = pl.col("unique_id").is_in(ids)
+        by_table = {path: _by_record([]) for path in files}
+        for path, paths in files.items():
+            if paths[0].exists():
+                rows = pl.scan_parquet(paths, glob=False).filter(chosen).collect()
+                by_table[path] = _by_record(
+                    row
+                    for row in rows.iter_rows(named=True)
+                    if row.get("config", config) == config
+                )
     faults: list[tuple[str, str]] = []
     for record in records:
         # Garbage of the record before: the worker collects after whole items.

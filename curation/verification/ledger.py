@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import polars as pl
@@ -13,7 +13,6 @@ from curation.core.benchmark import (
     INSTANCES,
     InstanceKind,
     final_config,
-    holds_instances,
     is_github_config,
 )
 from curation.core.benchmark import LEDGER as FOLDER
@@ -57,14 +56,10 @@ def ledger_faults(contents: FolderContents) -> Iterator[_Fault]:
         if CHANGES in present:  # a table without rows is not written
             changes = pl.read_parquet(contents.files[CHANGES], glob=False)
         yield from _document_faults(documents, changes, contents.manifest)
-        yield from _manifest_faults(documents, contents.manifest)
         yield from _records(contents, documents, changes, contents.manifest.rules)
-    has_instances = any(
-        holds_instances(table.folder) for table in contents.tables.values()
-    )
-    if has_instances and INSTANCE_LEDGER in present:
+    if contents.instances and INSTANCE_LEDGER in present:
         yield from _instances(contents)
-    elif has_instances or reports & present:
+    elif contents.instances or reports & present:
         yield FOLDER, "instances without their ledger, or a ledger without instances"
     for path, table in contents.tables.items():
         if table.folder == FOLDER and path not in tables | reports:
@@ -85,18 +80,24 @@ def _read_columns(
     return pl.concat(frames or [empty])
 
 
-def _rows(frame: pl.DataFrame, where: str, detail: str) -> Iterator[_Fault]:
-    """Yield a finding for each of the first rows, by its config and id."""
-    for config, unique_id in frame.select(_KEY).head(_MAX_LISTED).iter_rows():
-        yield (f"{config}/{unique_id}", detail)
-    if len(frame) > _MAX_LISTED:
-        yield (where, f"{len(frame) - _MAX_LISTED:,} more: {detail}")
+def _rows(wrong: Mapping[str, pl.DataFrame], where: str) -> Iterator[_Fault]:
+    """Yield a finding for each of the first rows, by its config and id.
+
+    Args:
+        wrong: What contradicts, to the rows of which it does.
+        where: The path that stands for further rows.
+    """
+    for detail, rows in wrong.items():
+        for config, unique_id in rows.select(_KEY).head(_MAX_LISTED).iter_rows():
+            yield f"{config}/{unique_id}", detail
+        if len(rows) > _MAX_LISTED:
+            yield where, f"{len(rows) - _MAX_LISTED:,} more: {detail}"
 
 
 def _document_faults(
     documents: pl.DataFrame, changes: pl.DataFrame, facts: Manifest
 ) -> Iterator[_Fault]:
-    """Yield contradictions of the ledger in itself, and to rules and pins."""
+    """Yield contradictions of the ledger in itself, and to the manifest's facts."""
     numbers = documents["document"]
     if numbers.to_list() != list(range(len(numbers))):
         yield (DOCUMENTS, "its documents are not numbered one by one")
@@ -115,39 +116,31 @@ def _document_faults(
     outcomes = [KEPT, *(reason.value for reason in Reason)]
     rules = [*(rule.name for rule in facts.rule_list), *_NO_RULES]
     has_split, has_rule = pl.col("split") != "", pl.col("rule") != ""
-    for wrong, detail in (
-        (
-            documents.filter(~pl.col("outcome").is_in(outcomes)),
-            "an outcome that no build writes",
+    wrong = {
+        "an outcome that no build writes": documents.filter(
+            ~pl.col("outcome").is_in(outcomes)
         ),
-        (
-            documents.filter((has_split != _IS_KEPT) | (has_rule == _IS_KEPT)),
-            "a kept document has a split and no rule",
+        "a kept document has a split and no rule": documents.filter(
+            (has_split != _IS_KEPT) | (has_rule == _IS_KEPT)
         ),
-        (
-            documents.filter(pl.struct("raw_config", "unique_id").is_duplicated()),
-            "stands there twice",
+        "stands there twice": documents.filter(
+            pl.struct("raw_config", "unique_id").is_duplicated()
         ),
-        (
-            copies.filter(pl.col("sha256").ne_missing(pl.col("sha256_first"))),
-            "is no copy of the schema that it names",
+        "is no copy of the schema that it names": copies.filter(
+            pl.col("sha256").ne_missing(pl.col("sha256_first"))
         ),
-        (
-            documents.filter(~pl.col("rule").is_in(rules)),
-            f"its rule is not in the `rule_list` of {MANIFEST}",
+        f"its rule is not in the `rule_list` of {MANIFEST}": documents.filter(
+            ~pl.col("rule").is_in(rules)
         ),
-        (
-            documents.join(pins, on=pins.columns, how="anti"),
-            f"no pin in {MANIFEST} has its source, origin and commit",
+        f"no pin in {MANIFEST} has its source, origin and commit": documents.join(
+            pins, on=pins.columns, how="anti"
         ),
-    ):
-        yield from _rows(wrong, DOCUMENTS, f"{DOCUMENTS}: {detail}")
-
-
-def _manifest_faults(documents: pl.DataFrame, facts: Manifest) -> Iterator[_Fault]:
-    """Yield contradictions of the manifest's facts to the ledger."""
+    }
+    yield from _rows(
+        {f"{DOCUMENTS}: {detail}": rows for detail, rows in wrong.items()}, DOCUMENTS
+    )
     if not facts.partial and (documents["origin"] == Origin.SAMPLE.value).any():
-        yield (MANIFEST, "`partial` does not say that this is a sample")
+        yield MANIFEST, "`partial` does not say that this is a sample"
     for name, right in (
         ("canary", CANARY),
         ("extras", sorted({*documents["config"]} - {*CONFIGS})),
@@ -155,7 +148,7 @@ def _manifest_faults(documents: pl.DataFrame, facts: Manifest) -> Iterator[_Faul
     ):
         value = getattr(facts, name)
         if value != right:
-            yield (MANIFEST, f"`{name}` is {value!r}, not {right!r}")
+            yield MANIFEST, f"`{name}` is {value!r}, not {right!r}"
 
 
 def _records(
@@ -171,23 +164,28 @@ def _records(
         .with_columns(pl.col("changes").fill_null(pl.lit([], pl.List(pl.String))))
     )
     names = ("unique_id", "sha256", *_SHARED, "changes", "repaired", "field_count")
-    records = _read_columns(contents, contents.records(), names)
+    records = _read_columns(contents, contents.records, names)
     keys = ["config", "split", "unique_id", "sha256"]
-    gone = in_ledger.join(records, on=keys, how="anti")
-    yield from _rows(gone, DOCUMENTS, "kept in the ledger, but no row")
-    strays = records.join(in_ledger, on=keys, how="anti")
-    yield from _rows(strays, DOCUMENTS, "not kept in the ledger")
     joined = records.join(in_ledger, on=_KEY, suffix="_in_ledger")
-    for name in (*_SHARED, "changes"):
-        wrong = joined.filter(pl.col(name).ne_missing(pl.col(f"{name}_in_ledger")))
-        yield from _rows(wrong, DOCUMENTS, f"{name} is not that of the ledger")
     selected = rule_set(rules)
     mechanical = [
         rule.name for rule in selected.rules if rule.repair is RepairKind.MECHANICAL
     ]
     repairs = pl.col("changes").list.filter(pl.element().is_in(mechanical))
-    wrong = records.filter(pl.col("repaired").ne_missing(repairs))
-    yield from _rows(wrong, DOCUMENTS, "repaired is not what `changes` says")
+    wrong = {
+        "kept in the ledger, but no row": in_ledger.join(records, on=keys, how="anti"),
+        "not kept in the ledger": records.join(in_ledger, on=keys, how="anti"),
+        **{
+            f"{name} is not that of the ledger": joined.filter(
+                pl.col(name).ne_missing(pl.col(f"{name}_in_ledger"))
+            )
+            for name in (*_SHARED, "changes")
+        },
+        "repaired is not what `changes` says": records.filter(
+            pl.col("repaired").ne_missing(repairs)
+        ),
+    }
+    yield from _rows(wrong, DOCUMENTS)
     size = "raw_field_count" if selected.subset_by_raw_file else "field_count"
     columns = ("config", "unique_id", "raw_config", size)
     for config, unique_id, raw, fields in joined.select(columns).iter_rows():
@@ -198,11 +196,8 @@ def _records(
 
 def _instances(contents: FolderContents) -> Iterator[_Fault]:
     """Yield the records whose instances contradict ledger or record."""
-    tables = [
-        table for table in contents.tables.values() if holds_instances(table.folder)
-    ]
     columns = ("unique_id", "number", "kind", "valid", "keyword")
-    instances = _read_columns(contents, tables, columns).with_columns(
+    instances = _read_columns(contents, contents.instances, columns).with_columns(
         pl.col("config").str.strip_prefix(f"{INSTANCES}/")
     )
     kinds = [kind.value for kind in InstanceKind]
@@ -218,25 +213,20 @@ def _instances(contents: FolderContents) -> Iterator[_Fault]:
     )
     ledger = pl.read_parquet(contents.files[INSTANCE_LEDGER], glob=False)
     joined = ledger.join(counts, on=keys, how="full", coalesce=True).sort(keys)
-    records = _read_columns(contents, contents.records(), ("unique_id", "vacuous"))
+    records = _read_columns(contents, contents.records, ("unique_id", "vacuous"))
     vacuous = joined.join(records.filter("vacuous"), on=keys)
-    for wrong, detail in (
-        *(
-            (
-                joined.filter(
-                    pl.col(name).fill_null(0).cast(pl.Int64)
-                    != pl.col(f"made_{name}").fill_null(0)
-                ),
-                f"its {name} are not as many as {INSTANCE_LEDGER} says",
-            )
-            for name in ("witnesses", "near_misses")
+    wrong = {
+        f"its {name} are not as many as {INSTANCE_LEDGER} says": joined.filter(
+            pl.col(name).fill_null(0).cast(pl.Int64)
+            != pl.col(f"made_{name}").fill_null(0)
+        )
+        for name in ("witnesses", "near_misses")
+    } | {
+        "its instances are not numbered one by one": joined.filter("misnumbered"),
+        "an instance of a kind that no build writes": joined.filter("unknown"),
+        "a near miss that is valid, or a witness that is not": joined.filter(
+            "mislabelled"
         ),
-        (joined.filter("misnumbered"), "its instances are not numbered one by one"),
-        (joined.filter("unknown"), "an instance of a kind that no build writes"),
-        (
-            joined.filter("mislabelled"),
-            "a near miss that is valid, or a witness that is not",
-        ),
-        (vacuous.filter("asks"), "vacuous, but a near miss fails another keyword"),
-    ):
-        yield from _rows(wrong, INSTANCE_LEDGER, detail)
+        "vacuous, but a near miss fails another keyword": vacuous.filter("asks"),
+    }
+    yield from _rows(wrong, INSTANCE_LEDGER)

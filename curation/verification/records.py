@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from curation.core.benchmark import holds_instances, split_of
+from curation.core.benchmark import split_of
 from curation.core.documents import Rejected
 from curation.core.json_types import Json, UntypedJson
 from curation.json import text as jsontext
@@ -31,6 +31,7 @@ from curation.verification.check import (
     Finding,
     FolderCheck,
     FolderContents,
+    folder_and_split,
     group_rows,
 )
 from curation.verification.columns import columns, skeleton
@@ -61,7 +62,7 @@ def row_batches(contents: FolderContents) -> Iterator[CheckBatch]:
 
     A table that lacks a column is left out; `judge_records` names it.
     """
-    for table in contents.records():
+    for table in contents.records:
         if table.columns.issuperset(_COLUMNS):
             for group in range(table.metadata.num_row_groups):
                 yield [
@@ -71,16 +72,17 @@ def row_batches(contents: FolderContents) -> Iterator[CheckBatch]:
 
 
 class _SplitRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Cluster of a row, and what follows from its schema."""
+    """Place and cluster of a row, and what follows from its schema."""
 
-    #: Its table's path.
-    path: str
+    config: str
+    split: str
     unique_id: str | None
     cluster: str | None
     weight: float | None
     sha256: str
     skeleton_sha256: str
-    split: str
+    #: The split in which it belongs.
+    right_split: str
     shingles: bytes
 
 
@@ -89,7 +91,8 @@ def check_record(folder: Path, item: CheckItem) -> CheckResult:
     row = group_rows(folder / item.where, item.group, _COLUMNS)[item.row]
     text, dialect = str(row["json_schema"] or ""), BY_NAME.get(str(row["dialect"]))
     schema = jsontext.parse(text.encode("utf-8", "surrogatepass"))
-    where = f"{item.where.partition('/')[0]}/{row['unique_id']}"
+    config, split = folder_and_split(item.where)
+    where = f"{config}/{row['unique_id']}"
     findings: list[Finding] = []
     values: list[UntypedJson] = []
     if isinstance(schema, Rejected):
@@ -109,13 +112,11 @@ def check_record(folder: Path, item: CheckItem) -> CheckResult:
             Finding(where=where, detail=detail, failure=facts.rules == "clean")
             for detail in invalid
         ]
-        wrong = [
-            *_column_faults(facts, row, schema, dialect, right),
-            *_dialect_faults(row, schema, dialect),
-        ]
+        wrong = list(_row_faults(facts, row, schema, dialect, right))
         computed = {
-            "path": item.where,
-            "split": split_of(str(right["split_key"])),
+            "config": config,
+            "split": split,
+            "right_split": split_of(str(right["split_key"])),
             "shingles": shingles(bare),
         }
         values = [msgspec.convert({**row, **right, **computed}, _SplitRow)]
@@ -125,37 +126,32 @@ def check_record(folder: Path, item: CheckItem) -> CheckResult:
     )
 
 
-def _column_faults(
+def _row_faults(
     facts: BuildFacts, row: _Row, schema: Json, dialect: Dialect, right: _Row
 ) -> Iterator[str]:
-    """Yield the columns of a row that do not follow from its schema."""
+    """Yield the columns of a row that do not follow from its schema or `$schema`."""
     if row["json_schema"] != right["json_schema"]:
         yield "json_schema is not written as a build writes it"
+    how, words = row["dialect_found"], row["dialect_words"]
+    by_words, code = _EVIDENCE.get(how, (False, ""))
     codes: set[str] = set()
     if any(rule.name == "lints" for rule in facts.rule_list):
-        _, code = _EVIDENCE.get(row["dialect_found"], (None, ""))
         codes = {lint.code for lint in lints(schema, dialect)} | {code} - {""}
     for name, value in {**right, "lints": sorted(codes)}.items():
         if row[name] != value and name != "json_schema":
             yield f"{name} is {row[name]}, but {value} by the schema"
-
-
-def _dialect_faults(row: _Row, schema: Json, dialect: Dialect) -> Iterator[str]:
-    """Yield contradictions of `dialect` and `dialect_found` to `$schema`."""
-    uri = schema.get("$schema") if isinstance(schema, dict) else None
-    stated, how, words = declared(uri), row["dialect_found"], row["dialect_words"]
+    stated = declared(schema.get("$schema") if isinstance(schema, dict) else None)
     if stated not in {None, dialect}:
         yield f"dialect is {dialect.name}, but the schema declares {stated.name}"
     if how not in _EVIDENCE or (how == "declared" and stated is None):
         yield f"dialect_found is {how!r}, unlike the schema's `$schema`"
-    by_words, _ = _EVIDENCE.get(how, (False, ""))
     if by_words not in {None, bool(words)}:
         yield f"dialect_words is {words}, unlike dialect_found, {how!r}"
 
 
 def judge_records(contents: FolderContents, result: CheckResult) -> CheckResult:
     """Compare the ledger with all records, and count the folder's content."""
-    records = list(contents.records())
+    records = contents.records
     return CheckResult(
         findings=[
             *(
@@ -171,11 +167,7 @@ def judge_records(contents: FolderContents, result: CheckResult) -> CheckResult:
         ],
         counted={
             "record": sum(table.metadata.num_rows for table in records),
-            "instance": sum(
-                table.metadata.num_rows
-                for table in contents.tables.values()
-                if holds_instances(table.folder)
-            ),
+            "instance": sum(table.metadata.num_rows for table in contents.instances),
             "config": len({table.folder for table in records}),
             **result.counted,
         },
@@ -195,26 +187,26 @@ def judge_splits(contents: FolderContents, result: CheckResult) -> CheckResult:
     """Compare the splits and clusters of all records."""
     findings = []
     rows = msgspec.convert(result.values, list[_SplitRow])
-    tables = [contents.tables[row.path] for row in rows]
     names = clusters([row.sha256 for row in rows], lambda place: rows[place].shingles)
-    weights = cluster_weights([table.folder for table in tables], names)
+    weights = cluster_weights([row.config for row in rows], names)
     splits: defaultdict[str, list[str]] = defaultdict(list)
-    firsts: dict[str, tuple[_SplitRow, str]] = {}
+    schemas: dict[str, str] = {}
     skeletons: dict[str, tuple[str, str]] = {}
-    for table, row, cluster, weight in zip(tables, rows, names, weights, strict=True):
-        splits[cluster].append(table.split)
-        where = f"{table.folder}/{row.unique_id}"
-        first, name = firsts.setdefault(row.sha256, (row, where))
-        alike, split = skeletons.setdefault(row.skeleton_sha256, (where, table.split))
-        if row is not first:
-            detail, failure = f"the same schema as {name}", contents.must_be_valid
+    for row, cluster, weight in zip(rows, names, weights, strict=True):
+        splits[cluster].append(row.split)
+        where = f"{row.config}/{row.unique_id}"
+        if row.sha256 in schemas:
+            detail = f"the same schema as {schemas[row.sha256]}"
+            failure = contents.must_be_valid
             findings.append(Finding(where=where, detail=detail, failure=failure))
+        schemas.setdefault(row.sha256, where)
+        alike, split = skeletons.setdefault(row.skeleton_sha256, (where, row.split))
         faults = {
-            f"in {table.split}, its skeleton in {split} too ({alike})": (
-                table.split != split
+            f"in {row.split}, its skeleton in {split} too ({alike})": (
+                row.split != split
             ),
-            f"in split {table.split}; its schema belongs in {row.split}": (
-                table.split != row.split
+            f"in split {row.split}; its schema belongs in {row.right_split}": (
+                row.split != row.right_split
             ),
             f"cluster is not the smallest digest of its own, {cluster}": (
                 row.cluster != cluster

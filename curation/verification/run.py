@@ -82,9 +82,7 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
     """
     contents = open_folder(folder)
     # Checks that do the same work share it.
-    workers: dict[object, FolderCheck] = {}
-    for check in checks:
-        workers.setdefault(check.work, check)
+    workers = {check.work: check for check in checks}
     batches = [
         [
             msgspec.structs.replace(item, check=check.name, whole=whole, nonce=nonce)

@@ -11,10 +11,10 @@ indexes are those that the Hub's viewer needs.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,9 +31,8 @@ from curation.dataset.parquet import (
 )
 from curation.packaging.derived_files import differing_files
 from curation.packaging.tables import table_form
-from curation.system.checksums import names_in
+from curation.system.checksums import names_in, sums_of
 from curation.system.errors import install_extra
-from curation.system.user_files import file_digest
 from curation.system.words import counted
 from curation.verification.check import (
     CheckBatch,
@@ -66,25 +65,27 @@ def open_config(folder: Path, item: CheckItem) -> CheckResult:
     import datasets  # noqa: PLC0415 - an extra, and slow to import
 
     datasets.disable_progress_bars()
-    tables = {split: split_files(folder, item.where, split) for split in SPLITS}
+    files = {split: split_files(folder, item.where, split) for split in SPLITS}
     if (folder / item.where).is_file():
-        tables = {SPLITS[0]: [item.where]}
-    files = {
-        split: [str(folder.resolve() / path) for path in paths]
-        for split, paths in tables.items()
-    }
+        files = {SPLITS[0]: [item.where]}
     rows = {
-        split: sum(pq.read_metadata(path).num_rows for path in paths)
+        split: sum(pq.read_metadata(folder / path).num_rows for path in paths)
         for split, paths in files.items()
     }
-    filled = {split: files[split] for split in files if rows[split]}
+    filled = {
+        split: [str(folder.resolve() / path) for path in paths]
+        for split, paths in files.items()
+        if rows[split]
+    }
     loaded = datasets.load_dataset("parquet", data_files=filled)
-    findings = []
-    for split in filled:
-        opened, number = loaded[split].num_rows, rows[split]
-        if opened != number:
-            detail = f"opens with {opened} of {counted(number, 'row')}"
-            findings.append(Finding(where=f"{item.where}/{split}", detail=detail))
+    findings = [
+        Finding(
+            where=f"{item.where}/{split}",
+            detail=f"opens with {table.num_rows} of {counted(rows[split], 'row')}",
+        )
+        for split, table in loaded.items()
+        if table.num_rows != rows[split]
+    ]
     return CheckResult(
         findings=findings,
         counted={"opened config": 1, "opened split": len(loaded)},
@@ -152,10 +153,14 @@ def _table_faults(
         if wrong := _foreign_columns(pq.read_schema(path), form.columns):
             yield name, f"not the columns of a build: {wrong}"
             return
+    groups = (
+        file.read_row_group(group).cast(form.columns)
+        for file in map(pq.ParquetFile, paths)
+        for group in range(file.num_row_groups)
+    )
     with tempfile.TemporaryDirectory() as temporary:
         again = Path(temporary)
         (again / inside).mkdir(parents=True)
-        groups = _row_groups(paths, form)
         if in_ledger:
             writer = parquet_writer(again / where, form.columns, distinct=form.distinct)
             with writer:
@@ -165,20 +170,17 @@ def _table_faults(
             with SplitFiles(again, inside, split, form) as files:
                 for row in chain.from_iterable(map(pa.Table.to_pylist, groups)):
                     files.add(SimpleNamespace(**row))
-        for name in sorted({*names, *names_in(again)}):
-            present, right = (
-                file_digest(side / name) if (side / name).is_file() else ""
-                for side in (folder, again)
-            )
-            if present != right:
-                yield name, "not written as a build writes its rows"
+        sums, right = sums_of(folder, names), sums_of(again, names_in(again))
+    for name in sorted(sums.keys() | right):
+        if sums.get(name) != right.get(name):
+            yield name, "not written as a build writes its rows"
     if form is RECORDS:
         keys = [
             natural_key(name or "")
             for path in paths
             for name in pq.read_table(path, columns=["unique_id"])[0].to_pylist()
         ]
-        if any(first > second for first, second in pairwise(keys)):
+        if keys != sorted(keys):
             yield names[0], "its rows are not in natural order of the ids"
 
 
@@ -199,13 +201,6 @@ def _foreign_columns(columns: pa.Schema, expected: pa.Schema) -> str:
         if types.get(name) != expected_types.get(name)
     )
     return ", ".join(names) or "their order"
-
-
-def _row_groups(paths: Sequence[Path], form: TableForm) -> Iterator[pa.Table]:
-    for path in paths:
-        with pq.ParquetFile(path) as file:
-            for group in range(file.num_row_groups):
-                yield file.read_row_group(group).cast(form.columns)
 
 
 def judge_tables(contents: FolderContents, result: CheckResult) -> CheckResult:

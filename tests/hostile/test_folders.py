@@ -17,7 +17,7 @@ from curation.dataset.ledger import CHANGES
 from curation.verification import verify_folder
 from curation.verification.files import DIGESTS, STRAYS, TEXTS
 from curation.verification.records import LEAKAGE
-from tests.curation.verification.tampering import TABLE, edit_manifest, set_cell
+from tests.curation.verification.tampering import RECORDS, cell, manifest
 from tests.programs import ended
 
 if TYPE_CHECKING:
@@ -51,18 +51,18 @@ def unread(folder: Path, checks: Sequence[FolderCheck] = QUICK) -> list[str]:
 @pytest.mark.slow
 def test_a_truncated_table_is_one_line(folder: Path) -> None:
     """Half a parquet file, and an empty one: each named once, with the reason."""
-    path = folder / TABLE
+    path = folder / RECORDS
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    (folder / TABLE.replace("train", "val")).write_bytes(b"")
+    (folder / RECORDS.replace("train", "val")).write_bytes(b"")
     first, second = unread(folder, (*QUICK, LEAKAGE))
-    assert first.startswith(f"readable: {TABLE}: not readable as parquet")
+    assert first.startswith(f"readable: {RECORDS}: not readable as parquet")
     assert "val-00000-of-00001.parquet: not readable as parquet" in second
 
 
 @pytest.mark.slow
 def test_a_footer_that_lies_is_survived(folder: Path) -> None:
     """Rubbish in the middle of a table whose footer is sound ends as findings."""
-    path = folder / TABLE
+    path = folder / RECORDS
     content = bytearray(path.read_bytes())
     content[100 : len(content) // 2] = os.urandom(len(content) // 2 - 100)
     path.write_bytes(content)
@@ -124,17 +124,17 @@ def _planted(folder: Path) -> list[str]:
     """Plant a token where texts stand; return what each finding must name."""
     name = "Snowplow/test-00000-of-00001.parquet"
     escaped = json.dumps({"default": TOKEN}).replace("ghp", "\\u0067hp")
-    set_cell(folder / TABLE, "json_schema", json.dumps({"default": [TOKEN]}), row=3)
-    set_cell(folder / name, "json_schema", escaped)
-    set_cell(folder / TABLE.replace("train", "val"), "unique_id", TOKEN)
+    cell(RECORDS, 3, {"json_schema": json.dumps({"default": [TOKEN]})})(folder)
+    cell(name, 0, {"json_schema": escaped})(folder)
+    cell(RECORDS.replace("train", "val"), 0, {"unique_id": TOKEN})(folder)
     changes = pl.read_parquet(folder / CHANGES)
     changes = changes.with_columns(before=pl.lit(json.dumps(TOKEN)))
     changes.write_parquet(folder / CHANGES)
     (folder / "README.md").write_text((folder / "README.md").read_text() + TOKEN)
-    edit_manifest(folder, lambda manifest: manifest.update(name=TOKEN))
+    manifest(lambda stated: stated.update(name=TOKEN))(folder)
     (folder / f"{TOKEN}.txt").write_text("named so")
     return [
-        f"{TABLE}: GitHub token in row 3, column json_schema at /default/0",
+        f"{RECORDS}: GitHub token in row 3, column json_schema at /default/0",
         f"{name}: GitHub token in row 0, column json_schema at /default",
         f"{CHANGES}: GitHub token in row 0, column before",
         "README.md: GitHub token",

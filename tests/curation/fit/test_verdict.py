@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from msgspec.structs import replace
 
@@ -371,14 +372,17 @@ def test_one_rule_in_the_way_is_named_and_several_are_not() -> None:
 
 
 def test_counts_are_of_targets_that_rows_name() -> None:
-    """A target that was never asked has no 0; the most frequent rule comes first."""
+    """A target that was never asked has no 0; the three most frequent rules come."""
     rows = [
         RecordFit(("a",), ("b: `not`",)),
         RecordFit(("a",), ("b: depth",)),
         RecordFit(("a", "b"), ()),
-        RecordFit((), ("b: depth",)),
+        RecordFit((), ("b: depth", "c: w", "c: x", "c: y", "c: z")),
     ]
-    counts = target_counts(rows)
-    assert {name: it.accepted for name, it in counts.items()} == {"a": 3, "b": 1}
-    assert list(counts["b"].but_for.items()) == [("depth", 2), ("`not`", 1)]
-    assert target_counts([]) == {}
+    types = dict.fromkeys(RecordFit._fields, pl.List(pl.String))
+    counts = target_counts(pl.DataFrame(rows, schema=types, orient="row"))
+    accepted = {name: it["accepted"] for name, it in counts.items()}
+    assert accepted == {"a": 3, "b": 1, "c": 0}
+    assert [*counts["c"]["but_for"]] == ["w", "x", "y"]
+    assert list(counts["b"]["but_for"].items()) == [("depth", 2), ("`not`", 1)]
+    assert target_counts(pl.DataFrame(schema=types)) == {}

@@ -6,7 +6,6 @@ made anew afterwards, so that neither digests nor card give it away.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ import polars as pl
 import pytest
 
 from curation.dataset import ledger
-from curation.dataset.parquet import COLUMNS, SplitFiles, parquet_writer
+from curation.dataset.parquet import SplitFiles, parquet_writer
 from curation.json.text import digest, write
 from curation.packaging.derived_files import write_derived
 from curation.packaging.tables import table_form
@@ -33,46 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    import pyarrow as pa
-
     from curation.core.json_types import UntypedJson
     from curation.verification import Finding, Verification
     from curation.verification.check import FolderCheck
-
-
-TABLE = "Github_easy/train-00000-of-00001.parquet"
-
-
-def rewrite_table(
-    path: Path,
-    change: Callable[[pl.DataFrame], pl.DataFrame],
-    columns: pa.Schema = COLUMNS,
-) -> None:
-    """Write a table again, of records by default, changed, as a build writes it."""
-    table = change(pl.read_parquet(path)).to_arrow().cast(columns)
-    with parquet_writer(path, columns, distinct=frozenset()) as writer:
-        writer.write_table(table)
-
-
-def set_cell(path: Path, column: str, value: str, row: int = 0) -> str:
-    """Set one cell of a table; return the id of its row."""
-    ids = pl.read_parquet(path)["unique_id"]
-
-    def change(rows: pl.DataFrame) -> pl.DataFrame:
-        chosen = pl.int_range(pl.len()) == row
-        cell = pl.when(chosen).then(pl.lit(value)).otherwise(pl.col(column))
-        return rows.with_columns(cell.alias(column))
-
-    rewrite_table(path, change)
-    return str(ids[row])
-
-
-def edit_manifest(folder: Path, change: Callable[[UntypedJson], None]) -> None:
-    """Change the manifest in place."""
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_bytes())
-    change(manifest)
-    path.write_text(json.dumps(manifest, indent=2))
 
 
 def lines(found: Verification) -> list[str]:
@@ -86,12 +48,13 @@ def said_by(check: FolderCheck, folder: Path) -> list[str]:
 
 
 RECORDS = "Github_easy/train-00000-of-00001.parquet"
-INSTANCES = "instances/Github_easy/train-00000-of-00001.parquet"
+INSTANCES = f"instances/{RECORDS}"
 #: Rows of the ledger that are kept, and those that are copies of another.
 KEPT = pl.col("outcome") == "kept"
 COPIES = pl.col("rule") == "duplicates"
-#: The first row of a table.
+#: The first row of a table, and every one.
 FIRST = pl.int_range(pl.len()) == 0
+EVERY = pl.lit(value=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,11 +171,6 @@ def all_of(*steps: Callable[[Path], object]) -> Callable[[Path], None]:
             step(folder)
 
     return do
-
-
-def instance(name: str, value: object) -> Callable[[Path], None]:
-    """Return what sets a column of the first instance of a table."""
-    return where(INSTANCES, FIRST, **{name: value})
 
 
 def text_file(path: str, content: str) -> Callable[[Path], object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,13 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.core.benchmark import CONFIGS
+from curation.core.benchmark import CONFIGS, SPLITS
 from curation.dataset.ledger import DOCUMENTS
-from curation.instances.dataset.parquet import COLUMNS
-from curation.json.text import digest
+from curation.instances.dataset.parquet import INSTANCE_LEDGER
 from curation.pipeline.read_batches import NO_RULE
-from curation.schema.dialects import BY_NAME
-from curation.schema.subschemas import skeleton_digest
 from curation.system.errors import NoInput, Unavailable
 from curation.verification import Finding, Verification, verify_folder
 from curation.verification.check import CheckItem, group_rows, open_folder
@@ -28,23 +26,24 @@ from curation.workers.limits import Ending, ProcessResult
 from tests.builds import write_build
 from tests.curation.credential_examples import examples
 from tests.curation.verification.tampering import (
-    TABLE,
-    edit_manifest,
+    EVERY,
+    INSTANCES,
+    RECORDS,
+    cell,
     judged,
     lines,
-    rewrite_table,
+    manifest,
+    record,
+    rewrite,
     said_by,
     said_here,
-    set_cell,
+    schema,
     where,
 )
-from tests.curation.verification.test_tampers import TOKEN
+from tests.curation.verification.test_tampers import TOKEN, VERDICTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-    from curation.core.json_types import UntypedJson
 
 
 def test_a_text_of_ones_own_is_noted_and_a_notice_is_not(tmp_path: Path) -> None:
@@ -69,8 +68,8 @@ def test_a_file_that_is_no_text_hides_none_behind_it(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_it_says_does_not_depend_on_jobs(folder: Path) -> None:
     """One child or three: the same findings in the same order."""
-    set_cell(folder / TABLE, "sha256", "0" * 64, row=2)
-    set_cell(folder / TABLE, "json_schema", "[]", row=1)
+    cell(RECORDS, 2, {"sha256": "0" * 64})(folder)
+    cell(RECORDS, 1, {"json_schema": "[]"})(folder)
     checks = [ROWS, TEXTS, LEAKAGE]
     one, three = (verify_folder(folder, jobs=jobs, checks=checks) for jobs in (1, 3))
     assert one == three
@@ -93,11 +92,11 @@ def test_files_missing_added_and_changed_are_named(folder: Path) -> None:
 
 def test_one_other_byte_is_noticed(folder: Path) -> None:
     """Wherever it is in a table."""
-    path = folder / TABLE
+    path = folder / RECORDS
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    assert [each for each in said_by(DIGESTS, folder) if TABLE in each]
+    assert [each for each in said_by(DIGESTS, folder) if RECORDS in each]
 
 
 def test_lists_are_files_too(folder: Path) -> None:
@@ -119,75 +118,17 @@ def test_lists_are_files_too(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_schema_that_stands_twice_is_noticed(folder: Path) -> None:
-    """In another config, under another name, in another split."""
-    source = folder / "Kubernetes/train-00000-of-00001.parquet"
-    copy = pl.read_parquet(source).head(1)
-    rewrite_table(
-        folder / TABLE.replace("train", "test"),
-        lambda table: pl.concat([table, copy.with_columns(unique_id=pl.lit("copy"))]),
-    )
-    name = f"Kubernetes/{copy['unique_id'][0]}"
-    said = said_here(LEAKAGE, folder)
-    assert any("the same schema as Github_easy/copy" in each for each in said)
-    assert any("Github_easy/copy: in split test" in each for each in said)
-    assert any(name in each and "in test too" in each for each in said)
-
-
-def _consistent(schema: UntypedJson, dialect: str) -> dict[str, str]:
-    """Return the columns of a schema, with the digests that are its own."""
-    return {
-        "json_schema": json.dumps(schema),
-        "dialect": dialect,
-        "sha256": digest(schema),
-        "skeleton_sha256": skeleton_digest(schema, BY_NAME[dialect]),
-    }
-
-
-@pytest.mark.slow
 def test_a_build_without_the_columns_of_splits_is_told_so(folder: Path) -> None:
     """An edition of before has no clusters; nothing else of it is judged."""
-    pl.read_parquet(folder / TABLE).drop("cluster").write_parquet(folder / TABLE)
-    assert f"rows: {TABLE}: no column cluster" in said_here(ROWS, folder)
-
-
-INVALID: list[tuple[UntypedJson, str, str]] = [
-    ({"type": "strnig"}, "draft-07", "invalid under draft-07: /type:"),
-    ({"$ref": "#/nowhere"}, "2020-12", "2020-12: jsonschema does not find #/nowhere"),
-    ({"$ref": "#/gone"}, "2020-12", "2020-12: jsonschema-rs refuses it"),
-    ({"exclusiveMinimum": True}, "draft-06", "invalid under draft-06"),
-]
-CONTRADICTING = [
-    ("json_schema", '{"type": "null"}', "sha256 is "),
-    ("json_schema", "{", "json_schema is no JSON"),
-    ("json_schema", '{"a": 1, "a": 2}', "json_schema is no JSON"),
-    ("dialect", "draft-05", "no such dialect: 'draft-05'"),
-    ("skeleton_sha256", "0" * 64, "skeleton_sha256 is 0"),
-]
-
-
-@pytest.mark.slow
-def test_a_schema_that_is_not_what_its_row_says_is_named(folder: Path) -> None:
-    """What a validator refuses, and what contradicts a digest, each with its record."""
-    wanted = []
-    for row, (schema, dialect, said) in enumerate(INVALID):
-        for column, value in _consistent(schema, dialect).items():
-            name = set_cell(folder / TABLE, column, value, row)
-        wanted.append(f"rows: Github_easy/{name}: {said}")
-    for row, (column, value, said) in enumerate(CONTRADICTING, len(INVALID)):
-        name = set_cell(folder / TABLE, column, value, row)
-        wanted.append(f"rows: Github_easy/{name}: {said}")
-    found = said_here(ROWS, folder)
-    assert [each for each in wanted if not any(f.startswith(each) for f in found)] == []
-    assert len({each.split(": ")[1] for each in found}) == len(wanted)
+    pl.read_parquet(folder / RECORDS).drop("cluster").write_parquet(folder / RECORDS)
+    assert f"rows: {RECORDS}: no column cluster" in said_here(ROWS, folder)
 
 
 @pytest.mark.slow
 def test_what_paper_rules_keep_is_noted_and_no_failure(folder: Path) -> None:
     """They ask 2020-12 of every schema, and nothing of its own dialect."""
-    for column, value in _consistent({"type": "strnig"}, "draft-07").items():
-        set_cell(folder / TABLE, column, value)
-    edit_manifest(folder, lambda manifest: manifest.update(rules="paper"))
+    record(**schema({"type": "strnig"}, "draft-07"))(folder)
+    manifest(lambda stated: stated.update(rules="paper"))(folder)
     found = verify_folder(folder, checks=[ROWS])
     assert not [each for each in lines(found) if "invalid under" in each]
     assert ["invalid under" in each.detail for each in found.notes] == [True]
@@ -196,11 +137,11 @@ def test_what_paper_rules_keep_is_noted_and_no_failure(folder: Path) -> None:
 def test_a_schema_that_kills_its_child_costs_one_line(sample_build: Path) -> None:
     """The record's place and how the child ended; the others are judged."""
     contents = open_folder(sample_build)
-    item = CheckItem(where=TABLE, group=0, row=7)
+    item = CheckItem(where=RECORDS, group=0, row=7)
     killed = ProcessResult(ending=Ending.CRASH, detail="killed by SIGSEGV")
     found = ROWS.conclude(contents, [(item, killed)])
     (line,) = map(str, found.findings)
-    assert line == (f"rows: {TABLE}: row 7 of row group 0: crash: killed by SIGSEGV")
+    assert line == (f"rows: {RECORDS}: row 7 of row group 0: crash: killed by SIGSEGV")
 
 
 @pytest.mark.slow
@@ -217,7 +158,7 @@ def test_a_card_that_says_something_else_is_noticed(folder: Path) -> None:
         assert f"derived: {name}: {wrong}" in said
     assert f"derived: plots/{plot.name}: {wrong}" in said
     # Another version may write other words and lines: no failure, and no pass.
-    edit_manifest(folder, lambda manifest: manifest["versions"].update(jinja2="1"))
+    manifest(lambda stated: stated["versions"].update(jinja2="1"))(folder)
     found = verify_folder(folder, checks=[DERIVED])
     assert not found.failures
     assert (found.exit_code, "jinja2 1 made it" in str(found.notes[0])) == (69, True)
@@ -228,7 +169,7 @@ def test_a_config_that_does_not_open_is_named(folder: Path) -> None:
     """One of whose files is cut, and one in a folder of its own is opened, too."""
     (folder / "Snowplow/val-00000-of-00001.parquet").write_bytes(b"PAR1")
     (folder / "mine").mkdir()
-    (folder / TABLE).rename(folder / "mine/train-00000-of-00001.parquet")
+    (folder / RECORDS).rename(folder / "mine/train-00000-of-00001.parquet")
     found = verify_folder(folder, checks=[LOADING])
     (said,) = [line for line in lines(found) if line.startswith("loading")]
     assert said.startswith("loading: Snowplow: error: ")
@@ -236,17 +177,41 @@ def test_a_config_that_does_not_open_is_named(folder: Path) -> None:
     assert found.counted["opened config"] == 2 * len(CONFIGS) + 4
 
 
+def test_rows_that_do_not_open_are_counted(
+    sample_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each split of a config that `datasets` opens with fewer is a finding."""
+    opened = SimpleNamespace(num_rows=1)
+    monkeypatch.setattr(
+        "datasets.load_dataset", lambda _, data_files: dict.fromkeys(data_files, opened)
+    )
+    found = LOADING.work(sample_build, CheckItem(where="Github_easy")).findings
+    assert [finding.where for finding in found] == [
+        f"Github_easy/{split}" for split in SPLITS
+    ]
+    assert found[0].detail.startswith("opens with 1 of ")
+
+
+def test_findings_beyond_the_first_are_counted(folder: Path) -> None:
+    """Twenty of a kind are listed."""
+    where(DOCUMENTS, EVERY, rule="mine")(folder)
+    more = len(pl.read_parquet(folder / DOCUMENTS)) - 20
+    found = [line for line in said_here(ROWS, folder, quick=True) if "its rule" in line]
+    assert len(found) == 21
+    assert found[-1].startswith(f"rows: {DOCUMENTS}: {more} more: ")
+
+
 @pytest.mark.slow
 def test_columns_are_those_of_a_build(folder: Path) -> None:
     """`datasets` fills a missing column with nulls; here it is named."""
-    path = folder / TABLE
+    path = folder / RECORDS
     table = pq.read_table(path)
     deep = table["depth"].cast(pa.string())
     table = table.set_column(table.column_names.index("depth"), "depth", deep)
     pq.write_table(table.drop("json_schema").append_column("mine", deep), path)
-    said = [each for each in said_by(DERIVED, folder) if TABLE in each]
+    said = [each for each in said_by(DERIVED, folder) if RECORDS in each]
     assert (
-        f"derived: {TABLE}: not the columns of a build: depth, json_schema, mine"
+        f"derived: {RECORDS}: not the columns of a build: depth, json_schema, mine"
         in said
     )
 
@@ -294,20 +259,11 @@ def test_a_check_without_its_program_is_not_run(
     assert Verification(findings=(finding, failed)).exit_code == 1
 
 
-_TABLE = "instances/Github_easy/train-00000-of-00001.parquet"
-
-
-def _spoil(folder: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
-    rewrite_table(folder / _TABLE, change, COLUMNS)
-
-
 def _set(folder: Path, column: str, value: object, *, valid: bool) -> str:
     """Set a cell of the first instance that is valid, or is not; return its record."""
-    rows = pl.read_parquet(folder / _TABLE)
+    rows = pl.read_parquet(folder / INSTANCES)
     row = rows["valid"].to_list().index(valid)
-    chosen = pl.int_range(pl.len()) == row
-    cell = pl.when(chosen).then(pl.lit(value)).otherwise(pl.col(column))
-    _spoil(folder, lambda table: table.with_columns(cell.alias(column)))
+    cell(INSTANCES, row, {column: value})(folder)
     return str(rows["unique_id"][row])
 
 
@@ -315,7 +271,7 @@ def _wrong(folder: Path, *, whole: bool = True, nonce: str = "") -> list[Finding
     """Judge every instance of the table, or a sample; return what is wrong."""
     # Rows that were read before the table was changed.
     group_rows.cache_clear()
-    item = CheckItem(where=_TABLE, group=0, whole=whole, nonce=nonce)
+    item = CheckItem(where=INSTANCES, group=0, whole=whole, nonce=nonce)
     return LABELS.work(folder, item).findings
 
 
@@ -335,7 +291,7 @@ def test_every_instance_of_a_build_is_as_labelled(sample_build: Path) -> None:
 
 def test_a_nonce_draws_the_sample(folder: Path) -> None:
     """Another one draws others; whoever edits a folder cannot know which."""
-    _spoil(folder, lambda table: table.with_columns(~pl.col("valid")))
+    rewrite(INSTANCES, lambda table: table.with_columns(~pl.col("valid")))(folder)
 
     def wrong(nonce: str) -> list[Finding]:
         return _wrong(folder, whole=False, nonce=nonce)
@@ -347,77 +303,70 @@ def test_a_nonce_draws_the_sample(folder: Path) -> None:
 @pytest.mark.slow
 def test_inverted_labels_are_seen_by_the_sample(folder: Path) -> None:
     """`valid` turned round in one table: each instance that is drawn says so."""
-    _spoil(folder, lambda table: table.with_columns(~pl.col("valid")))
+    rewrite(INSTANCES, lambda table: table.with_columns(~pl.col("valid")))(folder)
     listed = [line for line in said_by(LABELS, folder) if "valid is" in line]
     assert len(listed) > 10
     assert all("Github_easy" in line for line in listed)
 
 
-def test_one_changed_text_is_found_when_all_are_judged(folder: Path) -> None:
-    """With its record, its number and what the validator says."""
-    record = _set(folder, "text", "[[[7]]]", valid=True)
+@pytest.mark.parametrize(
+    ("valid", "column", "value", "said"),
+    [
+        (True, "text", "[[[7]]]", "valid is True, but False"),
+        (True, "text", "{", "cannot be judged"),
+        # Nothing refuses it, so nothing is named.
+        (True, "keyword", "type", "keyword is 'type', but ''"),
+        (False, "keyword", "uniqueItems", "keyword is 'uniqueItems', but"),
+        (False, "keyword", "", "keyword is '', but"),
+        (False, "schema_pointer", "/properties/z", "schema_pointer is '/properties/z'"),
+        (False, "instance_pointer", "/z", "instance_pointer is '/z', but"),
+        # Of each validator, with formats and without; what was not asked stays open.
+        (
+            True,
+            "verdicts",
+            VERDICTS % ("[true, true]", "[false, true]"),
+            "not those of",
+        ),
+        (
+            True,
+            "verdicts",
+            VERDICTS % ("[true, false]", "[null, null]"),
+            "not those of",
+        ),
+        (True, "verdicts", "[]", "not those of"),
+        (True, "verdicts", '{"jsonschema_rs": "yes"}', "not those of"),
+        (True, "verdicts", "{", "not those of"),
+    ],
+)
+def test_one_wrong_label_is_found_when_all_are_judged(
+    folder: Path, column: str, value: str, said: str, *, valid: bool
+) -> None:
+    """With its record, its number and what the validators say; the others hold."""
+    name = _set(folder, column, value, valid=valid)
     (fault,) = _wrong(folder)
-    assert fault.where == f"instances/Github_easy/{record}"
+    assert fault.where == f"instances/Github_easy/{name}"
     assert fault.detail.startswith("instance ")
-    assert "valid is True, but False" in fault.detail
-
-
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [
-        ("keyword", "uniqueItems"),
-        ("keyword", ""),
-        ("schema_pointer", "/properties/zzz"),
-        ("instance_pointer", "/zzz"),
-    ],
-)
-def test_a_near_miss_names_the_keyword_that_refuses_it(
-    folder: Path, column: str, value: str
-) -> None:
-    """Keyword and both places are derived again."""
-    _set(folder, column, value, valid=False)
-    (fault,) = _wrong(folder)
-    assert f"{column} is {value!r}, but" in fault.detail
-
-
-def test_an_accepted_instance_has_no_keyword(folder: Path) -> None:
-    """Nothing refuses it, so nothing is named."""
-    _set(folder, "keyword", "type", valid=True)
-    (fault,) = _wrong(folder)
-    assert "keyword is 'type', but ''" in fault.detail
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (
-            '{"jsonschema_rs": [true, true], "jsonschema": [false, true]}',
-            "not those of",
-        ),
-        (
-            '{"jsonschema_rs": [true, false], "jsonschema": [null, null]}',
-            "not those of",
-        ),
-        ("[]", "not those of"),
-        ('{"jsonschema_rs": "yes"}', "not those of"),
-        ("{", "verdicts cannot be read"),
-    ],
-)
-def test_verdicts_are_those_of_the_validators(
-    folder: Path, value: str, said: str
-) -> None:
-    """Each validator, with formats and without; what was not asked stays open."""
-    _set(folder, "verdicts", value, valid=True)
-    (fault,) = _wrong(folder)
     assert said in fault.detail
 
 
-def test_a_text_that_is_no_json_and_an_instance_of_no_record(folder: Path) -> None:
-    """Each is one line, and the others are judged all the same."""
-    record = _set(folder, "text", "{", valid=True)
-    (fault,) = _wrong(folder)
-    assert fault.where == f"instances/Github_easy/{record}"
-    assert "cannot be judged" in fault.detail
+def test_verdicts_that_were_not_asked_stay_open(folder: Path) -> None:
+    """A validator that is here now may not have been here then."""
+    _set(folder, "verdicts", VERDICTS % ("[true, true]", "[null, null]"), valid=True)
+    assert _wrong(folder) == []
+
+
+@pytest.mark.slow
+def test_a_record_of_another_config_may_have_the_id(folder: Path) -> None:
+    """Rows of the ledger about it are not the record's."""
+    name = pl.read_parquet(folder / RECORDS)["unique_id"][0]
+    other = pl.col("config") == "Snowplow"
+    where(INSTANCE_LEDGER, other, unique_id=name)(folder)
+    item = CheckItem(where=RECORDS, group=0, whole=True)
+    assert LABELS.work(folder, item).findings == []
+
+
+def test_an_instance_of_no_record_is_named(folder: Path) -> None:
+    """And nothing else."""
     _set(folder, "unique_id", "nobody", valid=False)
     nobody = Finding(where="instances/Github_easy/nobody", detail="no such record")
     assert nobody in _wrong(folder)

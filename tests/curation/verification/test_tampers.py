@@ -7,6 +7,7 @@ its row of the ledger included, is found by nothing but a new build.
 from __future__ import annotations
 
 import os
+from functools import partial
 from itertools import chain
 from shutil import copytree
 from typing import TYPE_CHECKING
@@ -19,12 +20,13 @@ from curation.dataset import parquet
 from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.dataset.parquet import parquet_writer
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER, MISSING
-from curation.verification.files import DIGESTS, STRAYS, TEXTS
+from curation.verification.files import STRAYS, TEXTS
 from curation.verification.labels import LABELS
 from curation.verification.records import LEAKAGE, ROWS
 from curation.verification.tables import DERIVED
 from tests.curation.verification.tampering import (
     COPIES,
+    EVERY,
     FIRST,
     INSTANCES,
     KEPT,
@@ -35,7 +37,6 @@ from tests.curation.verification.tampering import (
     card_again,
     cell,
     copy_of,
-    instance,
     manifest,
     record,
     rewrite,
@@ -54,9 +55,24 @@ if TYPE_CHECKING:
     from curation.verification.check import FolderCheck
 
 
+#: Sets columns of an instance, of every near miss, of every row about instances.
+instance = partial(where, INSTANCES, FIRST)
+near_miss = partial(where, INSTANCES, pl.col("kind") == "near_miss")
+ledger_row = partial(where, INSTANCE_LEDGER, EVERY)
+
+
 def _with_the_id_of_another(rows: pl.DataFrame) -> pl.DataFrame:
     first, last = rows.head(1), rows["unique_id"][-1]
     return pl.concat([first.with_columns(unique_id=pl.lit(last)), rows.slice(1)])
+
+
+def _doubled(rows: pl.DataFrame) -> pl.DataFrame:
+    return pl.concat([rows.head(1), rows])
+
+
+def _document_twice(rows: pl.DataFrame) -> pl.DataFrame:
+    last = rows.tail(1).with_columns(pl.col("document") + 1)
+    return pl.concat([rows, last])
 
 
 def _moved(folder: Path) -> None:
@@ -67,9 +83,14 @@ def _moved(folder: Path) -> None:
 
 def _copied(folder: Path) -> None:
     copy = pl.read_parquet(folder / RECORDS).head(1)
-    rewrite(
-        "Snowplow/train-00000-of-00001.parquet", lambda rows: pl.concat([copy, rows])
-    )(folder)
+    rewrite(_OTHER, lambda rows: pl.concat([copy, rows]))(folder)
+
+
+def _in_two_splits(folder: Path) -> None:
+    """Copy a record into another config and split under another name."""
+    name = pl.lit("copy")
+    copy = pl.read_parquet(folder / _OTHER).head(1).with_columns(unique_id=name)
+    rewrite(_TEST, lambda rows: pl.concat([rows, copy]))(folder)
 
 
 def _larger(folder: Path) -> None:
@@ -79,11 +100,15 @@ def _larger(folder: Path) -> None:
     name = moved["unique_id"][0]
     rewrite(RECORDS, lambda rows: rows.slice(1))(folder)
     rewrite(larger, lambda rows: pl.concat([moved, rows]))(folder)
-    own = (pl.col("unique_id") == name) & (pl.col("config") == "Github_easy")
+    own = (pl.col("unique_id") == name) & _EASY
     where(DOCUMENTS, own, config="Github_medium")(folder)
 
 
 _TEST = RECORDS.replace("train", "test")
+_TWICE, _NOWHERE = '{"a": 1, "a": 2}', {"$ref": "#/nowhere"}
+_BOUND = schema({"exclusiveMinimum": True}, "draft-06")
+_OTHER = RECORDS.replace("Github_easy", "Snowplow")
+_EASY = pl.col("config") == "Github_easy"
 #: A repository that no row of the sample comes from.
 _HOME = "https://github.com/owner/name"
 
@@ -94,7 +119,12 @@ RECORD_TAMPERS = list(
             ("schema edited", record(json_schema='{"type": "null"}'), "sha256 is "),
             ("schema respelt", record(json_schema="{ }"), "as a build writes it"),
             ("schema invalid", record(**schema({"type": "strnig"})), "invalid under"),
-            ("dialect", record(dialect="draft-05"), "no such dialect"),
+            ("schema cut", record(json_schema="{"), "json_schema is no JSON"),
+            ("a name twice", record(json_schema=_TWICE), "json_schema is no JSON"),
+            ("no reference", record(**schema(_NOWHERE)), "does not find #/nowhere"),
+            ("a reference", record(**schema(_NOWHERE)), "jsonschema-rs refuses it"),
+            ("of another draft", record(**_BOUND), "invalid under draft-06"),
+            ("dialect", record(dialect="draft-05"), "no such dialect: 'draft-05'"),
             ("dialect found", record(dialect_found="guessed"), "dialect_found is"),
             (
                 "dialect words",
@@ -129,12 +159,8 @@ RECORD_TAMPERS = list(
         ),
         tampers(
             ROWS,
-            (
-                "instances removed",
-                rewrite(INSTANCES, lambda r: r.slice(9)),
-                "are not as many as",
-            ),
-            ("instances' record", instance("unique_id", "mine"), "are not as many as"),
+            ("instances gone", rewrite(INSTANCES, lambda r: r.slice(9)), "as many as"),
+            ("instances' record", instance(unique_id="mine"), "are not as many as"),
         ),
         tampers(
             ROWS,
@@ -156,38 +182,26 @@ RECORD_TAMPERS = list(
             ("cluster", record(cluster="0" * 64), "cluster is not the smallest"),
             ("weight", record(weight=0.125), "weight is 0.125, but"),
             ("copied to another config", _copied, "the same schema as"),
-            (
-                "copied in its table",
-                rewrite(RECORDS, lambda r: pl.concat([r.head(1), r])),
-                "the same schema as",
-            ),
+            ("copied to two splits", _in_two_splits, "same schema as Github_easy/copy"),
+            ("in two splits", _in_two_splits, "Github_easy/copy: in split test; its"),
+            ("skeleton in two splits", _in_two_splits, "its skeleton in test too"),
+            ("copied in its table", rewrite(RECORDS, _doubled), "the same schema as"),
         ),
         tampers(
             LABELS,
             (
                 "fastjsonschema's verdict",
-                rewrite(
-                    RECORDS, lambda r: r.with_columns(fastjsonschema=pl.lit("x.Error"))
-                ),
+                where(RECORDS, EVERY, fastjsonschema="x.Error"),
                 "but 'compiles' when made again",
             ),
-            (
-                "fits",
-                rewrite(
-                    RECORDS, lambda r: r.with_columns(fits=pl.lit(["openai-strict"]))
-                ),
-                "fits is ['openai-strict'], but",
-            ),
+            ("fits", where(RECORDS, EVERY, fits=["vllm"]), "fits is ['vllm'], but"),
         ),
         tampers(
             ROWS,
             ("config", _larger, "read for Github, it belongs in Github_easy"),
             (
                 "config read for",
-                rewrite(
-                    DOCUMENTS,
-                    lambda rows: rows.with_columns(raw_config=pl.col("config")),
-                ),
+                where(DOCUMENTS, _EASY, raw_config="Github_easy"),
                 "read for Github_easy, it belongs in Github_easy",
             ),
             ("source", record(source="kubernetes"), "source is not that of"),
@@ -208,21 +222,6 @@ RECORD_TAMPERS = list(
 
 
 _SOME = pl.col("document") % 50 == 0
-
-_NEAR_MISS = pl.col("kind") == "near_miss"
-
-
-def _ledger(**values: object) -> Callable[[Path], None]:
-    return where(INSTANCE_LEDGER, pl.lit(value=True), **values)
-
-
-def _near_miss(name: str, value: object) -> Callable[[Path], None]:
-    return where(INSTANCES, _NEAR_MISS, **{name: value})
-
-
-def _doubled(rows: pl.DataFrame) -> pl.DataFrame:
-    last = rows.tail(1).with_columns(pl.col("document") + 1)
-    return pl.concat([rows, last])
 
 
 def _listed(path: str, **values: object) -> Callable[[Path], None]:
@@ -248,6 +247,9 @@ def _listed(path: str, **values: object) -> Callable[[Path], None]:
     return change
 
 
+#: Verdicts of both validators, each with formats and without.
+VERDICTS = '{"jsonschema_rs": %s, "jsonschema": %s}'
+
 LEDGER_TAMPERS = list(
     chain(
         tampers(
@@ -264,13 +266,13 @@ LEDGER_TAMPERS = list(
             ),
             (
                 "most that there can be",
-                _ledger(pairs_possible=1_000),
+                ledger_row(pairs_possible=1_000),
                 "pairs_possible is ",
             ),
-            ("agreed", _ledger(agreed=99), "agreed is "),
-            ("disputed", _ledger(disputed=9), "disputed is "),
-            ("answer", _ledger(answer="unknown"), "answer is "),
-            ("pairs", _ledger(pairs=999, keywords=99), "pairs is "),
+            ("agreed", ledger_row(agreed=99), "agreed is "),
+            ("disputed", ledger_row(disputed=9), "disputed is "),
+            ("answer", ledger_row(answer="unknown"), "answer is "),
+            ("pairs", ledger_row(pairs=999, keywords=99), "pairs is "),
             (
                 "disagreements",
                 _listed(DISAGREEMENTS, jsonschema_rs=True, jsonschema=False),
@@ -282,7 +284,7 @@ LEDGER_TAMPERS = list(
             LABELS,
             (
                 "place of a missing near miss",
-                where(MISSING, pl.lit(value=True), schema_pointer="/x"),
+                where(MISSING, EVERY, schema_pointer="/x"),
                 "schema_pointer is ",
             ),
             ("missing pairs", rewrite(MISSING, lambda rows: rows.head(0)), "missing"),
@@ -302,16 +304,16 @@ LEDGER_TAMPERS = list(
             ),
             ("a copy's first", where(DOCUMENTS, COPIES, detail="a/b"), "no copy of"),
             ("numbers", rewrite(DOCUMENTS, lambda rows: rows.slice(1)), "one by one"),
-            ("twice", rewrite(DOCUMENTS, _doubled), "stands there twice"),
+            ("twice", rewrite(DOCUMENTS, _document_twice), "stands there twice"),
             ("stray edit", where(CHANGES, FIRST, document=99_999), "of no document"),
-            ("one label", where(INSTANCES, FIRST, valid=False), "witness that is not"),
-            ("kind", _near_miss("kind", "minimal"), "near_misses are not as many"),
-            ("kind unknown", instance("kind", "mine"), "a kind that no build writes"),
-            ("number", instance("number", 77), "not numbered one by one"),
+            ("one label", instance(valid=False), "witness that is not"),
+            ("kind", near_miss(kind="minimal"), "near_misses are not as many"),
+            ("kind unknown", instance(kind="mine"), "a kind that no build writes"),
+            ("number", instance(number=77), "not numbered one by one"),
             ("table of others", copy_of(MISSING, "ledger/mine.parquet"), "no table of"),
             (
                 "all vacuous",
-                rewrite(RECORDS, lambda r: r.with_columns(vacuous=pl.lit(value=True))),
+                where(RECORDS, EVERY, vacuous=True),
                 "vacuous, but a near miss",
             ),
             (
@@ -327,21 +329,18 @@ LEDGER_TAMPERS = list(
                 rewrite(INSTANCES, lambda r: r.with_columns(valid=~pl.col("valid"))),
                 "valid is",
             ),
-            ("texts", _near_miss("text", "{}"), "instance"),
-            ("keyword", _near_miss("keyword", "const"), "keyword is 'const'"),
+            ("texts", near_miss(text="{}"), "instance"),
+            ("keyword", near_miss(keyword="const"), "keyword is 'const'"),
             (
                 "schema pointer",
-                _near_miss("schema_pointer", "/x"),
+                near_miss(schema_pointer="/x"),
                 "schema_pointer is '/x'",
             ),
-            ("instance pointer", _near_miss("instance_pointer", "/x"), "instance"),
-            ("position", _near_miss("fails_at", 999), "fails_at is 999, but"),
+            ("instance pointer", near_miss(instance_pointer="/x"), "instance"),
+            ("position", near_miss(fails_at=999), "fails_at is 999, but"),
             (
                 "verdicts",
-                _near_miss(
-                    "verdicts",
-                    '{"jsonschema_rs": [true, true], "jsonschema": [true, true]}',
-                ),
+                near_miss(verdicts=VERDICTS % ("[true, true]", "[true, true]")),
                 "are not those of the validators",
             ),
         ),
@@ -465,14 +464,7 @@ FILE_TAMPERS = list(
                 _remade(_with_field_metadata),
                 "its metadata",
             ),
-            (
-                "token in a schema",
-                record(**schema({"const": TOKEN})),
-                "column json_schema",
-            ),
-            ("token in an edit", where(CHANGES, FIRST, before=TOKEN), "column before"),
-            ("token in an instance", instance("text", f'"{TOKEN}"'), "column text"),
-            ("token in a text", text_file("NOTES.md", TOKEN), "NOTES.md"),
+            ("token in an instance", instance(text=f'"{TOKEN}"'), "column text"),
             ("token in a name", text_file(f"{TOKEN}.txt", ""), "the name of a file"),
         ),
         tampers(
@@ -504,17 +496,6 @@ FILE_TAMPERS = list(
             ("link to a folder", _link("ledger"), "a symbolic link to a folder"),
             ("pipe", lambda folder: os.mkfifo(folder / "pipe"), "neither a file nor"),
             ("unreadable", lambda f: (f / "LICENSE").chmod(0), "may not be read"),
-        ),
-        tampers(
-            DIGESTS,
-            ("file removed", lambda folder: (folder / "LICENSE").unlink(), "missing"),
-            ("file added", text_file("thesis.txt", "mine"), "not listed"),
-            ("file changed", text_file("LICENSE", "mine"), "changed"),
-            (
-                "list removed",
-                lambda folder: (folder / "SHA256SUMS").unlink(),
-                "missing",
-            ),
         ),
     )
 )
