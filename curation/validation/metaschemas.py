@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,7 +30,6 @@ from curation.schema.dialects import (
     Dialect,
 )
 from curation.schema.subschemas import subschemas
-from curation.validation.faults import whole_places
 
 #: Dialect name to the class of validators of its schemas.
 RUST_VALIDATORS: Mapping[str, type[jsonschema_rs.Validator]] = {
@@ -153,14 +152,22 @@ def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
         return None
     validator, value = _quick(dialect.name), plain(schema)
     tokens, message = min(map(cause, validator.iter_errors(value)))
-    restore = whole_places(validator, value)
+    restore = _whole_places(validator, value)
     return Complaint(pointer=pointer(min(restore(tokens))), message=message)
+
+
+def _whole_places(
+    validator: jsonschema_rs.Validator, value: Json
+) -> Callable[[Tokens], set[Tokens]]:
+    from curation.validation.faults import whole_places  # noqa: PLC0415 - of faults alone
+
+    return whole_places(validator, value)
 
 
 def every_complaint(schema: Json, dialect: Dialect) -> list[Complaint]:
     """Return all errors under a dialect's metaschema, sorted as by `complaint`."""
     validator, value = _quick(dialect.name), plain(schema)
-    restore = whole_places(validator, value)
+    restore = _whole_places(validator, value)
     causes = map(cause, validator.iter_errors(value))
     return sorted({Complaint(pointer(min(restore(at))), text) for at, text in causes})
 
@@ -171,7 +178,7 @@ def complaints(schema: Json, dialect: Dialect) -> tuple[Tokens, ...]:
     Of an `anyOf` that failed, the deepest places count.
     """
     validator, value = _quick(dialect.name), plain(schema)
-    restore = whole_places(validator, value)
+    restore = _whole_places(validator, value)
     paths = {path for error in validator.iter_errors(value) for path in _places(error)}
     return tuple(
         sorted({restored for shortened in paths for restored in restore(shortened)})
