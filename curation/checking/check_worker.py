@@ -356,7 +356,8 @@ def _message(lint: Lint, schema: Schema, meaning: str) -> str:
         or (target is not None and target.keywords.get(name) == value)
     ):
         return ""
-    drafts = [it.name for it in BY_NAME.values() if name in it.effective] or [""]
+    known_in = [draft.name for draft in BY_NAME.values() if name in draft.effective]
+    drafts = known_in or [""]
     named = TABLES["named"].get(lint.code, "")
     filled = named.format(
         name=name,

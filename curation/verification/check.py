@@ -76,8 +76,8 @@ class FolderContents:
     @property
     def records(self) -> list[ParquetTable]:
         """The tables of schemas."""
-        others = {LEDGER, CORE, *(table.folder for table in self.instances)}
-        return [table for table in self.tables.values() if table.folder not in others]
+        excluded = {LEDGER, CORE, *(table.folder for table in self.instances)}
+        return [table for table in self.tables.values() if table.folder not in excluded]
 
     @property
     def instances(self) -> list[ParquetTable]:

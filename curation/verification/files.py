@@ -70,8 +70,8 @@ def search_rows(folder: Path, item: CheckItem) -> CheckResult:
 def judge_texts(contents: FolderContents, result: CheckResult) -> CheckResult:
     """Search names of files, metadata of tables and whole texts too."""
     findings = [
-        Finding(where=where, detail=credential.format + place)
-        for where, place, text in _texts(contents)
+        Finding(where=where, detail=credential.format + location)
+        for where, location, text in _texts(contents)
         if (credential := credentials.find_credential(text))
     ]
     return CheckResult(findings=findings + result.findings)

@@ -194,11 +194,11 @@ def _make_again(
     by_table = {}
     if instances:
         ids = [record["unique_id"] for record in records]
-        chosen = pl.col("unique_id").is_in(ids)
+        is_checked = pl.col("unique_id").is_in(ids)
         by_table = {path: _by_record([]) for path in files}
         for path, paths in files.items():
             if paths[0].exists():
-                rows = pl.scan_parquet(paths, glob=False).filter(chosen).collect()
+                rows = pl.scan_parquet(paths, glob=False).filter(is_checked).collect()
                 by_table[path] = _by_record(
                     row
                     for row in rows.iter_rows(named=True)

@@ -107,8 +107,8 @@ def generate_schemas(
         'number_0_10_i_0'
     """
     share, extra = divmod(count, len(FAMILIES))
-    for place, family in enumerate(FAMILIES):
-        for number in range(share + (place < extra)):
+    for position, family in enumerate(FAMILIES):
+        for number in range(share + (position < extra)):
             yield generate_schema(family, number, seed, reading)
 
 
@@ -370,7 +370,8 @@ def with_samples(
         while len(samples) < count:
             due = yes < yes_share * (total + 1) - 0.5
             matching = (instance for instance in pool if instance.valid is due)
-            sample = next((it for it in matching if is_certain(compiled, it)), None)
+            certain = (sample for sample in matching if is_certain(compiled, sample))
+            sample = next(certain, None)
             if sample is None:
                 break
             pool.remove(sample)

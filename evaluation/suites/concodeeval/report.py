@@ -98,8 +98,8 @@ def cells_of(run: ScoredRun, task: Task) -> Cells:
             name = answer.record.removeprefix(f"{answer.group}/").partition(":")[0]
             of_task, representation, output = name.split("-")
             if of_task == task:
-                own = cells.setdefault(label, {})
-                own.setdefault((representation, output), []).append(answer)
+                by_cell = cells.setdefault(label, {})
+                by_cell.setdefault((representation, output), []).append(answer)
     return cells
 
 
@@ -116,8 +116,8 @@ def _by_schema(
     """
     rows: dict[tuple[str, str], dict[str, Cell]] = {}
     for column, (cells, figure) in figures.items():
-        for label, own in cells.items():
-            for (representation, output), answers in own.items():
+        for label, by_cell in cells.items():
+            for (representation, output), answers in by_cell.items():
                 row = rows.setdefault((representation, label), {})
                 row[f"{output.upper()} {column}"] = figure(answers)
     names = [f"{output.upper()} {column}" for output in OUTPUTS for column in figures]
@@ -152,10 +152,10 @@ def macro_f1(answers: Sequence[ScoredResponse]) -> float:
     """
     labels = [answer.verdict.details.get("label") for answer in answers]
     replies = [answer.verdict.details.get("reply") for answer in answers]
-    both = [*zip(labels, replies, strict=True)]
+    pairs = [*zip(labels, replies, strict=True)]
     claims = {word: labels.count(word) + replies.count(word) for word in ("yes", "no")}
     return fmean(
-        2 * both.count((word, word)) / of if of else 0.0 for word, of in claims.items()
+        2 * pairs.count((word, word)) / of if of else 0.0 for word, of in claims.items()
     )
 
 
@@ -181,8 +181,8 @@ def _length_table(run: ScoredRun) -> Table:
 
 def _violation_table(generation: Cells) -> Table:
     counts = {label: Counter[str]() for label in generation}
-    for label, own in generation.items():
-        for answer in chain.from_iterable(own.values()):
+    for label, by_cell in generation.items():
+        for answer in chain.from_iterable(by_cell.values()):
             facts: Mapping[str, Any] = answer.verdict.details
             counts[label].update(facts.get("keywords", {}))
     return count_table(
@@ -196,9 +196,9 @@ def _violation_table(generation: Cells) -> Table:
 
 def _locality_table(generation: Cells, reading: Reading) -> Table:
     rows: list[dict[str, Cell]] = []
-    for label, own in generation.items():
+    for label, by_cell in generation.items():
         counts = Counter[str]()
-        for answer in chain.from_iterable(own.values()):
+        for answer in chain.from_iterable(by_cell.values()):
             facts: Mapping[str, Any] = answer.verdict.details
             counts.update(dict(zip(PARTS, facts.get("locality", ()), strict=False)))
         total = counts.total()
@@ -229,10 +229,10 @@ _SCORES: Final[Mapping[Task, Mapping[str, str]]] = {
 def _cell_table(task: Task, cells: Cells) -> Table:
     """Return every cell of a task, and all of several, with intervals."""
     rows: list[dict[str, Cell]] = []
-    for label, own in cells.items():
-        parts = {" > ".join(cell): answers for cell, answers in own.items()}
+    for label, by_cell in cells.items():
+        parts = {" > ".join(cell): answers for cell, answers in by_cell.items()}
         if len(parts) > 1:
-            parts["all"] = [*chain.from_iterable(own.values())]
+            parts["all"] = [*chain.from_iterable(by_cell.values())]
         for part, answers in parts.items():
             row: dict[str, Cell] = {"model": label, "schema > sample": part}
             for name, score in _SCORES[task].items():

@@ -198,11 +198,11 @@ def _validated(compiled: CompiledSchema, reading: Reading, value: Json) -> Verdi
     places: list[Tokens] = []
     reasons: list[str] = []
     for error in islice(validator.iter_errors(value), _MOST_VIOLATIONS):
-        place = tuple(map(str, error.schema_path))
+        keyword_path = tuple(map(str, error.schema_path))
         # A schema that is `false` has no keyword: its holder is named.
-        keyword = place[-1] if place else "false"
+        keyword = keyword_path[-1] if keyword_path else "false"
         keywords[keyword] += 1
-        places.append(place)
+        places.append(keyword_path)
         if len(reasons) < _MOST_REASONS:
             path = "/".join(["", *map(str, error.instance_path)]) or "the root"
             reasons.append(f"{keyword} at {path}: {shortened(error.message, _SHOWN)}")
@@ -236,8 +236,8 @@ def locality(
     """
     places = {path: n for n, path in enumerate(_places(compiled.value, ()))}
     cuts = [share * len(places) for share in _CUTS[reading]]
-    found = [places[path] for path in violated if path in places]
-    parts = Counter(sum(place >= cut for cut in cuts) for place in found)
+    positions = [places[path] for path in violated if path in places]
+    parts = Counter(sum(position >= cut for cut in cuts) for position in positions)
     return [parts[part] for part in range(len(PARTS))]
 
 

@@ -206,9 +206,9 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
         if len(problems) > count and not request.first:
             draw = Random(f"{name} {request.seed}")  # noqa: S311 (no secret)
             places = sorted(draw.sample(places, count))
-        drawn = {f"{index:04d}": problems[index] for index in places[:count]}
+        sampled = {f"{index:04d}": problems[index] for index in places[:count]}
         # The files of the published problems are their test splits.
-        lists.append(as_records(name, drawn, "test" if request.data else ""))
+        lists.append(as_records(name, sampled, "test" if request.data else ""))
     in_turn = (record for turn in zip_longest(*lists) for record in turn if record)
     return RecordSet(
         name=request.data or "quality-sample",

@@ -59,9 +59,9 @@ def tables(run: ScoredRun) -> Iterator[Table]:
         note="The form of Table 7 of arXiv 2501.10868, reasoning first.",
     )
     pairs = [
-        (f"{task}: {free}", f"{task}: {other}")
+        (f"{task}: {free}", f"{task}: {condition}")
         for task in TASKS
-        for free, other in pairs_with_free(run.by_label)
+        for free, condition in pairs_with_free(run.by_label)
     ]
     constrained = [pair for pair in pair_sides(sides, pairs) if sides[pair.b]]
     title = "Constrained (b) against free (a)"

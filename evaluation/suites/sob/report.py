@@ -119,9 +119,9 @@ def summarise(answers: pl.DataFrame) -> list[SourceSummary]:
     Args:
         answers: Lines of `answers_of`.
     """
-    known = answers.filter(pl.col("source").is_in(SOURCES))
+    on_sources = answers.filter(pl.col("source").is_in(SOURCES))
     order = ("model", pl.col("source").cast(pl.Enum(SOURCES)))
-    parts = known.sort(*order, maintain_order=True).partition_by(
+    parts = on_sources.sort(*order, maintain_order=True).partition_by(
         "model", "source", as_dict=True
     )
     summaries = []
@@ -181,12 +181,12 @@ def standings(
             short: _over_sources(metric, sources, totals)
             for metric, short in SEVEN.items()
         }
-        known = [mean for mean in metrics.values() if mean is not None]
-        raw = fmean(known) if known else 0.0
+        present = [mean for mean in metrics.values() if mean is not None]
+        raw = fmean(present) if present else 0.0
         answered = 0
         for summary in sources:
-            whole = totals[summary.source].records
-            answered += min(summary.records, whole) if counted_coverage else whole
+            records = totals[summary.source].records
+            answered += min(summary.records, records) if counted_coverage else records
         share = answered / sum(total.records for total in totals.values())
         line = {"model": model, "overall": raw * share, "raw": raw, "of all": share}
         board.append({**line, **metrics})
@@ -277,7 +277,9 @@ def _source_table(summaries: Iterable[SourceSummary]) -> Table:
             "value, plain": summary.plain[value],
             "value, weighted": summary.weighted[value] if summary.weighted else NOT_RUN,
         }
-        for summary in sorted(summaries, key=lambda one: one.source, reverse=True)
+        for summary in sorted(
+            summaries, key=lambda summary: summary.source, reverse=True
+        )
     ]
     explained = "; ".join(
         f"{short}: {metric.explanation}" for metric, short in SEVEN.items()
@@ -399,7 +401,9 @@ def _statistics_table(
     )
     rows: list[dict[str, Cell]] = []
     for line in facts.sort(pl.col("source").cast(pl.Enum(SOURCES))).to_dicts():
-        means = [one.means for one in summaries if one.source == line["source"]]
+        means = [
+            summary.means for summary in summaries if summary.source == line["source"]
+        ]
         values = [figures[Metric.VALUE_ACCURACY].value for figures in means]
         perfect = [figures[Metric.PERFECT].value for figures in means]
         best = {
