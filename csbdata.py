@@ -47,12 +47,12 @@ if TYPE_CHECKING:
     from curation.verification import Verification
     from evaluation.analysis.score import ExtractionScore, score
     from evaluation.answers.judge import TextJudgement, judge, reward
-    from evaluation.asking.request import ModelOptions, RunRequest, RunResult
-    from evaluation.asking.run import run
     from evaluation.core.cases import Bounds
     from evaluation.core.records import Instance, Record
     from evaluation.core.run_header import TaskSettings
     from evaluation.results.reader import RecordedRun, open_run
+    from evaluation.runner.request import ModelOptions, RunRequest, RunResult
+    from evaluation.runner.run import run
 
 __all__ = [
     "Bounds",
@@ -104,14 +104,14 @@ _MODULES: Final = {
     "ExtractionScore": "evaluation.analysis.score",
     "Fit": "curation.fit.rewriting",
     "Instance": "evaluation.core.records",
-    "ModelOptions": "evaluation.asking.request",
+    "ModelOptions": "evaluation.runner.request",
     "PushRequest": "curation.publish.push",
     "PushResult": "curation.publish.push",
     "Record": "evaluation.core.records",
     "RecordedRun": "evaluation.results.reader",
     "Relation": "curation.relation.comparer",
-    "RunRequest": "evaluation.asking.request",
-    "RunResult": "evaluation.asking.request",
+    "RunRequest": "evaluation.runner.request",
+    "RunResult": "evaluation.runner.request",
     "SchemaInstances": "curation.instances.dataset.make_instances",
     "SchemaReport": "curation.checking.report",
     "TaskSettings": "evaluation.core.run_header",
@@ -126,7 +126,7 @@ _MODULES: Final = {
     "open_run": "evaluation.results.reader",
     "push": "curation.publish.push",
     "reward": "evaluation.answers.judge",
-    "run": "evaluation.asking.run",
+    "run": "evaluation.runner.run",
     "score": "evaluation.analysis.score",
     "verify": "curation.publish.verify",
     "witnesses": "curation.instances.dataset.worker",

@@ -36,7 +36,7 @@ from curation.system.errors import (
     missing_library,
 )
 from curation.system.progress import heartbeat
-from curation.system.terminal import command_line_of, say, show, stderr
+from curation.system.terminal import command_line_of, log, show, stderr
 from curation.system.words import plain, shortened
 
 if TYPE_CHECKING:
@@ -64,17 +64,17 @@ class _Commands(CommandGroup):
         if "" in sys.argv[1:]:
             # A path that is empty would be the working folder.
             raise BadUsage(
-                "an empty argument", then="is a variable of the shell unset?"
+                "an empty argument", hint="is a variable of the shell unset?"
             )
         try:
             Path.cwd()
         except FileNotFoundError as error:
-            then = "change to an existing folder"
-            raise NoInput("the working folder was deleted", then=then) from error
+            hint = "change to an existing folder"
+            raise NoInput("the working folder was deleted", hint=hint) from error
         try:
             return super().invoke(context)
         except KeyboardInterrupt as error:
-            raise Stopped("stopped", then=_GOES_ON) from error
+            raise Stopped("stopped", hint=_GOES_ON) from error
         except BrokenPipeError as error:
             raise _ReaderGoneError from error
 
@@ -209,14 +209,14 @@ def main() -> None:
         if fault is None or os.environ.get("CSBDATA_DEBUG"):
             sys.stderr.write(redacted_traceback(error))
         if fault is None:
-            say("csbdata: a defect of csbdata; the lines above show where", style="red")
+            log("csbdata: a defect of csbdata; the lines above show where", style="red")
         else:
             # A screen gets the next step on a separate line.
-            then = fault.then if stderr().folds else ""
-            fact = type(fault)(fault.what, fault.where) if then else fault
-            say(f"csbdata: {redacted(str(fact))}", style="red")
-            if then:
-                stderr().print(plain(f"  {redacted(then)}"), soft_wrap=True)
+            hint = fault.hint if stderr().folds else ""
+            fact = type(fault)(fault.message, fault.where) if hint else fault
+            log(f"csbdata: {redacted(str(fact))}", style="red")
+            if hint:
+                stderr().print(plain(f"  {redacted(hint)}"), soft_wrap=True)
         code = (fault or CsbdataError).exit_code
         end_output()
     sys.exit(code)
@@ -245,7 +245,7 @@ def _fault_of(error: BaseException) -> CsbdataError | None:
     """Return an expected failure; None for a defect of csbdata."""
     # While a module loads Ctrl-C can come out as another error.
     if any(isinstance(cause, KeyboardInterrupt) for cause in causes_of(error)):
-        return Stopped("stopped", then=_GOES_ON)
+        return Stopped("stopped", hint=_GOES_ON)
     if isinstance(error, CsbdataError):
         return error
     if isinstance(error, ModuleNotFoundError):
@@ -259,8 +259,8 @@ def _fault_of(error: BaseException) -> CsbdataError | None:
     if error.errno in {errno.EACCES, errno.EPERM}:
         return NotPermitted(what, where)
     if error.errno in {errno.EMFILE, errno.ENFILE}:
-        then = "ulimit -n 1024, then the same command"
-        return TemporarilyUnavailable(what.lower(), then=then)
+        hint = "ulimit -n 1024, then the same command"
+        return TemporarilyUnavailable(what.lower(), hint=hint)
     return None
 
 

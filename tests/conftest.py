@@ -51,7 +51,7 @@ _SETTINGS = "_hypothesis_internal_use_settings"
 #: The table of capabilities.
 _ROWS = "tests/capabilities/"
 #: The files that take longest.
-_LONGEST = (_ROWS, "tests/growth/")
+_MAX_LENGTH = (_ROWS, "tests/growth/")
 
 #: What tells a child process to measure its coverage, too.
 _COVERAGE = "COVERAGE_PROCESS_CONFIG"
@@ -108,7 +108,7 @@ def pytest_collection_modifyitems(
     capabilities stays whole. The files that take longest begin, so that no worker is
     left alone with one at the end.
     """
-    items.sort(key=lambda item: not item.nodeid.startswith(_LONGEST))
+    items.sort(key=lambda item: not item.nodeid.startswith(_MAX_LENGTH))
     seed = config.getoption("tenth")
     if seed:
         slow = [

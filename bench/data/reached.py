@@ -39,7 +39,7 @@ _TRIVIAL = frozenset({"{}", "[]", "null"})
 _BASIC_PLANE = "\uffff"
 _LONG = 256
 #: Address space of the process that counts, in bytes.
-_MOST_MEMORY = 4 << 30
+_MAX_MEMORY = 4 << 30
 
 
 @dataclass(slots=True)
@@ -135,7 +135,7 @@ class Apart:
 
     @staticmethod
     def _opened() -> ProcessPoolExecutor:
-        limit = (_MOST_MEMORY, _MOST_MEMORY)
+        limit = (_MAX_MEMORY, _MAX_MEMORY)
         return ProcessPoolExecutor(
             1, initializer=resource.setrlimit, initargs=(resource.RLIMIT_AS, limit)
         )

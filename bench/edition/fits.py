@@ -34,10 +34,10 @@ from curation.relation.comparer import Comparer
 from curation.schema.dialects import BY_NAME
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from evaluation.analysis.publish_edition import fits_files
+from evaluation.masks.run_folder import AppendedLines, read_lines
 from evaluation.reporting.printing import print_table
 from evaluation.results.edition import SAMPLE
 from evaluation.results.fits import FitRow, Fits, fits_table
-from evaluation.walking.run_folder import AppendedLines, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,26 +21,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from curation.download.cache import FetchSettings
-from evaluation.asking.request import RunRequest
-from evaluation.asking.run import run
 from evaluation.core.cases import Bounds
 from evaluation.core.run_header import TaskSettings
+from evaluation.masks.engine_process import Vocabulary
+from evaluation.masks.engine_worker import tokenizer_setup
+from evaluation.runner.request import RunRequest
+from evaluation.runner.run import run
 from evaluation.setup.engine_files import VENDOR, find_engine
 from evaluation.setup.environments import find_interpreter
 from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.outcomes import failures_of
 from evaluation.tasks.official_suite.task import with_suite
 from evaluation.tokenizers import get_tokenizer
-from evaluation.walking.engine_process import Vocabulary
-from evaluation.walking.engine_worker import tokenizer_setup
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
     from evaluation.core.cases import Case
+    from evaluation.masks.engine_process import TokenizerSetup
     from evaluation.tokenizers import TokenizerFiles
-    from evaluation.walking.engine_process import TokenizerSetup
 
 _LOOP = Path(__file__).with_name("official_suite_loop.py")
 _ENGINES = ("llguidance", "xgrammar", "llama_cpp", "outlines_core")

@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Final
 from bench.model.gpu_correct import (
     VARIANTS,
     Difference,
-    Found,
+    Figures,
     check_masks,
     check_tokens,
     not_run,
@@ -111,7 +111,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="in tiny, on the CPU")
 
 
-def measure(options: argparse.Namespace) -> Found:
+def measure(options: argparse.Namespace) -> Figures:
     """Return the figures of this part; without a GPU, that it was not run.
 
     Raises:
@@ -149,25 +149,25 @@ class Slot:
             folder / "tiny", FetchSettings.from_environment(offline=True)
         )
 
-    def run(self) -> Found:
+    def run(self) -> Figures:
         """Measure all figures.
 
         Raises:
             SystemExit: the first one is not there, or says that something is wrong.
         """
-        figures: Found = {}
+        figures: Figures = {}
         for name, seconds in SECONDS.items():
             found = figures[name] = self.figure(name, seconds)
             if name == "correct" and found.keys() & {"differs", "not_run"}:
                 raise SystemExit(f"the slot stops: {json.dumps(found)}")
         return figures
 
-    def figure(self, name: str, seconds: float) -> Found:
+    def figure(self, name: str, seconds: float) -> Figures:
         """Measure one figure and write it; return it, or why it is not there."""
         begun = time.monotonic()
         # A CPU may take all the time that there is.
         seconds = min(self._until - begun, seconds * (10 if self._dry_run else 1))
-        found: Found = {}
+        found: Figures = {}
         caught = BufferingHandler(1000)
         if seconds < _MINIMUM:
             found["not_run"] = "the time of the slot is up"
@@ -186,7 +186,7 @@ class Slot:
         return found
 
     def _bounded(
-        self, name: str, found: Found, seconds: float, caught: BufferingHandler
+        self, name: str, found: Figures, seconds: float, caught: BufferingHandler
     ) -> None:
         """Measure a figure within its seconds; note warnings, and what goes wrong."""
 
@@ -214,7 +214,7 @@ class Slot:
                 logger.removeHandler(caught)
             logging.captureWarnings(capture=False)
 
-    def _measure(self, name: str, found: Found, until: float) -> None:
+    def _measure(self, name: str, found: Figures, until: float) -> None:
         figure, _, part = name.partition("_")
         sizes = self._sizes
         if figure == "correct":
@@ -246,7 +246,7 @@ class Slot:
             self._model = None
             coverage(found, self._device, self._tiny, sizes, self._out, until)
 
-    def _correct(self, found: Found) -> None:
+    def _correct(self, found: Figures) -> None:
         found["masks"] = check_masks(self._device, self._sizes.vocabulary)
         tiny = self._loaded(found, str(self._tiny), "fp32")
         found["tiny"] = check_tokens(tiny, VARIANTS)
@@ -258,7 +258,7 @@ class Slot:
         found["1b_bf16"] = check_tokens(half, variants, share=0.5)
 
     def _loaded(
-        self, found: Found, name: str, dtype: str = "bf16"
+        self, found: Figures, name: str, dtype: str = "bf16"
     ) -> TransformersModel:
         """Return a model; loading checks that its weights fit before it asks for them.
 

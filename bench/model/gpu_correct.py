@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     _Apply: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
 #: A figure, by the names of its parts.
-Found: TypeAlias = dict[str, Any]
+Figures: TypeAlias = dict[str, Any]
 #: Greedy tokens that are compared, and the lengths of the prompts that share a batch.
 _TOKENS: Final = 20
 _PROMPTS: Final = (24, 9, 17)
@@ -62,7 +62,7 @@ def check_tokens(
     model: TransformersModel,
     variants: Sequence[str],
     share: float = 1.0,
-) -> Found:
+) -> Figures:
     """Return how many tokens of each variant are those of a full forward pass.
 
     Each token is compared with the best one of a pass over the whole text before it,
@@ -79,7 +79,7 @@ def check_tokens(
         Difference: a variant is wrong; says at which token.
     """
     prompts = [drawn_prompt(model, length, length) for length in _PROMPTS]
-    counts: Found = {}
+    counts: Figures = {}
     with endless(model):
         for variant in variants:
             try:
@@ -143,7 +143,7 @@ def _compare(
 
 
 def usable_functions(
-    found: Found,
+    found: Figures,
     device: torch.device,
     bits: np.ndarray,
     engines: Sequence[str] = ("llguidance.torch", "xgrammar"),
@@ -200,7 +200,7 @@ def drawn_masks(
 
 def check_masks(
     device: torch.device, vocabulary: int, **engines: Sequence[str]
-) -> Found:
+) -> Figures:
     """Return which functions apply masks as applying them by hand does.
 
     Args:
@@ -217,7 +217,7 @@ def check_masks(
     tokens = np.arange(vocabulary)
     allowed = bits[:, tokens // 8] >> (tokens % 8) & 1
     right = np.where(allowed, logits.cpu().numpy(), -np.inf)
-    found: Found = {}
+    found: Figures = {}
     for name, apply in usable_functions(found, device, bits, **engines).items():
         masked = apply(logits.clone()).cpu().numpy()
         wrong = np.argwhere(masked != right)

@@ -22,7 +22,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bench.model.gpu_correct import (
-    Found,
+    Figures,
     drawn_masks,
     drawn_prompt,
     usable_functions,
@@ -106,7 +106,7 @@ def load(name: str, device: str = "cpu", dtype: str = "auto") -> TransformersMod
     return model
 
 
-def check_memory(found: Found, device: torch.device, needed: float) -> None:
+def check_memory(found: Figures, device: torch.device, needed: float) -> None:
     """Note an estimate of bytes and the free memory, before any is asked for.
 
     Raises:
@@ -140,7 +140,7 @@ def device_seconds(device: torch.device, work: Callable[[], object]) -> float:
     return float(begin.elapsed_time(end)) / 1e3
 
 
-def bandwidth(found: Found, device: torch.device, size: int) -> None:
+def bandwidth(found: Figures, device: torch.device, size: int) -> None:
     """Measure the bytes a second of a copy on the device: each is read and written."""
     import torch  # noqa: PLC0415 - heavy
 
@@ -191,7 +191,7 @@ def seconds_a_token(text: Generation) -> float:
 
 
 def decode_steps(  # noqa: PLR0913 - what, on what, for how long
-    found: Found,
+    found: Figures,
     model: TransformersModel,
     sizes: Sizes,
     *,
@@ -236,13 +236,15 @@ def decode_steps(  # noqa: PLR0913 - what, on what, for how long
             }
 
 
-def _beside(seconds: Mapping[str, Sequence[float]], base: str) -> Found:
+def _beside(seconds: Mapping[str, Sequence[float]], base: str) -> Figures:
     """Return the ratio of each kind to the base, with its interval."""
     kinds = [name for name in seconds if name != base]
     return {name: ratio(seconds[base], seconds[name]) for name in kinds}
 
 
-def mask_cost(found: Found, device: torch.device, texts: int, vocabulary: int) -> None:
+def mask_cost(
+    found: Figures, device: torch.device, texts: int, vocabulary: int
+) -> None:
     """Measure the microseconds in which masks are transferred and applied."""
     bits, logits = drawn_masks(device, texts, vocabulary)
     found |= {"texts": texts, "vocabulary": vocabulary}
@@ -255,7 +257,7 @@ def mask_cost(found: Found, device: torch.device, texts: int, vocabulary: int) -
 
 @contextmanager
 def engine_writers(
-    found: Found,
+    found: Figures,
     model: TransformersModel,
     engines: Sequence[str],
     batch: int = 1,
@@ -292,7 +294,7 @@ def asked(
 
 
 def under_engines(  # noqa: PLR0913, PLR0917 - what, on what, for how long
-    found: Found,
+    found: Figures,
     model: TransformersModel,
     engines: Sequence[str],
     sizes: Sizes,
@@ -338,7 +340,7 @@ def sample_schemas(number: int) -> list[Path]:
 
 
 def paper_times(
-    found: Found,
+    found: Figures,
     model: TransformersModel,
     engines: Sequence[str],
     sizes: Sizes,
@@ -371,7 +373,7 @@ def paper_times(
 
 
 def coverage(  # noqa: PLR0913, PLR0917 - what, on what, for how long
-    found: Found,
+    found: Figures,
     device: torch.device,
     model: Path,
     sizes: Sizes,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench.model.gpu_correct import Found
+from bench.model.gpu_correct import Figures
 from bench.model.gpu_figures import Sizes, decode_steps, load, mask_cost, under_engines
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=8, help="texts a pass")
 
 
-def measure(options: argparse.Namespace) -> Found:
+def measure(options: argparse.Namespace) -> Figures:
     """Return the figures of this part."""
     sizes = Sizes(
         prompt=32,
@@ -34,7 +34,7 @@ def measure(options: argparse.Namespace) -> Found:
         rounds=options.texts,
     )
     model = load("smollm2")
-    mask, loop, constrained = Found(), Found(), Found()
+    mask, loop, constrained = Figures(), Figures(), Figures()
     mask_cost(mask, model.module.device, 1, sizes.vocabulary)
     decode_steps(loop, model, sizes)
     under_engines(constrained, model, ("llguidance",), sizes, 1)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from curation.sources.contents import Held
 
 #: One byte more than the limit is enough to know that it is exceeded.
-_MOST: Final = DOCUMENT_BYTES + 1
+_MAX: Final = DOCUMENT_BYTES + 1
 #: A reference to another file, or to the web.
 _LEADS_OUT: Final = re.compile(rb'"\$ref"\s*:\s*"[^#"]')
 #: The name of standard input in every source expression.
@@ -118,7 +118,7 @@ class SchemaFile(NamedTuple):
 
 def read_schema_files(
     names: Sequence[str],
-    say: Callable[[str], None] = lambda _message: None,
+    log: Callable[[str], None] = lambda _message: None,
     *,
     split: bool = True,
 ) -> list[SchemaFile]:
@@ -126,7 +126,7 @@ def read_schema_files(
 
     Args:
         names: Source expressions (`curation.sources.local.open_source`), or `-`.
-        say: Prints what is run or imported.
+        log: Prints what is run or imported.
         split: Whether a file that holds several schemas is as many texts.
 
     Raises:
@@ -137,31 +137,31 @@ def read_schema_files(
         path = existing_path(name)
         if name == STDIN or (path and path.is_fifo()):
             content = _read_pipe(name)
-            parts = held_in(content, name, say) if split else None
+            parts = held_in(content, name, log) if split else None
             files |= _parts(parts) if parts else {name: SchemaFile(name, content, None)}
             continue
         is_text = path is not None and path.suffix not in (PYTHON, *TABLES)
-        holder = schemas_of(name, say) if split or not is_text else None
+        holder = schemas_of(name, log) if split or not is_text else None
         if holder is not None:
             files |= _parts(holder)
         elif path and is_text and not path.is_dir():
             with reading(refuse_unprintable(path)), path.open("rb") as stream:
-                content = file_text(name, stream.read(_MOST))
+                content = file_text(name, stream.read(_MAX))
             files.setdefault(str(path.resolve()), _whole(name, content, path))
         else:
-            source = open_source(name, say)
+            source = open_source(name, log)
             if unread := require_files(source):
-                say(unread)
-            for key, file in _texts_of(source, say, split=split):
+                log(unread)
+            for key, file in _texts_of(source, log, split=split):
                 files.setdefault(key, file)
     return list(files.values())
 
 
 def _read_pipe(name: str) -> bytes:
     if name == STDIN:
-        return sys.stdin.buffer.read(_MOST)
+        return sys.stdin.buffer.read(_MAX)
     with Path(name).open("rb") as stream:
-        return stream.read(_MOST)
+        return stream.read(_MAX)
 
 
 def _parts(holder: Held) -> dict[str, SchemaFile]:
@@ -180,7 +180,7 @@ def _parts(holder: Held) -> dict[str, SchemaFile]:
 
 
 def _texts_of(
-    source: OwnSchemas, say: Callable[[str], None], *, split: bool
+    source: OwnSchemas, log: Callable[[str], None], *, split: bool
 ) -> Iterator[tuple[str, SchemaFile]]:
     """Yield the texts of a folder, or the rows of a table; each has a unique key."""
     root = source.path if source.has_files else None
@@ -190,9 +190,9 @@ def _texts_of(
         holder = None
         if split and path:
             try:
-                holder = schemas_of(label, say)
+                holder = schemas_of(label, log)
             except BadData as error:
-                say(str(error))
+                log(str(error))
         if holder is not None:
             yield from _parts(holder).items()
         elif path is None:

@@ -59,7 +59,7 @@ _WORDS: Final = KNOWN_KEYWORDS | {"$schema", "nullable", "discriminator", "examp
 SECONDS_EACH: Final = 5.0
 SECONDS_IN_ALL: Final = 60.0
 #: Schemas of one command for which they are looked for, once all are judged.
-MOST_FIXES: Final = 30
+MAX_FIXES: Final = 30
 #: The exit code of each verdict; a rejected schema that rewrites fix has the code
 #: `FIXABLE`.
 EXIT_CODES: Final = {
@@ -222,7 +222,7 @@ def judge_files(
 
     left = SECONDS_IN_ALL
     with Comparer(forked=True) as comparer:
-        for fit in rejected[:MOST_FIXES]:
+        for fit in rejected[:MAX_FIXES]:
             for profile in filter(fit.is_rejected_by, have_rules):
                 start = time.thread_time() + comparer.spent
                 fit.fixes[profile.name] = _fix(fit, profile, comparer, left)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from curation.system.errors import BadUsage
-from curation.system.terminal import Format, FormatOption, print_json, say, show
+from curation.system.terminal import Format, FormatOption, log, print_json, show
 from curation.system.words import counted
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -57,4 +57,4 @@ def card(
         print_json({"folder": str(folder), "written": sorted(written)})
     else:
         show("\n".join(sorted(written)))
-        say(f"{counted(len(written), 'file')} written in {folder}")
+        log(f"{counted(len(written), 'file')} written in {folder}")

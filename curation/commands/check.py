@@ -19,7 +19,7 @@ from curation.commands.options import (
 )
 from curation.system.errors import CsbdataError, NoInput
 from curation.system.progress import progress_of
-from curation.system.terminal import print_json, say, show
+from curation.system.terminal import log, print_json, show
 from curation.system.words import counted, safe, shortened
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _check(
     lost: list[NoInput] = []
     for name in names:
         try:
-            files = read_schema_files([name], say, split=False)
+            files = read_schema_files([name], log, split=False)
         except NoInput as error:
             lost.append(error)
         else:
@@ -99,7 +99,7 @@ def _check(
     if not files:
         raise lost[0]
     for fault in lost[1:]:
-        say(str(fault))
+        log(str(fault))
     root = root_of(files)
     paths = [place_of(file, root) for file in files]
     contents = {

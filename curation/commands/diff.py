@@ -14,8 +14,8 @@ from curation.system.errors import BadData, BadUsage
 from curation.system.terminal import (
     Format,
     FormatOption,
+    log,
     print_json,
-    say,
     show,
     show_first,
     stdout,
@@ -117,7 +117,7 @@ def _diff_schemas(a: str, b: str, format_: Format, fail_on: Sequence[Unwanted]) 
             if text is not None:
                 show(f"{words}: {shortened(text, _SHOWN)}")
         if relation.failure:
-            say(f"no proof: {relation.failure}")
+            log(f"no proof: {relation.failure}")
     holds = {
         Unwanted.NARROWER: relation.first_in_second,
         Unwanted.WIDER: relation.second_in_first,
@@ -141,7 +141,7 @@ def _read_schema(name: str) -> CompiledSchema:
         neighbours_of,
     )
 
-    files = read_schema_files([name], say)
+    files = read_schema_files([name], log)
     if len(files) != 1:
         raise BadData(
             f"{counted(len(files), 'schema')}, and one is compared",
@@ -194,8 +194,8 @@ def _print(old: Edition, new: Edition, pairs: Sequence[RecordPair]) -> None:
     rows = [[config, *figures.values()] for config, figures in counts.items()]
     columns = zip(*(figures.values() for figures in counts.values()), strict=True)
     rows.append(["all", *map(sum, columns)])
-    say(f"a: {old.name}")
-    say(f"b: {new.name}")
+    log(f"a: {old.name}")
+    log(f"b: {new.name}")
     stdout().print(table(headers, rows, numbers=range(1, len(headers))))
     if not pairs:
         show("No differences.")

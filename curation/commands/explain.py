@@ -19,8 +19,8 @@ from curation.system.errors import NoInput
 from curation.system.terminal import (
     Format,
     FormatOption,
+    log,
     print_json,
-    say,
     show,
     show_whole,
     stdout,
@@ -187,7 +187,7 @@ def _explain_reason(
     try:
         rows = open_ledger(build).rejected(reason)
     except NoInput as error:
-        say(f"{error.what}: {build}; name a build with --in to list its documents")
+        log(f"{error.message}: {build}; name a build with --in to list its documents")
     if format_ is Format.JSON:
         facts = _explained(reason, rule_sets)
         print_json({**facts, "documents": None if rows is None else rows.to_dicts()})

@@ -21,8 +21,8 @@ from curation.commands.options import (
 )
 from curation.system.errors import BadData, BadUsage
 from curation.system.terminal import (
+    log,
     print_json,
-    say,
     say_command,
     show,
     show_whole,
@@ -152,7 +152,7 @@ def fit(
     from curation.sources.readers import Role
     from curation.system.progress import progress_of
 
-    files = read_schema_files(sources, say)
+    files = read_schema_files(sources, log)
     has_tools = any(file.entry.role is Role.TOOL for file in files)
     with Engines(ask) as engines:
         names = targets or (_FOR_TOOLS if has_tools else _USUAL)
@@ -207,7 +207,7 @@ def _rewrite(
     from curation.core.documents import Rejected
     from curation.fit.answers import decode, read_schema
     from curation.fit.profile import TargetKind
-    from curation.fit.rest import rest_of
+    from curation.fit.residual import rest_of
     from curation.fit.rewriting import Rewriting
     from curation.fit.verdict import Verdict
     from curation.json.line_diff import line_diff
@@ -252,7 +252,7 @@ def _rewrite(
     ):
         if path is not None:
             atomic_write_bytes(path, (write(schema) + "\n").encode())
-            say(f"written: {path}")
+            log(f"written: {path}")
     if options.diff:
         for changed in line_diff(text, write(result.schema)):
             show_whole(changed)
@@ -262,7 +262,7 @@ def _rewrite(
 def _print_rewrite(result: Fit) -> None:
     """Print each step with its proof, and the part that the target cannot hold."""
     from curation.fit.profile import Effect
-    from curation.fit.rest import sentences
+    from curation.fit.residual import sentences
     from curation.fit.rewriting import REWRITE_SECONDS
 
     steps = counted(len(result.steps), "rewrite")
@@ -317,7 +317,7 @@ def _print(
         _print_request(request, names)
     for profile in profiles:
         if profile.note and schemas:
-            say(f"{profile.name}: {profile.note}")
+            log(f"{profile.name}: {profile.note}")
 
 
 def _print_matrix(fits: Sequence[SchemaFit], names: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.errors import BadData, NoInput
-from curation.system.terminal import Format, FormatOption, print_json, say, show
+from curation.system.terminal import Format, FormatOption, log, print_json, show
 from curation.system.words import shortened
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _schemas_of(
             schema=record["json_schema"], dialect=record["dialect"]
         )
         return {target: request}, None
-    files = read_schema_files([target], say)
+    files = read_schema_files([target], log)
     root = root_of(files)
     contents: dict[str, bytes] = {}
     requests: dict[str, InstanceRequest | SchemaInstances] = {}

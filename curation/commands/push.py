@@ -13,8 +13,8 @@ from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import (
     Format,
     FormatOption,
+    log,
     print_json,
-    say,
     show,
     show_first,
 )
@@ -168,10 +168,10 @@ def _sentence(result: PushResult) -> str:
 
 
 def _print_preview(preview: PushPreview) -> None:
-    say(preview.headline)
+    log(preview.headline)
     plan = preview.plan
     if preview.former_tag:
-        say(f"The edition there is tagged {preview.former_tag}, then replaced")
+        log(f"The edition there is tagged {preview.former_tag}, then replaced")
     for sign, kind, names in (
         ("+", "added", plan.added),
         ("~", "changed", plan.changed),

@@ -12,8 +12,8 @@ from curation.system.progress import progress_for
 from curation.system.terminal import (
     Format,
     FormatOption,
+    log,
     print_json,
-    say,
     show,
     show_first,
     stdout,
@@ -87,7 +87,7 @@ def sources(  # noqa: PLR0913 (one parameter an option)
     from curation.pipeline.inputs import acquire_all
 
     progress = progress_for(format_)
-    acquisition = acquire_all(names or [], settings, progress.say)
+    acquisition = acquire_all(names or [], settings, progress.log)
     locked = None
     if live:
         from curation.sources.schemastore import fetch_live
@@ -191,11 +191,11 @@ def _print(
             commit = archive["commit"][:12]
             rows.append([(archive | {"commit": commit})[name] for name in names])
         else:
-            say(f"Unavailable: {archive['why']}", style="yellow")
+            log(f"Unavailable: {archive['why']}", style="yellow")
     if rows:
         stdout().print(table(headers, rows, numbers=(4, 5)))
     if missing:
-        say(
+        log(
             f"Missing: {', '.join(missing)}. `csbdata build` takes the "
             "embedded sample in their place; --mirror DIR names a folder of archives."
         )
@@ -203,4 +203,4 @@ def _print(
         return
     show(f"Locked {counted(len(locked.locked), 'schema')} hosted elsewhere.")
     failures = [f"Unavailable: {url}: {why}" for url, why in locked.failures.items()]
-    show_first(failures, _SHOWN_FAILURES, "yellow", show=say)
+    show_first(failures, _SHOWN_FAILURES, "yellow", show=log)

@@ -15,9 +15,9 @@ from curation.system.errors import BadUsage, NoInput
 from curation.system.terminal import (
     Format,
     FormatOption,
+    log,
     print_json,
     print_screen,
-    say,
     stdout,
     table,
     with_more,
@@ -73,7 +73,7 @@ def stats(
     statistics = statistics_of(edition)
     if statistics.left_out:
         count = sum(statistics.left_out.values())
-        say(
+        log(
             f"{counted(count, 'sample row')} left out: {', '.join(statistics.left_out)}"
         )
     if not statistics.table_1:

@@ -14,8 +14,8 @@ from curation.system.errors import Unavailable
 from curation.system.terminal import (
     Format,
     FormatOption,
+    log,
     print_json,
-    say,
     show_first,
     stdout,
     table,
@@ -124,23 +124,23 @@ def _print(where: str, verification: Verification) -> None:
         table(["check", "", "failures", "notes", "asks"], rows, numbers=(2, 3))
     )
     totals = verification.counted.items()
-    say(", ".join(counted(number, noun) for noun, number in totals))
+    log(", ".join(counted(number, noun) for noun, number in totals))
     if verification.nonce:
-        say(f"instances: a sample (nonce {verification.nonce}); --all judges every one")
+        log(f"instances: a sample (nonce {verification.nonce}); --all judges every one")
     _conclude(where, verification)
 
 
 def _conclude(where: str, verification: Verification) -> None:
     if verification.partial:
-        say(f"{where} is a partial build, and says so.", style="yellow")
+        log(f"{where} is a partial build, and says so.", style="yellow")
     if verification.exit_code == Unavailable.exit_code:
-        say("No check failed, but one was not run: see above.", style="yellow")
+        log("No check failed, but one was not run: see above.", style="yellow")
         return
     if not verification.failures:
         partial = ("--allow-partial",) if verification.partial else ()
         push = command("push", where, "--repo", "OWNER/NAME", *partial, "--dry-run")
         hint = f" Next: {push}" if Path(where).exists() else ""
-        say(f"{where} is fine.{hint}")
+        log(f"{where} is fine.{hint}")
         return
     checks = {failure.check for failure in verification.failures}
     hint = "csbdata build makes a sound one."
@@ -148,4 +148,4 @@ def _conclude(where: str, verification: Verification) -> None:
         hint = "Publish nothing before the credential is revoked and the text gone."
     elif checks <= {"derived", "digests"} and Path(where).is_dir():
         hint = f"If the data is as it should be: {command('card', where)}"
-    say(f"{counted(len(verification.failures), 'failure')}. {hint}")
+    log(f"{counted(len(verification.failures), 'failure')}. {hint}")

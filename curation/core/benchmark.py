@@ -123,14 +123,14 @@ LIMITS = (
     ("Github_medium", 100),
     ("Github_hard", 500),
 )
-LARGEST = "Github_ultra"
+MAX_SIZE = "Github_ultra"
 #: Config of a document whose subset is not known yet, or never will be.
 UNDIVIDED = "Github"
 
 
 def github_config(field_count: int) -> str:
     """Return the config that a GitHub schema of this field count belongs to."""
-    return next((name for name, limit in LIMITS if field_count < limit), LARGEST)
+    return next((name for name, limit in LIMITS if field_count < limit), MAX_SIZE)
 
 
 def size_of(field_count: int) -> str:
@@ -139,7 +139,7 @@ def size_of(field_count: int) -> str:
 
 
 #: The five sizes, smallest first.
-SIZES = tuple(name.removeprefix(f"{UNDIVIDED}_") for name in (*dict(LIMITS), LARGEST))
+SIZES = tuple(name.removeprefix(f"{UNDIVIDED}_") for name in (*dict(LIMITS), MAX_SIZE))
 
 
 def final_config(config: str, field_count: int) -> str:

@@ -275,8 +275,8 @@ def stories(folder: Path, name: str) -> list[DocumentStory]:
         if not entries:
             ids = ledger.documents().select("unique_id").unique().collect()
             near = ", ".join(closest_ids(name, ids["unique_id"]))
-            then = f"did you mean {near}?" if near else "csbdata stats lists configs"
-            raise NoInput(f"no document is named {name!r}", str(folder), then)
+            hint = f"did you mean {near}?" if near else "csbdata stats lists configs"
+            raise NoInput(f"no document is named {name!r}", str(folder), hint)
         stories = []
         for entry in entries:
             record = None

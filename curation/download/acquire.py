@@ -67,7 +67,7 @@ class UnavailableArchive(NamedTuple):
 def acquire(
     pin: ArchivePin,
     settings: FetchSettings,
-    say: Callable[[str], None] = lambda _message: None,
+    log: Callable[[str], None] = lambda _message: None,
 ) -> Acquired | UnavailableArchive:
     """Return the files of an archive, or why they are unavailable.
 
@@ -76,7 +76,7 @@ def acquire(
     Args:
         pin: Which archive, and what it must contain.
         settings: Where to look, and whether the network may be used.
-        say: Prints slow steps.
+        log: Prints slow steps.
 
     Raises:
         WrongDigest: its content differs from the pin.
@@ -112,21 +112,21 @@ def acquire(
         if settings.offline:
             reason = "neither mirrored nor cached, and the network is not asked"
         return UnavailableArchive(archive=pin.name, reason=reason)
-    with cache.lock(pin.name, say):
+    with cache.lock(pin.name, log):
         # Another process may have been faster.
         if pack := cached_pack(cache.packs, pin.digest):
             return acquired(pack, "cache")
         if mirrored is not None:
-            say(f"{pin.name}: reading {mirrored}")
+            log(f"{pin.name}: reading {mirrored}")
             return acquired(unpack(pin, mirrored, cache.packs), "mirror")
         try:
-            pack = unpack(pin, fetch_archive(pin, settings, say), cache.packs)
+            pack = unpack(pin, fetch_archive(pin, settings, log), cache.packs)
         except (Unavailable, TemporarilyUnavailable) as fault:
             if isinstance(fault, Unreachable):
                 settings.silent.add(publisher)
             return UnavailableArchive(
                 archive=pin.name,
-                reason=str(CsbdataError(fault.what, then=fault.then)),
+                reason=str(CsbdataError(fault.message, hint=fault.hint)),
                 address=fault.where,
                 exit_code=fault.exit_code,
             )
@@ -136,7 +136,7 @@ def acquire(
 
 
 def fetch_together(
-    pins: Iterable[ArchivePin], settings: FetchSettings, say: Callable[[str], None]
+    pins: Iterable[ArchivePin], settings: FetchSettings, log: Callable[[str], None]
 ) -> None:
     """Put packages into the cache, many by one call of their client.
 
@@ -146,7 +146,7 @@ def fetch_together(
     Args:
         pins: Archives; those at hand, and those outside packages, are skipped.
         settings: Places of archives.
-        say: Prints slow steps.
+        log: Prints slow steps.
 
     Raises:
         CannotCreate: the cache cannot be written.
@@ -160,8 +160,8 @@ def fetch_together(
         if len(group) == 1 or kind.publisher in settings.silent:
             continue
         name = f"packages-{kind}"
-        say(f"{group[0].name} and {len(group) - 1} more: fetching")
-        with cache.lock(name, say):
+        log(f"{group[0].name} and {len(group) - 1} more: fetching")
+        with cache.lock(name, log):
             folder = cache.downloads / name
             with writing(folder):
                 folder.mkdir(parents=True, exist_ok=True)
@@ -176,7 +176,7 @@ def fetch_together(
 
 
 def fetch_archive(
-    pin: ArchivePin, settings: FetchSettings, say: Callable[[str], None]
+    pin: ArchivePin, settings: FetchSettings, log: Callable[[str], None]
 ) -> Path:
     """Return the file of an archive from its publisher; the caller has its lock.
 
@@ -189,7 +189,7 @@ def fetch_archive(
         WrongDigest: it has another sha256.
         CannotCreate: the cache cannot be written.
     """
-    say(f"{pin.name}: fetching {pin.repository} at {pin.commit}")
+    log(f"{pin.name}: fetching {pin.repository} at {pin.commit}")
     folder = Cache(settings.cache).downloads / pin.name
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)

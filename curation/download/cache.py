@@ -59,7 +59,7 @@ class Cache:
         shutil.rmtree(self.downloads / name, ignore_errors=True)
 
     @contextmanager
-    def lock(self, name: str, say: Callable[[str], None]) -> Iterator[None]:
+    def lock(self, name: str, log: Callable[[str], None]) -> Iterator[None]:
         """Be the only process that fetches this archive.
 
         Waits for another one. Removes remains of a killed one.
@@ -73,7 +73,7 @@ class Cache:
             self.folder / "locks" / f"{name}.lock",
             TemporarilyUnavailable(message, name, "try again later"),
             wait_seconds=_PATIENCE,
-            before_waiting=lambda: say(
+            before_waiting=lambda: log(
                 f"{name}: waiting for another csbdata that fetches it"
             ),
         ):
@@ -87,7 +87,7 @@ class Cache:
         *,
         read: Callable[[Path], _T | None],
         make: Callable[[Path], None],
-        say: Callable[[str], None],
+        log: Callable[[str], None],
     ) -> _T:
         """Return the content of a folder of the cache, made first if needed.
 
@@ -98,7 +98,7 @@ class Cache:
             name: Which folder.
             read: Returns the folder's content, None if it is missing or damaged.
             make: Fills an empty folder.
-            say: Prints when it waits for another process.
+            log: Prints when it waits for another process.
 
         Raises:
             NoInput: the new content cannot be read.
@@ -110,7 +110,7 @@ class Cache:
         value = read(folder)
         if value is not None:
             return value
-        with self.lock(f"{name.kind}-{name.fingerprint}", say):
+        with self.lock(f"{name.kind}-{name.fingerprint}", log):
             value = read(folder)
             if value is None:
                 # A damaged folder would be taken for another's, and not be replaced.

@@ -28,7 +28,7 @@ _GONE = frozenset({404, 410, 451})
 #: server may ask for.
 _ATTEMPTS = 4
 PAUSE = 0.5
-_LONGEST_WAIT = 60.0
+_MAX_WAIT = 60.0
 pooch.get_logger().setLevel("ERROR")
 
 
@@ -102,7 +102,7 @@ def _may_pass(error: Exception) -> bool | float:
     status = error.response.status_code
     if wait is None:
         return status == _LIMITED or status >= _SERVER_ERROR
-    return wait if wait <= _LONGEST_WAIT else False
+    return wait if wait <= _MAX_WAIT else False
 
 
 def _of_answer(answer: requests.Response, where: str) -> CsbdataError:

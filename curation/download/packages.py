@@ -68,7 +68,7 @@ def pip_command() -> list[str]:
         return [sys.executable, "-m", "pip"]
     program = which("pip") or which("pip3")
     if program is None:
-        raise Unavailable("pip is not installed", then="python -m ensurepip")
+        raise Unavailable("pip is not installed", hint="python -m ensurepip")
     return [program]
 
 

@@ -182,6 +182,6 @@ def pins_for(source: str, archives: Iterable[str]) -> dict[str, ArchivePin]:
             message = (
                 f"the source {source!r} reads the archive {name!r}, which has no pin"
             )
-            then = f"add [archive.{name}] to it"
-            raise BadConfiguration(message, str(raw_folder() / "sources.toml"), then)
+            hint = f"add [archive.{name}] to it"
+            raise BadConfiguration(message, str(raw_folder() / "sources.toml"), hint)
     return {name: pins[name] for name in names}

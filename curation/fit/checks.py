@@ -11,7 +11,7 @@ import msgspec
 from curation.core.json_types import Json
 from curation.fit.profile import Effect, ProfileRule, Scope
 from curation.fit.scan import (
-    Found,
+    Match,
     Scan,
     enumerated,
     is_object_schema,
@@ -43,7 +43,7 @@ _SHOWN: Final = 60
 
 
 #: From a scanned schema and a rule to the rule's matches.
-Check: TypeAlias = Callable[[Scan, ProfileRule], Iterator[Found]]
+Check: TypeAlias = Callable[[Scan, ProfileRule], Iterator[Match]]
 #: The check of each name in `curation.fit.profile.PARAMETERS`.
 CHECKS: Final[dict[str, Check]] = {}
 DONE: Final = {
@@ -80,9 +80,9 @@ def quoted(value: Json) -> str:
 
 def _at(
     rule: ProfileRule, tokens: Tokens, keyword: str, subject: str, then: str = " is "
-) -> Found:
+) -> Match:
     """Return a rule's match at a keyword of the schema object with these tokens."""
-    return Found((*tokens, keyword), keyword, f"{subject}{then}{DONE[rule.effect]}")
+    return Match((*tokens, keyword), keyword, f"{subject}{then}{DONE[rule.effect]}")
 
 
 def size_of(value: Json) -> float:
@@ -93,7 +93,7 @@ def size_of(value: Json) -> float:
 
 
 @_check("keyword")
-def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     accepted = {identity(value) for value in rule.values}
     for location in scan.having(rule.names):
         schema = location.keywords
@@ -119,7 +119,7 @@ def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 
 @_check("other-keyword")
-def _other_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _other_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     names = KNOWN_KEYWORDS - QUIET - frozenset(rule.names)
     for location in scan.having(names):
         for name in location.keywords:
@@ -128,7 +128,7 @@ def _other_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 
 @_check("root-type")
-def _root_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _root_type(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     root = scan.document.root.keywords
     types = types_of(root)
     if not types or not types <= set(rule.names):
@@ -136,27 +136,27 @@ def _root_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             f"its `type` is {quoted(root['type'])}" if types else "it has no `type`"
         )
         sentence = f"the root must be of type {', '.join(rule.names)}, and {actual}"
-        yield Found(("type",) if types else (), "type", sentence)
+        yield Match(("type",) if types else (), "type", sentence)
 
 
 @_check("root-keyword")
-def _root_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _root_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for name in rule.names:
         if name in scan.document.root.keywords:
             yield _at(rule, (), name, f"`{name}` at the root")
 
 
 @_check("boolean-schema")
-def _boolean_schema(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _boolean_schema(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for location in scan.places:
         is_switch = location.tokens[-1:] == ("additionalProperties",)
         if isinstance(location.schema, bool) and not is_switch:
             sentence = f"a boolean for a schema is {DONE[rule.effect]}"
-            yield Found(location.tokens, "", sentence)
+            yield Match(location.tokens, "", sentence)
 
 
 @_check("untyped")
-def _untyped(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _untyped(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     names = ("type", *rule.names)
     words = ", ".join(f"`{name}`" for name in names)
     for location in scan.places:
@@ -164,27 +164,27 @@ def _untyped(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             names
         ):
             sentence = f"a schema with none of {words} is {DONE[rule.effect]}"
-            yield Found(location.tokens, "type", sentence)
+            yield Match(location.tokens, "type", sentence)
 
 
 @_check("array-without-items", "object-without-properties")
-def _without(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _without(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     kind, _, keyword = rule.check.split("-")
     for location in scan.having(["type"]):
         lacks = kind in types_of(location.keywords) and keyword not in location.keywords
         if lacks and _holds(scan, rule, location):
             sentence = f"an {kind} without `{keyword}` is {DONE[rule.effect]}"
-            yield Found(location.tokens, keyword, sentence)
+            yield Match(location.tokens, keyword, sentence)
 
 
 @_check("property-key")
-def _property_key(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _property_key(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for location in scan.having(["properties"]):
         for name in properties_of(location.keywords):
             if _holds(scan, rule, location) and not is_name(name, rule):
                 sentence = f"the key {quoted(name)} is {DONE[rule.effect]}"
                 tokens = (*location.tokens, "properties", name)
-                yield Found(tokens, "", f"{sentence} (not `{rule.values[0]}`)")
+                yield Match(tokens, "", f"{sentence} (not `{rule.values[0]}`)")
 
 
 def is_name(name: str, rule: ProfileRule) -> bool:
@@ -193,7 +193,7 @@ def is_name(name: str, rule: ProfileRule) -> bool:
 
 
 @_check("any", "tool-name", "tool-name-twice")
-def _of_requests(_scan: Scan, _rule: ProfileRule) -> Iterator[Found]:
+def _of_requests(_scan: Scan, _rule: ProfileRule) -> Iterator[Match]:
     """Find nothing: a schema alone has no name, and `any` accepts it."""
     yield from ()
 
@@ -206,7 +206,7 @@ _LISTS: Final = {
 
 
 @_check(*_LISTS)
-def _list(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _list(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     keyword, subject = _LISTS[rule.check]
     for location in scan.having([keyword]):
         if isinstance(location.keywords[keyword], list):
@@ -214,7 +214,7 @@ def _list(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 
 @_check("open-object")
-def _open_object(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _open_object(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     keyword = "additionalProperties"
     for location in scan.having(["type", "properties", keyword]):
         schema, tokens, actual = location.keywords, location.tokens, "missing"
@@ -223,11 +223,11 @@ def _open_object(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
         if keyword in schema:
             tokens, actual = (*tokens, keyword), quoted(schema[keyword])
         sentence = f"an object needs `{keyword}: false`, and it is {actual}"
-        yield Found(tokens, keyword, f"{sentence}: {rule.effect}")
+        yield Match(tokens, keyword, f"{sentence}: {rule.effect}")
 
 
 @_check("optional-property")
-def _optional_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _optional_property(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for location in scan.having(["properties"]):
         required = {
             entry for entry in required_of(location.keywords) if isinstance(entry, str)
@@ -236,11 +236,11 @@ def _optional_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             if name not in required:
                 tokens = (*location.tokens, "properties", name)
                 subject = f"property {quoted(name)} is not in `required`"
-                yield Found(tokens, "required", f"{subject}: {DONE[rule.effect]}")
+                yield Match(tokens, "required", f"{subject}: {DONE[rule.effect]}")
 
 
 @_check("undeclared-property")
-def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for location in scan.having(["required"]):
         types = types_of(location.keywords)
         about_objects = not types or "object" in types
@@ -251,7 +251,7 @@ def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 
 @_check("format")
-def _format(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _format(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for location in scan.having(["format"]):
         value = location.keywords.get("format")
         accepted = not isinstance(value, str) or value in rule.names
@@ -260,7 +260,7 @@ def _format(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 
 @_check("enum-type")
-def _enum_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _enum_type(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     # A rule speaks of numbers, whole or not.
     accepted = {*rule.names} | ({"integer"} if "number" in rule.names else set())
     for location in scan.having(["enum", "const"]):
@@ -303,7 +303,7 @@ def features_of(text: str) -> tuple[str, ...]:
 
 
 @_check("pattern")
-def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for location in scan.having(["pattern"]):
         text = location.keywords.get("pattern")
         if isinstance(text, str):
@@ -347,7 +347,7 @@ OF_REFERENCES: Final[Mapping[str, tuple[str, Callable[[Scan, Reference], bool]]]
 
 
 @_check(*OF_REFERENCES)
-def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     subject, has = OF_REFERENCES[rule.check]
     for reference in scan.references:
         if has(scan, reference):
@@ -356,7 +356,7 @@ def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 
 @_check("nested-identifier")
-def _nested_identifier(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _nested_identifier(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     # Draft-04's `id` is a member that others do not know.
     if scan.document.dialect.id_keyword == "$id":
         for tokens in scan.document.inner_resources:
@@ -364,7 +364,7 @@ def _nested_identifier(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 
 @_check("beside-reference")
-def _beside_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _beside_reference(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for reference in scan.references:
         for name in scan.document.location_at(reference.tokens).keywords:
             if name not in (reference.keyword, *rule.names):
@@ -373,7 +373,7 @@ def _beside_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 
 @_check("long-enum")
-def _long_enum(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _long_enum(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     for location in scan.having(["enum", "const"]):
         for keyword, values in enumerated(location.keywords):
             texts = [value for value in values if isinstance(value, str)]
@@ -381,12 +381,12 @@ def _long_enum(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             if len(texts) > rule.values[0] and number > limit:
                 sentence = f"{number:,} characters in {len(texts):,} values"
                 tokens = (*location.tokens, keyword)
-                yield Found(
+                yield Match(
                     tokens, keyword, f"{sentence}, and at most {limit:,} are accepted"
                 )
 
 
-def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
+def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Match]:
     """Yield a match if some schemas together are over a rule's limit."""
     noun, count = COUNTS[rule.check]
     for scan in scans:
@@ -396,7 +396,7 @@ def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
     if number > limit:
         scope = " in one request" if rule.scope is Scope.REQUEST else ""
         sentence = f"{number:,} {noun}{scope}, and at most {limit:,} are accepted"
-        yield Found((), "", sentence)
+        yield Match((), "", sentence)
 
 
 def _total(
@@ -452,5 +452,5 @@ COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
 
 
 @_check(*COUNTS)
-def _count(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+def _count(scan: Scan, rule: ProfileRule) -> Iterator[Match]:
     return over_limit([scan], rule)

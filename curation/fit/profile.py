@@ -292,10 +292,10 @@ def _file_of(name: str, engines: Callable[[], Iterable[str]]) -> Profile:
     if path.suffix == _SUFFIX or path.is_file():
         return read_profile(path)
     near = closest_names(name, (*profile_names(), *engines()))
-    then = f"there are {', '.join(profile_names())}, engines, or FILE.toml"
+    hint = f"there are {', '.join(profile_names())}, engines, or FILE.toml"
     if near:
-        then = f"did you mean {' or '.join(near)}?"
-    raise BadUsage("no such target", name, then)
+        hint = f"did you mean {' or '.join(near)}?"
+    raise BadUsage("no such target", name, hint)
 
 
 def load_profiles(
@@ -326,8 +326,8 @@ def load_profiles(
     ]
     for name, count in Counter(profile.name for profile in profiles).items():
         if count > 1:
-            then = "give one of the files another `name`"
-            raise BadUsage("two targets of one name", name, then)
+            hint = "give one of the files another `name`"
+            raise BadUsage("two targets of one name", name, hint)
     return profiles
 
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
 #: Maximum length of a followed chain of references.
-_MOST_REFERENCES: Final = 10
+_MAX_REFERENCES: Final = 10
 #: Most elements of an array that are members of an object.
-_MOST_MEMBERS: Final = 64
+_MAX_MEMBERS: Final = 64
 _OF_OBJECTS: Final = frozenset(
     {"type", "properties", "required", "additionalProperties"}
 )
@@ -65,7 +65,7 @@ def _never_null(schema: UntypedJson, root: UntypedJson) -> UntypedJson | None:
     if not isinstance(schema, dict) or asserting(schema) != {"$ref"}:
         return _without_null(schema)
     target: UntypedJson = schema
-    for _ in range(_MOST_REFERENCES):
+    for _ in range(_MAX_REFERENCES):
         reference = str(target.get("$ref", ""))
         if not reference.startswith("#"):
             break
@@ -155,7 +155,7 @@ def members(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
         return schema
     count = max(leading, minimum)
     if (
-        not 0 < count <= _MOST_MEMBERS
+        not 0 < count <= _MAX_MEMBERS
         or asserting(schema) - _OF_ARRAYS
         or shape_of(schema).items
     ):

@@ -49,7 +49,7 @@ _PASSES: Final = 8
 #: Seconds of processor time for a whole rewrite.
 REWRITE_SECONDS: Final = 20.0
 #: And for the last question.
-_LEAST_SECONDS: Final = 0.1
+_MIN_SECONDS: Final = 0.1
 #: Claims that are safe.
 SAFE_CLAIMS: Final = frozenset({Claim.EQUAL, Claim.NARROWER})
 
@@ -238,7 +238,7 @@ class Rewriting(msgspec.Struct, dict=True):
 
     def _within(self, limit: float) -> float:
         """Return the deadline of one question: at most a third of the remainder."""
-        return min(limit, max(_LEAST_SECONDS, self._left() / 3))
+        return min(limit, max(_MIN_SECONDS, self._left() / 3))
 
     def _findings(self) -> tuple[FitFinding, ...]:
         return judge_fit(
@@ -425,7 +425,7 @@ class Rewriting(msgspec.Struct, dict=True):
         )
         if claim is not Claim.UNKNOWN or not self._may_be_made(candidate, claim):
             return step
-        if not self.prove or self.searches >= _MOST_SEARCHES:
+        if not self.prove or self.searches >= _MAX_SEARCHES:
             return replace(step, evidence="unknown, no values tried")
         self.searches += 1
         values = self.comparer.values(
@@ -454,7 +454,7 @@ _DROPPING: Final = frozenset({"implied-keyword-dropped", "dropped"})
 #: Rewrites that ask for an object in place of another value inside.
 _MAKING_OBJECTS: Final = frozenset({"members", "pairs"})
 #: Searches for values after which a step is unknown without one.
-_MOST_SEARCHES: Final = 4
+_MAX_SEARCHES: Final = 4
 #: How many times as long as the schema its canonical form may be.
 _GROWTH: Final = 4
 

@@ -25,7 +25,7 @@ from curation.schema.subschemas import SchemaLocation, below
 _ABOUT_OBJECTS: Final = frozenset({"properties", "additionalProperties"})
 
 
-class Found(msgspec.Struct, frozen=True):
+class Match(msgspec.Struct, frozen=True):
     """A place where a check finds something."""
 
     tokens: Tokens
@@ -65,7 +65,7 @@ class Scan:
         #: Those whose value is a string.
         self.references = list(references.values())
         #: What rules have found and counted here, by the rule and by the count.
-        self.found: dict[str, Sequence[Found]] = {}
+        self.found: dict[str, Sequence[Match]] = {}
         self.causes: dict[str, set[str]] = {}
         self.counts: dict[str, int] = {}
 

@@ -20,7 +20,7 @@ from curation.fit.checks import (
     quoted,
 )
 from curation.fit.profile import Effect, Profile, ProfileRule, Scope, SourceKind
-from curation.fit.scan import Found, Scan, scan_of
+from curation.fit.scan import Match, Scan, scan_of
 from curation.json.pointer import Tokens, pointer, tokens_of
 from curation.json.values import remembered
 from curation.schema.keywords import KNOWN_KEYWORDS
@@ -178,7 +178,7 @@ def _judged(
     return tuple(findings)
 
 
-def _found_by(scan: Scan, rule: ProfileRule) -> Sequence[Found]:
+def _found_by(scan: Scan, rule: ProfileRule) -> Sequence[Match]:
     """Return a rule's matches; profiles that share the rule compute them once."""
     key = _key(rule)
     if key not in scan.found:
@@ -206,7 +206,7 @@ class Tool(NamedTuple):
 def judge_name(tool: Tool, profile: Profile) -> tuple[FitFinding, ...]:
     """Return why a target rejects the name of a tool, by its first rule; or nothing."""
     return tuple(
-        _finding(Found((), "", f"{sentence} (not `{rule.values[0]}`)"), rule, profile)
+        _finding(Match((), "", f"{sentence} (not `{rule.values[0]}`)"), rule, profile)
         for rule in profile.rules_for(tool=True, strict=tool.strict)
         if rule.check == "tool-name" and not is_name(tool.name, rule)
         for sentence in [f"the name {quoted(tool.name)} is {DONE[rule.effect]}"]
@@ -233,7 +233,7 @@ def judge_request(tools: Sequence[Tool], profile: Profile) -> tuple[FitFinding, 
             for tool in concerned:
                 counts[tool.name] += 1
             matches = [
-                Found((), "", f"{count} tools have the name {quoted(name)}")
+                Match((), "", f"{count} tools have the name {quoted(name)}")
                 for name, count in counts.items()
                 if name and count > 1
             ]
@@ -246,7 +246,7 @@ def judge_request(tools: Sequence[Tool], profile: Profile) -> tuple[FitFinding, 
     return tuple(findings)
 
 
-def _finding(match: Found, rule: ProfileRule, profile: Profile) -> FitFinding:
+def _finding(match: Match, rule: ProfileRule, profile: Profile) -> FitFinding:
     source = profile.sources[rule.source]
     return FitFinding(
         pointer=pointer(match.tokens),

@@ -13,7 +13,7 @@ from curation.json.text import parse, write
 #: Number of unchanged lines shown around a change.
 CONTEXT = 2
 # difflib takes quadratic time; what differs beyond this many lines is summarised.
-_MOST_LINES = 3_000
+_MAX_LINES = 3_000
 
 
 def lines_of(text: str) -> list[str]:
@@ -35,7 +35,7 @@ def line_diff(before: str, after: str) -> list[str]:
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     gone, come = old[start : len(old) - end], new[start : len(new) - end]
-    if len(gone) + len(come) > _MOST_LINES:
+    if len(gone) + len(come) > _MAX_LINES:
         return [f"@ {len(gone):,} lines became {len(come):,}: too many to show"]
     above = old[max(start - CONTEXT, 0) : start]
     below = old[len(old) - end :][:CONTEXT]

@@ -34,7 +34,7 @@ Merged = list[tuple["dict[str, Json]", "dict[str, int]"]]
 MAX_DEPTH = 256
 #: The least integer that an unsigned 64-bit integer cannot hold.
 _PAST_64_BITS = 2**64
-_LARGEST_DOUBLE = int(sys.float_info.max)
+_MAX_DOUBLE = int(sys.float_info.max)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NEGATIVE_ZERO = re.compile(rb"-0(?![\d.eE])")
@@ -199,7 +199,7 @@ def _read_float(spelling: str) -> float:
 
 def _read_large_as_float(spelling: str) -> int | float:
     value = _read_int(spelling)
-    return float(value) if _PAST_64_BITS <= value <= _LARGEST_DOUBLE else value
+    return float(value) if _PAST_64_BITS <= value <= _MAX_DOUBLE else value
 
 
 def _read_int(spelling: str) -> int | float:

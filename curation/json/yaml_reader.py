@@ -36,7 +36,7 @@ _TAGS = frozenset((None, "!", *(f"{_TAG}{name}" for name in _TYPES)))
 _CONSTRUCTOR = yaml.constructor.SafeConstructor()
 #: Most characters of a number: in any base it has fewer than 4,300 decimal digits,
 #: which Python still writes.
-_LONGEST_NUMBER = 3_500
+_MAX_NUMBER = 3_500
 _TOO_LONG = "a number of more than 4300 digits"
 _NO_NAME = object()
 #: The name of a member that merges mappings.
@@ -119,7 +119,7 @@ def _core_value(text: str) -> Json:
     if _INTEGER.fullmatch(text):
         return int(text)
     if _BASED.fullmatch(text):
-        if len(text) > _LONGEST_NUMBER:
+        if len(text) > _MAX_NUMBER:
             raise ValueError(_TOO_LONG)
         return int(text[2:], 8 if text[1] == "o" else 16)
     if _FLOAT.fullmatch(text):
@@ -161,7 +161,7 @@ def yaml_1_1_scalar(
         tag = next(tags, _STR)
     if tag == f"{_TAG}timestamp" and not normalize_dates:
         return text
-    if tag not in (_STR, _FLOAT_TAG) and len(text) > _LONGEST_NUMBER:
+    if tag not in (_STR, _FLOAT_TAG) and len(text) > _MAX_NUMBER:
         raise ValueError(_TOO_LONG)
     try:
         value: UntypedJson = _CONSTRUCTOR.construct_document(yaml.ScalarNode(tag, text))

@@ -18,7 +18,7 @@ from curation.json.values import searchable
 from curation.system.credentials import tables
 
 #: Fewer distinct characters than this after the prefix make a placeholder.
-_LEAST_VARIETY = 8
+_MIN_VARIETY = 8
 _PLACEHOLDER = re.compile(
     r"example|placeholder|dummy|sample|redacted|changeme|your|x{6}|\*{4}|0123456|1234567"
     r"|abcdefg",
@@ -66,7 +66,7 @@ def _is_real(credential: str) -> bool:
         token in credential for token in _KNOWN_TOKENS
     ):
         return False
-    return len(set(credential)) >= _LEAST_VARIETY + len(set(credential[:4]))
+    return len(set(credential)) >= _MIN_VARIETY + len(set(credential[:4]))
 
 
 def _strings(value: Json) -> Iterator[tuple[Tokens, str]]:

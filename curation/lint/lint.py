@@ -69,7 +69,7 @@ _HOSTILE: Final = re.compile(
     "[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]"
     r"|^(__proto__|constructor|prototype)\Z"
 )
-_LONGEST_NAME: Final = 1_000
+_MAX_NAME: Final = 1_000
 #: Keywords by which a root does describe its content.
 _DESCRIBING: Final = {
     keyword
@@ -109,7 +109,7 @@ def plausible(keyword: str, value: Json) -> bool:
 
 
 def _is_hostile(name: str) -> bool:
-    return len(name) > _LONGEST_NAME or _HOSTILE.search(name) is not None
+    return len(name) > _MAX_NAME or _HOSTILE.search(name) is not None
 
 
 #: Of each map, the code of a name for which the function is true.

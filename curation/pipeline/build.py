@@ -235,7 +235,7 @@ def refuse_other_build(
     try:
         manifest = read_manifest(out)
     except BadData as error:
-        differences.append(f"its manifest.json cannot be read ({error.what})")
+        differences.append(f"its manifest.json cannot be read ({error.message})")
     else:
         if manifest.rules != rules:
             differences.append(f"rules {manifest.rules}, not {rules}")
@@ -493,7 +493,7 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         manifest, peak = find_finished_build(request.out, run, request.options), 0.0
         unchanged = manifest is not None
         if manifest is None:
-            with pools_of(request.executor, progress.say) as open_pool:
+            with pools_of(request.executor, progress.log) as open_pool:
                 steps = _Steps(
                     request=request,
                     plan=plan,

@@ -140,7 +140,7 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each option)
     _refuse_taken_names([extra.config for extra in (*only, *extras)])
     # The user's own schemas are opened before anything is fetched.
     selection = [
-        _open_extra(argument, rules, progress.say) for argument in (*only, *extras)
+        _open_extra(argument, rules, progress.log) for argument in (*only, *extras)
     ]
     _refuse_taken_names(
         [item.reading.config for item in selection if isinstance(item, BuildInput)]
@@ -158,7 +158,7 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each option)
             if isinstance(item, BuildInput):
                 choices.append(item)
             else:
-                choices += _find(item, rules, settings, progress.say, sample=sample)
+                choices += _find(item, rules, settings, progress.log, sample=sample)
             advance(1)
     inputs = [choice for choice in choices if isinstance(choice, BuildInput)]
     missing = [choice for choice in choices if isinstance(choice, MissingSource)]
@@ -200,7 +200,7 @@ def _refuse_taken_names(configs: Sequence[str | None]) -> None:
 
 
 def _open_extra(
-    extra: ExtraSource, rules: str, say: Callable[[str], None]
+    extra: ExtraSource, rules: str, log: Callable[[str], None]
 ) -> Source | BuildInput:
     """Return a source of csbdata's, or the user's own schemas, opened.
 
@@ -214,17 +214,17 @@ def _open_extra(
     if extra.config is None and source is not None and source is not LOCAL:
         return source
     try:
-        opened = open_source(extra.source, say)
+        opened = open_source(extra.source, log)
     except NoInput:
         if extra.config is None and not {"/", ":", "#", "."} & set(extra.source):
             # More likely a misspelt name than a path.
             try:
                 source_named(extra.source)
             except BadUsage as error:
-                raise BadUsage(str(error), then=_NAMES) from error
+                raise BadUsage(str(error), hint=_NAMES) from error
         raise
     if unread := require_files(opened):
-        say(unread)
+        log(unread)
     digest = opened.files.digest
     pin = Pin(
         source=LOCAL.name,
@@ -265,7 +265,7 @@ def _find(
     source: Source,
     rules: str,
     settings: FetchSettings,
-    say: Callable[[str], None],
+    log: Callable[[str], None],
     *,
     sample: bool,
 ) -> Sequence[BuildInput | MissingSource]:
@@ -275,20 +275,20 @@ def _find(
         if isinstance(choice, BuildInput) or not source.extra:
             return [choice]
     if source.in_parts:
-        return _find_parts(source, rules, settings, say)
-    return [_find_pinned(source, rules, settings, say)]
+        return _find_parts(source, rules, settings, log)
+    return [_find_pinned(source, rules, settings, log)]
 
 
 def _find_parts(
-    source: Source, rules: str, settings: FetchSettings, say: Callable[[str], None]
+    source: Source, rules: str, settings: FetchSettings, log: Callable[[str], None]
 ) -> Sequence[BuildInput | MissingSource]:
     """Return an input for each available archive of a source."""
     pins = pins_for(source.name, source.archives.get(rules, ()))
     inputs: list[BuildInput] = []
     not_had: list[UnavailableArchive] = []
-    fetch_together(pins.values(), settings, say)
+    fetch_together(pins.values(), settings, log)
     for pin in pins.values():
-        got = acquire(pin, settings, say)
+        got = acquire(pin, settings, log)
         if isinstance(got, UnavailableArchive):
             not_had.append(got)
         else:
@@ -305,12 +305,12 @@ def _find_parts(
 
 
 def _find_pinned(
-    source: Source, rules: str, settings: FetchSettings, say: Callable[[str], None]
+    source: Source, rules: str, settings: FetchSettings, log: Callable[[str], None]
 ) -> BuildInput | MissingSource:
     """Return the source from the best of its archives, otherwise from the sample."""
     not_had: list[UnavailableArchive] = []
     for pin in pins_for(source.name, source.archives.get(rules, ())).values():
-        got = acquire(pin, settings, say)
+        got = acquire(pin, settings, log)
         if not isinstance(got, UnavailableArchive):
             got, lacks = source.complete(got, settings, rules)
             pinned = _pinned_input(source, rules, pin, got)
@@ -373,7 +373,7 @@ class Acquisition(NamedTuple):
 
 
 def acquire_all(
-    names: Sequence[str], settings: FetchSettings, say: Callable[[str], None]
+    names: Sequence[str], settings: FetchSettings, log: Callable[[str], None]
 ) -> Acquisition:
     """Acquire what sources or archives need.
 
@@ -384,7 +384,7 @@ def acquire_all(
     Args:
         names: Names of sources or archives; none for every build's.
         settings: Places of archives.
-        say: Prints slow steps.
+        log: Prints slow steps.
 
     Raises:
         BadUsage: a name is neither a source nor an archive.
@@ -398,7 +398,7 @@ def acquire_all(
         code = 0
         for name in names:
             if name not in acquired:
-                acquired[name] = acquire(pins[name], settings, say)
+                acquired[name] = acquire(pins[name], settings, log)
             archive = acquired[name]
             if isinstance(archive, Acquired):
                 return 0
@@ -408,7 +408,7 @@ def acquire_all(
     missing = {}
     for name, by_rules in chains.items():
         parts = [pins[part] for part in by_rules if part in pins]
-        fetch_together(parts, settings, say)
+        fetch_together(parts, settings, log)
         codes = {rules: acquire_first(chain) for rules, chain in by_rules.items()}
         code = codes.get("clean", max(codes.values()))
         if code:
@@ -441,6 +441,6 @@ def chains_by_source(
         else:
             alike = closest_names(name, [*registered, *pins], most=2)
             suggestion = f"did you mean {' or '.join(alike)}?" if alike else ""
-            then = suggestion or "see `csbdata sources`"
-            raise BadUsage(f"there is no source or archive {name!r}", then=then)
+            hint = suggestion or "see `csbdata sources`"
+            raise BadUsage(f"there is no source or archive {name!r}", hint=hint)
     return chains

@@ -49,7 +49,7 @@ from curation.workers.limits import (
 from curation.workers.protocol import describe
 
 #: Characters of a rejection's detail; a pointer can be as long as a document.
-LONGEST_DETAIL = 1_000
+MAX_DETAIL = 1_000
 
 
 def too_long_to_read(raw: RawDocument) -> Rejected | None:
@@ -110,7 +110,7 @@ def _parsed(
 
 def named(rejected: Rejected, rule: str) -> Rejected:
     """Return a rejection of a rule, its detail cut."""
-    return replace(rejected, detail=cut(rejected.detail, LONGEST_DETAIL), rule=rule)
+    return replace(rejected, detail=cut(rejected.detail, MAX_DETAIL), rule=rule)
 
 
 class LibraryFiles(msgspec.Struct, frozen=True, kw_only=True):

@@ -312,7 +312,7 @@ def verify_for_push(request: PushRequest, progress: Progress) -> VerifiedFolder:
         )
     files = inventory(folder)
     nonce = token_hex(8)
-    progress.say(
+    progress.log(
         f"Instances are judged by a sample (nonce {nonce}); by verify --all, all"
     )
     verification = verify_folder(
@@ -324,7 +324,7 @@ def verify_for_push(request: PushRequest, progress: Progress) -> VerifiedFolder:
     failures = verification.failures
     if failures:
         for failure in failures[1:]:
-            progress.say(str(failure))
+            progress.log(str(failure))
         raise BadData(
             f"does not verify, {counted(len(failures), 'finding')}; "
             f"the first: {failures[0]}",
@@ -413,7 +413,7 @@ def push_to_hub(preview: PushPreview, progress: Progress) -> PushResult:
         repository.tag(preview.former_tag, head)
     commit = head if plan.nothing else _commit(repository, preview, head, progress)
     files = preview.verified.files
-    progress.say(f"reading back {counted(len(files), 'file')} of {commit[:12]}")
+    progress.log(f"reading back {counted(len(files), 'file')} of {commit[:12]}")
     there = repository.files(commit)
     wrong = files_to_send(files, there)
     wrong += tuple(sorted(there.keys() - files.keys() - {_HUB_FILE}))
@@ -462,7 +462,7 @@ def _commit(
     operations += [
         CommitOperationDelete(name, is_folder=False) for name in plan.removed
     ]
-    progress.say(f"uploading {plan.bytes:,} bytes to {request.repo}")
+    progress.log(f"uploading {plan.bytes:,} bytes to {request.repo}")
 
     def commit_once() -> str:
         try:

@@ -64,13 +64,13 @@ def _downloaded(where: str, folder: Path, progress: Progress) -> Path:
     """Download all files of a dataset on the Hub into a new folder; return it."""
     dataset = dataset_name(where)
     if dataset is None:
-        then = "csbdata build makes one; owner/name is on the Hub"
-        raise NoInput("no such folder", where, then)
+        hint = "csbdata build makes one; owner/name is on the Hub"
+        raise NoInput("no such folder", where, hint)
     from curation.download.huggingface import HubTimeLimits, hub_client  # noqa: PLC0415 - slow, rarely asked
     from curation.publish.repository import MAIN, HubRepository  # noqa: PLC0415 - slow, rarely asked
 
     folder.mkdir()
-    progress.say(f"{dataset.name}: downloading ...")
+    progress.log(f"{dataset.name}: downloading ...")
     with hub_client(HubTimeLimits()):
         repository = HubRepository(name=dataset.name)
         head = repository.head(dataset.revision or MAIN)

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from curation.core.rule import Library
 
 #: Number of parsed documents kept, the last ones used.
-MOST_KEPT = 256
+MAX_KEPT = 256
 #: Schemas that one record may refer to beyond its own.
-MOST_REACHED = 20_000
+MAX_REACHED = 20_000
 #: Most characters of a reference that a message repeats.
 _SHOWN = 120
 
@@ -58,7 +58,7 @@ class PackLibrary:
     def __init__(self, files: Files, uris: Mapping[str, str]) -> None:
         """Take the files, and absolute URIs without fragment to their paths."""
 
-        @lru_cache(MOST_KEPT)
+        @lru_cache(MAX_KEPT)
         def parsed(path: str) -> Json | None:
             try:
                 document = parse_named(path, files.read(path))
@@ -212,8 +212,8 @@ class Closure:
     def _reach(
         self, document: Schema, location: SchemaLocation, via: str = ""
     ) -> ReachedSchema:
-        if len(self._reached) >= MOST_REACHED:
-            detail = f"refers to more than {MOST_REACHED} schemas"
+        if len(self._reached) >= MAX_REACHED:
+            detail = f"refers to more than {MAX_REACHED} schemas"
             raise _NotResolvedError(Reason.TOO_LARGE, detail)
         walk = below(location, document.dialect)
         new = ReachedSchema(document=document, location=location, walk=walk, via=via)

@@ -18,7 +18,7 @@ import msgspec
 
 from curation.regex import character_sets
 from curation.regex.character_sets import CharSet
-from curation.validation.patterns import LONGEST, is_ecma, repaired
+from curation.validation.patterns import MAX_PATTERN_LENGTH, is_ecma, repaired
 
 #: Lengths above this are all the same: too long.
 MAX_LENGTH = 1 << 40
@@ -258,7 +258,7 @@ def parse(pattern: str) -> Pattern | None:
 
 def strict_text(pattern: str) -> str | None:
     """Return a pattern of the same meaning that is valid under the flag `u`."""
-    if len(pattern) > LONGEST:
+    if len(pattern) > MAX_PATTERN_LENGTH:
         return None
     return pattern if is_ecma(pattern) else repaired(pattern)
 

@@ -39,7 +39,7 @@ _Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer, tuple[str, ...])
 PROOF_SECONDS: Final = 5.0
 VALUE_SECONDS: Final = 10.0
 #: Answers kept for the same question.
-_MOST_ANSWERS: Final = 64
+_MAX_ANSWERS: Final = 64
 #: How many times as long a question may take before it is asked again.
 _LATER: Final = 2
 _LIMITS: Final = Limits(wall_times=BUSY_MACHINE, memory_mb=1024, recycle_after=1_000)
@@ -210,7 +210,7 @@ class Comparer:
         deadline, answer = self._answers.get(question, (-1.0, None))
         # What one deadline ended, one a little later would end as well.
         if seconds > _LATER * deadline:
-            if len(self._answers) >= _MOST_ANSWERS:
+            if len(self._answers) >= _MAX_ANSWERS:
                 self._answers.clear()
             result = self._result(question, seconds)
             if result.ending is Ending.OK:

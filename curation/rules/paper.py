@@ -116,7 +116,7 @@ _REMEMBERED = 65_536
 #: A line feed at the end of a text, as JSON writes it.
 _LINE_END = b'\\n"'
 #: Maximum length of a validator's message; jsonschema-rs repeats whole schemas.
-_LONGEST_MESSAGE = 240
+_MAX_MESSAGE = 240
 
 
 @cache
@@ -166,7 +166,7 @@ def complaint_2020_12(schema: Json) -> Complaint | None:
     complaint = complaint or python_complaint(value, DRAFT_2020_12, formats=True)
     if complaint is None:
         return None
-    return complaint._replace(message=shortened(complaint.message, _LONGEST_MESSAGE))
+    return complaint._replace(message=shortened(complaint.message, _MAX_MESSAGE))
 
 
 #: How a placeholder begins in the template languages of the sources.
@@ -294,7 +294,7 @@ def wrap(document: Document, _context: Context) -> Document:
 
 
 #: Longest text of a document that is shown whole.
-_LONGEST_VALUE = 120
+_MAX_VALUE = 120
 
 
 @rule(
@@ -309,7 +309,7 @@ def empty(document: Document, _context: Context) -> Document | Rejected:
     """Drop roots that constrain nothing."""
     if constrains(document.schema):
         return document
-    excerpt = cut(write(document.schema), _LONGEST_VALUE)
+    excerpt = cut(write(document.schema), _MAX_VALUE)
     return Rejected(reason=Reason.EMPTY, detail=f"constrains nothing: {excerpt}")
 
 
@@ -536,7 +536,7 @@ def rebuild(document: Document, _context: Context) -> Document | Rejected:
         return document
     return Rejected(
         reason=Reason.UNRESOLVED_REFERENCE if lost else Reason.INVALID_SCHEMA,
-        detail=shortened(error.message, _LONGEST_MESSAGE),
+        detail=shortened(error.message, _MAX_MESSAGE),
     )
 
 

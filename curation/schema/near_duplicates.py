@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: The least share of shingles in common (Jaccard index) of two near-duplicates.
-LEAST_IN_COMMON = 0.9
+MIN_IN_COMMON = 0.9
 # Records whose shingles are taken apart together.
 _TOGETHER = 1_000
 # Pairs looked at together.
@@ -103,7 +103,7 @@ def clusters(digests: Sequence[str], shingles: Callable[[int], bytes]) -> list[s
         if 19 * (parities(record) ^ parities(partner)).bit_count() > total:
             return False
         common = len(hashes(record) & hashes(partner))
-        return common >= LEAST_IN_COMMON * (total - common)
+        return common >= MIN_IN_COMMON * (total - common)
 
     joined = list(range(len(firsts)))
     for group in rare_groups(len(firsts), distinct) if firsts else ():
@@ -149,8 +149,8 @@ def _connect(
         # Whatever is connected already stays so, near or not.
         apart = members[some, None] != members
         fewer = np.minimum(own_sizes[some, None], own_sizes)
-        like_in_size = fewer >= LEAST_IN_COMMON * own_sizes[some, None]
-        like_in_size &= fewer >= LEAST_IN_COMMON * own_sizes
+        like_in_size = fewer >= MIN_IN_COMMON * own_sizes[some, None]
+        like_in_size &= fewer >= MIN_IN_COMMON * own_sizes
         earlier = behind[some, None] < behind
         ones, partners = np.nonzero(apart & like_in_size & earlier)
         pairs = zip(group[ones + start].tolist(), group[partners].tolist(), strict=True)

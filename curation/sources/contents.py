@@ -48,14 +48,14 @@ class Held(NamedTuple):
 
 
 def held_schemas(
-    value: Json, path: str, say: Callable[[str], None], selected: str = ""
+    value: Json, path: str, log: Callable[[str], None], selected: str = ""
 ) -> list[NamedSchema] | None:
     """Return the schemas that a document holds; None if it may be one itself.
 
     Args:
         value: The document.
         path: Its file, for messages.
-        say: Prints skipped parts.
+        log: Prints skipped parts.
         selected: The name of a component of OpenAPI, or the pointer to it.
 
     Raises:
@@ -71,13 +71,13 @@ def held_schemas(
 
         whole = joined(value, path)
         for fault in whole.lost:
-            say(fault)
-        schemas = schemas_in(whole.document, path, say, selected)
+            log(fault)
+        schemas = schemas_in(whole.document, path, log, selected)
         return [replace(schema, elsewhere=whole.parts) for schema in schemas]
-    return requested_schemas(value, path, say) or None
+    return requested_schemas(value, path, log) or None
 
 
-def read_held(expression: str, say: Callable[[str], None]) -> Held | None:
+def read_held(expression: str, log: Callable[[str], None]) -> Held | None:
     """Return the schemas that a file holds, or the one that `#NAME` selects.
 
     None if the expression names no file, or one that may be a schema itself.
@@ -108,12 +108,12 @@ def read_held(expression: str, say: Callable[[str], None]) -> Held | None:
             raise BadData("nothing at this pointer", expression) from error
         held = [
             replace(schema, lacking=())
-            for schema in held_schemas(value, str(path), say, name) or ()
+            for schema in held_schemas(value, str(path), log, name) or ()
             if schema.place == name
         ]
         held = held or [NamedSchema(name=name, schema=schema, place=name)]
         return Held(held, f"{file}#", path)
-    schemas = held_schemas(value, str(path), say, name)
+    schemas = held_schemas(value, str(path), log, name)
     if schemas is None and name:
         raise BadData(f"it holds nothing named {name!r}", str(path))
     if schemas is None:
@@ -142,7 +142,7 @@ def selected(
     return matches
 
 
-def read_python(expression: str, say: Callable[[str], None]) -> Held | None:
+def read_python(expression: str, log: Callable[[str], None]) -> Held | None:
     """Return the models of `MODULE`, `MODULE:MODEL`, `FILE.py` or `FILE.py:MODEL`.
 
     `FILE.py#MODEL` is the same. None if the expression names no module.
@@ -162,7 +162,7 @@ def read_python(expression: str, say: Callable[[str], None]) -> Held | None:
     # What is printed can be pasted.
     start = expression.partition(":")[0] + ":"
     if path is not None:
-        schemas = read_models(path.stem, say, path.parent)
+        schemas = read_models(path.stem, log, path.parent)
         return Held(selected(schemas, model if file else "", str(path)), start, path)
     if match is None:
         return None
@@ -173,12 +173,12 @@ def read_python(expression: str, say: Callable[[str], None]) -> Held | None:
                 return None
         except (ImportError, ValueError):
             return None
-    schemas = read_models(match["module"], say)
+    schemas = read_models(match["module"], log)
     return Held(selected(schemas, match["model"] or "", match["module"]), start)
 
 
 def read_models(
-    module: str, say: Callable[[str], None], folder: Path | None = None
+    module: str, log: Callable[[str], None], folder: Path | None = None
 ) -> list[NamedSchema]:
     """Return the schema of each model that a module defines, by their names.
 
@@ -187,7 +187,7 @@ def read_models(
 
     Args:
         module: Its dotted name; it is imported, which runs it.
-        say: Prints that it is imported, and of models without a JSON Schema.
+        log: Prints that it is imported, and of models without a JSON Schema.
         folder: Where it is looked for first; by default the current folder.
 
     Raises:
@@ -196,7 +196,7 @@ def read_models(
     """
     from pydantic import BaseModel, TypeAdapter  # noqa: PLC0415 (slow)
 
-    say(f"Importing {module}")
+    log(f"Importing {module}")
     here = str((folder or Path.cwd()).absolute())
     sys.path.insert(0, here)
     try:
@@ -222,10 +222,10 @@ def read_models(
             as_rows([own])  # an infinite default, for one, is not JSON
         except Exception as error:  # noqa: BLE001 (a model runs code of the user's)
             why = f"{type(error).__name__}: {error}".splitlines()[0]
-            say(f"{module}.{name} has no JSON Schema ({why})")
+            log(f"{module}.{name} has no JSON Schema ({why})")
             continue
         schemas.append(own)
     if not schemas:
-        then = "models are classes of pydantic.BaseModel that it defines"
-        raise BadData("no model with a JSON Schema", module, then)
+        hint = "models are classes of pydantic.BaseModel that it defines"
+        raise BadData("no model with a JSON Schema", module, hint)
     return schemas

@@ -142,13 +142,13 @@ def _texts(files: Files) -> Iterator[OwnText]:
 
 
 def open_source(
-    expression: str, say: Callable[[str], None] = lambda _message: None
+    expression: str, log: Callable[[str], None] = lambda _message: None
 ) -> OwnSchemas:
     """Open a source expression (see this module).
 
     Args:
         expression: As the user has typed it. A file or folder comes before a dataset.
-        say: Prints executed or imported code, and skipped parts.
+        log: Prints executed or imported code, and skipped parts.
 
     Raises:
         NoInput: no such file, folder, module, dataset or revision.
@@ -157,9 +157,9 @@ def open_source(
         Unavailable: the Hub cannot be reached, or a program cannot be run.
     """
     path = existing_path(expression)
-    held = schemas_of(expression, say)
+    held = schemas_of(expression, log)
     if held is not None:
-        say(f"{expression}: {counted(len(held.schemas), 'schema')}")
+        log(f"{expression}: {counted(len(held.schemas), 'schema')}")
         start = held.start.removeprefix(MCP).split(maxsplit=1)[0]
         first = Path(start.rstrip("#:")).name
         name = plain_id(Path(first).stem)
@@ -219,16 +219,16 @@ def _not_there(expression: str, *, is_file: bool) -> NoInput:
     return NoInput("no such file or folder", expression, hint)
 
 
-def held_in(content: bytes, name: str, say: Callable[[str], None]) -> Held | None:
+def held_in(content: bytes, name: str, log: Callable[[str], None]) -> Held | None:
     """Return the schemas that a JSON text without a file holds."""
     value = jsontext.parse(content)
     if isinstance(value, Rejected):
         return None
-    found = held_schemas(value, name, say)
+    found = held_schemas(value, name, log)
     return Held(found, f"{name}#") if found else None
 
 
-def schemas_of(expression: str, say: Callable[[str], None]) -> Held | None:
+def schemas_of(expression: str, log: Callable[[str], None]) -> Held | None:
     """Return the schemas that a file, a server or a module holds.
 
     None for every other expression, also for a file that may be a schema itself.
@@ -240,12 +240,12 @@ def schemas_of(expression: str, say: Callable[[str], None]) -> Held | None:
         from curation.sources.tools import read_mcp_server  # noqa: PLC0415 - of servers alone
 
         command, _, name = expression.removeprefix(MCP).partition("#")
-        found = selected(read_mcp_server(command, say), name, expression)
+        found = selected(read_mcp_server(command, log), name, expression)
         return Held(found, f"{MCP}{command}#")
     return (
-        read_held(expression, say)
+        read_held(expression, log)
         or _read_row(expression)
-        or read_python(expression, say)
+        or read_python(expression, log)
     )
 
 

@@ -32,14 +32,14 @@ OPENAPI_ONLY = frozenset({"discriminator", "example", "externalDocs", "xml"})
 
 
 def schemas_in(
-    value: Json, path: str, say: Callable[[str], None], selected: str = ""
+    value: Json, path: str, log: Callable[[str], None], selected: str = ""
 ) -> list[NamedSchema]:
     """Return the JSON bodies of a description, then components that none needs.
 
     Args:
         value: The description.
         path: Its file, for messages.
-        say: Prints how many operations have none.
+        log: Prints how many operations have none.
         selected: The name of a component, or the pointer to it, returned anyway.
 
     Raises:
@@ -48,11 +48,11 @@ def schemas_in(
     try:
         description = Description.of(value)
     except ValueError as error:
-        then = "bodies are read of OpenAPI 3.0 to 3.2"
+        hint = "bodies are read of OpenAPI 3.0 to 3.2"
         if _SWAGGER in str(error):
             convert = f"npx swagger2openapi {quote(path)} -o openapi.json"
-            then += f"; to convert it: {convert}"
-        raise BadData(str(error), path, then) from error
+            hint += f"; to convert it: {convert}"
+        raise BadData(str(error), path, hint) from error
     bodies = list(description.bodies())
     found = [*bodies, *description.others(selected)]
     if not found:
@@ -60,7 +60,7 @@ def schemas_in(
     operations = {body.name.rpartition(".")[0] for body in bodies}
     without = len([*description.operations()]) - len(operations)
     if without:
-        say(f"{path}: {counted(without, 'operation')} without a body in JSON")
+        log(f"{path}: {counted(without, 'operation')} without a body in JSON")
     return found
 
 

@@ -94,8 +94,8 @@ _ROW_SCHEMA = "json_schema"
 #: Folder of the archive `witness-generation` that holds the edited copies.
 EDITED = "artifacts/JSONAlgebra/JsonSchema_To_Algebra/expDataset"
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.-]+")
-_LONGEST_ID = 120
-_LONGEST_NAME = 80
+_MAX_ID = 120
+_MAX_NAME = 80
 
 
 class Role(StrEnum):
@@ -162,13 +162,13 @@ def is_one_schema(value: Json) -> bool:
 
 def plain_id(name: str) -> str:
     """Return a name with `_` for all but letters, digits, `_`, `.` and `-`."""
-    return _NOT_IN_IDS.sub("_", name).strip("_")[:_LONGEST_ID] or "unnamed"
+    return _NOT_IN_IDS.sub("_", name).strip("_")[:_MAX_ID] or "unnamed"
 
 
 def function_name(definition: dict[str, Json]) -> str:
     """Return the name of a function definition, fit for an id."""
     name = definition.get("name")
-    plain = _NOT_IN_IDS.sub("_", name)[:_LONGEST_NAME] if isinstance(name, str) else ""
+    plain = _NOT_IN_IDS.sub("_", name)[:_MAX_NAME] if isinstance(name, str) else ""
     return plain or "unnamed"
 
 

@@ -276,14 +276,14 @@ def fetch_live(settings: FetchSettings, progress: Progress) -> LiveSchemas:
             or a locked schema is unavailable or has changed.
         BadConfiguration: the lock cannot be read.
     """
-    got = acquire(load_pins()[_ARCHIVE], settings, progress.say)
+    got = acquire(load_pins()[_ARCHIVE], settings, progress.log)
     if not isinstance(got, Acquired):
         raise Unavailable(got.why)
     if settings.offline:
         raise Unavailable("--live asks the network, --offline forbids it")
     path = lock_path(settings)
     urls = hosted_elsewhere(catalogue(open_pack(got.pack).read(_CATALOGUES[_ARCHIVE])))
-    with Cache(settings.cache).lock(f"{_ARCHIVE}-live", progress.say):
+    with Cache(settings.cache).lock(f"{_ARCHIVE}-live", progress.log):
         old = read_lock(path)
         failures: dict[str, str] = {}
         tried = sorted({*urls, *old})
@@ -294,7 +294,7 @@ def fetch_live(settings: FetchSettings, progress: Progress) -> LiveSchemas:
                 try:
                     download(url, file, old.get(url, ""))
                 except CsbdataError as fault:
-                    failures[url] = fault.what
+                    failures[url] = fault.message
                 if asks:
                     time.sleep(PAUSE)
                 advance(1)

@@ -39,7 +39,7 @@ _SCHEMAS = {
 _WHOLE = frozenset({"$schema", "$defs", "properties"})
 #: Maximum number of schemas of one package; those with the
 #: smallest digests stay.
-_MOST = 12
+_MAX = 12
 
 
 def definitions(path: str, text: str) -> Iterator[tuple[int, dict[str, UntypedJson]]]:
@@ -181,7 +181,7 @@ def read(reading: Reading) -> tuple[RawDocument, ...]:
                     path=f"{path}#{line}",
                     content=jsontext.write(schema).encode(),
                 )
-    sample = (by_digest[digest] for digest in sorted(by_digest)[:_MOST])
+    sample = (by_digest[digest] for digest in sorted(by_digest)[:_MAX])
     return tuple(sorted(sample, key=lambda raw: natural_key(raw.unique_id)))
 
 

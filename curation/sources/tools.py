@@ -59,7 +59,7 @@ WRAPPERS = (
     *(*_TOOL_WRAPPERS, *LISTS, *SCHEMA_MEMBERS),
 )
 #: Members of which one leads to the next, at most.
-MOST_LEVELS = 8
+MAX_LEVELS = 8
 #: Keywords that no request has, other than `type`.
 SCHEMA_KEYWORDS = KNOWN_KEYWORDS - ANNOTATIONS - {"type", "id"}
 #: Types as Google writes them.
@@ -67,31 +67,31 @@ _SMALL = {name.upper(): name for name in sorted(TYPES)}
 #: Seconds for the server to start and to list its tools.
 DEADLINE = 30.0
 #: Pages of a list of tools; an endless list is cut off.
-_MOST_PAGES = 1_000
+_MAX_PAGES = 1_000
 
 
 def requested_schemas(
-    value: Json, path: str, say: Callable[[str], None]
+    value: Json, path: str, log: Callable[[str], None]
 ) -> list[NamedSchema]:
     """Return the schemas of tools and of the answer in a request, or in a part of one.
 
     Args:
         value: The document.
         path: Its file, for messages.
-        say: Prints skipped parts.
+        log: Prints skipped parts.
     """
     if is_one_schema(value):
         return []
-    return [*tools_in(value, path, say), *answers_in(value)]
+    return [*tools_in(value, path, log), *answers_in(value)]
 
 
-def tools_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSchema]:
+def tools_in(value: Json, path: str, log: Callable[[str], None]) -> list[NamedSchema]:
     """Return the schemas of the tools that a document defines, in its order.
 
     Args:
         value: A tool, a list of tools, a request, or an answer of a server.
         path: Its file, for messages.
-        say: Prints of tools that have no schema, such as a service's built-in tools.
+        log: Prints of tools that have no schema, such as a service's built-in tools.
 
     Raises:
         BadData: no tool of a list has one.
@@ -108,12 +108,12 @@ def tools_in(value: Json, path: str, say: Callable[[str], None]) -> list[NamedSc
         isinstance(inner, dict) and any(name in inner for name in LISTS)
     )
     if lacking and not schemas and is_list:
-        then = "tools have their schema as parameters, input_schema or inputSchema"
-        raise BadData(f"no tool with a schema among {len(lacking)}", path, then)
+        hint = "tools have their schema as parameters, input_schema or inputSchema"
+        raise BadData(f"no tool with a schema among {len(lacking)}", path, hint)
     if schemas and lacking:
         count = counted(len(lacking), "tool")
         shown = [str(it.get("name") or it.get("type")) for it in lacking[:5]]
-        say(f"{count} without a schema: {', '.join(shown)}")
+        log(f"{count} without a schema: {', '.join(shown)}")
     names = tuple(str(it.get("name") or "") for it in lacking)
     return [replace(schema, lacking=names) for schema in schemas]
 
@@ -205,7 +205,7 @@ def unwrapped(value: dict[str, Json]) -> tuple[Tokens, dict[str, Json]]:
     return tokens, value if strict is None else {"strict": strict, **value}
 
 
-def schema_place(value: Json | Rejected, most: int = MOST_LEVELS) -> str | None:
+def schema_place(value: Json | Rejected, most: int = MAX_LEVELS) -> str | None:
     """Return the pointer of the first schema in a request; None without one.
 
     It is empty if the value may be a schema itself.
@@ -239,14 +239,14 @@ def _may_be_schema(value: dict[str, Json]) -> bool:
 
 
 def read_mcp_server(
-    command: str, say: Callable[[str], None], seconds: float = DEADLINE
+    command: str, log: Callable[[str], None], seconds: float = DEADLINE
 ) -> list[NamedSchema]:
     """Return the schemas of a server's tools, in its order.
 
     Args:
         command: The program with its arguments, as a shell would split it; no shell
             reads it.
-        say: Prints the command before it runs.
+        log: Prints the command before it runs.
         seconds: Deadline in seconds.
 
     Raises:
@@ -278,9 +278,9 @@ def read_mcp_server(
 
     # The library logs a traceback for each line that is not of the protocol, such as
     # a banner's, and reads on.
-    log = logging.getLogger("mcp.client.stdio")
-    log.addFilter(drop)
-    say(f"Running {shlex.join(words)}, for at most {seconds:g} s, without credentials")
+    logger = logging.getLogger("mcp.client.stdio")
+    logger.addFilter(drop)
+    log(f"Running {shlex.join(words)}, for at most {seconds:g} s, without credentials")
     try:
         tools = asyncio.run(asyncio.wait_for(_listed(words), seconds))
     except TimeoutError as error:
@@ -291,17 +291,17 @@ def read_mcp_server(
         while isinstance(fault, BaseExceptionGroup):
             fault = fault.exceptions[0]
         why = " ".join(str(fault).split()) or type(fault).__name__
-        then = "the command must speak the Model Context Protocol over stdio"
+        hint = "the command must speak the Model Context Protocol over stdio"
         raise Unavailable(
-            f"cannot be asked for its tools ({why})", words[0], then
+            f"cannot be asked for its tools ({why})", words[0], hint
         ) from (error)
     finally:
-        log.removeFilter(drop)
+        logger.removeFilter(drop)
         if foreign:
-            say(f"{words[0]}: skipped {counted(foreign, 'line')} that are not JSON-RPC")
+            log(f"{words[0]}: skipped {counted(foreign, 'line')} that are not JSON-RPC")
     if not tools:
         raise BadData("lists no tool", words[0])
-    return tools_in({"tools": [*tools]}, words[0], say)
+    return tools_in({"tools": [*tools]}, words[0], log)
 
 
 async def _listed(words: list[str]) -> list[dict[str, Json]]:
@@ -315,7 +315,7 @@ async def _listed(words: list[str]) -> list[dict[str, Json]]:
     async with stdio_client(server) as streams, ClientSession(*streams) as session:
         await session.initialize()
         page_request = PaginatedRequestParams()
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             page = await session.list_tools(params=page_request)
             tools += [
                 tool.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -30,16 +30,16 @@ class CsbdataError(Exception):
     #: What the process exits with.
     exit_code: ClassVar[int] = 70
 
-    def __init__(self, what: str, where: str = "", then: str = "") -> None:
+    def __init__(self, message: str, where: str = "", hint: str = "") -> None:
         """Name the fact, its place (a path or an address), and the next step."""
-        super().__init__(what, where, then)
-        self.what = what
+        super().__init__(message, where, hint)
+        self.message = message
         self.where = where
-        self.then = then
+        self.hint = hint
 
     def __str__(self) -> str:
         """Join the parts to one line; line breaks inside become spaces."""
-        parts = (self.where, self.what, self.then)
+        parts = (self.where, self.message, self.hint)
         return ": ".join(" ".join(part.split()) for part in parts if part)
 
 
@@ -158,5 +158,5 @@ def missing_library(error: ModuleNotFoundError) -> Unavailable | None:
     if not holding:
         return None
     # An extra lists its included ones in full: the shortest brings the least.
-    then = install_extra(min(holding, key=extras.count))
-    return Unavailable(f"this needs the library {library}", "", then)
+    hint = install_extra(min(holding, key=extras.count))
+    return Unavailable(f"this needs the library {library}", "", hint)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
-from curation.system.terminal import ACTIVITY, say, stderr
+from curation.system.terminal import ACTIVITY, log, stderr
 from curation.system.words import safe
 
 #: Seconds between lines of progress where no bar is shown.
@@ -22,7 +22,7 @@ _MANY = 5
 class Progress:
     """Where a long piece of work reports how far it is; shows nothing by itself."""
 
-    def say(self, message: str) -> None:
+    def log(self, message: str) -> None:
         """Report one fact that a person may want to read later."""
 
     def bar(
@@ -55,10 +55,10 @@ class Quiet(Progress):
 class Shown(Progress):
     """Progress for a person: a bar on a screen, elsewhere lines of `heartbeat`."""
 
-    def say(self, message: str) -> None:
+    def log(self, message: str) -> None:
         """Print the line."""
         ACTIVITY.work = lambda: f"{message}: still at work"
-        say(message, style="dim")
+        log(message, style="dim")
 
     @contextmanager
     def bar(
@@ -102,7 +102,7 @@ class Shown(Progress):
             with no_heartbeat(), bars:
                 yield advance
             return
-        say(f"{title} {total:,} ...")
+        log(f"{title} {total:,} ...")
         ACTIVITY.work = describe
         try:
             yield advance
@@ -119,13 +119,13 @@ class Phases(Progress):
         self._count = count
         self._number = 0
 
-    def say(self, message: str) -> None:
+    def log(self, message: str) -> None:
         """Report one fact of the present phase."""
-        self._progress.say(message)
+        self._progress.log(message)
 
     def begin(self, title: str) -> None:
         """Begin a phase without steps that could be counted."""
-        self._progress.say(self._numbered(title))
+        self._progress.log(self._numbered(title))
 
     def bar(
         self, title: str, total: int, found: int = 0, note: Callable[[], str] = str
@@ -175,7 +175,7 @@ def heartbeat(seconds: float = HEARTBEAT) -> Iterator[None]:
                 passed = elapsed(time.monotonic() - start)
                 work = ACTIVITY.work() or "still at work"
                 with suppress(OSError, ValueError):  # stderr may be gone
-                    say(f"{work}, {passed} so far", style="dim")
+                    log(f"{work}, {passed} so far", style="dim")
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()
@@ -216,4 +216,4 @@ def announce(progress: Progress, what: str, seconds: float) -> None:
         seconds: The measured duration.
     """
     if seconds >= _LONG:
-        progress.say(f"{what} takes about {elapsed(seconds)} on a machine like ours")
+        progress.log(f"{what} takes about {elapsed(seconds)} on a machine like ours")

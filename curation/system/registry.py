@@ -54,10 +54,10 @@ def unknown_name(noun: str, name: str, candidates: Iterable[str]) -> BadUsage:
     """Return the error for a name that nothing of a kind has, with the nearest."""
     names = list(candidates)
     near = closest_names(name, names)
-    then = f"known: {', '.join(names)}"
+    hint = f"known: {', '.join(names)}"
     if near:
-        then = f"did you mean {' or '.join(near)}?"
-    return BadUsage(f"there is no {noun} {name!r}", then=then)
+        hint = f"did you mean {' or '.join(near)}?"
+    return BadUsage(f"there is no {noun} {name!r}", hint=hint)
 
 
 @dataclass(frozen=True, kw_only=True)  # `Registry[T](...)` needs more than slots

@@ -127,7 +127,7 @@ def _wrote_plainly(stream: TextIO, text: str) -> bool:
     return True
 
 
-def say(message: str, style: str = "") -> None:
+def log(message: str, style: str = "") -> None:
     """Print one line of progress or warning on stderr; a screen folds it at words."""
     if not _wrote_plainly(sys.stderr, message):
         stderr().print_lines(message, style)
@@ -138,7 +138,7 @@ def say_command(what: str, command: str) -> None:
 
     It is never folded, so that it can be copied.
     """
-    say(what if what.endswith("?") else f"{what}:")
+    log(what if what.endswith("?") else f"{what}:")
     if not _wrote_plainly(sys.stderr, f"  {command}"):
         stderr().print(plain(f"  {command}"), soft_wrap=True)
 
@@ -217,7 +217,7 @@ def print_screen(
     if names:
         say_command(more, f"{command} --table {shlex.quote(names[0])}")
     for line in _by_task(names):
-        say(line)
+        log(line)
 
 
 def _height(parts: Iterable[RenderableType]) -> int:

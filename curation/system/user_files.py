@@ -15,7 +15,7 @@ from curation.system.errors import BadData, NoInput
 #: The packages whose exceptions mean a damaged parquet file.
 _TABLE_LIBRARIES = frozenset({"pyarrow", "polars", "pyo3_runtime"})
 #: Maximum bytes of a file that is read whole, or line by line.
-MOST_BYTES = 2 * 2**30
+MAX_BYTES = 2 * 2**30
 
 
 def refuse_large(path: Path) -> Path:
@@ -24,7 +24,7 @@ def refuse_large(path: Path) -> Path:
     An inaccessible file is left to its reader, which reports the reason.
 
     Raises:
-        BadData: it is larger than `MOST_BYTES`, or a device without an end.
+        BadData: it is larger than `MAX_BYTES`, or a device without an end.
 
     Example:
         >>> refuse_large(Path("answers.jsonl")).name
@@ -42,8 +42,8 @@ def refuse_large(path: Path) -> Path:
             is_device = not os.isatty(file.fileno())
     if is_device:
         raise BadData("a device, and no file", str(path))
-    if size > MOST_BYTES:
-        message = f"{size:,} bytes, over the limit of {MOST_BYTES:,}"
+    if size > MAX_BYTES:
+        message = f"{size:,} bytes, over the limit of {MAX_BYTES:,}"
         raise BadData(message, str(path), "split it, or name another file")
     return path
 

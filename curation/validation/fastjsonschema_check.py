@@ -27,7 +27,7 @@ from curation.workers.ray_pool import OpenPool
 _BATCH = 32
 #: Most characters times levels of a schema. Beyond are 5 % of records, and 41 % of the
 #: time.
-LONGEST = 500_000
+MAX_LENGTH = 500_000
 #: The verdict on a schema that compiles.
 COMPILES = "compiles"
 TOO_LARGE = "too_large"
@@ -101,7 +101,7 @@ def fastjsonschema_verdicts(
     verdicts: dict[str, str] = {}
     small: list[BenchmarkRecord] = []
     for record in records:
-        if len(record.json_schema) * (record.depth + 1) > LONGEST:
+        if len(record.json_schema) * (record.depth + 1) > MAX_LENGTH:
             verdicts[record.sha256] = TOO_LARGE
         else:
             small.append(record)

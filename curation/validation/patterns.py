@@ -44,7 +44,7 @@ from curation.validation.metaschemas import refuse
 #: Distinct patterns remembered.
 _REMEMBERED = 65_536
 #: Longer patterns are not looked at: the longest real one has 15 kB.
-LONGEST = 65_536
+MAX_PATTERN_LENGTH = 65_536
 _SYNTAX = frozenset("^$\\.*+?()[]{}|/")
 _CLASS_ESCAPES = frozenset("dDwWsSpP")
 _PIECE = re.compile(
@@ -140,8 +140,10 @@ def pattern_verdict(pattern: str) -> PatternVerdict:
         >>> print(pattern_verdict(r"a\_b").pattern)
         a_b
     """
-    if len(pattern) > LONGEST:
-        return PatternVerdict(pattern=None, note=f"longer than {LONGEST} characters")
+    if len(pattern) > MAX_PATTERN_LENGTH:
+        return PatternVerdict(
+            pattern=None, note=f"longer than {MAX_PATTERN_LENGTH} characters"
+        )
     strict = is_ecma(pattern)
     if strict and is_readable(pattern):
         return PatternVerdict(pattern=pattern)
@@ -303,7 +305,7 @@ _DEEPEST = 200
 @lru_cache(maxsize=65_536)
 def is_prone(pattern: str) -> bool:
     """Return whether a pattern surely has such a repetition."""
-    if len(pattern) > LONGEST or not 0 < pattern.count("(") <= _DEEPEST:
+    if len(pattern) > MAX_PATTERN_LENGTH or not 0 < pattern.count("(") <= _DEEPEST:
         return False
     #: Groups that are open, each with how it begins and its alternatives. These are
     #: lists of elements: whether it needs a character, and whether it can be an

@@ -139,13 +139,13 @@ def open_folder(folder: Path) -> FolderContents:
                     path=name, folder=inside, split=split, metadata=file.metadata
                 )
         except BadData as error:
-            faults[name] = error.what
+            faults[name] = error.message
     manifest = None
     if MANIFEST in files:
         try:
             manifest = read_manifest(folder)
         except BadData as error:
-            faults[MANIFEST] = error.what
+            faults[MANIFEST] = error.message
     return FolderContents(
         folder=folder,
         files=files,

@@ -83,12 +83,12 @@ def ray_address(executor: str) -> str | None:
 
 
 @contextmanager
-def pools_of(executor: str, say: Callable[[str], None]) -> Iterator[OpenPool]:
+def pools_of(executor: str, log: Callable[[str], None]) -> Iterator[OpenPool]:
     """Yield what opens pools of workers: here, or on a cluster joined for the block.
 
     Args:
         executor: `local` or `ray[:ADDRESS]` (see `ray_address`).
-        say: Prints the size of the cluster, and lost nodes.
+        log: Prints the size of the cluster, and lost nodes.
 
     Raises:
         Unavailable: Ray is not installed, or no cluster answers.
@@ -105,7 +105,7 @@ def pools_of(executor: str, say: Callable[[str], None]) -> Iterator[OpenPool]:
             ray = import_module("ray")
     except ImportError as error:
         raise Unavailable(
-            "--executor ray needs the library ray", then=install_extra("ray")
+            "--executor ray needs the library ray", hint=install_extra("ray")
         ) from error
     identity = {
         "num_cpus": os.cpu_count() or 1,
@@ -139,7 +139,7 @@ def pools_of(executor: str, say: Callable[[str], None]) -> Iterator[OpenPool]:
         if path is not None:
             os.environ["PYTHONPATH"] = path
     try:
-        yield partial(RayPool, ray, say)
+        yield partial(RayPool, ray, log)
     finally:
         ray.shutdown()
 
@@ -150,7 +150,7 @@ class RayPool(Pool):
     def __init__(  # noqa: PLR0913 - the cluster, and all that a pool takes
         self,
         ray: Any,  # noqa: ANN401 - Ray is untyped
-        say: Callable[[str], None],
+        log: Callable[[str], None],
         program: Program,
         *,
         jobs: int,  # noqa: ARG002 - the cluster has as many as CPUs
@@ -158,7 +158,7 @@ class RayPool(Pool):
         attempts: int = 2,
     ) -> None:
         """Take the cluster, where to report on its nodes, and a pool's arguments."""
-        self._ray, self._say = ray, say
+        self._ray, self._say = ray, log
         self._worker = pickle.dumps((program, limits, attempts))
         self._driver = tuple(_identity(program).items())
         self._workers = []
@@ -206,7 +206,7 @@ class RayPool(Pool):
             if isinstance(error.cause, ImportError):
                 raise Unavailable(
                     f"a node cannot import csbdata ({error.cause})",
-                    then="install csbdata there as it is installed here",
+                    hint="install csbdata there as it is installed here",
                 ) from error
             raise CsbdataError(f"{error.cause!r}", "a task of Ray") from error
         except ray.exceptions.RayError as error:
@@ -237,7 +237,7 @@ class RayPool(Pool):
         if not nodes:
             raise TemporarilyUnavailable(
                 "no node of the cluster offers a CPU",
-                then="start one with --num-cpus; the same command continues",
+                hint="start one with --num-cpus; the same command continues",
             )
         return nodes
 
@@ -275,7 +275,7 @@ def _open_worker(
         return Pool(program, jobs=1, limits=limits, attempts=attempts)
     return BadConfiguration(
         f"node {socket.gethostname()} has {'; '.join(different)}",
-        then="install the same versions, and put the same files at the same paths",
+        hint="install the same versions, and put the same files at the same paths",
     )
 
 
@@ -298,7 +298,7 @@ def _not_joined(address: str, error: Exception) -> CsbdataError:
     if not address:
         return TemporarilyUnavailable(
             f"Ray did not start here ({text[:200]})",
-            then="try again when the machine is less busy, or leave --executor out",
+            hint="try again when the machine is less busy, or leave --executor out",
         )
     if "Version mismatch" in text:
         return Unavailable(text, address, "use the Python and Ray of the cluster")

@@ -316,7 +316,7 @@ class Worker:
             self._failed_starts += 1
             file, message = self._program.name, f"{end.detail} {printed}"
             if end.ending is Ending.TIMEOUT:
-                then = "run the command again when the machine is less busy"
-                raise WorkerStartsTooSlowly(message, file, then)
+                hint = "run the command again when the machine is less busy"
+                raise WorkerStartsTooSlowly(message, file, hint)
             if self._failed_starts >= _STARTS:
                 raise WorkerDidNotStart(message, file)

@@ -13,8 +13,8 @@ import msgspec
 
 from curation.system.atomic_files import atomic_write_bytes
 from evaluation.adapters.suite_records import OpenedSuite
-from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, encode_records
+from evaluation.runner.request import choose_suite
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.download.cache import FetchSettings
-from evaluation.asking.records import records_of
-from evaluation.asking.request import choose_suite
 from evaluation.core.records import FREE, RecordRequest, Response
+from evaluation.runner.records import records_of
+from evaluation.runner.request import choose_suite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evaluation.asking.request import SuiteChoice
     from evaluation.core.records import Record, Verdict
+    from evaluation.runner.request import SuiteChoice
 
 
 @dataclass(frozen=True, slots=True)

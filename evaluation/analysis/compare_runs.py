@@ -604,7 +604,7 @@ def compare_runs(
         NoInput: nothing can be compared.
     """
     if fail_on and baseline is None:
-        raise BadUsage("nothing to hold the run against", then="name a second run")
+        raise BadUsage("nothing to hold the run against", hint="name a second run")
     if "slower" in fail_on and isinstance(baseline, Path):
         raise BadUsage("a file of outcomes has no times", str(baseline), "name a run")
     runs = [run] if baseline is None or isinstance(baseline, Path) else [baseline, run]

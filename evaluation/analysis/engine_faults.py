@@ -22,6 +22,7 @@ from evaluation.analysis.recorded_cases import (
 )
 from evaluation.analysis.shrink_failure import shrink_failure
 from evaluation.core.cases import Bounds, InstanceResult, Result, Row, WalkVerdict
+from evaluation.masks.diagnosis import ACCEPTED, OTHER, VARYING
 from evaluation.results.outcomes import (
     FAULTS,
     Outcome,
@@ -31,7 +32,6 @@ from evaluation.results.outcomes import (
 )
 from evaluation.tasks.masks import NAME
 from evaluation.tokenizers import get_tokenizer
-from evaluation.walking.why import ACCEPTED, OTHER, VARYING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,7 +100,7 @@ def fault_lines(
     run: RecordedRun,
     label: str,
     fetch: FetchSettings,
-    say: Callable[[str], None],
+    log: Callable[[str], None],
 ) -> list[str]:
     """Return the faults of an engine in words, each with the smallest schema found.
 
@@ -108,12 +108,12 @@ def fault_lines(
         run: A run of task `masks`.
         label: The engine's label.
         fetch: Where the tokenizer is.
-        say: Prints slow steps.
+        log: Prints slow steps.
     """
     classes = faults(run, label)
     if not classes:
         return []
-    say(f"{label}: looking for the smallest schemas under which it fails")
+    log(f"{label}: looking for the smallest schemas under which it fails")
     tokenizer = get_tokenizer(str(run.header.tokenizer.name), fetch)
     lines: list[str] = []
     for fault in classes[:_DESCRIBED]:
@@ -147,7 +147,7 @@ def _described(
             shrunk = shrink_failure(case, ask, afresh, until=monotonic() + _SECONDS)
     except CsbdataError as error:
         reason = _reason(fault, fault.walked, path)
-        return [f"{head}: {reason}", f"  schema {name} ({error.what})"]
+        return [f"{head}: {reason}", f"  schema {name} ({error.message})"]
     shown = shrunk.row.walks[0] if index is not None else None
     lines = [
         f"{head}: {_reason(fault, shown, path)}",

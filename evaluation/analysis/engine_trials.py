@@ -15,7 +15,7 @@ from curation.core.engine_trials import EngineTrial, KnownEngine, PassedValue
 from curation.download.cache import FetchSettings
 from curation.instances.dataset.worker import InstanceRequest, witnesses_of_each
 from curation.system.errors import BadConfiguration, TemporarilyUnavailable
-from curation.system.terminal import say
+from curation.system.terminal import log
 from evaluation.analysis.recorded_cases import open_engine
 from evaluation.core.cases import Bounds, Case, InstanceWalk, Result, Row
 from evaluation.core.records import Record
@@ -95,7 +95,7 @@ class EngineTrials:
         if is_served(spec):
             record = Record(id="schema", schema=json.dumps(schema))
             # The maximum cost is printed before.
-            (line,) = ask_records(spec, [record], None, say)
+            (line,) = ask_records(spec, [record], None, log)
             is_known = line.verdict != UNKNOWN
             return EngineTrial(
                 engine=line.model,
@@ -112,7 +112,7 @@ class EngineTrials:
         try:
             row = self._asking[spec](case)
         except TemporarilyUnavailable as error:
-            return EngineTrial(engine=engine.label, late=error.what)
+            return EngineTrial(engine=engine.label, late=error.message)
         return trial_of(case, row)
 
 

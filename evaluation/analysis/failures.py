@@ -185,7 +185,7 @@ def failures_table(
         control_apart: Whether the control's failures were left out.
     """
     from evaluation.core.run_header import rerun_command  # noqa: PLC0415 (imports the driver)
-    from evaluation.walking.run_folder import RECORDS  # noqa: PLC0415 (as above)
+    from evaluation.masks.run_folder import RECORDS  # noqa: PLC0415 (as above)
 
     rows = tuple(
         (

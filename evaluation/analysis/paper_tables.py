@@ -126,7 +126,7 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
     """
     if number not in _PAPER.tables:
         numbers = ", ".join(map(str, _PAPER.tables))
-        raise BadUsage(f"no table {number} here", then=f"say one of {numbers}")
+        raise BadUsage(f"no table {number} here", hint=f"say one of {numbers}")
     table = _PAPER.tables[number]
     notes = [table.note]
     if table.configs:
@@ -390,8 +390,8 @@ def _version_difference(label: str, framework: str) -> _Differences:
         return {"framework": f"{label} is not in the paper"}
     if framework == "LM only":
         return {}
-    then = f"{framework} {_PAPER.versions[framework]}".strip()
-    return {"version": f"{label}, not {then}"}
+    hint = f"{framework} {_PAPER.versions[framework]}".strip()
+    return {"version": f"{label}, not {hint}"}
 
 
 def _text_differences(run: RecordedRun, label: str, number: int) -> _Differences:

@@ -14,8 +14,8 @@ from curation.system.errors import (
 )
 from curation.workers.process import exchange
 from evaluation.core.cases import Bounds, Case, Result, Row
+from evaluation.masks.engine_worker import EngineWorker, PendingCase
 from evaluation.setup.engine_files import FAITHFUL, install_line
-from evaluation.walking.engine_worker import EngineWorker, PendingCase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,8 +41,8 @@ def open_engine(
         TemporarilyUnavailable: the machine is too busy.
     """
     if participant.unavailable:
-        then = install_line(participant.file)
-        raise Unavailable(participant.unavailable, participant.label, then)
+        hint = install_line(participant.file)
+        raise Unavailable(participant.unavailable, participant.label, hint)
     encode = tokenizer.encoder()
     with EngineWorker(participant, tokenizer, bounds, ()) as worker:
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: The name of the table of `schema_matrix`.
 BY_SCHEMA: Final = "by-schema"
 #: The most schemas that have a line each in it.
-_MOST_SCHEMAS: Final = 20
+_MAX_SCHEMAS: Final = 20
 
 
 def tables_by_task(
@@ -132,7 +132,7 @@ def schema_matrix(run: RecordedRun, task: str) -> Table | None:
         engines[row.engine] = None
         name = f"{row.config}/{row.id}" if row.config else row.id
         findings.setdefault(name, {})[row.engine] = _finding_of(run, row)
-        if len(findings) > _MOST_SCHEMAS:
+        if len(findings) > _MAX_SCHEMAS:
             return None
     if not findings:
         return None

@@ -520,8 +520,8 @@ def _declared_rule(schemas: Iterable[dict[str, Any]]) -> Rule | None:
     options = declared if isinstance(declared, dict) else {"rule": declared}
     figures = [options.get(name, 0) for name in ("tolerance", "relative")]
     if options.get("rule") not in _RULES or not all(map(is_number, figures)):
-        then = f"choose one of {', '.join(_RULES)}; tolerance and relative are numbers"
-        raise BadData(f"x-eval {json.dumps(declared)} is no rule", then=then)
+        hint = f"choose one of {', '.join(_RULES)}; tolerance and relative are numbers"
+        raise BadData(f"x-eval {json.dumps(declared)} is no rule", hint=hint)
     return Rule(options["rule"], *figures)
 
 

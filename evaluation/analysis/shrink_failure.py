@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 import jsonschema_rs
 
 from curation.system.errors import NoInput
+from evaluation.masks.diagnosis import VARYING, validator_of
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of
-from evaluation.walking.why import VARYING, validator_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

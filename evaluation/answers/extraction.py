@@ -54,7 +54,7 @@ _BARE_HARMONY: Final = re.compile(
     r"\A\s*(?:analysis|commentary)(.*?)assistant\s*final", re.DOTALL
 )
 #: Most end tokens removed from one text.
-_MOST_END_TOKENS: Final = 32
+_MAX_END_TOKENS: Final = 32
 _END_TOKENS: Final = (
     *("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "<|return|>"),
     *("<|end|>", "<|eom_id|>", "<\uff5cend\u2581of\u2581sentence\uff5c>"),
@@ -114,7 +114,7 @@ def split_thinking(text: str) -> AnswerParts:
 
 def _without_end_tokens(text: str) -> str:
     """Return a text without the end tokens at its end, and the space around them."""
-    for _ in range(_MOST_END_TOKENS):
+    for _ in range(_MAX_END_TOKENS):
         ended = text.rstrip()
         if not ended.endswith(_END_TOKENS):
             break
@@ -282,9 +282,9 @@ def code_blocks(text: str) -> list[CodeBlock]:
 
 
 #: Maximum characters of an answer.
-MOST_CHARACTERS: Final = 32 * 2**20
+MAX_CHARACTERS: Final = 32 * 2**20
 #: Levels of objects and arrays that validators can process.
-MOST_LEVELS: Final = 250
+MAX_LEVELS: Final = 250
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -328,8 +328,8 @@ def read_json_answer(text: str) -> JsonAnswer:
         >>> read_json_answer('{"a": NaN}').problem
         <JsonProblem.NOT_A_NUMBER: 'not_a_number'>
     """
-    if len(text) > MOST_CHARACTERS:
-        detail = f"{len(text):,} characters, over {MOST_CHARACTERS:,}"
+    if len(text) > MAX_CHARACTERS:
+        detail = f"{len(text):,} characters, over {MAX_CHARACTERS:,}"
         return JsonAnswer(problem=JsonProblem.TOO_LARGE, detail=detail)
     duplicates: list[str] = []
 
@@ -358,7 +358,7 @@ def read_json_answer(text: str) -> JsonAnswer:
         detail = "an integer of more than 4,300 digits"
         return JsonAnswer(problem=JsonProblem.NOT_A_NUMBER, detail=detail)
     brackets = text.count("{") + text.count("[")
-    if brackets > MOST_LEVELS and depth(value) > MOST_LEVELS:
+    if brackets > MAX_LEVELS and depth(value) > MAX_LEVELS:
         return _too_deep()
     if _has_lone_surrogate(text, value):
         detail = "half of a surrogate pair in a string"
@@ -367,7 +367,7 @@ def read_json_answer(text: str) -> JsonAnswer:
 
 
 def _too_deep() -> JsonAnswer:
-    detail = f"nested over {MOST_LEVELS} levels"
+    detail = f"nested over {MAX_LEVELS} levels"
     return JsonAnswer(problem=JsonProblem.TOO_DEEP, detail=detail)
 
 

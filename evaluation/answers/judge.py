@@ -30,7 +30,7 @@ _TRAINED: Final = "outer_fence"
 #: Characters of a message.
 _SHOWN: Final = 200
 #: Compiled schemas kept, and schemas whose assertions are counted once.
-_MOST_SCHEMAS: Final = 1_024
+_MAX_SCHEMAS: Final = 1_024
 _ASSERTIONS: Final = names_of_kind(KeywordKind.ASSERTION) | {"additionalProperties"}
 
 
@@ -94,7 +94,7 @@ def judge(
     if not isinstance(given, str):
         message = f"{type(given).__name__} is no text to judge"
         raise BadUsage(
-            message, then="give the JSON text: bytes.decode(), json.dumps(value)"
+            message, hint="give the JSON text: bytes.decode(), json.dumps(value)"
         )
     compiled = usable_schema(schema)
     answer = read_json_answer(_answer_in(text, policy) if policy else text)
@@ -146,18 +146,18 @@ def reward(text: str, schema: GivenSchema) -> float:
 
 def _answer_in(text: str, policy: str) -> str:
     if policy not in POLICIES:
-        then = f"choose one of {', '.join(POLICIES)}"
-        raise BadUsage(f"unknown policy {policy!r}", then=then)
+        hint = f"choose one of {', '.join(POLICIES)}"
+        raise BadUsage(f"unknown policy {policy!r}", hint=hint)
     return POLICIES[policy](split_thinking(text).answer)
 
 
-@lru_cache(maxsize=_MOST_SCHEMAS)
+@lru_cache(maxsize=_MAX_SCHEMAS)
 def _assertions(compiled: CompiledSchema) -> int:
     inner = subschemas(compiled.value, compiled.dialect)
     return sum(len(_ASSERTIONS & schema.keys()) for schema in inner)
 
 
-@lru_cache(maxsize=_MOST_SCHEMAS)
+@lru_cache(maxsize=_MAX_SCHEMAS)
 def compiled_schema(text: str | None, dialect: str) -> CompiledSchema | str:
     """Return a schema with its validators, or why it cannot be used.
 

@@ -26,8 +26,8 @@ def demo(run_dir: RunFolderOption = None) -> None:
     from curation.download.cache import FetchSettings
     from curation.pipeline.build import BuildRequest, build
     from curation.pipeline.inputs import ExtraSource
-    from evaluation.asking.request import RunRequest
-    from evaluation.asking.run import run
+    from evaluation.runner.request import RunRequest
+    from evaluation.runner.run import run
 
     fetch = FetchSettings.from_environment()
     sample = BuildRequest(

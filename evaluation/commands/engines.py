@@ -14,8 +14,8 @@ from curation.system.progress import no_heartbeat
 from curation.system.terminal import (
     Format,
     FormatOption,
+    log,
     print_json,
-    say,
     show,
     stdout,
     table,
@@ -62,11 +62,11 @@ def engines(context: typer.Context, format_: FormatOption = Format.AUTO) -> None
     ]
     headers = ("engine", "usable versions", "licence", "what it is", "to install it")
     stdout().print(table(headers, rows))
-    say("Another version, next to the installed one: csbdata engines add NAME==VERSION")
+    log("Another version, next to the installed one: csbdata engines add NAME==VERSION")
     from evaluation.setup.environments import known_versions
 
     tried = [f"{engine.engine}=={engine.version}" for engine in known_versions()]
-    say(f"Versions that were tried: {', '.join(tried)}")
+    log(f"Versions that were tried: {', '.join(tried)}")
 
 
 @app.command()
@@ -104,11 +104,11 @@ def add(
     ready = ready_environment(cache, file)
     if ready is None:
         if not _ask_for_leave(version_to_install(file), yes=yes):
-            say("nothing was installed")
+            log("nothing was installed")
             raise typer.Exit(1)
-        ready = make_environment(cache, file, say)
+        ready = make_environment(cache, file, log)
     else:
-        say(f"{ready.engine} {ready.version} was there already")
+        log(f"{ready.engine} {ready.version} was there already")
     show(f"csbdata eval --engine {ready.engine}=={ready.version}")
 
 
@@ -119,17 +119,17 @@ def _ask_for_leave(row: KnownVersion, *, yes: bool) -> bool:
         BadConfiguration: standard input is not a terminal, so nobody can confirm.
     """
     size = f", a download of some {row.megabytes:,} MB" if row.megabytes else ""
-    say(f"{row.engine} {row.version}{size}, into an environment in the cache")
+    log(f"{row.engine} {row.version}{size}, into an environment in the cache")
     if row.note:
-        say(f"{row.engine} {row.version}: {row.note}")
+        log(f"{row.engine} {row.version}: {row.note}")
     if row.compiles:
-        say(f"It is compiled here, which takes {row.compiles}.")
+        log(f"It is compiled here, which takes {row.compiles}.")
     if yes:
         return True
     if not sys.stdin.isatty():
         raise BadConfiguration(
             "nothing was downloaded: no terminal to confirm at",
-            then=with_more("-y", here=("engines", "add", row.engine)),
+            hint=with_more("-y", here=("engines", "add", row.engine)),
         )
     with no_heartbeat():
         return typer.confirm("Download and install?", err=True)

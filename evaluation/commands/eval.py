@@ -11,7 +11,7 @@ import typer
 from curation.commands.options import with_option_groups
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.progress import progress_for
-from curation.system.terminal import say, say_command
+from curation.system.terminal import log, say_command
 from curation.system.words import command, counted
 from evaluation.commands.options import (
     RunFolderOption,
@@ -26,8 +26,8 @@ from evaluation.commands.show_run import print_run, say_unfinished
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
-    from evaluation.asking.request import RunRequest, RunResult
     from evaluation.results.reader import RecordedRun
+    from evaluation.runner.request import RunRequest, RunResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
 
     Exits with 69 if an engine could not be run; the others are measured.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.asking.run import run
+    from evaluation.runner.run import run
 
     request = _request(context, tasks, options, value, run_dir)
     result = run(request, progress_for(format_))
@@ -98,7 +98,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     if lacking:
         raise Unavailable(
             f"not every engine of this run could be run: {', '.join(lacking)}",
-            then="see the message above",
+            hint="see the message above",
         )
 
 
@@ -166,7 +166,7 @@ def _faults(run: RecordedRun) -> list[str]:
     from evaluation.analysis.engine_faults import fault_lines
 
     fetch = FetchSettings.from_environment()
-    return [line for label in files for line in fault_lines(run, label, fetch, say)]
+    return [line for label in files for line in fault_lines(run, label, fetch, log)]
 
 
 def _print(result: RunResult, format_: ReportFormat) -> None:
@@ -177,7 +177,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     totals = result.totals
     run = result.open()
     for line in not_run(run.header):
-        say(line, style="yellow")
+        log(line, style="yellow")
     print_run(
         run,
         command("results", "show", folder),
@@ -192,9 +192,9 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
             f"; {totals.disturbed:,} shared their core with other processes, "
             "their times are marked"
         )
-    say(f"{done}. {folder}")
+    log(f"{done}. {folder}")
     if totals.undecided:
-        say(
+        log(
             f"{counted(totals.undecided, 'case')} undecided, since the machine was "
             "busy, and in no figure; the same command asks again",
             style="yellow",

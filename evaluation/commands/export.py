@@ -9,7 +9,7 @@ import typer
 
 from curation.commands.export import export
 from curation.commands.options import path_argument
-from curation.system.terminal import say, say_command
+from curation.system.terminal import log, say_command
 
 
 @export.command("lm-eval")
@@ -39,7 +39,7 @@ def lm_eval(
     compat = "paper" if name.endswith("@paper") else ""
     opened = open_suite(name.removesuffix("@paper"), data, limit, compat)
     task = write_task(opened, folder)
-    say(f"{len(opened.records):,} records in {folder}")
+    log(f"{len(opened.records):,} records in {folder}")
     say_command("Next", f"lm_eval --model MODEL --tasks {task} --include_path {folder}")
 
 

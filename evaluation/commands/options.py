@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from curation.core.json_types import Json
-    from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
     from evaluation.core.records import TokenPrices
+    from evaluation.runner.request import ModelOptions, RunRequest, SuiteChoice
 
 
 #: The folder of a run: its rows, and everything from which it is continued.
@@ -328,7 +328,7 @@ def choose_named_suite(name: str, values: Mapping[str, Json]) -> SuiteChoice:
     Raises:
         BadConfiguration: unknown suite or setting.
     """
-    from evaluation.asking.request import choose_suite
+    from evaluation.runner.request import choose_suite
     from evaluation.suites.registry import is_path
 
     spec, at, compat = name.rpartition("@")
@@ -351,7 +351,7 @@ def model_options(run: RunOptions, settings: RunSettings) -> list[ModelOptions]:
     Raises:
         BadConfiguration: an option makes no sense, or prices are missing.
     """
-    from evaluation.asking.request import ModelOptions
+    from evaluation.runner.request import ModelOptions
 
     names = run.model or ["smollm2"]
     prices: list[TokenPrices | None] = [None]
@@ -366,7 +366,7 @@ def model_options(run: RunOptions, settings: RunSettings) -> list[ModelOptions]:
     if len(prices) != len(names):
         raise BadConfiguration(
             f"{counted(len(prices), 'price')} for {counted(len(names), 'model')}",
-            then="give one price for all, or one for each --model",
+            hint="give one price for all, or one for each --model",
         )
     options = []
     for text, price in zip(names, prices, strict=True):
@@ -397,9 +397,9 @@ def run_request(
     Raises:
         BadConfiguration: an option makes no sense.
     """
-    from evaluation.asking.request import RunRequest
     from evaluation.core.cases import Bounds
     from evaluation.core.run_header import TaskSettings
+    from evaluation.runner.request import RunRequest
 
     run_seconds = settings.run_seconds or (40.0 if suite is None else 120.0)
     settings = msgspec.structs.replace(settings, run_seconds=run_seconds)
@@ -445,7 +445,7 @@ def split_revision(model: str) -> tuple[str, str | None]:
 
         if is_served(model):
             return model, None
-        then = f"type URL#MODEL, or one of {', '.join(filter(None, providers()))}"
-        raise BadUsage(f"unknown provider {provider!r}", model, then)
+        hint = f"type URL#MODEL, or one of {', '.join(filter(None, providers()))}"
+        raise BadUsage(f"unknown provider {provider!r}", model, hint)
     name, _, revision = model.partition("@")
     return name, revision or None

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from curation.commands.options import path_option, with_option_groups
-from curation.system.terminal import say, say_command
+from curation.system.terminal import log, say_command
 from curation.system.words import command, counted
 from evaluation.commands.options import SpendingOptions  # noqa: TC001 - typer reads it
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
@@ -77,12 +77,12 @@ def probe(
         _print_acceptance(target, table.acceptance, out, money, format_)
         return
     if as_profile is None:
-        endpoint = probe_endpoint(target, money.max_cost, money.max_requests, say)
+        endpoint = probe_endpoint(target, money.max_cost, money.max_requests, log)
     else:
         # A place that cannot be written is known before anything is paid for.
         with atomic_file(as_profile) as file:
             file.touch()
-            endpoint = probe_endpoint(target, money.max_cost, money.max_requests, say)
+            endpoint = probe_endpoint(target, money.max_cost, money.max_requests, log)
             file.write_text(endpoint.profile(as_profile.stem), "utf-8")
     server = endpoint.server.connection
     head = {
@@ -93,7 +93,7 @@ def probe(
         "requests": endpoint.requests,
     }
     print_tables(endpoint.tables(), format_, head)
-    say(f"{counted(endpoint.requests, 'request')} sent.")
+    log(f"{counted(endpoint.requests, 'request')} sent.")
     if as_profile is not None:
         say_command("Next", command("fit", "FILE", "--for", as_profile))
 
@@ -110,11 +110,11 @@ def _print_acceptance(
     settings = FetchSettings.from_environment()
     data = open_data(source, instances=False, settings=settings)
     records = [record for record in data.records() if record.schema is not None]
-    limits = money.max_cost, say, money.max_requests
+    limits = money.max_cost, log, money.max_requests
     lines = write(
         out, records, lambda remaining: ask_records(target, remaining, *limits)
     )
     columns = Acceptance.__struct_fields__
     rows = tuple(tuple(getattr(line, name) for name in columns) for line in lines)
     print_tables([Table(title="acceptance", columns=columns, rows=rows)], format_, {})
-    say(f"{counted(len(lines), 'record')} of {len(records):,}: {out}")
+    log(f"{counted(len(lines), 'record')} of {len(records):,}: {out}")

@@ -14,7 +14,7 @@ from curation.commands.options import (
     path_option,
     with_option_groups,
 )
-from curation.system.terminal import print_json, say, with_more
+from curation.system.terminal import log, print_json, with_more
 from curation.system.terminal import show as print_line
 from curation.system.words import counted
 from evaluation.commands.show_run import (
@@ -152,14 +152,14 @@ def compare(
         limit=SHOWN if format_ is ReportFormat.AUTO else None,
     )
     for objection in answer.objections:
-        say(objection, style="yellow")
+        log(objection, style="yellow")
     head = {"objections": list(answer.objections), "failures": list(answer.failures)}
     command = with_more(
         here=("results", "compare", run, *([baseline] if baseline else ()))
     )
     print_report(command, answer.tables, tables, format_, head, every=answer.tables)
     if answer.failures:
-        say(f"failed: {'; '.join(answer.failures)}", style="red")
+        log(f"failed: {'; '.join(answer.failures)}", style="red")
         raise typer.Exit(1)
 
 
@@ -219,7 +219,7 @@ def publish(
     index = publish_edition([open_and_report_problems(run) for run in runs], out)
     tables = headline_tables(index, headline(read_rows(out).filter(task="masks")))
     print_tables(tables, ReportFormat.AUTO, {})
-    say(f"{counted(index.rows[ROWS], 'row')} in {out}")
+    log(f"{counted(index.rows[ROWS], 'row')} in {out}")
 
 
 @app.command()
@@ -244,7 +244,7 @@ def verify(
     from tempfile import TemporaryDirectory
 
     from curation.system.progress import Shown
-    from evaluation.asking.verify_edition import verify_edition
+    from evaluation.runner.verify_edition import verify_edition
 
     with TemporaryDirectory(prefix="csbdata-verify-") as work:
         verdict = verify_edition(
@@ -252,7 +252,7 @@ def verify(
         )
     print_tables(verdict.tables(), format_, {"not asked": [*verdict.not_asked]})
     for line in verdict.not_asked:
-        say(f"not asked: {line}", style="yellow")
+        log(f"not asked: {line}", style="yellow")
     if not verdict.holds or verdict.not_asked:
         raise typer.Exit(1)
 
@@ -324,6 +324,6 @@ def shrink(
         smallest = shrink_failure(failed_case, ask, afresh)
     shrunk = smallest.case
     walks = failed_case.walks
-    say(f"{counted(len(failed_case.schema), 'character')}, {len(shrunk.schema):,} left")
-    say(f"{counted(len(walks), 'text')}, {len(shrunk.walks):,} needed")
+    log(f"{counted(len(failed_case.schema), 'character')}, {len(shrunk.schema):,} left")
+    log(f"{counted(len(walks), 'text')}, {len(shrunk.walks):,} needed")
     print_json(smallest.as_json(f"{participant.label}: {smallest.row.result}"))

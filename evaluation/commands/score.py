@@ -13,7 +13,7 @@ import typer
 from curation.commands.options import path_option, with_option_groups
 from curation.json.pointer import pointer
 from curation.system.errors import BadData, BadUsage
-from curation.system.terminal import say
+from curation.system.terminal import log
 from curation.system.words import command
 from evaluation.reporting.printing import (
     ReportFormat,
@@ -75,7 +75,7 @@ def score(  # noqa: PLR0913 (options of one command)
     from evaluation.analysis.score import score as score_documents
 
     if preset not in ("", "sob"):
-        raise BadUsage(f"there is no preset {preset!r}", then="--preset sob")
+        raise BadUsage(f"there is no preset {preset!r}", hint="--preset sob")
     problems: list[str] = []
     try:
         result = score_documents(
@@ -87,16 +87,16 @@ def score(  # noqa: PLR0913 (options of one command)
     except BadData as error:
         if error.where:
             raise
-        then = error.then or command("check", schema)
-        raise BadData(error.what, str(schema), then) from error
+        hint = error.hint or command("check", schema)
+        raise BadData(error.message, str(schema), hint) from error
     problems += result.problems
     tables = result.tables()
     print_tables(tables, format_, {"problems": [*problems]})
     for problem in problems:
-        say(problem, style="yellow")
+        log(problem, style="yellow")
     if page is not None:
         atomic_write_bytes(page, _page(result, problems).encode())
-        say(f"Both sides in {page}")
+        log(f"Both sides in {page}")
 
 
 def _content(path: Path) -> str:

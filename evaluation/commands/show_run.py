@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from curation.commands.options import path_argument
-from curation.system.terminal import print_screen, say, say_command, show_first
+from curation.system.terminal import log, print_screen, say_command, show_first
 from curation.system.terminal import show as print_line
 from curation.system.words import command, counted
 from evaluation.reporting.printing import (
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import UntypedJson
-    from evaluation.asking.request import RunResult
+    from evaluation.masks.run import RunTotals
     from evaluation.reporting.tables import Table
-    from evaluation.walking.run import RunTotals
+    from evaluation.runner.request import RunResult
 
 
 #: A run of `csbdata eval` or of a suite.
@@ -88,7 +88,7 @@ def open_and_report_problems(folder: Path) -> RecordedRun:
     """
     run = open_run(folder)
     problems = [f"left out, no row: {problem}" for problem in run.problems]
-    show_first(problems, _MAX_PROBLEMS, "yellow", show=say)
+    show_first(problems, _MAX_PROBLEMS, "yellow", show=log)
     return run
 
 
@@ -202,10 +202,10 @@ def say_unfinished(totals: RunTotals, noun: str) -> None:
         noun: What they were asked for.
     """
     if totals.stopped:
-        say(f"{totals.stopped}: rerun with a higher limit to resume", style="yellow")
+        log(f"{totals.stopped}: rerun with a higher limit to resume", style="yellow")
     if totals.unanswered:
         missing = counted(totals.unanswered, noun)
-        say(f"the server failed, {missing} missing: rerun to resume", style="yellow")
+        log(f"the server failed, {missing} missing: rerun to resume", style="yellow")
 
 
 def print_scored(result: RunResult, format_: ReportFormat) -> None:
@@ -221,7 +221,7 @@ def print_scored(result: RunResult, format_: ReportFormat) -> None:
         lines=[reading(run.suite), *partial_data(run.header)],
         problems=result.problems,
     )
-    show_first(result.problems, _MAX_PROBLEMS, "yellow", show=say)
+    show_first(result.problems, _MAX_PROBLEMS, "yellow", show=log)
 
 
 def hold_gate(result: RunResult, fail_under: float | None) -> None:
@@ -233,5 +233,5 @@ def hold_gate(result: RunResult, fail_under: float | None) -> None:
     run = result.open()
     under = passing_less(run, fail_under)
     if under or not run.tasks:
-        say(f"the gate fails: {'; '.join(under) or 'nothing was scored'}", style="red")
+        log(f"the gate fails: {'; '.join(under) or 'nothing was scored'}", style="red")
         raise typer.Exit(1)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from curation.commands.options import path_argument, path_option
-from curation.system.terminal import say
+from curation.system.terminal import log
 from curation.system.words import counted
 
 
@@ -28,4 +28,4 @@ def site(
     from evaluation.site.build import build_site
 
     files = build_site(results, data, out)
-    say(f"{counted(len(files), 'file')} in {out}; open {out / 'index.html'}")
+    log(f"{counted(len(files), 'file')} in {out}; open {out / 'index.html'}")

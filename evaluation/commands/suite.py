@@ -16,7 +16,7 @@ from curation.commands.options import (
 )
 from curation.system.errors import BadConfiguration, BadUsage, Unavailable
 from curation.system.progress import progress_for
-from curation.system.terminal import command_line, say, say_command
+from curation.system.terminal import command_line, log, say_command
 from curation.system.words import command, counted
 from evaluation.commands.options import (
     RunFolderOption,
@@ -35,7 +35,7 @@ from evaluation.commands.show_run import (
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
-    from evaluation.asking.request import RunRequest, SuiteChoice
+    from evaluation.runner.request import RunRequest, SuiteChoice
 
 
 class SuiteGroup(CommandGroup):
@@ -63,7 +63,7 @@ class SuiteGroup(CommandGroup):
                 words.insert(at, verb)
                 raise BadUsage(
                     f"the verb comes first, then the suite {cmd_name}",
-                    then=shlex.join(words),
+                    hint=shlex.join(words),
                 )
         return command
 
@@ -161,18 +161,18 @@ def run_command(  # noqa: PLR0913 (groups of options)
 
     Exits with 69 if no model could be asked.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.asking.run import run
+    from evaluation.runner.run import run
 
     _, request = _request(name, value, options, run_dir)
     result = run(request, progress_for(format_))
     totals = result.totals
     print_scored(result, format_)
     for label, why in totals.unavailable.items():
-        say(f"{label} was not run: {why}", style="yellow")
+        log(f"{label} was not run: {why}", style="yellow")
     say_unfinished(totals, "answer")
     if totals.unavailable and not (totals.ran or totals.reused):
         raise Unavailable("no model of this run can be asked here")
-    say(
+    log(
         f"{counted(totals.ran, 'answer')} written now, {totals.reused:,} found there. "
         f"{result.folder}"
     )
@@ -206,12 +206,12 @@ def score_command(  # noqa: PLR0913 (options of one command)
       csbdata suite score passrate responses.jsonl --data build/JSONSchemaBench
       csbdata suite score passrate runs/4f1c22a09b3e --set mode=schema
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.asking.run import score_file
+    from evaluation.runner.run import score_file
 
     _, request = _request(name, value, RunOptions(data=data), run_dir)
     result = score_file(request, path, progress_for(format_))
     print_scored(result, format_)
-    say(f"Scored into {result.folder}")
+    log(f"Scored into {result.folder}")
     hold_gate(result, fail_under)
 
 
@@ -235,13 +235,13 @@ def prompts_command(
     records are written next to --out (`records.jsonl`), where `score` reads them.
     """
     from curation.system.atomic_files import atomic_write_bytes
-    from evaluation.asking.records import (
+    from evaluation.core.records import encode_records
+    from evaluation.masks.run_folder import RECORDS
+    from evaluation.runner.records import (
         prompt_lines,
         records_of,
         refuse_overwriting,
     )
-    from evaluation.core.records import encode_records
-    from evaluation.walking.run_folder import RECORDS
 
     if out is not None:
         refuse_overwriting(out, data)
@@ -254,7 +254,7 @@ def prompts_command(
         return
     atomic_write_bytes(out, b"".join(line + b"\n" for line in lines))
     atomic_write_bytes(out.parent / RECORDS, encode_records(records))
-    say(f"{counted(len(lines), 'prompt')} in {out}, their records next to it")
+    log(f"{counted(len(lines), 'prompt')} in {out}, their records next to it")
 
 
 @app.command("generate")
@@ -288,16 +288,16 @@ def generate_command(  # noqa: PLR0913 (options of one command)
     generate = choice.suite.generate
     if generate is None:
         message = f"suite {choice.suite.name} generates no records"
-        raise BadConfiguration(message, then="run takes them from --data")
+        raise BadConfiguration(message, hint="run takes them from --data")
     with atomic_file(out) as temporary:
         temporary.touch()  # Told before a model is paid, if that cannot be.
         records = list(generate(rows, seed, choice.settings))
         if rewriter is not None:
-            from evaluation.asking.request import ModelOptions
-            from evaluation.asking.rewording import reworded_records
+            from evaluation.runner.request import ModelOptions
+            from evaluation.runner.rewording import reworded_records
 
             model = ModelOptions(model=rewriter)
-            records = reworded_records(choice, records, model, request.fetch, say)
+            records = reworded_records(choice, records, model, request.fetch, log)
         temporary.write_bytes(encode_records(records))
-    say(f"{counted(len(records), 'record')} in {out}")
+    log(f"{counted(len(records), 'record')} in {out}")
     say_command("Next", command("suite", "run", name, "--data", out))

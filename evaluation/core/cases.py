@@ -26,9 +26,9 @@ else:
     Label = Mapping[str, UntypedJson]
 
 #: The largest integer that a table can hold.
-_LARGEST: Final = (1 << 63) - 1
+_MAX_SIZE: Final = (1 << 63) - 1
 #: An integer from 0 to 2^63 - 1: a count, a position, or nanoseconds.
-Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
+Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=_MAX_SIZE)]
 
 
 #: Tokens above which a text is walked after all others of its case.

@@ -1,6 +1,6 @@
 """The protocol of a suite: its records, prompts, scorer and tables.
 
-`evaluation.asking` does the rest for all suites; docs/suites.md shows a whole suite.
+`evaluation.runner` does the rest for all suites; docs/suites.md shows a whole suite.
 """
 
 from __future__ import annotations

@@ -125,14 +125,14 @@ class Task:
     #: The task whose rows the tables are of; empty: its own.
     reads: str = ""
 
-    def prepared(self, fetch: FetchSettings, say: Callable[[str], None]) -> Task:
+    def prepared(self, fetch: FetchSettings, log: Callable[[str], None]) -> Task:
         """Return the task, ready to be asked for its cases.
 
         Args:
             fetch: Where to look for files that the task fetches.
-            say: Progress of slow steps.
+            log: Progress of slow steps.
         """
-        return self.prepare(fetch, say) if self.prepare else self
+        return self.prepare(fetch, log) if self.prepare else self
 
     @property
     def takes_turns(self) -> bool:

@@ -78,7 +78,7 @@ class Dataset:
 
 #: The published benchmark.
 PUBLISHED: Final = "epfl-dlab/JSONSchemaBench"
-_MOST_SHOWN: Final = 5
+_MAX_SHOWN: Final = 5
 #: The note on the sample itself, which was written for this project.
 SAMPLE_LINE = "the embedded sample: none of its schemas is one of the benchmark"
 
@@ -221,10 +221,10 @@ def partial_data(
 
 
 def _say_lines(description: str, lines: Sequence[str], progress: Progress) -> None:
-    for line in lines[:_MOST_SHOWN]:
-        progress.say(f"{description}: {line}")
-    if more := lines[_MOST_SHOWN:]:
-        progress.say(f"{description}: {len(more):,} more")
+    for line in lines[:_MAX_SHOWN]:
+        progress.log(f"{description}: {line}")
+    if more := lines[_MAX_SHOWN:]:
+        progress.log(f"{description}: {len(more):,} more")
 
 
 def _reader(
@@ -239,17 +239,17 @@ def _reader(
     try:
         reader = _of_source(PUBLISHED, progress)
     except (NoInput, NotPermitted, Unavailable) as fault:
-        progress.say(
+        progress.log(
             f"no {DEFAULT_BUILD} here, and {fault}. Measuring the embedded sample; "
             "csbdata build --instances makes the whole benchmark"
         )
         return "sample", built_sample(settings, progress)
-    progress.say(f"no {DEFAULT_BUILD} here: measuring {PUBLISHED} of the Hub")
+    progress.log(f"no {DEFAULT_BUILD} here: measuring {PUBLISHED} of the Hub")
     return PUBLISHED, reader
 
 
 def _of_source(expression: str, progress: Progress) -> OwnSchemaReader | ParquetTables:
-    source = open_source(expression, progress.say)
+    source = open_source(expression, progress.log)
     if source.tables is None:
         return OwnSchemaReader.of(source)
     from evaluation.data.parquet_tables import ParquetTables  # noqa: PLC0415 - of builds alone
@@ -265,7 +265,7 @@ def built_sample(settings: FetchSettings, progress: Progress) -> ParquetTables:
 
     out = settings.cache / "sample" / "JSONSchemaBench"
     request = BuildRequest(out=out, sample=True, instances=True, fetch=settings)
-    progress.say("Building the embedded sample")
+    progress.log("Building the embedded sample")
     build(request, progress)
     reader = ParquetTables.of(out, "sample")
     if reader is None:

@@ -1,7 +1,7 @@
 """Engine processes, one for each text of a batch, and the questions they are sent.
 
 The other side, with the questions and answers, is
-`evaluation.walking.generation_session`.
+`evaluation.masks.generation_session`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from curation.workers.limits import Ending, ProcessResult
 from curation.workers.process import SharedMemory
 from curation.workers.worker import Worker
 from evaluation.core.cases import Result
+from evaluation.masks.engine_process import printed_lines
+from evaluation.masks.engine_worker import RESULTS, with_session
 from evaluation.models.token_choice import RowMask, mask_bytes
-from evaluation.walking.engine_process import printed_lines
-from evaluation.walking.engine_worker import RESULTS, with_session
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -20,8 +20,8 @@ from evaluation.generation.text_generation import (
     TextEnding,
     TokenizedRequest,
 )
+from evaluation.masks.engine_worker import engine_program
 from evaluation.setup.engine_files import UNCONSTRAINED
-from evaluation.walking.engine_worker import engine_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ _NEVER = 1 << 40
 #: Endings on which the model itself failed.
 _BY_MODEL = (TextEnding.MODEL, TextEnding.LOGITS)
 #: Tokens of a text for which a prompt must leave room.
-_LEAST_ROOM = 16
+_MIN_ROOM = 16
 
 
 class LocalModel(Model["EngineUnderTest"]):
@@ -52,7 +52,7 @@ class LocalModel(Model["EngineUnderTest"]):
         options: LoopOptions,
         *,
         batch: int = 1,
-        say: Callable[[str], None] = lambda _line: None,
+        log: Callable[[str], None] = lambda _line: None,
     ) -> None:
         """Prepare; an engine's processes are started when first needed.
 
@@ -62,13 +62,13 @@ class LocalModel(Model["EngineUnderTest"]):
                 engines alone need.
             options: How the generation loop works.
             batch: How many texts are under way at a time.
-            say: Tells people that fewer texts fit into memory than were asked for.
+            log: Tells people that fewer texts fit into memory than were asked for.
         """
         self._model = model
         self._tokenizer = tokenizer
         self._options = options
         self._asked_batch = self._batch = batch
-        self._say = say
+        self._say = log
         self._open = ExitStack()
         self._sessions: dict[EngineUnderTest, Sequence[EngineSession]] = {}
 
@@ -222,7 +222,7 @@ class LocalModel(Model["EngineUnderTest"]):
             id=prompt.record.id,
             schema=prompt.record.constraint,
             prompt=tokens,
-            budget=min(prompt.budget, room) if room >= _LEAST_ROOM else 0,
+            budget=min(prompt.budget, room) if room >= _MIN_ROOM else 0,
             temperature=prompt.temperature,
             seed=prompt.seed,
         )

@@ -28,6 +28,7 @@ from evaluation.generation.text_generation import (
     TextEnding,
     TokenizedRequest,
 )
+from evaluation.masks.engine_process import CoreWaits
 from evaluation.models.hardware import TimedWork, check_device, is_memory_used_up
 from evaluation.models.token_choice import (
     ChosenToken,
@@ -36,7 +37,6 @@ from evaluation.models.token_choice import (
     TokenChooser,
     TokenQuestion,
 )
-from evaluation.walking.engine_process import CoreWaits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

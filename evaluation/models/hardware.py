@@ -111,7 +111,7 @@ def check_device(error: Exception) -> None:
     if not is_memory_used_up(error) and _has_any(error, _DEVICE_LOST):
         raise Unavailable(
             f"the model's device has failed ({_first_line(error)})",
-            then="look at nvidia-smi; the same command goes on from here",
+            hint="look at nvidia-smi; the same command goes on from here",
         ) from error
 
 
@@ -131,7 +131,7 @@ def failures_of_loading(model: str) -> Iterator[None]:
         raise Unavailable(
             f"--model {model}: the device has no memory left for it "
             f"({_first_line(error)})",
-            then="see what else is on it (nvidia-smi), or take --device cpu",
+            hint="see what else is on it (nvidia-smi), or take --device cpu",
         ) from error
 
 

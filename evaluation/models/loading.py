@@ -119,7 +119,7 @@ def _check_gpu(name: str, device: torch.device) -> None:
     )
     raise BadConfiguration(
         f"--device {name}: torch {torch.__version__} sees {what} here{why}",
-        then="say --device cpu",
+        hint="say --device cpu",
     )
 
 
@@ -196,7 +196,7 @@ def _hub_folder(name: str, revision: str | None) -> Path:
     """Return the folder of a Hub model's files, fetched first if they are not here."""
     if model_name(name) is None:
         message = f"--model {name}: no such folder, and no name of a model on the Hub"
-        raise NoInput(message, then="name a folder with a model, or owner/name")
+        raise NoInput(message, hint="name a folder with a model, or owner/name")
     folder = hub_snapshot(name, revision, _SMALL_FILES, kind="model")
     for pattern in _WEIGHTS:
         files = [*_SMALL_FILES, pattern]
@@ -254,7 +254,7 @@ def _kind_of(
         why = "no language model"
     raise NoInput(
         f"--model {model}: {config.model_type} is {why}, and cannot continue a text",
-        then="name a causal language model, such as HuggingFaceTB/SmolLM2-135M",
+        hint="name a causal language model, such as HuggingFaceTB/SmolLM2-135M",
     )
 
 
@@ -278,5 +278,5 @@ def check_memory(
         message = f"--model {model}: its weights take {needed / _GIB:.1f} GiB"
         raise BadConfiguration(
             f"{message}, and {device} has {free / _GIB:.1f} GiB free",
-            then="take a smaller one, --set dtype=bf16 or --device cpu",
+            hint="take a smaller one, --set dtype=bf16 or --device cpu",
         )

@@ -61,7 +61,7 @@ def get_model(
     name: str,
     loading: LoadOptions,
     settings: FetchSettings,
-    say: Callable[[str], None] = lambda _message: None,
+    log: Callable[[str], None] = lambda _message: None,
 ) -> TransformersModel:
     """Return a model, loaded: a known one, a folder, or `owner/name` on the Hub.
 
@@ -71,7 +71,7 @@ def get_model(
     """
     named = None if Path(name).exists() else _REGISTRY.by_name().get(name)
     if named is not None:
-        return named.load(loading, settings, say)
+        return named.load(loading, settings, log)
     from evaluation.models.loading import load_model  # noqa: PLC0415 - heavy
 
     return load_model(name, loading)
@@ -92,4 +92,4 @@ def check_installed() -> None:
     absent = missing_libraries()
     if absent:
         message = f"generating needs {' and '.join(absent)}, which are not installed"
-        raise Unavailable(message, then=INSTALL)
+        raise Unavailable(message, hint=INSTALL)

@@ -108,7 +108,7 @@ class ChatPrompts:
             if all(message.content in text for message in _TRIAL):
                 return form
         message = f"--model {name}: its chat template takes no conversation ({reason})"
-        raise BadConfiguration(message, then="take a model that was tuned to chat")
+        raise BadConfiguration(message, hint="take a model that was tuned to chat")
 
     def _text(self, messages: Sequence[Message], form: _TurnForm) -> str:
         # transformers declares contents as texts, and takes lists of parts too.

@@ -21,7 +21,7 @@ from evaluation.reporting.tables import Estimate, Ratio
 
 # Draws of a bootstrap, and how many values it may hold at a time.
 _RESAMPLES = 2_000
-_MOST_IN_MEMORY = 4_000_000
+_MAX_IN_MEMORY = 4_000_000
 # Minimum clusters for a spread between them, and minimum clusters for enough
 # different samples to separate a 95 % interval from the whole range.
 _SPREAD = 2
@@ -114,7 +114,7 @@ def _drawn_means(
     """
     draw = np.random.default_rng(seed)
     count = len(sums)
-    batch = max(1, _MOST_IN_MEMORY // count)
+    batch = max(1, _MAX_IN_MEMORY // count)
     means = []
     for remaining in range(resamples, 0, -batch):
         sampled = draw.integers(0, count, (min(batch, remaining), count))

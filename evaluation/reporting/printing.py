@@ -204,7 +204,7 @@ def named_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Tabl
         if not any(name in {table.slug, table.path} for table in tables):
             raise BadUsage(
                 f"the report has no table {name!r}",
-                then=f"use one of {', '.join(table.path for table in tables)}",
+                hint=f"use one of {', '.join(table.path for table in tables)}",
             )
     return [
         table for name in names for table in tables if name in {table.slug, table.path}

@@ -197,8 +197,8 @@ def read_index(folder: Path) -> Index:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Index)
     except OSError as error:
-        then = "csbdata results publish RUN... --out DIR makes one"
-        raise NoInput(str(error.strerror), str(path), then) from error
+        hint = "csbdata results publish RUN... --out DIR makes one"
+        raise NoInput(str(error.strerror), str(path), hint) from error
     except msgspec.DecodeError as error:
         raise BadData(f"not of an edition ({error})", str(path)) from error
 

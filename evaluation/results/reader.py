@@ -316,8 +316,8 @@ def read_header(path: Path) -> tuple[RunHeader, Mapping[str, UntypedJson]]:
 
 
 def _gone(path: Path, error: OSError) -> NoInput:
-    then = "name the folder of a run (csbdata eval makes one)"
-    return NoInput(str(error.strerror), str(path), then)
+    hint = "name the folder of a run (csbdata eval makes one)"
+    return NoInput(str(error.strerror), str(path), hint)
 
 
 def gaps_of(run: RecordedRun) -> list[str]:

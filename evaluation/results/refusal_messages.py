@@ -21,7 +21,7 @@ from evaluation.core.run_header import RefusalPattern
 
 _TABLE: Final = Path(__file__).with_name("refusals.toml")
 #: Maximum characters of a message to search: it may quote a whole schema.
-_LONGEST: Final = 20_000
+_MAX_LENGTH: Final = 20_000
 _QUOTED: Final = re.compile(r'"([^"]*)"')
 #: A member's name and what follows it, in JSON or as Python writes it.
 _MEMBER: Final = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*(:?)""")
@@ -45,7 +45,7 @@ def refused_keywords(
         message: The message.
         declared: Patterns from its file, tried before the built-in ones.
     """
-    text = message[:_LONGEST]
+    text = message[:_MAX_LENGTH]
     for pattern in (*declared, *_messages().get(engine.replace("-", "_"), ())):
         match = _compiled(pattern.pattern).search(text)
         if match:

@@ -26,8 +26,8 @@ from curation.system.errors import BadData
 from curation.system.words import counted
 from curation.workers.fingerprint import fingerprint
 from evaluation.core.records import Adapt
+from evaluation.masks.run_folder import AppendedLines, whole_lines
 from evaluation.servers.provider import PROMPT_ALONE
-from evaluation.walking.run_folder import AppendedLines, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,7 +155,7 @@ class SchemaAdapter:
                     lines.write(msgspec.json.encode(self._fits[key]))
                     advance(1)
         fits = [self._fits[self.key(record)] for record in records]
-        progress.say(f"{label}: {_summary(fits, self._profile, self._mode)}")
+        progress.log(f"{label}: {_summary(fits, self._profile, self._mode)}")
 
     def of(self, record: Record) -> AdaptedSchema:
         """Return the sent schema of a prepared record."""
@@ -165,7 +165,7 @@ class SchemaAdapter:
             if self._sends:
                 _parsed(record.constraint)
         except BadData as error:
-            return AdaptedSchema(refusal=error.what, reason="unusable")
+            return AdaptedSchema(refusal=error.message, reason="unusable")
         return AdaptedSchema(text=record.constraint)
 
     def key(self, record: Record) -> str:
@@ -191,7 +191,7 @@ class SchemaAdapter:
                 **sent,
             )
         except BadData as error:
-            return AdaptedSchema(key=key, refusal=error.what, reason="unusable")
+            return AdaptedSchema(key=key, refusal=error.message, reason="unusable")
         if fit.failing:
             first = fit.failing[0]
             place = first.pointer or "the root"

@@ -25,7 +25,7 @@ from curation.system.words import shortened
 _DATA: Final = b"data:"
 _DONE: Final = b"[DONE]"
 #: No answer has as many tokens.
-_MOST_TOKENS: Final = 1e12
+_MAX_TOKENS: Final = 1e12
 
 
 class BrokenStream(Exception):  # noqa: N818 (named by its meaning)
@@ -99,7 +99,7 @@ class ServerAnswer:
         }
         for name, number in told.items():
             if number is not None:
-                is_count = 0 <= number < _MOST_TOKENS
+                is_count = 0 <= number < _MAX_TOKENS
                 setattr(self, name, int(number) if is_count else None)
 
     @property
@@ -274,7 +274,7 @@ def _step(node: Any, step: str) -> Sequence[Any]:  # noqa: ANN401 (JSON)
 
 
 #: Most bytes of one answer; the longest text that a model here may write has less.
-_MOST_BYTES: Final = 32 * 2**20
+_MAX_BYTES: Final = 32 * 2**20
 #: Bytes read of an error's text, or after the end of an answer.
 _SOME_BYTES: Final = 2**16
 
@@ -297,8 +297,8 @@ def response_pieces(response: requests.Response, limit: float) -> Iterator[bytes
     size = 0
     while piece := _next_piece(response, limit):
         size += len(piece)
-        if size > _MOST_BYTES:
-            raise BrokenStream(f"an answer of over {_MOST_BYTES:,} bytes")
+        if size > _MAX_BYTES:
+            raise BrokenStream(f"an answer of over {_MAX_BYTES:,} bytes")
         yield piece
 
 

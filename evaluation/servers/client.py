@@ -173,7 +173,7 @@ class ServerClient:
         return _model_ids(models), answers
 
     def _object(self, url: str) -> dict[str, Json]:
-        then = _GOES_ON
+        hint = _GOES_ON
         try:
             with self._session.get(
                 url,
@@ -185,12 +185,12 @@ class ServerClient:
                 limit = time.monotonic() + _CONNECT_SECONDS
                 whole = self._hide(b"".join(response_pieces(response, limit)).decode())
         except (RequestRefused, _TryAgain) as error:
-            raise Unavailable(str(error), url, then) from None
+            raise Unavailable(str(error), url, hint) from None
         except _LOST as error:
             what = "no whole answer"
             if isinstance(error, requests.ConnectionError):
-                what, then = "no server answers", f"start one, or name another; {then}"
-            raise Unavailable(f"{what} ({type(error).__name__})", url, then) from None
+                what, hint = "no server answers", f"start one, or name another; {hint}"
+            raise Unavailable(f"{what} ({type(error).__name__})", url, hint) from None
         try:
             return msgspec.json.decode(whole, type=dict[str, Any])
         except (msgspec.DecodeError, RecursionError):
@@ -314,15 +314,15 @@ class ServerClient:
         match meaning:
             case RefusalClass.KEY:
                 keys = " or ".join(provider.keys)
-                then = f"set {keys} to a key of this server"
-                raise NotPermitted(f"the server answers {answer}", base, then)
+                hint = f"set {keys} to a key of this server"
+                raise NotPermitted(f"the server answers {answer}", base, hint)
             case RefusalClass.EXHAUSTED:
                 what = f"the account is exhausted: {answer}"
                 raise Unavailable(what, base, _GOES_ON)
             case RefusalClass.MODEL:
                 what = f"no model {self._connection.model!r}: {answer}"
-                then = f"name one that {base}{provider.models} lists"
-                raise NoInput(what, base, then)
+                hint = f"name one that {base}{provider.models} lists"
+                raise NoInput(what, base, hint)
             case RefusalClass.ADDRESS:
                 raise BadConfiguration(f"the server answers {answer}", base, _LOOK)
             case RefusalClass.WAIT | RefusalClass.FAULT:

@@ -241,13 +241,13 @@ def server_participants(
         way, _, effort = spec.partition("@")
         if effort and not provider.effort:
             raise BadUsage(
-                f"{provider.name} has no levels of reasoning", then=f"say {way}"
+                f"{provider.name} has no levels of reasoning", hint=f"say {way}"
             )
         if effort and way in provider.unthinking.ways:
             others = [it for it in provider.ways if it not in provider.unthinking.ways]
             raise BadUsage(
                 f"{provider.name} does not think where {way!r} is forced: {spec}",
-                then=f"say {way}, or {' or '.join(f'{it}@{effort}' for it in others)}",
+                hint=f"say {way}, or {' or '.join(f'{it}@{effort}' for it in others)}",
             )
         server = ModelServer(way=way, connection=connection, effort=effort)
         if way == "tool" and not server.facts.forced_tool:
@@ -255,13 +255,13 @@ def server_participants(
             raise BadUsage(
                 f"{connection.model} cannot be forced to call a tool "
                 f"({table.source}, {table.date})",
-                then="say strict",
+                hint="say strict",
             )
         servers.append(server)
         if way not in {PROMPT_ALONE, *provider.ways}:
             raise BadUsage(
                 f"there is no way {way!r} to ask {provider.name or 'a server'}",
-                then=f"use --engine {', '.join((PROMPT_ALONE, *provider.ways))}",
+                hint=f"use --engine {', '.join((PROMPT_ALONE, *provider.ways))}",
             )
     return servers
 
@@ -287,8 +287,8 @@ def served_model(
     base, _, model = url.clean.partition("#")
     base = base.rstrip("/")
     if not urlsplit(base).hostname:
-        then = "say --model http://HOST:PORT/v1#MODEL"
-        raise BadUsage("this address names no server", address, then)
+        hint = "say --model http://HOST:PORT/v1#MODEL"
+        raise BadUsage("this address names no server", address, hint)
     connection = ServerConnection(
         base=base, model=model, provider=provider, address=url, limits=limits
     )
@@ -298,7 +298,7 @@ def served_model(
     if not model and len(served) != 1:
         raise BadConfiguration(
             "this server has several models, or does not name them",
-            then=f"say {base}#NAME ({', '.join(served[:5]) or 'any'})",
+            hint=f"say {base}#NAME ({', '.join(served[:5]) or 'any'})",
         )
     connection = replace(connection, model=model or served[0])
     about: dict[str, Json] = {"models": [*served], **answers}

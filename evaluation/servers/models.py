@@ -96,8 +96,8 @@ def prices_of(
         source = f"{known.currency}, {known.date}, {known.source}"
         return TokenPrices(prompt=pair[0], output=pair[1], source=source)
     if max_cost is not None:
-        then = "use --max-requests, or --set price=PROMPT/OUTPUT if it has it"
-        raise BadUsage("--max-cost needs a price", name, then)
+        hint = "use --max-requests, or --set price=PROMPT/OUTPUT if it has it"
+        raise BadUsage("--max-cost needs a price", name, hint)
     return None
 
 

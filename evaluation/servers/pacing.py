@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 #: Seconds of the first pause; doubled after each further trouble without an answer.
 _FIRST_PAUSE: Final = 1.0
-_LONGEST_PAUSE: Final = 60.0
+_MAX_PAUSE: Final = 60.0
 
 
 class SharedBackoff:
@@ -85,7 +85,7 @@ class SharedBackoff:
             if until - self._since > self._budget:
                 return False
             if pause:
-                self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+                self._pause = min(2 * self._pause, _MAX_PAUSE)
                 self._begun = now
             self._until = until
             return True

@@ -251,6 +251,6 @@ def split_provider(model: str) -> tuple[Provider, str]:
     if rest.startswith(("http://", "https://")):
         return provider, rest
     if not provider.base:
-        then = f"say --model {name}:URL#MODEL"
-        raise BadUsage(f"{name} has no address of its own", model, then)
+        hint = f"say --model {name}:URL#MODEL"
+        raise BadUsage(f"{name} has no address of its own", model, hint)
     return provider, f"{provider.base}#{rest}"

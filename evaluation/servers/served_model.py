@@ -154,18 +154,18 @@ class ServedModel(Model["ModelServer"]):
     def __init__(
         self,
         client: ServerClient,
-        say: Callable[[str], None] = lambda _message: None,
+        log: Callable[[str], None] = lambda _message: None,
     ) -> None:
         """Prepare; nothing is sent yet.
 
         Args:
             client: The connection.
-            say: Prints what is learnt about the server.
+            log: Prints what is learnt about the server.
         """
         self._client = client
         self.discovered = client.parameters.changes
         self._said: set[str] = set()
-        self._print = say
+        self._print = log
         #: By the label of a way to ask: words of refusals before the first answer;
         #: None after it.
         self._refusals: dict[str, list[str] | None] = {}

@@ -164,11 +164,11 @@ def find_engine(spec: str) -> EngineFile:
         if engine.replace("-", "_").partition("==")[0] in files:
             raise BadUsage(
                 f"{engine} has no preset {preset!r}",
-                then=f"use one of {', '.join(PRESETS)}",
+                hint=f"use one of {', '.join(PRESETS)}",
             )
         near = closest_names(name, files) or sorted(files)
-        then = f"use {', '.join(near)}, or give the path of a .py file"
-        raise BadUsage(f"there is no engine {spec!r}", then=then)
+        hint = f"use {', '.join(near)}, or give the path of a .py file"
+        raise BadUsage(f"there is no engine {spec!r}", hint=hint)
     return _read(name, files[name], version)
 
 
@@ -190,14 +190,14 @@ def choose_options(
     if preset not in presets:
         names = ", ".join(presets)
         raise BadUsage(
-            f"{file.name} has no preset {preset!r}", then=f"use one of {names}"
+            f"{file.name} has no preset {preset!r}", hint=f"use one of {names}"
         )
     options = dict(file.presets.get(preset, {}))
     for name, text in assignments.items():
         if name not in file.options:
             near = closest_names(name, file.options)
             names = ", ".join(near or file.options) or "it has none"
-            raise BadUsage(f"{file.name} has no option {name!r}", then=names)
+            raise BadUsage(f"{file.name} has no option {name!r}", hint=names)
         options[name] = _read_value(file, name, text)
     return options
 

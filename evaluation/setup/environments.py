@@ -107,7 +107,7 @@ def environment_folder(cache: Path, name: str, version: str) -> Path:
         BadConfiguration: not a version.
     """
     if not _VERSION.fullmatch(version):
-        raise BadUsage(f"{version!r} is no version", then=f"write {name}==1.2.3")
+        raise BadUsage(f"{version!r} is no version", hint=f"write {name}==1.2.3")
     return environments_folder(cache) / f"{name}-{version}"
 
 
@@ -126,7 +126,7 @@ def version_to_install(file: EngineFile) -> KnownVersion:
     """
     if not file.distribution:
         raise BadConfiguration(
-            f"{file.name} needs nothing installed", then=f"--engine {file.spec}"
+            f"{file.name} needs nothing installed", hint=f"--engine {file.spec}"
         )
     for pinned in known_versions():
         if pinned.engine == file.name and file.version in ("", pinned.version):
@@ -134,7 +134,7 @@ def version_to_install(file: EngineFile) -> KnownVersion:
     if not file.version:
         raise BadConfiguration(
             f"no version of {file.name} is known to work",
-            then=f"name one: csbdata engines add {file.name}==VERSION",
+            hint=f"name one: csbdata engines add {file.name}==VERSION",
         )
     requirement = f"{file.distribution}=={file.version}"
     return KnownVersion(
@@ -254,7 +254,7 @@ def ready_environment(cache: Path, file: EngineFile) -> Environment | None:
 
 
 def make_environment(
-    cache: Path, file: EngineFile, say: Callable[[str], None]
+    cache: Path, file: EngineFile, log: Callable[[str], None]
 ) -> Environment:
     """Make an environment: install by pip with your own configuration, try, record.
 
@@ -263,7 +263,7 @@ def make_environment(
     Args:
         cache: The cache in which it is made.
         file: The engine, and the version wanted.
-        say: Progress of slow steps.
+        log: Progress of slow steps.
 
     Raises:
         Unavailable: pip cannot get or build something, or the engine does not run.
@@ -282,18 +282,18 @@ def make_environment(
         created = _run([sys.executable, "-m", "venv", str(fresh)], _TRIAL_SECONDS)
         if created.code:
             message = "this Python cannot make an environment with pip in it"
-            then = "install what your system calls python3-venv"
-            raise Unavailable(message, sys.executable, then)
+            hint = "install what your system calls python3-venv"
+            raise Unavailable(message, sys.executable, hint)
         # The settings of this Python's pip.
         settings = Path(sys.prefix) / "pip.conf"
         if settings.is_file():
             shutil.copy(settings, fresh)
-        say(f"{row.engine} {row.version}: installing")
+        log(f"{row.engine} {row.version}: installing")
         if row.together:
             _pip(fresh, "install", "--quiet", *row.together)
         if row.alone:
             _pip(fresh, "install", "--quiet", "--no-deps", *row.alone)
-        say(f"{row.engine} {row.version}: trying it")
+        log(f"{row.engine} {row.version}: trying it")
         if why := try_engine(environment_python(fresh), file):
             message = f"was installed and does not run ({why})"
             raise Unavailable(message, file.spec, "nothing was kept")

@@ -151,7 +151,7 @@ def select_engines(
             places = f"{selected.file.path} and {engine.file.path}"
             raise BadUsage(
                 f"two engines are called {engine.label}: {places}",
-                then="give one another name, or another version in its ABOUT",
+                hint="give one another name, or another version in its ABOUT",
             )
     return [*engines.values()]
 
@@ -185,7 +185,7 @@ def _options_by_engine(
             options = sorted({option for file in files for option in file.options})
             raise BadUsage(
                 f"no engine of this run has the option {name!r}",
-                then=f"there are {', '.join(options) or 'none'}",
+                hint=f"there are {', '.join(options) or 'none'}",
             )
         for index in matching:
             assigned[index][option] = text

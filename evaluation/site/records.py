@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from evaluation.site.site import Page, Site
 
 #: Scripts that hold the records; fewer where there are few.
-_MOST: Final = 128
+_MAX: Final = 128
 _PER_SCRIPT: Final = 32
 #: Characters of a schema or text.
-_LONGEST: Final = 20_000
+_MAX_LENGTH: Final = 20_000
 
 
 def pages(site: Site) -> Iterator[Page]:
@@ -39,7 +39,7 @@ def pages(site: Site) -> Iterator[Page]:
         key = record.key
         contents[key] = _content(site, key, rows.pop(key, {}), record)
     contents |= {key: _content(site, key, lines, None) for key, lines in rows.items()}
-    scripts = min(_MOST, -(-len(contents) // _PER_SCRIPT)) or 1
+    scripts = min(_MAX, -(-len(contents) // _PER_SCRIPT)) or 1
     bundles: list[dict[str, str]] = [{} for _ in range(scripts)]
     for key, content in contents.items():
         bundles[bundle_of(key, scripts)][key] = content
@@ -78,8 +78,8 @@ def _wrong(row: Line) -> str:
 
 def _cut(text: str) -> str:
     whole = counted(len(text), "character")
-    if len(text) > _LONGEST:
-        return f"{text[:_LONGEST]} ... ({whole} in all)"
+    if len(text) > _MAX_LENGTH:
+        return f"{text[:_MAX_LENGTH]} ... ({whole} in all)"
     return text
 
 

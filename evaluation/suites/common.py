@@ -37,14 +37,14 @@ SAMPLE: Final = "sample written for csbdata"
 
 
 def published_files(
-    data: str, suffixes: Sequence[str], then: str
+    data: str, suffixes: Sequence[str], hint: str
 ) -> tuple[str, list[Path]]:
     """Return where data are from, and their files: a file, a folder, or the Hub's.
 
     Args:
         data: A path, or `owner/name[@revision]` on the Hub.
         suffixes: Endings of the files to read in a folder.
-        then: What may be named instead.
+        hint: What may be named instead.
 
     Raises:
         NoInput: missing file, folder, dataset or revision, or no file in it.
@@ -57,7 +57,7 @@ def published_files(
     if path is None:
         dataset = dataset_name(data)
         if not dataset:
-            raise NoInput("no such file or folder", data, then)
+            raise NoInput("no such file or folder", data, hint)
         from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy
 
         patterns = [f"*{suffix}" for suffix in suffixes]
@@ -69,7 +69,7 @@ def published_files(
         inside = (entry for entry in path.rglob("*") if entry.is_file())
         files = sorted(file for file in inside if file.suffix in suffixes)
     if not files:
-        raise NoInput(f"no {' or '.join(suffixes)} file in it", str(path), then)
+        raise NoInput(f"no {' or '.join(suffixes)} file in it", str(path), hint)
     return origin, files
 
 

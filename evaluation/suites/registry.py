@@ -84,8 +84,8 @@ def is_path(name: str) -> bool:
 @cache
 def _in_folder(folder: Path) -> Suite[Any]:
     if not (folder / "suite.py").is_file():
-        then = "name a folder that holds suite.py, or one of csbdata suite --help"
-        raise NoInput("no suite.py in it", str(folder), then)
+        hint = "name a folder that holds suite.py, or one of csbdata suite --help"
+        raise NoInput("no suite.py in it", str(folder), hint)
     if str(folder.parent) not in sys.path:
         sys.path.append(str(folder.parent))
     name = f"{folder.name}.suite"
@@ -94,12 +94,12 @@ def _in_folder(folder: Path) -> Suite[Any]:
         module = import_module(name)
     except (Exception, SystemExit) as error:
         why = f"{type(error).__name__}: {error}"
-        then = (
+        hint = (
             "CSBDATA_DEBUG=1 shows where; the folder's name has no dot, and is that of "
             "no other package"
         )
         message = f"its suite.py cannot be imported ({why})"
-        raise BadConfiguration(message, str(folder), then) from error
+        raise BadConfiguration(message, str(folder), hint) from error
     if Path(str(module.__file__)).parent != folder:
         raise BadConfiguration(
             f"another package is called {folder.name!r}",

@@ -22,7 +22,7 @@ def draft_named(name: str) -> Dialect:
         if candidate in by_name:
             return by_name[candidate]
     names = ", ".join(by_name)
-    raise BadUsage(f"there is no draft {name!r}", then=f"use one of {names}")
+    raise BadUsage(f"there is no draft {name!r}", hint=f"use one of {names}")
 
 
 def drafts_of(settings: TaskSettings) -> list[Dialect]:

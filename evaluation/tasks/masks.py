@@ -15,7 +15,7 @@ from curation.schema.dialects import BY_NAME
 from curation.system.registry import imported_late
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
-from evaluation.walking.why import Spelled, read_spelled
+from evaluation.masks.diagnosis import Spelled, read_spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

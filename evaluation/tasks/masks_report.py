@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.task import RunRows
 
-_MOST_KEYWORDS: Final = 30
+_MAX_KEYWORDS: Final = 30
 #: Maximum number of places in a line of the table of classes.
 _PLACES: Final = 2
 _SCHEMA: Final = pl.concat_str("config", "id", separator="/")
@@ -88,7 +88,7 @@ def keywords(invalid: pl.DataFrame) -> Table:
         right=pl.col("right").sum(), all=pl.len()
     )
     engines = [*invalid["engine"].unique(maintain_order=True)]
-    counts = judged["keyword"].value_counts(sort=True).head(_MOST_KEYWORDS)
+    counts = judged["keyword"].value_counts(sort=True).head(_MAX_KEYWORDS)
     rows: list[tuple[Cell, ...]] = []
     for keyword in counts["keyword"]:
         rates = []
@@ -105,7 +105,7 @@ def keywords(invalid: pl.DataFrame) -> Table:
         rows=tuple(rows),
         note="Of the near misses walked to a verdict, in schemas that compile; what "
         "is not blocked was accepted: the engine does not enforce the keyword there. "
-        f"The {_MOST_KEYWORDS} keywords with most near misses.",
+        f"The {_MAX_KEYWORDS} keywords with most near misses.",
     )
 
 

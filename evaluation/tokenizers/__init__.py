@@ -65,7 +65,7 @@ _UNSAFE: Final = re.compile(r"[^\w.-]+")
 def get_tokenizer(
     name: str,
     settings: FetchSettings,
-    say: Callable[[str], None] = lambda _message: None,
+    log: Callable[[str], None] = lambda _message: None,
 ) -> TokenizerFiles:
     """Return a tokenizer: known by name, a folder or file, or a model on the Hub.
 
@@ -73,7 +73,7 @@ def get_tokenizer(
         name: `smollm2`, `llama3.1` or `bytes`; or a path that
             exists; or `owner/name` or `owner/name@revision` on the Hub.
         settings: Where the cache is, and how things are fetched.
-        say: Called with slow steps, and with the terms of a licence when a
+        log: Called with slow steps, and with the terms of a licence when a
             tokenizer that has some is first made.
 
     Raises:
@@ -90,7 +90,7 @@ def get_tokenizer(
     make: Callable[[], TokenizerSource]
     if pinned is not None:
         source, licence = msgspec.json.encode(pinned).decode(), pinned.licence
-        make = partial(read_pinned, pinned, settings, say)
+        make = partial(read_pinned, pinned, settings, log)
     elif name == BYTES:
         source, make = name, single_bytes
     else:
@@ -108,7 +108,7 @@ def get_tokenizer(
         ),
         read=lambda folder: read_files(folder, name),
         make=lambda folder: write_files(folder, make(), name, licence),
-        say=say,
+        log=log,
     )
 
 
@@ -123,10 +123,10 @@ def _hub_folder(name: str) -> Path:
     model = model_name(name)
     if not model:
         known = [*pinned_tokenizers(), BYTES]
-        then = f"known: {', '.join(known)}; or give a path, or owner/name on the Hub"
+        hint = f"known: {', '.join(known)}; or give a path, or owner/name on the Hub"
         for alike in closest_names(name, known, most=1):
-            then = f"did you mean {alike}?"
-        raise NoInput("no such tokenizer", name, then)
+            hint = f"did you mean {alike}?"
+        raise NoInput("no such tokenizer", name, hint)
     from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
 
     return hub_snapshot(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: Bytes that every JSON text of ASCII may hold.
 _PRINTABLE: Final = frozenset(range(0x20, 0x7F))
 #: No vocabulary has more ids: the largest known have 262,144.
-_MOST: Final = 1 << 22
+_MAX: Final = 1 << 22
 #: Stands for a token without bytes: no text has this byte, in UTF-8.
 _NO_TEXT: Final = b"\xff"
 #: What SentencePiece writes for a space, and for a byte that no text has.
@@ -262,7 +262,7 @@ def write_files(folder: Path, source: TokenizerSource, name: str, licence: str) 
 
 def _check_ids(largest: int, name: str) -> None:
     """Check that ids up to this one can be a vocabulary's."""
-    if largest >= _MOST:
+    if largest >= _MAX:
         raise BadData("its ids are no ids of a vocabulary", name)
 
 

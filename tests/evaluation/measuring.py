@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from curation.download.cache import FetchSettings
-from evaluation.asking.request import ModelOptions, RunRequest
-from evaluation.asking.run import run
 from evaluation.core.cases import Bounds
 from evaluation.core.records import Instance, Record
+from evaluation.runner.request import ModelOptions, RunRequest
+from evaluation.runner.run import run
 from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evaluation.masks.run import RunTotals
     from evaluation.results.reader import RecordedRun
     from evaluation.tokenizers import TokenizerFiles
-    from evaluation.walking.run import RunTotals
 
 MINIATURES = Path(__file__).with_name("miniatures")
 #: Enough for what ends by itself, short enough for what does not.

@@ -17,9 +17,9 @@ from curation.packaging.manifest import read_facts, read_manifest
 from curation.system import checksums
 from curation.system.errors import CsbdataError
 from evaluation.analysis.compare_runs import read_outcomes
-from evaluation.asking.response_files import read_responses
 from evaluation.data import open_data
 from evaluation.results.reader import HEADER, gaps_of, open_run
+from evaluation.runner.response_files import read_responses
 from evaluation.servers.answers import (
     BrokenStream,
     ErrorEvent,

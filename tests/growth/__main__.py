@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from tests.growth.ways import Way
 
-_LEAST_SECONDS: Final = 0.05
+_MIN_SECONDS: Final = 0.05
 _HIGHEST: Final = 1.4
 _SMALLEST: Final = 64
-_LARGEST: Final = 2**12
+_MAX_SIZE: Final = 2**12
 #: A machine that changes its speed between the two sizes does not do so each time.
 _TRIES: Final = 6
 
@@ -32,9 +32,9 @@ def growth(way: Way, make: Callable[[int], UntypedJson]) -> tuple[float, int]:
     """Return the exponent of a way in a family, and the size; 0 if it is no cost."""
     n = _SMALLEST
     small = seconds(way.prepare(make(n)))
-    while small < _LEAST_SECONDS:
+    while small < _MIN_SECONDS:
         n *= 2
-        if n > _LARGEST:
+        if n > _MAX_SIZE:
             return 0.0, n
         small = seconds(way.prepare(make(n)))
     least = inf

@@ -17,7 +17,7 @@ from tests.growth.ways import WAYS
 #: A walk with sorting in it stays below.
 _HIGHEST: Final = 1.3
 #: Events by which a function's cost has to grow before its exponent tells anything.
-_LEAST: Final = 1_000
+_MIN: Final = 1_000
 
 
 #: All is measured at once, before the first test.
@@ -57,6 +57,6 @@ def test_events_grow_in_proportion_to_the_input(
         for function, count in large.items():
             costs = [small.get(function, 0), medium.get(function, 0), count]
             # One that begins to run at a size has not grown.
-            if costs[1] and costs[2] - costs[1] > _LEAST and exponent(costs) > _HIGHEST:
+            if costs[1] and costs[2] - costs[1] > _MIN and exponent(costs) > _HIGHEST:
                 steep.append(f"{family}: {function}: {costs}")
     assert not steep, "\n".join(steep)

@@ -13,15 +13,15 @@ import pytest
 
 from curation.system.errors import BadData, CsbdataError
 from evaluation.analysis.failures import failures, failures_table
-from evaluation.asking.response_files import RESPONSES
 from evaluation.core.cases import Result
 from evaluation.core.records import Record, Verdict, encode_records
 from evaluation.core.suite import ScoredResponse
+from evaluation.masks.run_folder import RECORDS
 from evaluation.reporting.printing import as_markdown
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import row_from_scored, scored_run
+from evaluation.runner.response_files import RESPONSES
 from evaluation.tasks import task_named
-from evaluation.walking.run_folder import RECORDS
 from tests.evaluation.made_runs import HEAD, row, write_run
 from tests.evaluation.made_runs import line as row_line
 from tests.evaluation.site.made_editions import line, write_edition

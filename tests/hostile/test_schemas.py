@@ -20,7 +20,7 @@ from curation.instances.witnesses.search import find_witnesses
 from curation.json.text import parse
 from curation.pipeline import process_document
 from curation.pipeline.process_document import (
-    LONGEST_DETAIL,
+    MAX_DETAIL,
     BuildSetup,
     DocumentRequest,
     LibraryFiles,
@@ -65,7 +65,7 @@ def _ends(outcome: ProcessResult) -> None:
     answer = outcome.answer
     assert (answer["record"] is None) is (answer["rejected"] is not None)
     if answer["rejected"]:
-        assert len(answer["rejected"]["detail"]) <= LONGEST_DETAIL
+        assert len(answer["rejected"]["detail"]) <= MAX_DETAIL
 
 
 @pytest.mark.parametrize("rules", _RULES)

@@ -34,7 +34,7 @@ from curation.instances.near_misses.search import (
     measure_coverage,
     search_near_misses,
 )
-from curation.instances.witnesses.reach import MOST_ENTERED, count_entered_schemas
+from curation.instances.witnesses.reach import MAX_ENTERED, count_entered_schemas
 from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.json.values import identity
 from curation.lint.satisfiability import Satisfiability, refute
@@ -175,7 +175,7 @@ def _instances_of(
     lean: bool,
 ) -> SchemaInstances:
     entered = count_entered_schemas(compiled)
-    if entered > MOST_ENTERED:
+    if entered > MAX_ENTERED:
         return SchemaInstances(
             answer=Satisfiability.UNKNOWN,
             dialect=compiled.dialect.name,

@@ -195,8 +195,8 @@ def find_record(folder: Path, identifier: str) -> dict[str, str]:
         matches = rows.filter(config=config, unique_id=unique_id)
     if matches.is_empty():
         near = closest_ids(identifier, rows["unique_id"])
-        then = f"did you mean {', '.join(near)}?" if near else ""
-        raise NoInput(f"no record is named {identifier!r}", str(folder), then)
+        hint = f"did you mean {', '.join(near)}?" if near else ""
+        raise NoInput(f"no record is named {identifier!r}", str(folder), hint)
     if len(matches) > 1:
         names = ", ".join(f"{config}/{identifier}" for config in matches["config"])
         raise NoInput(f"several records are named {identifier!r}", "", names)

@@ -131,7 +131,7 @@ _CAN_FAIL: Final[dict[str, _Test]] = {
 }
 
 #: Distinct conjunctions visited for one schema.
-_MOST: Final = 1_500
+_MAX: Final = 1_500
 #: The way to a value of an instance: names of properties, indices of elements.
 Path = tuple[str | int, ...]
 _EXTRA_NAMES: Final = (
@@ -175,7 +175,7 @@ class ReachableKeywords(NamedTuple):
 def find_reachable_keywords(compiled: CompiledSchema) -> ReachableKeywords:
     """Return every assertion that some value of an instance meets; no one changes it.
 
-    Beyond `_MOST` distinct conjunctions the result is not complete.
+    Beyond `_MAX` distinct conjunctions the result is not complete.
     """
     assertions: dict[Assertion, list[InstanceLocation]] = {}
     complete = True
@@ -194,7 +194,7 @@ def find_reachable_keywords(compiled: CompiledSchema) -> ReachableKeywords:
                     refused = Assertion(forbidding, FALSE)
                     assertions.setdefault(refused, []).append(forbidden)
             elif goals and goals not in visited:
-                if len(visited) >= _MOST:
+                if len(visited) >= _MAX:
                     complete = False
                     continue
                 visited.add(goals)

@@ -21,7 +21,7 @@ from curation.json.values import is_number, type_of
 from curation.validation.python_validators import PYTHON_VALIDATORS
 
 #: More elements or properties than this are not made to cross a bound.
-MOST_MEMBERS: Final = 2_000
+MAX_MEMBERS: Final = 2_000
 #: A value of each type.
 ANY: Final[tuple[Json, ...]] = (7, "text", None, True, [], {}, 0.5)
 #: A value to try; NOTHING is in it where something was wanted and could not be made.
@@ -82,7 +82,7 @@ def is_complete(edit: Edit) -> TypeGuard[Json]:
 
 
 #: Longer strings than this are not made to cross a bound.
-LONGEST: Final = 70_000
+MAX_LENGTH: Final = 70_000
 #: The line break is between letters: `.` matches none in any engine, but `$` of
 #: Python's `re` also matches before one at the end.
 _ODD: Final = (
@@ -93,7 +93,7 @@ _ODD: Final = (
 _ASTRAL: Final = "\U0001f600"
 #: Share of overlong texts made of it, and the longest of them.
 _ASTRAL_SHARE: Final = 0.1
-_LONGEST_ASTRAL: Final = 1_000
+_MAX_ASTRAL: Final = 1_000
 #: Texts that look like a format, but are invalid.
 _MALFORMED: Final[dict[str, tuple[str, ...]]] = {
     "date-time": ("2024-13-01T00:00:00Z", "2024-01-01 25:00", "2024-01-01"),
@@ -134,14 +134,16 @@ def shorter(target: EditTarget) -> Iterator[Edit]:
     """Yield texts one character too short, then shorter ones."""
     minimum = target.limit
     text = (
-        target.value if isinstance(target.value, str) else "x" * min(minimum, LONGEST)
+        target.value
+        if isinstance(target.value, str)
+        else "x" * min(minimum, MAX_LENGTH)
     )
     yield text[: minimum - 1]
     yield text[len(text) - minimum + 1 :]
     if len(text) > minimum > 1:
         yield text[: minimum // 2] + text[len(text) - (minimum - 1 - minimum // 2) :]
     for character in ("a", "0", "A"):
-        yield character * min(minimum - 1, LONGEST)
+        yield character * min(minimum - 1, MAX_LENGTH)
     yield text[: minimum // 2]
     yield ""
 
@@ -149,10 +151,10 @@ def shorter(target: EditTarget) -> Iterator[Edit]:
 def longer(target: EditTarget) -> Iterator[Edit]:
     """Yield texts one character too long."""
     maximum = target.limit
-    if maximum >= LONGEST:
+    if maximum >= MAX_LENGTH:
         return
     text = target.value if isinstance(target.value, str) else "x"
-    if maximum < _LONGEST_ASTRAL and target.rng.random() < _ASTRAL_SHARE:
+    if maximum < _MAX_ASTRAL and target.rng.random() < _ASTRAL_SHARE:
         yield _ASTRAL * (maximum + 1)
     yield from _stretched(text, maximum + 1)
     for character in ("a", "0", "A", "x", "1"):
@@ -180,8 +182,8 @@ def unmatched(target: EditTarget) -> Iterator[Edit]:
     """Yield texts that a pattern may refuse, of an allowed length."""
     conjunction = target.conjunction
     text = target.value if isinstance(target.value, str) else "text"
-    maximum = conjunction.counts.get("maxLength", LONGEST)
-    minimum = min(conjunction.counts.get("minLength", 0), LONGEST)
+    maximum = conjunction.counts.get("maxLength", MAX_LENGTH)
+    minimum = min(conjunction.counts.get("minLength", 0), MAX_LENGTH)
     for candidate in _unlike(text):
         repeats = minimum // len(candidate) + 1 if 0 < len(candidate) < minimum else 1
         yield (candidate * repeats)[: max(minimum, min(maximum, len(candidate)))]
@@ -231,11 +233,11 @@ def is_malformed(dialect_name: str, name: str, text: str) -> bool:
 #: From here on not every integer is a double.
 _DOUBLES_STEP_BY_ONE: Final = 2**53
 #: Larger bounds are floats, of which one step is as good as another.
-_LARGEST_INTEGER: Final = 2**128
+_MAX_INTEGER: Final = 2**128
 #: Steps from a multiple within which doubles may take a number for one.
 _NEARLY: Final = 1e-6
 #: Properties of an object left out, one at a time.
-_MOST_LEFT_OUT: Final = 12
+_MAX_LEFT_OUT: Final = 12
 #: Values to replace another of the same type.
 _UNLISTED: Final[dict[str, tuple[Json, ...]]] = {
     "string": ("other", "unlisted", ""),
@@ -301,7 +303,7 @@ def beyond(sign: int) -> EditFunction:
 
     def edit(target: EditTarget) -> Iterator[Edit]:
         bound = target.bound
-        if _DOUBLES_STEP_BY_ONE <= abs(bound) <= _LARGEST_INTEGER:
+        if _DOUBLES_STEP_BY_ONE <= abs(bound) <= _MAX_INTEGER:
             # Many parsers of JSON read every number as a double (RFC 8259 section 6),
             # and would take one step more for the bound itself.
             yield int(math.nextafter(float(bound), sign * math.inf))
@@ -358,7 +360,7 @@ def replaced(target: EditTarget) -> Iterator[Edit]:
     """Yield plain values, and the value without one of its members, the last first."""
     value = target.value
     if isinstance(value, dict):
-        for left_out in list(reversed(value))[:_MOST_LEFT_OUT]:
+        for left_out in list(reversed(value))[:_MAX_LEFT_OUT]:
             yield {name: value[name] for name in value if name != left_out}
         yield {}
     if isinstance(value, list):
@@ -372,7 +374,7 @@ def replaced(target: EditTarget) -> Iterator[Edit]:
 
 
 #: Beginnings of an array tried in its place.
-_MOST_BEGINNINGS: Final = 8
+_MAX_BEGINNINGS: Final = 8
 
 
 def fewer_items(target: EditTarget) -> Iterator[Edit]:
@@ -388,7 +390,7 @@ def fewer_items(target: EditTarget) -> Iterator[Edit]:
 def more_items(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays with one element too many."""
     maximum, unique = target.limit, target.conjunction.unique
-    if maximum >= MOST_MEMBERS:
+    if maximum >= MAX_MEMBERS:
         return
     value = target.array
     if value and not unique:
@@ -435,7 +437,7 @@ def without_contained(target: EditTarget) -> Iterator[Edit]:
         if not any(accepts(location, item) for location in contained)
     ]
     yield remaining
-    for count in range(1, min(len(value), _MOST_BEGINNINGS)):
+    for count in range(1, min(len(value), _MAX_BEGINNINGS)):
         yield value[:count]
     for item in ANY:
         yield [*remaining, item]
@@ -447,7 +449,7 @@ def too_often(target: EditTarget) -> Iterator[Edit]:
     maximum = target.operand
     for containment in target.conjunction.contains:
         item = target.fill((containment.location,))
-        if isinstance(maximum, int) and maximum < MOST_MEMBERS:
+        if isinstance(maximum, int) and maximum < MAX_MEMBERS:
             yield [*target.array, *[item] * (maximum + 1)]
 
 
@@ -464,14 +466,14 @@ def one_more_item(target: EditTarget) -> Iterator[Edit]:
 
 
 #: Branches of which two are to accept a value.
-_MOST_BRANCHES: Final = 4
+_MAX_BRANCHES: Final = 4
 
 
 def in_two_branches(target: EditTarget) -> Iterator[Edit]:
     """Yield values that two branches accept, then what `replaced` does."""
     for choice in target.conjunction.choices:
         if choice.keyword == target.keyword:
-            for branches in combinations(choice.branches[:_MOST_BRANCHES], 2):
+            for branches in combinations(choice.branches[:_MAX_BRANCHES], 2):
                 yield target.fill(branches)
     yield from replaced(target)
 
@@ -529,7 +531,7 @@ def fewer(target: EditTarget) -> Iterator[Edit]:
 def more(target: EditTarget) -> Iterator[Edit]:
     """Yield the object with one property too many."""
     members, maximum = target.members, target.limit
-    if maximum >= MOST_MEMBERS:
+    if maximum >= MAX_MEMBERS:
         return
     longer = dict(members)
     names = [

@@ -457,7 +457,7 @@ def dependents(question: ImplicationQuestion) -> bool:
 
 
 #: Longer enumerations are not asked about.
-_MOST_LISTED: Final = 2_000
+_MAX_LISTED: Final = 2_000
 
 
 def enumerated(question: ImplicationQuestion) -> bool:
@@ -471,7 +471,7 @@ def enumerated(question: ImplicationQuestion) -> bool:
         else:
             continue
         candidates = [value for value in values if type_of(value) == question.kind]
-        if len(candidates) <= _MOST_LISTED and all(
+        if len(candidates) <= _MAX_LISTED and all(
             _meets(question, value) for value in candidates
         ):
             return True

@@ -43,7 +43,7 @@ from curation.instances.witnesses.builder import (
     Nothing,
     WitnessBuilder,
 )
-from curation.instances.witnesses.reach import MOST_ENTERED, count_entered_schemas
+from curation.instances.witnesses.reach import MAX_ENTERED, count_entered_schemas
 from curation.json.pointer import at, replaced, tokens_of
 from curation.json.text import canonical
 from curation.json.values import identity
@@ -148,11 +148,11 @@ _REACHED: Final = 2
 _TYPE: Final = "type"
 #: Near misses by other keywords: of most schemas, and of the largest.
 _USUAL: Final = 24
-_LARGEST: Final = 40
+_MAX_SIZE: Final = 40
 #: Pairs of a place and a keyword, beyond the usual number, for one near miss more.
 _PAIRS: Final = 8
 #: Near misses by `type` of schemas that have hardly any others.
-_FEWEST_TYPES: Final = 3
+_MIN_TYPES: Final = 3
 
 
 def max_other_misses(pairs: int) -> int:
@@ -165,7 +165,7 @@ def max_other_misses(pairs: int) -> int:
         >>> [max_other_misses(pairs) for pairs in (5, 24, 64, 9_000)]
         [24, 24, 29, 40]
     """
-    return min(_LARGEST, _USUAL + max(0, pairs - _USUAL) // _PAIRS)
+    return min(_MAX_SIZE, _USUAL + max(0, pairs - _USUAL) // _PAIRS)
 
 
 def max_type_misses(count: int) -> int:
@@ -174,7 +174,7 @@ def max_type_misses(count: int) -> int:
     Args:
         count: Near misses by other keywords found.
     """
-    return max(_FEWEST_TYPES, count // 2)
+    return max(_MIN_TYPES, count // 2)
 
 
 def find_near_misses(
@@ -204,7 +204,7 @@ def find_near_misses(
         >>> [(near_miss.value, near_miss.keyword) for near_miss in found]
         [(2, 'minimum')]
     """
-    if count_entered_schemas(compiled) > MOST_ENTERED:
+    if count_entered_schemas(compiled) > MAX_ENTERED:
         return []
     return search_near_misses(compiled, witnesses, seed, limit)[0]
 

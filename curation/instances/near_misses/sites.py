@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from curation.schema.subschemas import SchemaLocation
 
 #: Values of one witness looked at, the outermost first.
-_MOST_VALUES: Final = 400
+_MAX_VALUES: Final = 400
 #: Elements of one array looked at.
-_MOST_ELEMENTS: Final = 8
+_MAX_ELEMENTS: Final = 8
 #: Branches that apply because a branch holds, and so on, are followed so far.
 _DEEPEST_BRANCH: Final = 3
 
@@ -60,7 +60,7 @@ def edit_sites(
     """
     start: tuple[Path, Json, Goals] = ((), witness, (compiled.root,))
     queue = deque([start])
-    for _ in range(_MOST_VALUES):
+    for _ in range(_MAX_VALUES):
         if not queue:
             return
         path, value, goals = queue.popleft()
@@ -80,7 +80,7 @@ def edit_sites(
         if isinstance(value, dict):
             members = value.items()
         elif isinstance(value, list):
-            members = enumerate(value[:_MOST_ELEMENTS])
+            members = enumerate(value[:_MAX_ELEMENTS])
         for step, member in members:
             below = goals_below(conjunction, step)
             if below:

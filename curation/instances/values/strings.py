@@ -23,7 +23,7 @@ from curation.regex import parser
 from curation.regex.automaton import automaton, single
 
 #: Longer strings are not made.
-LONGEST: Final = 10_000_000
+MAX_LENGTH: Final = 10_000_000
 #: Longer strings are made only where that length is required.
 _USUAL: Final = 1_000_000
 #: Longest text that a backtracking engine is asked about where no automaton can be.
@@ -37,7 +37,7 @@ _DRAWS: Final = 3
 _UNUSUAL: Final = 0.12
 #: Share of texts with a bound that are as long as it allows, and the longest of them.
 _AT_BOUND: Final = 0.08
-_LONGEST_AT_BOUND: Final = 256
+_MAX_AT_BOUND: Final = 256
 #: Characters of a long one.
 _LONG_TEXT: Final = 300
 #: Steps of a search, besides one for every character required.
@@ -149,7 +149,7 @@ def _is_right(constraints: StringConstraints, text: str) -> bool:
 def make_string(constraints: StringConstraints, rng: Random) -> str | None:
     """Return a string that meets constraints, or None."""
     minimum, maximum = constraints.min_length, constraints.max_length
-    if minimum > LONGEST or (maximum is not None and maximum < minimum):
+    if minimum > MAX_LENGTH or (maximum is not None and maximum < minimum):
         return None
     if not set(constraints.patterns).isdisjoint(constraints.not_patterns):
         return None
@@ -183,11 +183,7 @@ def _free(constraints: StringConstraints, hint: str, rng: Random) -> str:
     if maximum is not None and len(text) > maximum:
         words = _words_within(minimum, maximum)
         text = rng.choice(words) if words else _SPACES.sub("s", text[:maximum])
-    if (
-        maximum is not None
-        and maximum <= _LONGEST_AT_BOUND
-        and rng.random() < _AT_BOUND
-    ):
+    if maximum is not None and maximum <= _MAX_AT_BOUND and rng.random() < _AT_BOUND:
         minimum = maximum
     return text + _padding(minimum - len(text), rng, " ")
 
@@ -291,7 +287,7 @@ def _extended(
 def _room(constraints: StringConstraints, text: str) -> int:
     """Return how long a text may become; at least how long it is."""
     maximum = constraints.max_length
-    return LONGEST if maximum is None else max(maximum, len(text), 1)
+    return MAX_LENGTH if maximum is None else max(maximum, len(text), 1)
 
 
 def _unmatching_texts(pattern: str, rng: Random) -> Iterator[str]:

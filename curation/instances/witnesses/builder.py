@@ -50,7 +50,7 @@ _DEEP: Final = 12
 #: How often the same goals may recur below themselves with optional members.
 _RECURRENCES: Final = 2
 #: Maximum length of a string.
-LONGEST: Final = 1_000_000
+MAX_LENGTH: Final = 1_000_000
 #: Levels of an instance below which the search ends.
 DEEPEST: Final = 64
 #: Share of `random` values from the schema's defaults and examples.
@@ -58,7 +58,7 @@ _GIVEN: Final = 0.3
 _CONTAINERS: Final = frozenset({"object", "array"})
 #: Values made for one location before the search gives up, by depth.
 _ATTEMPTS: Final = (60, 40, 24, 16)
-_FEWEST: Final = 8
+_MIN: Final = 8
 #: Times that a value for the same goals is made again, drawn at random.
 _REBUILDS: Final = 3
 #: More elements than this are not made for a `minItems`.
@@ -67,7 +67,7 @@ MAX_ITEMS: Final = 100_000
 _MADE: Final = 40
 #: Share of arrays with a bound that are as long as it allows, and the longest of them.
 _AT_BOUND: Final = 0.15
-_LONGEST_AT_BOUND: Final = 12
+_MAX_AT_BOUND: Final = 12
 #: Elements that an array, or properties that one pattern, may get for what is to be
 #: reached.
 _SIBLINGS: Final = 12
@@ -229,7 +229,7 @@ class WitnessBuilder:
         if conjunction.is_decided and not conjunction.contradiction():
             return next(self.candidates(conjunction, context), NOTHING)
         depth = len(context.path)
-        attempts = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
+        attempts = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _MIN
         return _BranchSearch(self, context, attempts).pick(goals, frozenset())
 
     def candidates(
@@ -307,7 +307,7 @@ class WitnessBuilder:
         return value
 
     def _string(self, constraints: strings.StringConstraints) -> Json | Nothing:
-        if constraints.min_length > LONGEST:
+        if constraints.min_length > MAX_LENGTH:
             detail = f"{constraints.min_length} characters are required"
             return self.record_failure(SearchFailure.TOO_LARGE, detail)
         text = strings.make_string(constraints, self.rng)
@@ -414,7 +414,7 @@ class _BranchSearch:
                 break
             if set(branch) <= set(goals):
                 continue
-            self.reserve = self.remaining - max(_FEWEST, room // 2)
+            self.reserve = self.remaining - max(_MIN, room // 2)
             mark = self._mark()
             value = self.pick((*goals, *branch), picked)
             self.reserve = reserve
@@ -658,7 +658,7 @@ class _ArrayBuilder(_ContainerBuilder):
         maximum = self.conjunction.counts.get("maxItems")
         if maximum is None:
             return count
-        is_long = minimum < count < maximum <= _LONGEST_AT_BOUND
+        is_long = minimum < count < maximum <= _MAX_AT_BOUND
         return (
             maximum
             if is_long and builder.rng.random() < _AT_BOUND

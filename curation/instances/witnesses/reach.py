@@ -41,7 +41,7 @@ _LEADING: Final = frozenset(
     }
 )
 #: Maximum number of visited schemas of a record.
-_MOST: Final = 30_000
+_MAX: Final = 30_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +151,7 @@ class SchemaGraph:
                     targets.update(dict.fromkeys(branches))
             targets.update(dict.fromkeys(steps.members))
             for inner in steps.all:
-                if inner not in visited and len(visited) < _MOST:
+                if inner not in visited and len(visited) < _MAX:
                     visited.add(inner)
                     queue.append(inner)
         return targets
@@ -223,7 +223,7 @@ class SchemaGraph:
 #: Values of one schema that may hold one another while nothing new is reached.
 _NESTED: Final = 3
 #: Pairs of a schema and a value looked at in one instance.
-_MOST_PAIRS: Final = 50_000
+_MAX_PAIRS: Final = 50_000
 
 
 def reached_by(graph: SchemaGraph, value: Json) -> set[SchemaLocation]:
@@ -239,7 +239,7 @@ def reached_by(graph: SchemaGraph, value: Json) -> set[SchemaLocation]:
     reached = {root}
     stack: list[tuple[SchemaLocation, Json]] = [(root, value)]
     visited = {(root, id(value))}
-    while stack and len(visited) < _MOST_PAIRS:
+    while stack and len(visited) < _MAX_PAIRS:
         location, value = stack.pop()
         for inner, member in _applied(graph, location, value):
             key = (inner, id(member))
@@ -478,7 +478,7 @@ class Guide:
 
 #: Where more schemas are entered for one value, no validator is asked: branches that
 #: share definitions double what it does.
-MOST_ENTERED: Final = 20_000
+MAX_ENTERED: Final = 20_000
 #: Schemas entered one from another; below, nothing more is counted.
 _DEEPEST: Final = 200
 

@@ -42,7 +42,7 @@ _OPPOSITES: Final = {
     "exclusiveMaximum": ("minimum", 0, _NUMBERS),
 }
 #: Pairs of branches of a oneOf tried together.
-_MOST_PAIRS: Final = 6
+_MAX_PAIRS: Final = 6
 #: Names for one more property; the second is short, where names must be.
 _EXTRA_NAMES: Final = ("extra", "x")
 
@@ -63,7 +63,7 @@ def ways_to_fail(compiled: CompiledSchema, location: SchemaLocation) -> list[Goa
     for keyword in ("anyOf", "oneOf"):
         if isinstance(schema.get(keyword), list):
             ways.append(tuple(map(Negation, compiled.branches(location, keyword))))
-    ways += islice(combinations(compiled.branches(location, "oneOf"), 2), _MOST_PAIRS)
+    ways += islice(combinations(compiled.branches(location, "oneOf"), 2), _MAX_PAIRS)
     ways += ((Negation(branch),) for branch in compiled.branches(location, "allOf"))
     if "not" in schema:
         ways.append((compiled.child(location, ("not",)),))

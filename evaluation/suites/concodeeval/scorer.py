@@ -62,7 +62,7 @@ _FENCE: Final = "```"
 #: Characters of a message in a reason.
 _SHOWN: Final = 200
 #: Maximum violations of one value to count, and to report as reasons.
-_MOST_VIOLATIONS, _MOST_REASONS = 10_000, 5
+_MAX_VIOLATIONS, _MAX_REASONS = 10_000, 5
 #: Scores of an answer of task 1; those that are not 1 are 0.
 _SCORES: Final = ("gen_acc", "with_formats", "rtv", "invalid", "incomplete")
 #: The parts of a schema in Figure 1, in their order.
@@ -197,13 +197,13 @@ def _validated(compiled: CompiledSchema, reading: Reading, value: Json) -> Verdi
     keywords = Counter[str]()
     places: list[Tokens] = []
     reasons: list[str] = []
-    for error in islice(validator.iter_errors(value), _MOST_VIOLATIONS):
+    for error in islice(validator.iter_errors(value), _MAX_VIOLATIONS):
         keyword_path = tuple(map(str, error.schema_path))
         # A schema that is `false` has no keyword: its holder is named.
         keyword = keyword_path[-1] if keyword_path else "false"
         keywords[keyword] += 1
         places.append(keyword_path)
-        if len(reasons) < _MOST_REASONS:
+        if len(reasons) < _MAX_REASONS:
             path = "/".join(["", *map(str, error.instance_path)]) or "the root"
             reasons.append(f"{keyword} at {path}: {shortened(error.message, _SHOWN)}")
     # In the paper's reading null is never of a wrong type.

@@ -33,7 +33,7 @@ _FOLDER: Final = Path(__file__).parent
 #: What the `entity_type` of a row of the test taxonomy begins with.
 TEST_PREFIX: Final = "test__"
 #: Rows of one file; the seeds of two files with different seeds never meet.
-MOST_ROWS: Final = 1_000_000
+MAX_ROWS: Final = 1_000_000
 #: Draws of a row until it is like no other.
 _ATTEMPTS: Final = 100
 #: General keys of a wrapper, keys that are taken back, and fields; no kind has these.
@@ -99,12 +99,12 @@ def generate_rows(
     Raises:
         BadUsage: not enough different rows.
     """
-    if not 0 < rows <= MOST_ROWS or seed < 0:
+    if not 0 < rows <= MAX_ROWS or seed < 0:
         raise BadUsage(
-            f"{rows} rows of seed {seed}", then=f"ask for 1 to {MOST_ROWS:,} rows"
+            f"{rows} rows of seed {seed}", hint=f"ask for 1 to {MAX_ROWS:,} rows"
         )
     keys: set[bytes] = set()
-    for row_seed in range(seed * MOST_ROWS, seed * MOST_ROWS + rows):
+    for row_seed in range(seed * MAX_ROWS, seed * MAX_ROWS + rows):
         for attempt in range(_ATTEMPTS):
             row = _row(row_seed, draw_row(source, row_seed, attempt))
             key = identity(row)
@@ -113,7 +113,7 @@ def generate_rows(
         else:
             raise BadUsage(
                 f"after {len(keys):,} rows there is no new one",
-                then="ask for fewer rows, or add kinds of things",
+                hint="ask for fewer rows, or add kinds of things",
             )
         keys.add(key)
         yield row

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _ORDER: Final = {failure: rank for rank, failure in enumerate(FAILURES)}
 #: Most faults of a value, and reasons of a verdict.
-_MOST_FAULTS, _MOST_REASONS = 200, 20
+_MAX_FAULTS, _MAX_REASONS = 200, 20
 #: Characters of a comment, and of a wrong beginning, that a message shows.
 _SHOWN, _SHOWN_BEGINNING = 60, 40
 
@@ -67,7 +67,7 @@ def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
             return Verdict(
                 passed=not flaws,
                 failure_class=failures[0] if flaws else "",
-                reasons=tuple(map(str, flaws[:_MOST_REASONS])),
+                reasons=tuple(map(str, flaws[:_MAX_REASONS])),
                 scores={"structure": float(is_right)} if is_parsed else {},
                 details={**facts, "published_errors": [*errors]},
             )
@@ -146,11 +146,11 @@ def published_answer(text: str) -> str:
 
 
 #: A response of more characters is not read; 16,000 tokens are a twentieth of it.
-LONGEST: Final = 1_000_000
+MAX_LENGTH: Final = 1_000_000
 _RULES: Final = {
-    "recommended": TriageRules(longest=LONGEST),
+    "recommended": TriageRules(longest=MAX_LENGTH),
     "published": TriageRules(
-        longest=LONGEST, splits_thinking=False, policy=published_answer
+        longest=MAX_LENGTH, splits_thinking=False, policy=published_answer
     ),
 }
 #: The failures of responses whose text is not read.
@@ -409,7 +409,7 @@ def _value_flaws(
         yield from _bound_flaws(requirements.schema, len(items), _COUNTS)
     is_yaml = requirements.format == "yaml"
     flaws = schema_flaws(requirements.schema, items, is_yaml=is_yaml)
-    yield from islice(flaws, _MOST_FAULTS)
+    yield from islice(flaws, _MAX_FAULTS)
 
 
 #: JSON's words for the types of values.

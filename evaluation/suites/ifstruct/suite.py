@@ -95,8 +95,8 @@ def read_rows(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> list[IfstructRe
         try:
             row = read_record(columns)
         except (ValueError, msgspec.ValidationError) as error:
-            then = "see docs/suites/ifstruct.md for the columns"
-            raise BadData(f"no row: {error}", where, then) from None
+            hint = "see docs/suites/ifstruct.md for the columns"
+            raise BadData(f"no row: {error}", where, hint) from None
         if row.seed in read:
             message = f"the seed {row.seed} stands at {read[row.seed][0]} too"
             raise BadData(message, where, "give each row its own")

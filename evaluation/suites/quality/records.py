@@ -171,8 +171,8 @@ def with_prompts(name: str, file: str) -> QualityTask:
         fields = {**msgspec.structs.asdict(TASKS[name]), **prompts}
         return msgspec.convert(fields, QualityTask)
     except (msgspec.MsgspecError, LookupError, TypeError) as error:
-        then = "give each task its instruction and shots: question, reasoning, answer"
-        raise BadData(f"no prompt of {name}: {error}", file, then) from error
+        hint = "give each task its instruction and shots: question, reasoning, answer"
+        raise BadData(f"no prompt of {name}: {error}", file, hint) from error
 
 
 def quality_records(request: RecordRequest, settings: QualitySettings) -> RecordSet:

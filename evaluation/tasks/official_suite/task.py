@@ -74,7 +74,7 @@ class SuiteCase(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def acquire_suite(
-    settings: FetchSettings, say: Callable[[str], None] = lambda _message: None
+    settings: FetchSettings, log: Callable[[str], None] = lambda _message: None
 ) -> Acquired:
     """Return the suite from the first archive that is available.
 
@@ -91,7 +91,7 @@ def acquire_suite(
     for attempt in (replace(settings, offline=True), settings):
         reasons.clear()
         for pin in pins:
-            got = acquire(pin, attempt, say)
+            got = acquire(pin, attempt, log)
             if isinstance(got, Acquired):
                 return got
             reasons.append(got.why)
@@ -99,7 +99,7 @@ def acquire_suite(
     fault = TemporarilyUnavailable if code == _TEMPORARY else Unavailable
     raise fault(
         f"the JSON Schema Test Suite is unavailable ({'; '.join(reasons)})",
-        then="put its archive into the folder that CSBDATA_MIRROR names",
+        hint="put its archive into the folder that CSBDATA_MIRROR names",
     )
 
 
@@ -189,17 +189,17 @@ def cases(
             yield from draft_cases(suite, draft.name, optional=optional)
 
 
-def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
+def with_suite(fetch: FetchSettings, log: Callable[[str], None]) -> Task:
     """Return the task over the suite of these settings, fetched once, when needed.
 
     Args:
         fetch: Where to look for the suite.
-        say: Progress of slow steps.
+        log: Progress of slow steps.
     """
 
     @cache
     def acquired() -> Acquired:
-        return acquire_suite(fetch, say)
+        return acquire_suite(fetch, log)
 
     return replace(
         TASK, cases=partial(cases, acquired), sources=lambda: describe_suite(acquired())

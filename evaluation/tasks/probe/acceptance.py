@@ -19,13 +19,13 @@ from curation.system.words import counted
 from evaluation.core.cases import Result
 from evaluation.core.records import Adapt, Message, Record
 from evaluation.generation.text_generation import GenerationRequest
+from evaluation.masks.run_folder import AppendedLines, read_lines
 from evaluation.servers.client import RequestLimits, ServerClient
 from evaluation.servers.model_server import served_model
 from evaluation.servers.models import prices_of
 from evaluation.servers.pacing import Account, Spending, SpendingLimit
 from evaluation.servers.provider import is_served, split_provider
 from evaluation.servers.served_model import ServedModel
-from evaluation.walking.run_folder import AppendedLines, read_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +72,7 @@ def ask_records(
     address: str,
     records: Sequence[Record],
     max_cost: float | None,
-    say: Callable[[str], None],
+    log: Callable[[str], None],
     max_requests: int | None = None,
 ) -> Iterator[Acceptance]:
     """Yield a service's acceptance of each schema, requested one by one.
@@ -81,7 +81,7 @@ def ask_records(
         address: `PROVIDER:NAME` or `URL#NAME`.
         records: The schemas.
         max_cost: Stop sending once the answers have cost this much.
-        say: Reports the maximum cost before the first request.
+        log: Reports the maximum cost before the first request.
         max_requests: Maximum number of requests.
 
     Raises:
@@ -105,16 +105,16 @@ def ask_records(
         characters = sum(len(record.schema or "") for record in records)
         at_most = prices.cost(characters, _BUDGET * len(records)) or 0.0
         cost = f"together at most {at_most:.4f} ({prices.source})"
-    say(f"{server.label}: {counted(len(records), 'request')}, {cost}")
+    log(f"{server.label}: {counted(len(records), 'request')}, {cost}")
     account = Account(Spending(max_cost, max_requests), prices)
     today = str(datetime.datetime.now(datetime.UTC).date())
     client = ServerClient(server.connection, account=account)
-    with closing(ServedModel(client, say)) as model:
+    with closing(ServedModel(client, log)) as model:
         for request in requests:
             try:
                 (generation,) = model.generate([request], server)
             except SpendingLimit as limit:
-                say(f"{limit}: the same command continues")
+                log(f"{limit}: the same command continues")
                 return
             message = generation.detail
             verdict = ACCEPTED

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from evaluation.tasks.probe.probe import Probe
 
 #: Most requests of one command, retries included.
-MOST_REQUESTS: Final = 20
+MAX_REQUESTS: Final = 20
 #: Most tokens of an answer, its thought among them, and of a prompt with its schema.
 _BUDGET, _PROMPT = 2048, 1024
 _YES, _NO, _NOT_TOLD = "yes", "no", "not told"
@@ -62,7 +62,7 @@ _NOTE: Final = (
 _OBJECT: Final[Json] = {"type": "object"}
 _JSON_MODE: Final = "json"
 #: The lowest level at which models reason.
-_LEAST_EFFORT: Final = "low"
+_MIN_EFFORT: Final = "low"
 #: Names of the probes of keywords, in fours that servers take or refuse together.
 PROBED: Final = (
     *("enum", "const", "anyOf", "pattern"),
@@ -183,15 +183,15 @@ def probe_endpoint(
     address: str,
     max_cost: float | None,
     max_requests: int | None,
-    say: Callable[[str], None],
+    log: Callable[[str], None],
 ) -> Conformance:
-    """Return the findings from at most `MOST_REQUESTS` requests to a server.
+    """Return the findings from at most `MAX_REQUESTS` requests to a server.
 
     Args:
         address: `PROVIDER:NAME` or `URL#NAME`.
         max_cost: Stop sending once the answers have cost this much.
         max_requests: Maximum number of requests.
-        say: Reports the requests to come.
+        log: Reports the requests to come.
 
     Raises:
         BadUsage: not a served model, or no price is known.
@@ -203,19 +203,19 @@ def probe_endpoint(
     free, *servers = servers_of(address, PROMPT_ALONE)
     connection = free.connection
     prices = prices_of(None, connection, max_cost)
-    limit = min(max_requests or MOST_REQUESTS, MOST_REQUESTS)
+    limit = min(max_requests or MAX_REQUESTS, MAX_REQUESTS)
     cost = "the cost is unknown"
     if prices is not None:
         at_most = limit * (prices.cost(_PROMPT, _BUDGET) or 0.0)
         cost = f"together at most {at_most:.2f} ({prices.source})"
-    say(
+    log(
         f"{connection.base}: at most {counted(limit, 'request')}, answers of at most "
         f"{counted(_BUDGET, 'token')}, {cost}"
     )
     spending = Spending(max_cost, limit)
     account = Account(spending, prices)
     client = ServerClient(connection, account=account)
-    with closing(ServedModel(client, say)) as model:
+    with closing(ServedModel(client, log)) as model:
         asker = _Asker(model)
         findings, strongest = _features(asker, free, servers)
         keywords: dict[str, ProbeOutcome | None] = {}
@@ -305,7 +305,7 @@ def _reasons(asker: _Asker, server: ModelServer) -> tuple[str, str]:
     names = _PROPERTIES[0]
     if not provider.effort or server.way in provider.unthinking.ways:
         return _NOT_TOLD, "no levels of reasoning"
-    thinking = replace(server, effort=_LEAST_EFFORT)
+    thinking = replace(server, effort=_MIN_EFFORT)
     schema = _schema(names)
     (generation,) = asker.ask(thinking, (_forbidden(names), schema))
     thought = generation is not None and (

@@ -130,7 +130,7 @@ def test_a_mirrored_file_of_the_hub_is_upstream(
     pin = hub_pin(b"[1, 2]")
     save(_mirror(settings) / "datasets", pin.file, b"[1, 2]")
     with monkeypatch.context() as patched:
-        patched.setattr("curation.system.user_files.MOST_BYTES", 5)
+        patched.setattr("curation.system.user_files.MAX_BYTES", 5)
         with pytest.raises(BadData, match="6 bytes"):
             acquire(pin, settings)
     got = _acquired(pin, settings)
@@ -278,7 +278,7 @@ def test_a_folder_is_made_once(tmp_path: Path) -> None:
     made: list[str] = []
     for _ in range(2):
         found = Cache(tmp_path).folder_made_once(
-            NAME, read=read, make=making("a", made), say=print
+            NAME, read=read, make=making("a", made), log=print
         )
         assert found == "a"
     assert made == ["a"]
@@ -289,9 +289,9 @@ def test_a_damaged_folder_is_made_anew(tmp_path: Path) -> None:
     """What cannot be read is replaced as a whole."""
     made: list[str] = []
     cache = Cache(tmp_path)
-    cache.folder_made_once(NAME, read=read, make=making("a", made), say=print)
+    cache.folder_made_once(NAME, read=read, make=making("a", made), log=print)
     (tmp_path / "things" / "one-f1" / "content").write_text("")
-    found = cache.folder_made_once(NAME, read=read, make=making("b", made), say=print)
+    found = cache.folder_made_once(NAME, read=read, make=making("b", made), log=print)
     assert (found, made) == ("b", ["a", "b"])
 
 
@@ -303,7 +303,7 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        Cache(tmp_path).folder_made_once(NAME, read=read, make=fail, say=print)
+        Cache(tmp_path).folder_made_once(NAME, read=read, make=fail, log=print)
     assert list((tmp_path / "things").iterdir()) == []
 
 
@@ -311,7 +311,7 @@ def test_a_folder_that_cannot_be_read_back_is_told(tmp_path: Path) -> None:
     """What was just made and cannot be read is a fault, and names its folder."""
     with pytest.raises(NoInput, match="thing just made"):
         Cache(tmp_path).folder_made_once(
-            NAME, read=read, make=making("", []), say=print
+            NAME, read=read, make=making("", []), log=print
         )
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.edition.encoding import Encoder
-from curation.fit import rest, rewriting, verdict
+from curation.fit import residual, rewriting, verdict
 from curation.fit.answers import compare_schemas, decode, fit_schema
 from curation.fit.decoding import UndecodableError, _listed
 from curation.fit.edits import Claim, Sites
@@ -23,7 +23,7 @@ from curation.fit.narrowing import without_patterns
 from curation.fit.positions import positions
 from curation.fit.profile import load_profile
 from curation.fit.reshaping import dropped
-from curation.fit.rest import rest_of, sentences, whole
+from curation.fit.residual import rest_of, sentences, whole
 from curation.fit.rewrites import EXACT, SAFE, UNSAFE
 from curation.fit.rewriting import SAFE_CLAIMS, meaning_of
 from curation.fit.scan import scan_of
@@ -773,12 +773,12 @@ def test_what_is_lost_is_looked_for_once(
     patterned: Json = {"type": "string", "pattern": "^a"}
     schema = _object(**{f"f{number}": patterned for number in range(9)})
     fit, calls = fit_schema(schema, "gemini", comparer=comparer), [0]
-    found = rest.lost_keywords(fit)
+    found = residual.lost_keywords(fit)
 
     def counted(fit: Fit) -> Mapping[Tokens, frozenset[str]]:
         calls[0] += fit is not None
         return found
 
-    monkeypatch.setattr(rest, "lost_keywords", counted)
+    monkeypatch.setattr(residual, "lost_keywords", counted)
     assert len([*sentences(fit)]) == 9
     assert calls == [1]

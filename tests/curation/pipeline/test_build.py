@@ -98,7 +98,7 @@ class _Watched(Quiet):
         self.done = 0
         self.total = 0
 
-    def say(self, message: str) -> None:
+    def log(self, message: str) -> None:
         if " Writing " in f" {message}":
             self.collecting = gc.isenabled()
             if self.fault is not None:

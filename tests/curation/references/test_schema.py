@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Reason
-from curation.references.closure import MOST_KEPT, NO_LIBRARY, PackLibrary
+from curation.references.closure import MAX_KEPT, NO_LIBRARY, PackLibrary
 from curation.references.gathering import gathered
 from curation.references.reachable import (
     ALL_TYPES,
@@ -300,7 +300,7 @@ def test_what_cannot_be_read_is_not_there() -> None:
 
 def test_only_a_few_documents_are_kept_at_hand() -> None:
     """A source of any size does not fill the memory."""
-    count = MOST_KEPT + 10
+    count = MAX_KEPT + 10
     files = Counted({f"{n}.json": b"{}" for n in range(count)})
     library = PackLibrary(files, {f"https://x/{n}": f"{n}.json" for n in range(count)})
     for number in range(count):

@@ -31,7 +31,7 @@ def test_a_chain_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None
         def get(self, uri: str) -> UntypedJson:
             return {"items": {"$ref": uri + "x"}}
 
-    monkeypatch.setattr("curation.references.closure.MOST_REACHED", 50)
+    monkeypatch.setattr("curation.references.closure.MAX_REACHED", 50)
     result = references.apply(
         document({"items": {"$ref": SITE + "x"}}, dialect="draft-07"),
         Context(library=Endless()),

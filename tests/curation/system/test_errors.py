@@ -60,7 +60,7 @@ def test_a_fault_is_one_line(kind: type[CsbdataError]) -> None:
 def test_a_fault_travels_between_processes() -> None:
     """With its parts."""
     fault = pickle.loads(pickle.dumps(CsbdataError("a", "b", "c")))  # noqa: S301 # our own
-    assert (fault.what, fault.where, fault.then) == ("a", "b", "c")
+    assert (fault.message, fault.where, fault.hint) == ("a", "b", "c")
 
 
 #: As a wheel declares them: by the name of the extra, each with what it includes.
@@ -106,7 +106,7 @@ def test_the_extra_of_a_library_is_named(
     """
     monkeypatch.setattr("importlib.metadata.requires", lambda _name: _DECLARED)
     fault = missing_library(ModuleNotFoundError("no", name=module))
-    assert (fault and fault.then) == (extra and install_extra(extra))
+    assert (fault and fault.hint) == (extra and install_extra(extra))
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from curation.system.atomic_files import (
 )
 from curation.system.checksums import FILE, names_in, read_sums, sums_of, write_sums
 from curation.system.errors import BadData, CannotCreate, TemporarilyUnavailable
-from curation.system.user_files import MOST_BYTES, file_digest, refuse_large, safe_name
+from curation.system.user_files import MAX_BYTES, file_digest, refuse_large, safe_name
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -354,7 +354,7 @@ def test_a_device_is_refused(tmp_path: Path) -> None:
 def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> None:
     """A sparse file of one byte too many; one byte less may be read."""
     path = tmp_path / "answers.jsonl"
-    for size, refused in ((MOST_BYTES, False), (MOST_BYTES + 1, True)):
+    for size, refused in ((MAX_BYTES, False), (MAX_BYTES + 1, True)):
         with path.open("wb") as file:
             file.truncate(size)
         if refused:

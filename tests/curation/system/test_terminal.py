@@ -24,8 +24,8 @@ from curation.system.progress import (
     no_heartbeat,
 )
 from curation.system.terminal import (
+    log,
     print_json,
-    say,
     say_command,
     show,
     show_whole,
@@ -66,7 +66,7 @@ def test_a_screen_folds_lines_at_words(
     as_on_a_screen(monkeypatch, 80)
     words = "unresolved_reference " * 12
     command = "csbdata explain REASON --in " + "long/" * 20
-    say(words)
+    log(words)
     show(words)
     say_command("Why", command)
     out, err = capsys.readouterr()
@@ -86,7 +86,7 @@ def test_a_pipe_is_folded_where_columns_says_how_wide_it_is(
     for columns, most in (("80", 80), ("", 400)):
         monkeypatch.setenv("COLUMNS", columns)
         show(words)
-        say(words)
+        log(words)
         stdout().print(table(headers, [["value"] * 20]))
         widths = [
             max(map(len, text.rstrip().splitlines())) for text in capsys.readouterr()
@@ -101,7 +101,7 @@ def test_a_word_that_is_longer_than_the_screen_stays_whole(
     as_on_a_screen(monkeypatch, 40)
     path = "/somewhere/" + "deep/" * 20
     show(f"3 files in {path} and elsewhere")
-    say(f"Writing {path}")
+    log(f"Writing {path}")
     out, err = capsys.readouterr()
     assert path in out
     assert f"{path}\n" in err
@@ -165,7 +165,7 @@ def test_markup_is_text(capsys: pytest.CaptureFixture[str]) -> None:
 def test_data_and_progress_are_apart(capsys: pytest.CaptureFixture[str]) -> None:
     """Data goes to stdout and talk to stderr."""
     show("data")
-    say("talk")
+    log("talk")
     assert capsys.readouterr() == ("data\n", "talk\n")
 
 
@@ -198,7 +198,7 @@ class Said(Quiet):
         """Begin with nothing."""
         self.lines: list[str] = []
 
-    def say(self, message: str) -> None:
+    def log(self, message: str) -> None:
         """Remember the line."""
         self.lines.append(message)
 

@@ -21,7 +21,7 @@ from curation.validation.fastjsonschema_check import (
     verdict,
 )
 from curation.validation.patterns import (
-    LONGEST,
+    MAX_PATTERN_LENGTH,
     is_ecma,
     is_prone,
     is_readable,
@@ -176,7 +176,7 @@ def test_what_is_too_large_is_counted_and_never_compiled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Characters times levels decide, the same on every machine."""
-    monkeypatch.setattr(fastjsonschema_check, "LONGEST", 100)
+    monkeypatch.setattr(fastjsonschema_check, "MAX_LENGTH", 100)
     small, large = of({"const": 1}), of({"const": "x" * 100})
     assert fastjsonschema_verdicts([small, large], jobs=1) == {
         small.sha256: COMPILES,
@@ -350,7 +350,7 @@ def test_a_repeated_look_ahead_gets_a_group(pattern: str, expected: str) -> None
         r"[\B]",
         r"\8",
         "\ud800",
-        "a" * (LONGEST + 1),
+        "a" * (MAX_PATTERN_LENGTH + 1),
     ],
 )
 def test_what_cannot_be_told_is_not_repaired(pattern: str) -> None:

@@ -194,7 +194,7 @@ def test_the_engine_of_a_failure_is_the_one_that_has_its_row(
     with pytest.raises(CsbdataError) as caught:
         engine_of_failure(run, label, name, "masks", tmp_path)
     error = caught.value
-    assert found in (error.what, f"{error.what}: {error.then}")
+    assert found in (error.message, f"{error.message}: {error.hint}")
     assert engine_of_failure(run, "none", "Made/o1", "masks", tmp_path).label == "none"
 
 

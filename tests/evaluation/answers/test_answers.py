@@ -11,7 +11,7 @@ import pytest
 
 import csbdata
 from evaluation.answers.extraction import (
-    MOST_LEVELS,
+    MAX_LEVELS,
     POLICIES,
     JsonProblem,
     MissingAnswer,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         ("1" * 5000, JsonProblem.NOT_A_NUMBER),
         ('["\\ud800"]', JsonProblem.LONE_SURROGATE),
         ("[" * 10_000 + "]" * 10_000, JsonProblem.TOO_DEEP),
-        ("[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1), JsonProblem.TOO_DEEP),
+        ("[" * (MAX_LEVELS + 1) + "]" * (MAX_LEVELS + 1), JsonProblem.TOO_DEEP),
     ],
 )
 def test_what_is_no_json_says_why(text: str, problem: JsonProblem) -> None:

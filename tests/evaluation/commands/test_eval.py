@@ -12,7 +12,6 @@ import pytest
 
 from curation.system.errors import BadConfiguration, BadData, BadUsage, Unavailable
 from evaluation.analysis.recorded_cases import case_of
-from evaluation.asking.request import ModelOptions, RunRequest
 from evaluation.commands.eval import _default_tasks
 from evaluation.commands.options import (
     RunOptions,
@@ -24,6 +23,7 @@ from evaluation.commands.options import (
 from evaluation.core.records import Record, encode_records
 from evaluation.core.run_header import absolute_words
 from evaluation.results.reader import open_run
+from evaluation.runner.request import ModelOptions, RunRequest
 from tests.evaluation.measuring import _fetch, miniature
 from tests.evaluation.tokenizers import made
 from tests.invoking import invoke
@@ -106,7 +106,7 @@ def test_a_library_that_is_missing_is_said_before_anything_is_fetched(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the extra `eval` nothing is downloaded, and the command is named."""
-    monkeypatch.setattr("evaluation.asking.participants.find_spec", lambda _: None)
+    monkeypatch.setattr("evaluation.runner.participants.find_spec", lambda _: None)
     words[words.index("--tokenizer") + 1] = "smollm2"
     with pytest.raises(Unavailable, match=r"tokenizers.*python -m pip install"):
         _ask("--engine", miniature("accept_all"), *words)
@@ -250,7 +250,7 @@ def test_a_case_is_measured_again_from_another_folder(
     data.write_text(data.read_text().replace("7", "8"))
     refused = invoke(*again).exception
     assert isinstance(refused, BadData)
-    assert "changed" in refused.what
+    assert "changed" in refused.message
     with pytest.raises(BadData, match="changed"):
         case_of(open_run(Path("run")), "masks", "Made/one", _fetch(elsewhere))
 

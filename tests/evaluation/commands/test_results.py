@@ -16,10 +16,10 @@ import pytest
 import typer
 
 from curation.system.errors import BadUsage, NoInput
-from evaluation.asking import verify_edition
 from evaluation.commands.show_run import hold_gate
 from evaluation.core.cases import Result
 from evaluation.results import suite_rows
+from evaluation.runner import verify_edition
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
 from tests.invoking import invoke
 from tests.slow_cases import first_fast

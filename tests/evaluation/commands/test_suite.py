@@ -40,7 +40,7 @@ def test_a_suite_before_its_verb() -> None:
     """It is an error that names the command to type."""
     refused = _ask("sob", "run", "-n").exception
     assert isinstance(refused, BadUsage)
-    assert refused.then == "csbdata suite run sob -n"
+    assert refused.hint == "csbdata suite run sob -n"
 
 
 def test_prompts_are_written_with_their_records(data: Path, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_what_cannot_be_asked_or_written_is_named(
         error = _run(words, server.base, data).exception
         assert server.asked == []
     assert isinstance(error, CsbdataError)
-    assert said in f"{error.what}: {error.then}"
+    assert said in f"{error.message}: {error.hint}"
 
 
 @pytest.mark.slow

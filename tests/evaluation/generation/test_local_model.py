@@ -54,11 +54,11 @@ def model_of(
     made: list[LocalModel] = []
 
     def make(
-        batch: int = 1, say: Callable[[str], None] = lambda _line: None
+        batch: int = 1, log: Callable[[str], None] = lambda _line: None
     ) -> LocalModel:
         files = replace(tokenizer, vocab_size=model.vocab_size)
         options = LoopOptions()
-        made.append(LocalModel(model, lambda: files, options, batch=batch, say=say))
+        made.append(LocalModel(model, lambda: files, options, batch=batch, log=log))
         return made[-1]
 
     yield make
@@ -193,7 +193,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_every_text_goes_on(
 
     monkeypatch.setattr("evaluation.models.forward.ForwardPass.over_texts", batch)
     said: list[str] = []
-    one = model_of(batch=4, say=said.append)
+    one = model_of(batch=4, log=said.append)
     ended: list[int] = []
     made = one.generate(
         _asked(*names),

@@ -21,7 +21,7 @@ from evaluation.generation.text_generation import (
     TextEnding,
     TokenizedRequest,
 )
-from evaluation.walking.engine_process import CoreWaits
+from evaluation.masks.engine_process import CoreWaits
 from tests.late import Late
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def session(
 
 def tokenized(  # noqa: PLR0913 (as a request has)
     model: TransformersModel,
-    say: str,
+    log: str,
     *,
     schema: str = _SCHEMA,
     budget: int = 80,
@@ -115,9 +115,9 @@ def tokenized(  # noqa: PLR0913 (as a request has)
 ) -> TokenizedRequest:
     """Return a request for one text, of `SCHEMA` unless told otherwise."""
     return TokenizedRequest(
-        id=say,
+        id=log,
         schema=schema,
-        prompt=model.prompt([Message(role="user", content=say)]),
+        prompt=model.prompt([Message(role="user", content=log)]),
         budget=budget,
         temperature=temperature,
         seed=seed,
@@ -142,8 +142,8 @@ def test_under_an_engine_even_a_random_model_satisfies_the_schema(
     options = LoopOptions(forced=forced)
     validator = jsonschema_rs.Draft202012Validator(SCHEMA)
     with session(tokenizer, ENGINES / "llguidance.py", COMPACT) as opened:
-        for say in ("one", "two", "three"):
-            made = text_of(model, tokenized(model, say), opened, options)
+        for log in ("one", "two", "three"):
+            made = text_of(model, tokenized(model, log), opened, options)
             assert (made.result, made.ending) == (Result.OK, TextEnding.END), (
                 made.detail
             )

@@ -211,9 +211,9 @@ def test_a_device_that_takes_no_model_is_told_in_one_line(
     monkeypatch.setattr("evaluation.models.loading._loaded", fails)
     with pytest.raises(Unavailable) as told:
         loading.load_model(model_folder, loading.LoadOptions(device="cpu"))
-    assert words in told.value.what
-    assert "\n" not in told.value.what
-    assert "nvidia-smi" in told.value.then
+    assert words in told.value.message
+    assert "\n" not in told.value.message
+    assert "nvidia-smi" in told.value.hint
 
 
 def test_streams_and_events_are_those_of_the_models_gpu(

@@ -19,11 +19,11 @@ from curation.system.errors import (
     NotPermitted,
     Unavailable,
 )
-from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.commands.options import split_revision
 from evaluation.core.records import Message
 from evaluation.models.known.smollm2 import NAME
 from evaluation.models.store import get_model
+from evaluation.runner.request import ModelOptions, choose_suite
 from evaluation.suites.coverage.suite import CoverageSettings
 from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.small_model import small_model
@@ -132,7 +132,7 @@ def test_a_provider_that_there_is_not_is_told_the_others() -> None:
     """Not the want of an engine, or of a folder, which nobody meant."""
     with pytest.raises(BadUsage, match="unknown provider 'nosuch'") as caught:
         split_revision("nosuch:large")
-    assert "URL#MODEL, or one of anthropic, " in caught.value.then
+    assert "URL#MODEL, or one of anthropic, " in caught.value.hint
 
 
 def test_what_was_said_beside_the_paper_holds() -> None:
@@ -343,7 +343,7 @@ def test_a_gated_model_says_what_to_do(hub: FakeHub) -> None:
     hub.store.tokens.clear()
     with pytest.raises(NotPermitted, match=_NAME) as caught:
         loading.load_model(_NAME, _fp32())
-    assert caught.value.then
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["tester/none", "no-such-folder", "tester/model@v9"])
@@ -414,7 +414,7 @@ def test_a_template_that_takes_nothing_is_told(tmp_path: Path) -> None:
     """The model's name and the template's own words are one line."""
     with pytest.raises(BadConfiguration, match=r"tester/model.*never") as caught:
         _prompts(tmp_path, "{{ raise_exception('never') }}")
-    assert caught.value.then
+    assert caught.value.hint
 
 
 def test_the_day_is_pinned_and_recorded(tmp_path: Path) -> None:
@@ -475,4 +475,4 @@ def test_what_cannot_write_is_refused_in_one_sentence(
     (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
     with pytest.raises(NoInput, match=words) as caught:
         loading.load_model(tmp_path, loading.LoadOptions(device="cpu"))
-    assert "causal language model" in caught.value.then
+    assert "causal language model" in caught.value.hint

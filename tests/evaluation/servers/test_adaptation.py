@@ -12,9 +12,9 @@ import csbdata
 from curation.fit.answers import fit_schema
 from curation.fit.profile import load_profile
 from curation.system.progress import Quiet
-from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.core.records import Adapt, Record, encode_records
 from evaluation.results.reader import open_run
+from evaluation.runner.request import ModelOptions, choose_suite
 from evaluation.servers import adaptation
 from evaluation.servers.adaptation import SchemaAdapter
 from tests.evaluation.measuring import texts_request

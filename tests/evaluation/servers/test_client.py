@@ -258,7 +258,7 @@ def test_a_server_that_sends_for_ever_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What has no end is cut off by its size, and does not fill memory."""
-    monkeypatch.setattr("evaluation.servers.answers._MOST_BYTES", 2**16)
+    monkeypatch.setattr("evaluation.servers.answers._MAX_BYTES", 2**16)
     replies.append(Said(pieces=[piece] * 4096))
     with pytest.raises(RetriesExhausted, match="bytes"):
         client.ask({})
@@ -297,7 +297,7 @@ def test_which_model_is_meant_has_to_be_said(names: tuple[str, ...], said: str) 
         if said:
             with pytest.raises(BadConfiguration, match="several models") as caught:
                 served_model(server.base, ["none"], RequestLimits())
-            assert caught.value.then == f"say {server.base}{said}"
+            assert caught.value.hint == f"say {server.base}{said}"
         else:
             (one,) = served_model(server.base, ["none"], RequestLimits())
             assert one.connection.model == "small"

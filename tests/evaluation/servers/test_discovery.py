@@ -13,9 +13,9 @@ import pytest
 
 import csbdata
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, Unavailable
-from evaluation.asking.request import ModelOptions
 from evaluation.core.records import Adapt
 from evaluation.results.reader import open_run
+from evaluation.runner.request import ModelOptions
 from evaluation.servers import parameters
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import served_model, server_participants
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from evaluation.asking.request import RunRequest
+    from evaluation.runner.request import RunRequest
 
 
 def _request(
@@ -233,7 +233,7 @@ def test_a_way_that_a_provider_lacks_is_told_its_others() -> None:
     """Anthropic has no JSON mode; nothing is sent to find that out."""
     with pytest.raises(BadUsage, match="no way 'json' to ask anthropic") as it:
         served_model("anthropic:http://127.0.0.1:9/v1#m", ["json"], RequestLimits())
-    assert it.value.then == "use --engine none, tool, strict"
+    assert it.value.hint == "use --engine none, tool, strict"
 
 
 @pytest.mark.parametrize("model", ["http://", "openai:http:///v1#m", "azure:gpt"])
@@ -241,7 +241,7 @@ def test_an_address_without_a_server_is_one_line(model: str) -> None:
     """With what to say instead."""
     with pytest.raises(BadUsage) as caught:
         served_model(model, ["none"], RequestLimits())
-    assert "URL#MODEL" in caught.value.then or "HOST" in caught.value.then
+    assert "URL#MODEL" in caught.value.hint or "HOST" in caught.value.hint
 
 
 def _says(status: int, body: bytes, models: bytes = b"") -> Callable[[str], Said]:

@@ -15,9 +15,9 @@ from msgspec import structs
 
 import csbdata
 from curation.system.errors import BadUsage
-from evaluation.asking.request import ModelOptions
 from evaluation.core.records import Message, Record, TokenPrices
 from evaluation.results.reader import open_run
+from evaluation.runner.request import ModelOptions
 from evaluation.servers.answers import ServerAnswer, read_event
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.models import model_table
@@ -268,7 +268,7 @@ def test_thinking_and_a_forced_tool_are_refused_before_anything_is_sent(
     """Anthropic refuses them together for every schema: it would be a row of 0 %."""
     with pytest.raises(BadUsage, match="does not think where 'tool' is forced") as it:
         server_participants(connection("anthropic"), ["strict@low", way])
-    assert "strict@" in it.value.then
+    assert "strict@" in it.value.hint
 
 
 @pytest.mark.parametrize("provider", model_table().models)

@@ -12,11 +12,11 @@ import pytest
 import csbdata
 from curation.system.errors import BadConfiguration, BadUsage, NotPermitted
 from curation.system.progress import Quiet
-from evaluation.asking.request import ModelOptions
 from evaluation.core.cases import Result
 from evaluation.core.records import Adapt, TokenPrices
 from evaluation.generation.text_generation import GenerationRequest, TextEnding
 from evaluation.results.suite_tables import total_cost
+from evaluation.runner.request import ModelOptions
 from evaluation.servers.client import ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.models import parse_prices, prices_of
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from evaluation.asking.request import RunRequest
     from evaluation.generation.text_generation import Generation
+    from evaluation.runner.request import RunRequest
     from evaluation.suites.coverage.texts import GeneratedText
     from tests.evaluation.servers.loopback import Reply
 

@@ -403,7 +403,7 @@ def test_nobody_is_asked_where_there_is_nobody(
         pytest.raises(BadConfiguration, match="nothing was downloaded") as refused,
     ):
         _ask_for_leave(row, yes=False)
-    assert refused.value.then == "csbdata engines add xgrammar==0.1.8 -y"
+    assert refused.value.hint == "csbdata engines add xgrammar==0.1.8 -y"
     assert _ask_for_leave(row, yes=True)
     assert "xgrammar 0.1.8" in said[0]
     assert "triton" in said[1]

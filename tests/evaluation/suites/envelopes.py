@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Final
 
 from curation.download.cache import FetchSettings
 from evaluation.answers.extraction import outer_fence, split_thinking
-from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, RecordRequest, Response
+from evaluation.runner.request import choose_suite
 from evaluation.suites.ifstruct.rows import read_record
 from tests.evaluation.suites.known_answers import known_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.asking.request import SuiteChoice
     from evaluation.core.records import Verdict
     from evaluation.core.suite import Judge
+    from evaluation.runner.request import SuiteChoice
 
 
 class Kind(StrEnum):

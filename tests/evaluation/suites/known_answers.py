@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from evaluation.asking.request import SuiteChoice
+    from evaluation.runner.request import SuiteChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, Response
+from evaluation.runner.request import choose_suite
 from evaluation.suites.concodeeval.suite import RecordFields
 from evaluation.suites.quality.records import Problem, as_records
 from evaluation.suites.sob.records import SobRecord, suite_record

@@ -19,8 +19,8 @@ import pytest
 
 import evaluation
 from evaluation.answers.judge import compiled_schema
-from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, Response
+from evaluation.runner.request import choose_suite
 from evaluation.suites.concodeeval.suite import fields_of
 from evaluation.suites.ifstruct.rows import read_record
 from evaluation.suites.registry import suites
@@ -144,7 +144,7 @@ def _traced(call: Callable[[], _Result]) -> tuple[_Result, set[str]]:
 _SCORE_ONE: Final = """
 import sys
 import msgspec
-from evaluation.asking.scoring_worker import start
+from evaluation.runner.scoring_worker import start
 handle = start({"suite": sys.argv[1], "settings": {}, "fallback": False})
 handle(msgspec.json.decode(sys.stdin.buffer.read()))
 packages = [name.partition(".")[0] for name in sys.modules]

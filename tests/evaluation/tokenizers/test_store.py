@@ -370,14 +370,14 @@ def test_one_process_fetches_a_wheel(index: Path, tmp_path: Path) -> None:
     asked = threading.Event()
     said: list[str] = []
 
-    def say(message: str) -> None:
+    def log(message: str) -> None:
         said.append(message)
         if "waiting" in message:
             asked.set()
 
     with ThreadPoolExecutor(1) as threads:
         with Cache(settings.cache).lock("tokenizer-tiny", said.append):
-            found = threads.submit(get_tokenizer, "tiny", settings, say)
+            found = threads.submit(get_tokenizer, "tiny", settings, log)
             assert asked.wait(30)
             assert not any("fetching tiny-tokens" in each for each in said)
         assert found.result().name == "tiny"

@@ -15,16 +15,17 @@ import psutil
 import pytest
 
 from curation.system.progress import Quiet
-from evaluation.asking.run import header
-from evaluation.asking.run import run as run_request
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.records import Instance, Record
+from evaluation.masks.run import RunPlan, run
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import open_run
+from evaluation.runner.run import header
+from evaluation.runner.run import run as run_request
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.tasks import task_named
-from evaluation.walking.run import RunPlan, run
+from tests.evaluation.masks.opened_folder import open_results_folder
 from tests.evaluation.measuring import (
     BRISK,
     engine_processes,
@@ -35,7 +36,6 @@ from tests.evaluation.measuring import (
     sample,
     tokenizer,
 )
-from tests.evaluation.walking.opened_folder import open_results_folder
 from tests.slow_cases import first_fast
 from tests.waiting import wait_until
 
@@ -155,7 +155,7 @@ def test_an_engine_that_hangs_while_it_loads_is_told_of_and_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A word soon, the end at its deadline, once, and the others go on."""
-    monkeypatch.setattr("evaluation.walking.engine_worker._SLOW_START", 0.2)
+    monkeypatch.setattr("evaluation.masks.engine_worker._SLOW_START", 0.2)
     request = request_of(
         tmp_path,
         [sample("well", "{}")],

@@ -23,13 +23,13 @@ import csbdata
 from curation.pipeline.build import fingerprint_of
 from curation.system.errors import CannotCreate, CsbdataError
 from curation.workers.limits import Limits
-from evaluation.asking import run as asking_run
-from evaluation.asking.request import ModelOptions
 from evaluation.core.run_header import usable_cores
+from evaluation.masks import run as walking_run
 from evaluation.results.reader import open_run
+from evaluation.runner import run as asking_run
+from evaluation.runner.request import ModelOptions
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
-from evaluation.walking import run as walking_run
 from tests.evaluation.measuring import (
     BRISK,
     engine_processes,
@@ -44,10 +44,10 @@ from tests.evaluation.small_model import small_model
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.asking.request import RunRequest
     from evaluation.core.cases import Row
     from evaluation.core.records import Record
     from evaluation.results.reader import RecordedRun
+    from evaluation.runner.request import RunRequest
 
 ROOT = Path(__file__).parents[3]
 

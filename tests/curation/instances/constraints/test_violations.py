@@ -182,7 +182,7 @@ def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     """With more conjunctions than are visited, the result is not complete."""
     schema = {"properties": {name: {"minimum": ord(name)} for name in "abc"}}
     compiled = CompiledSchema.from_json(schema, "2020-12")
-    monkeypatch.setattr("curation.instances.near_misses.assertions._MOST", 2)
+    monkeypatch.setattr("curation.instances.near_misses.assertions._MAX", 2)
     assert not find_reachable_keywords(compiled).complete
 
 

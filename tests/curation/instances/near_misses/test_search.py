@@ -25,7 +25,7 @@ from curation.instances.judging.violations import (
 from curation.instances.model import Witness, text_of
 from curation.instances.near_misses import search
 from curation.instances.near_misses.assertions import find_reachable_keywords
-from curation.instances.near_misses.edits import LONGEST
+from curation.instances.near_misses.edits import MAX_LENGTH
 from curation.instances.near_misses.implications import cannot_fail_alone
 from curation.instances.near_misses.search import (
     find_near_misses,
@@ -308,14 +308,14 @@ def test_same_seed_same_near_misses() -> None:
         {"type": "array", "maxItems": 10**9, "items": {"type": "integer"}},
         {"type": "object", "maxProperties": 10**9},
         {"enum": [f"value {each}" for each in range(20_000)]},
-        {"pattern": "^(a+)+$", "maxLength": LONGEST + 1},
+        {"pattern": "^(a+)+$", "maxLength": MAX_LENGTH + 1},
         {"pattern": "(?<=a)b\\p{L}$"},
     ],
 )
 def test_giants_are_small_or_left_out(schema: UntypedJson) -> None:
     """A bound too large to be crossed costs nothing and gives no giant."""
     found = _made(schema)
-    assert all(len(str(each.value)) < 4 * LONGEST for each in found)
+    assert all(len(str(each.value)) < 4 * MAX_LENGTH for each in found)
 
 
 def test_references_that_double_at_every_step() -> None:

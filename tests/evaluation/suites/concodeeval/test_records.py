@@ -14,13 +14,13 @@ from curation.instances.constraints.interpretations import read_schema
 from curation.instances.values.words import split
 from curation.system.errors import BadConfiguration
 from curation.validation.metaschemas import RUST_VALIDATORS
-from evaluation.asking.request import choose_suite
 from evaluation.core.records import Instance, Record, RecordRequest, Verdict
 from evaluation.core.suite import ScoredRun
+from evaluation.runner.request import choose_suite
 from evaluation.suites.concodeeval.prompts import prompt, shots
 from evaluation.suites.concodeeval.records import (
     FAMILIES,
-    LONGEST_ANSWER,
+    MAX_ANSWER,
     generate_schema,
     generate_schemas,
     is_certain,
@@ -94,7 +94,7 @@ def test_every_schema_of_the_families_has_a_short_witness() -> None:
     assert generate_schema("number_0_10", 1, 0, "recommended").id == "number_0_10_i_1"
     for made in made_schemas():
         valid = [row for row in made.instances if row.valid]
-        assert min(len(row.text) for row in valid) <= LONGEST_ANSWER
+        assert min(len(row.text) for row in valid) <= MAX_ANSWER
 
 
 def test_the_same_seed_draws_the_same_schema_alone_or_among_others() -> None:

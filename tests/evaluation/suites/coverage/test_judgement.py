@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.answers.extraction import is_trivial
-from evaluation.asking.request import choose_suite
-from evaluation.asking.scoring import score_all
 from evaluation.core.records import Record, Response
 from evaluation.generation.text_generation import Generation
+from evaluation.runner.request import choose_suite
+from evaluation.runner.scoring import score_all
 from evaluation.suites.coverage.scorer import (
     TextClass,
     TextVerdict,

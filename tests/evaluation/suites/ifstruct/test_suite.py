@@ -14,12 +14,12 @@ import pytest
 
 from curation.download.cache import FetchSettings
 from curation.system.errors import BadData, NoInput
-from evaluation.asking.records import records_of
-from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, RecordRequest, Response, Verdict
 from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_tables import suite_tables
+from evaluation.runner.records import records_of
+from evaluation.runner.request import choose_suite
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.rows import (
     SLICES,

@@ -13,8 +13,8 @@ import pytest
 
 from curation.download.cache import FetchSettings
 from curation.system.errors import BadConfiguration, BadData, NoInput
-from evaluation.asking.request import choose_suite
 from evaluation.core.records import RecordRequest
+from evaluation.runner.request import choose_suite
 from evaluation.suites.quality.records import (
     TASKS,
     Problem,

@@ -16,9 +16,9 @@ import pytest
 from curation.download.cache import FetchSettings
 from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
-from evaluation.asking.records import records_of
-from evaluation.asking.request import choose_suite
 from evaluation.core.records import RecordRequest, Response
+from evaluation.runner.records import records_of
+from evaluation.runner.request import choose_suite
 from evaluation.suites.sob.metrics import Metric, SobSettings, all_leaves
 from evaluation.suites.sob.records import (
     PUBLISHED_TOTALS,
