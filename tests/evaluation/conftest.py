@@ -35,5 +35,5 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return what is said while something is done."""
     lines: list[str] = []
-    monkeypatch.setattr(Quiet, "say", lambda _self, line: lines.append(line))
+    monkeypatch.setattr(Quiet, "log", lambda _self, line: lines.append(line))
     return lines

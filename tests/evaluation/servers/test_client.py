@@ -241,7 +241,7 @@ def test_a_refusal_is_told_at_once(  # noqa: PLR0913, PLR0917 (a row of the tabl
     replies.append(said)
     with pytest.raises(fault) as caught:
         client.ask({})
-    told = f"{caught.value} {getattr(caught.value, 'then', '')}"
+    told = f"{caught.value} {getattr(caught.value, 'hint', '')}"
     assert words in told
     assert KEY not in told
     assert len(str(caught.value)) < 400

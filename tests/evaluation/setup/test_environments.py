@@ -397,7 +397,7 @@ def test_nobody_is_asked_where_there_is_nobody(
     """Without a terminal and without -y nothing is installed."""
     row = version_to_install(find_engine("xgrammar==0.1.8"))
     said: list[str] = []
-    monkeypatch.setattr("evaluation.commands.engines.say", said.append)
+    monkeypatch.setattr("evaluation.commands.engines.log", said.append)
     with (
         command_line_of(("engines", "add", "xgrammar==0.1.8")),
         pytest.raises(BadConfiguration, match="nothing was downloaded") as refused,

@@ -164,7 +164,7 @@ def test_an_engine_that_hangs_while_it_loads_is_told_of_and_ended(
         run_dir=tmp_path / "run",
     )
     lines: list[str] = []
-    monkeypatch.setattr(Quiet, "say", lambda _self, line: lines.append(line))
+    monkeypatch.setattr(Quiet, "log", lambda _self, line: lines.append(line))
     result = run_request(request, Quiet())
     assert [row.engine.split()[0] for row in result.open().rows()] == ["accept_all"]
     (reason,) = result.totals.unavailable.values()
