@@ -5,9 +5,9 @@ paper's description and from the schemas that it shows. Its schemas are of twelv
 families. A family is a kind of root and a bound of its sizes: `string_0_50`,
 `composite_0_10_array`. A member's id adds its number: `string_0_50_i_3`.
 
-A record's group is the family of its schema, or the config of a real one. Its id begins
-with its cell, such as `generation-python-yaml`: the task, the representation of the
-schema, and the format of the sample.
+A record's group is the family of its schema. Its id begins with its cell, such as
+`generation-python-yaml`: the task, the representation of the schema, and the format of
+the sample.
 
 The samples of task 2 are witnesses and near misses, a set share of them valid. A label
 is the verdict of the validators. An instance on which they differ, or whose verdict
@@ -18,33 +18,26 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
+import re
 from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.core.documents import Rejected
-from curation.instances.constraints.interpretations import read_schema
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.judging.validators import verdicts
 from curation.instances.values.words import WORDS
 from curation.system.errors import BadUsage
 from evaluation.core.records import GENERATED, Record, RecordRequest, RecordSet
-from evaluation.data import open_data
 from evaluation.data.instance_store import recorded_instances
-from evaluation.suites.concodeeval.representations import (
-    REPRESENTATIONS,
-    InexpressibleError,
-)
+from evaluation.suites.concodeeval.prompts import REPRESENTATIONS
 from evaluation.suites.concodeeval.suite import (
-    DEFAULT_COUNT,
     DIALECTS,
     OUTPUTS,
     TEXTS,
     ConcodeSettings,
-    Output,
     Reading,
     RecordFields,
 )
@@ -53,29 +46,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import CompiledSchema
     from evaluation.core.records import Instance
 
     Schema = dict[str, Json]
 
-#: The types at the root of a schema, each with the name of a family.
-_ROOTS: Final = {
-    "number": "number_0_{}",
-    "string": "string_0_{}",
-    "array": "composite_0_{}_array",
-    "object": "composite_0_{}_object",
-}
 #: The kinds of properties and of items.
 _PROPERTIES: Final = ("any", "boolean", "null", "number", "string")
 _ITEMS: Final = ("number", "string", "boolean", "object")
-#: `date-time` is misspelt in the published schemas, so that validators ignore it.
-_MISSPELT: Final = "data-time"
 #: The bounds of sizes: of numbers, of lengths, of counts of items and properties. Lower
 #: bounds are 0 in every family.
 HIGHS: Final = (10, 50, 100)
 #: The type at the root of a family's schemas, and the bound of their sizes.
 FAMILIES: Final = {
-    name.format(high): (root, high) for root, name in _ROOTS.items() for high in HIGHS
+    **{f"number_0_{high}": ("number", high) for high in HIGHS},
+    **{f"string_0_{high}": ("string", high) for high in HIGHS},
+    **{f"composite_0_{high}_array": ("array", high) for high in HIGHS},
+    **{f"composite_0_{high}_object": ("object", high) for high in HIGHS},
 }
 #: Characters of the smallest witness of a schema: within a budget of 1,024 tokens a
 #: model can write it.
@@ -84,13 +70,11 @@ MAX_ANSWER: Final = 2_000
 _WITNESSES: Final = 5
 #: Draws for one id before it is a fault of the generator.
 _DRAWS: Final = 100
+#: Escapes in JSON of characters that XML 1.0 lacks or changes (section 2.2).
+_NOT_IN_XML: Final = re.compile(r"\\(?:u00[01]|[bfr])")
 
 
-def generate_schemas(
-    count: int = DEFAULT_COUNT,
-    seed: int = 0,
-    reading: Reading = "recommended",
-) -> Iterator[Record]:
+def generate_schemas(count: int, seed: int, reading: Reading) -> Iterator[Record]:
     """Yield records of schemas family by family; equal arguments give equal ones.
 
     A schema does not depend on the number of others.
@@ -103,7 +87,7 @@ def generate_schemas(
             schemas; a schema may then have no instance.
 
     Example:
-        >>> next(generate_schemas(12)).id
+        >>> next(generate_schemas(12, 0, "recommended")).id
         'number_0_10_i_0'
     """
     share, extra = divmod(count, len(FAMILIES))
@@ -160,9 +144,7 @@ def draw_schema(
             return _array(high, rng, reading)
         case "object":
             return _object(high, rng, reading)
-        case "any":
-            return {}
-    return {"type": kind}
+    return {} if kind == "any" else {"type": kind}
 
 
 def _number(high: int, rng: random.Random, *, inner: bool) -> Schema:
@@ -188,7 +170,8 @@ def _string(high: int, rng: random.Random, reading: Reading, *, inner: bool) -> 
     keyword = rng.choice(("", "format"))
     form: str = rng.choice(TEXTS["formats"])
     if form == "date-time" and reading == "paper":
-        form = _MISSPELT
+        # It is misspelt in the published schemas, so that validators ignore it.
+        form = "data-time"
     return _scalar("string", {keyword: form}, {lower: shortest, upper: longest}, rng)
 
 
@@ -218,10 +201,9 @@ def _object(high: int, rng: random.Random, reading: Reading) -> Schema:
     is_open = rng.choice((True, False))
     schema["additionalProperties"] = is_open
     if is_open:
-        required: set[str] = set()
-        if not rng.choice((True, False)):
-            required.update(rng.sample(names, rng.randint(0, len(names))))
-        schema["required"] = [name for name in names if name in required]
+        is_empty = rng.choice((True, False))
+        drawn = [] if is_empty else rng.sample(names, rng.randint(0, len(names)))
+        schema["required"] = [name for name in names if name in drawn]
     return schema
 
 
@@ -249,61 +231,37 @@ def _array(high: int, rng: random.Random, reading: Reading) -> Schema:
 
 
 def records(request: RecordRequest, settings: ConcodeSettings) -> RecordSet:
-    """Return the records of the suite's own schemas, or of those that `--data` names.
+    """Return the records of the suite's schemas.
 
     Raises:
-        BadConfiguration: a representation or a format does not exist.
-        CsbdataError: the data cannot be read or fetched.
+        BadUsage: data are named.
     """
-    if request.data is None:
-        return RecordSet(
-            name="concodeeval",
-            origin=GENERATED,
-            records=list(generate(settings.count, request.seed, settings)),
-            generated=True,
-        )
-    data = open_data(
-        request.data,
-        selection=replace(request, limit=settings.count, ids=frozenset()),
-        settings=request.fetch,
-    )
+    if request.data is not None:
+        raise BadUsage("suite concodeeval reads no --data", hint="leave --data out")
     return RecordSet(
-        name=data.name,
-        origin=data.origin,
-        records=list(records_of(data.records(), request.seed, settings)),
+        name="concodeeval",
+        origin=GENERATED,
+        records=list(generate(settings.count, request.seed, settings)),
+        generated=True,
     )
 
 
 def generate(count: int, seed: int, settings: ConcodeSettings) -> Iterator[Record]:
-    """Yield the records of a number of the suite's own schemas."""
-    schemas = generate_schemas(count, seed, settings.reading)
-    return records_of(schemas, seed, settings)
-
-
-def records_of(
-    schemas: Iterable[Record], seed: int, settings: ConcodeSettings
-) -> Iterator[Record]:
-    """Yield the records of schemas, all cells of one schema together.
-
-    A schema that a representation cannot express has no record there.
+    """Yield the records of a number of schemas, all cells of one schema together.
 
     Args:
-        schemas: Schemas with their instances.
-        seed: Seed of the choice of instances in task 2.
+        count: The number of schemas.
+        seed: Seed of the schemas, and of the choice of instances in task 2.
         settings: The tasks, representations and formats.
     """
-    names = _choices("representations", settings.representations, [*REPRESENTATIONS])
-    outputs = msgspec.convert(
-        _choices("outputs", settings.outputs, [*OUTPUTS]), list[Output]
-    )
-    count = 0 if settings.task == "generation" else settings.samples
-    sampled = with_samples(schemas, count, settings.yes_share, seed)
-    for record, compiled, samples in sampled:
+    named = settings.representations.split(",")
+    names = [name for name in REPRESENTATIONS if name in named]
+    outputs = [it for it in OUTPUTS if it in settings.outputs.split(",")]
+    number = 0 if settings.task == "generation" else settings.samples
+    schemas = generate_schemas(count, seed, settings.reading)
+    for record, samples in with_samples(schemas, number, seed):
         for name in names:
-            try:
-                text = REPRESENTATIONS[name].write(compiled.value)
-            except InexpressibleError:
-                continue
+            text = REPRESENTATIONS[name][1](json.loads(record.constraint))
             for output in outputs:
                 fields = RecordFields(
                     task="generation",
@@ -316,37 +274,25 @@ def records_of(
                 )
                 if settings.task != "validation":
                     yield fields.record(record.id, record.dialect)
-                for number, sample in enumerate(samples, start=1):
+                for place, sample in enumerate(samples, start=1):
                     yield msgspec.structs.replace(
                         fields,
                         task="validation",
                         sample=sample.text,
                         label="yes" if sample.valid else "no",
                         keyword=sample.keyword,
-                    ).record(f"{number}_{record.id}", record.dialect)
-
-
-def _choices(setting: str, text: str, choices: list[str]) -> list[str]:
-    """Return the comma-separated names of a setting, each once.
-
-    Raises:
-        BadUsage: one does not exist, or none is named.
-    """
-    names = list(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
-    unknown = [name for name in names if name not in choices]
-    if unknown or not names:
-        message = f"{setting} has no {unknown[0]!r}" if unknown else f"no {setting}"
-        raise BadUsage(f"--set {message}", hint=f"choose from {', '.join(choices)}")
-    return names
+                    ).record(f"{place}_{record.id}", record.dialect)
 
 
 #: Characters of the longest sample.
 MAX_SAMPLE: Final = 4_000
+#: The share of valid samples.
+YES_SHARE: Final = 0.55
 
 
 def with_samples(
-    schemas: Iterable[Record], count: int, yes_share: float, seed: int
-) -> Iterator[tuple[Record, CompiledSchema, list[Instance]]]:
+    schemas: Iterable[Record], count: int, seed: int
+) -> Iterator[tuple[Record, list[Instance]]]:
     """Yield each schema with its labelled samples, a set share of all of them valid.
 
     A schema with too few distinct instances has fewer; the next schemas make up for
@@ -355,41 +301,38 @@ def with_samples(
     Args:
         schemas: Schemas with their instances.
         count: The number of samples a schema.
-        yes_share: The share of valid ones.
         seed: Seed of the choice.
     """
     yes = total = 0
     for record in schemas:
-        compiled = read_schema(record.constraint, record.dialect)
-        if isinstance(compiled, Rejected):
-            continue
+        value = json.loads(record.constraint)
+        compiled = CompiledSchema.from_json(value, record.dialect)
         # A text as seed is hashed the same on every machine.
         rng = random.Random(f"{seed}/{record.id}")  # noqa: S311 - no secret
-        pool = rng.sample(record.instances, len(record.instances))
+        drawn = rng.sample(record.instances, len(record.instances))
+        pool = list(filter(is_writable, drawn))
         samples: list[Instance] = []
         while len(samples) < count:
-            due = yes < yes_share * (total + 1) - 0.5
-            matching = (instance for instance in pool if instance.valid is due)
-            certain = (sample for sample in matching if is_certain(compiled, sample))
-            sample = next(certain, None)
+            due = yes < YES_SHARE * (total + 1) - 0.5
+            matching = (it for it in pool if it.valid is due)
+            sample = next((it for it in matching if is_certain(compiled, it)), None)
             if sample is None:
                 break
             pool.remove(sample)
             samples.append(sample)
             total += 1
             yes += due
-        yield record, compiled, samples
+        yield record, samples
+
+
+def is_writable(instance: Instance) -> bool:
+    """Return whether an instance is short, and of characters that XML has."""
+    text = instance.text
+    return len(text) <= MAX_SAMPLE and not _NOT_IN_XML.search(text)
 
 
 def is_certain(compiled: CompiledSchema, instance: Instance) -> bool:
-    """Return whether the label of a short instance is beyond doubt."""
-    if len(instance.text) > MAX_SAMPLE:
-        return False
+    """Return whether the label of an instance is beyond doubt."""
     checked = verdicts(compiled, json.loads(instance.text), ask_jsonschema=True)
-    opinions = (
-        checked.jsonschema_rs,
-        checked.jsonschema_rs_plain,
-        checked.jsonschema,
-        checked.jsonschema_plain,
-    )
-    return all(opinion is instance.valid for opinion in opinions)
+    rust = {checked.jsonschema_rs, checked.jsonschema_rs_plain}
+    return rust | {checked.jsonschema, checked.jsonschema_plain} == {instance.valid}

@@ -7,7 +7,8 @@ tables of cells have their denominators and intervals.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, product
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -17,24 +18,18 @@ from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import Cell, Table
 from evaluation.results.suite_tables import share_of
 from evaluation.suites.common import count_table
-from evaluation.suites.concodeeval.representations import REPRESENTATIONS
+from evaluation.suites.concodeeval.prompts import REPRESENTATIONS
 from evaluation.suites.concodeeval.scorer import PARTS
 from evaluation.suites.concodeeval.suite import OUTPUTS, ConcodeSettings, Reading, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
-    #: A figure of the answers of one cell.
-    Figure = Callable[[Sequence[ScoredResponse]], Cell]
-
-_XML_PAPER: Final = (
-    "XML is read as xmltodict reads it: every value is an object with one member, so "
-    "RTV is the share of schemas with another root, and Gen Acc at most that of those "
-    "which accept any object. The paper's highest RTV for XML is 74.5 %, of 74.8 % of "
-    "its schemas with another root; its recurrent Gen Acc is 8.6 %."
-)
-#: The answers of each model by the representation and the format of samples.
-Cells: TypeAlias = dict[str, dict[tuple[str, str], list[ScoredResponse]]]
+_XML_PAPER: Final = " XML is read as xmltodict does, which measures the decoder."
+Answers: TypeAlias = Sequence[ScoredResponse]
+#: The answers that count by task, model, and the representation and format of a cell.
+Cells: TypeAlias = dict[tuple[str, str, str, str], list[ScoredResponse]]
+CountsOf: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, int]]
 
 
 def tables(run: ScoredRun) -> Iterator[Table]:
@@ -44,51 +39,44 @@ def tables(run: ScoredRun) -> Iterator[Table]:
     forms; tables of a task without answers are left out.
     """
     settings = msgspec.convert(run.facts.get("settings") or {}, ConcodeSettings)
-    generation = cells_of(run, "generation")
-    validation = cells_of(run, "validation")
-    xml_note = f" {_XML_PAPER}" if settings.reading == "paper" else ""
-    number, shots = ("2", "few-shot") if settings.few_shot else ("1", "zero-shot")
+    xml_note = _XML_PAPER if settings.reading == "paper" else ""
+    cells = cells_of(run)
+    tasks = {task for task, *_ in cells}
+    shots = "Table 2: few-shot" if settings.few_shot else "Table 1: zero-shot"
     yield _by_schema(
-        f"Table {number}: {shots} accuracy",
-        f"table-{number}",
+        f"{shots} accuracy",
         "Per cent. Gen: samples of task 1 that satisfy their schema (Gen Acc); Val: "
         f"answers of task 2 that are right (Val Acc).{xml_note}",
-        {
-            "Gen": (generation, lambda answers: _percent(answers, "gen_acc")),
-            "Val": (validation, lambda answers: _percent(answers, "val_acc")),
-        },
+        cells,
+        ("Gen", "Val"),
     )
     yield _length_table(run)
-    if generation:
-        yield _violation_table(generation)
+    if "generation" in tasks:
+        yield count_table(
+            "Table 4: violated keywords of task 1",
+            "table-4",
+            "keyword",
+            _sums(cells, lambda facts: facts.get("keywords", {})),
+            "Every violation of every answer counts; one answer may have several.",
+        )
         yield _by_schema(
             "Table 5: invalid samples and wrong roots",
-            "table-5",
             "Per cent of all answers. IS: no value, since no closed fence was found "
             "(incomplete) or no text of the format (invalid); RTV: a value of another "
             f"type than the schema's root. Less is better.{xml_note}",
-            {
-                "IS": (
-                    generation,
-                    lambda answers: _percent(answers, "invalid", "incomplete"),
-                ),
-                "RTV": (generation, lambda answers: _percent(answers, "rtv")),
-            },
+            cells,
+            ("IS", "RTV"),
         )
-        yield _locality_table(generation, settings.reading)
-        yield _cell_table("generation", generation)
-    if validation:
-        yield _by_schema(
-            "Table 6: macro-F1 of task 2",
-            "table-6",
-            "The mean of the F1 of yes and of no.",
-            {"F1": (validation, lambda answers: round(macro_f1(answers), 2))},
-        )
-        yield _cell_table("validation", validation)
+        yield _locality_table(cells, settings.reading)
+        yield _cell_table("generation", cells)
+    if "validation" in tasks:
+        note = "The mean of the F1 of yes and of no."
+        yield _by_schema("Table 6: macro-F1 of task 2", note, cells, ("F1",))
+        yield _cell_table("validation", cells)
 
 
-def cells_of(run: ScoredRun, task: Task) -> Cells:
-    """Return the answers to one task that count.
+def cells_of(run: ScoredRun) -> Cells:
+    """Return the answers that count by their cells.
 
     Their ids name their cells, as there are no details where scoring failed.
     """
@@ -96,49 +84,19 @@ def cells_of(run: ScoredRun, task: Task) -> Cells:
     for label, answers in run.counted.items():
         for answer in answers:
             name = answer.record.removeprefix(f"{answer.group}/").partition(":")[0]
-            of_task, representation, output = name.split("-")
-            if of_task == task:
-                by_cell = cells.setdefault(label, {})
-                by_cell.setdefault((representation, output), []).append(answer)
+            task, representation, output = name.split("-")
+            cell = (task, label, representation, output)
+            cells.setdefault(cell, []).append(answer)
     return cells
 
 
-def _by_schema(
-    title: str, name: str, note: str, figures: Mapping[str, tuple[Cells, Figure]]
-) -> Table:
-    """Return a table with a line for each representation and model.
-
-    Args:
-        title: The table's title.
-        name: Its name for programs.
-        note: The explanation of the figures.
-        figures: The answers and the figure of each column of a format, by its name.
-    """
-    rows: dict[tuple[str, str], dict[str, Cell]] = {}
-    for column, (cells, figure) in figures.items():
-        for label, by_cell in cells.items():
-            for (representation, output), answers in by_cell.items():
-                row = rows.setdefault((representation, label), {})
-                row[f"{output.upper()} {column}"] = figure(answers)
-    names = [f"{output.upper()} {column}" for output in OUTPUTS for column in figures]
-    columns = [name for name in names if any(name in row for row in rows.values())]
-    ordered = sorted(rows, key=lambda key: [*REPRESENTATIONS].index(key[0]))
-    return Table(
-        title=title,
-        columns=("schema", "model", *columns),
-        rows=tuple((*key, *map(rows[key].get, columns)) for key in ordered),
-        note=note,
-        name=name,
-    )
-
-
-def _percent(answers: Sequence[ScoredResponse], *scores: str) -> float:
+def _percent(answers: Answers, *scores: str) -> float:
     """Return the share with one of some scores in per cent, as in the paper."""
     reached = [answer.verdict.scores.get(name) for name in scores for answer in answers]
     return round(100 * reached.count(1.0) / len(answers), 1)
 
 
-def macro_f1(answers: Sequence[ScoredResponse]) -> float:
+def macro_f1(answers: Answers) -> float:
     """Return the mean of the F1 of `yes` and of `no`.
 
     An answer that is neither is missed by its class and claimed by none. A class that
@@ -159,58 +117,84 @@ def macro_f1(answers: Sequence[ScoredResponse]) -> float:
     )
 
 
+#: The figures of the paper's tables by their columns: their task, and what they are.
+_FIGURES: Final[Mapping[str, tuple[Task, Callable[[Answers], float]]]] = {
+    "Gen": ("generation", lambda answers: _percent(answers, "gen_acc")),
+    "Val": ("validation", lambda answers: _percent(answers, "val_acc")),
+    "IS": ("generation", lambda answers: _percent(answers, "invalid", "incomplete")),
+    "RTV": ("generation", lambda answers: _percent(answers, "rtv")),
+    "F1": ("validation", lambda answers: round(macro_f1(answers), 2)),
+}
+
+
+def _by_schema(title: str, note: str, cells: Cells, figures: Sequence[str]) -> Table:
+    """Return figures of each format, a line for each representation and model."""
+    columns = [(output, name) for output in OUTPUTS for name in figures]
+    rows: list[tuple[Cell, ...]] = []
+    labels = dict.fromkeys(label for _, label, *_ in cells)
+    for representation, label in product(REPRESENTATIONS, labels):
+        row: list[Cell] = []
+        for output, name in columns:
+            task, figure = _FIGURES[name]
+            answers = cells.get((task, label, representation, output))
+            row.append(figure(answers) if answers else None)
+        if set(row) != {None}:
+            rows.append((representation, label, *row))
+    names = (f"{output.upper()} {name}" for output, name in columns)
+    return Table(
+        title=title,
+        columns=("schema", "model", *names),
+        rows=tuple(rows),
+        note=note,
+        name=title.partition(":")[0],
+    ).without_empty_columns()
+
+
 def _length_table(run: ScoredRun) -> Table:
     lengths: dict[str, dict[str, int]] = {name: {} for name in REPRESENTATIONS}
     for answer in chain.from_iterable(run.counted.values()):
         facts: Mapping[str, Any] = answer.verdict.details
         if "length" in facts:
             lengths[facts["representation"]][facts["schema"]] = facts["length"]
-    rows: list[dict[str, Cell]] = [
-        {
-            "schema": representation,
-            "schemas": len(words),
-            "max words": max(words.values()),
-            "mean words": round(fmean(words.values()), 1),
-        }
-        for representation, words in lengths.items()
-        if words
-    ]
-    note = "words: separated by white space. The paper names no unit."
-    return Table.of_records("Table 3: lengths of schemas", rows, note, "table-3")
-
-
-def _violation_table(generation: Cells) -> Table:
-    counts = {label: Counter[str]() for label in generation}
-    for label, by_cell in generation.items():
-        for answer in chain.from_iterable(by_cell.values()):
-            facts: Mapping[str, Any] = answer.verdict.details
-            counts[label].update(facts.get("keywords", {}))
-    return count_table(
-        "Table 4: violated keywords of task 1",
-        "table-4",
-        "keyword",
-        counts,
-        "Every violation of every answer counts; one answer may have several.",
+    return Table(
+        title="Table 3: lengths of schemas",
+        columns=("schema", "schemas", "max words", "mean words"),
+        rows=tuple(
+            (name, len(words), max(words.values()), round(fmean(words.values()), 1))
+            for name, words in lengths.items()
+            if words
+        ),
+        note="words: separated by white space. The paper names no unit.",
+        name="table-3",
     )
 
 
-def _locality_table(generation: Cells, reading: Reading) -> Table:
-    rows: list[dict[str, Cell]] = []
-    for label, by_cell in generation.items():
-        counts = Counter[str]()
-        for answer in chain.from_iterable(by_cell.values()):
-            facts: Mapping[str, Any] = answer.verdict.details
-            counts.update(dict(zip(PARTS, facts.get("locality", ()), strict=False)))
-        total = counts.total()
-        for part in PARTS:
-            share = 100 * counts[part] / total if total else None
-            rows.append(
-                {"model": label, "part": part, "violations": counts[part], "%": share}
-            )
+def _sums(cells: Cells, counts_of: CountsOf) -> dict[str, Counter[str]]:
+    """Return the sums of counts in the details of each model's answers of task 1."""
+    sums: dict[str, Counter[str]] = {}
+    for (task, label, *_), answers in cells.items():
+        for answer in answers if task == "generation" else ():
+            counts = counts_of(answer.verdict.details)
+            sums.setdefault(label, Counter()).update(counts)
+    return sums
+
+
+def _locality_table(cells: Cells, reading: Reading) -> Table:
+    sums = _sums(
+        cells, lambda facts: dict(zip(PARTS, facts.get("locality", ()), strict=False))
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for (label, counts), part in product(sums.items(), PARTS):
+        share = 100 * counts[part] / counts.total() if counts.total() else None
+        rows.append((label, part, counts[part], share))
     parts = "20, 60 and 20 %" if reading == "paper" else "thirds"
-    note = f"Parts of the schema: {parts}, by the places of its keys in order."
-    title = "Figure 1: position of violated keywords"
-    return Table.of_records(title, rows, note, "figure-1")
+    return Table(
+        title="Figure 1: position of violated keywords",
+        columns=("model", "part", "violations", "%"),
+        rows=tuple(rows),
+        note=f"Parts of the schema: {parts}, by the places of its keys in order.",
+        name="figure-1",
+    )
 
 
 #: Scores of each task by the names of their columns.
@@ -228,12 +212,15 @@ _SCORES: Final[Mapping[Task, Mapping[str, str]]] = {
 
 def _cell_table(task: Task, cells: Cells) -> Table:
     """Return every cell of a task, and all of several, with intervals."""
+    parts: dict[str, dict[str, list[ScoredResponse]]] = {}
+    for (of_task, label, *cell), answers in cells.items():
+        if of_task == task:
+            parts.setdefault(label, {})[" > ".join(cell)] = answers
     rows: list[dict[str, Cell]] = []
-    for label, by_cell in cells.items():
-        parts = {" > ".join(cell): answers for cell, answers in by_cell.items()}
-        if len(parts) > 1:
-            parts["all"] = [*chain.from_iterable(by_cell.values())]
-        for part, answers in parts.items():
+    for label, by_cell in parts.items():
+        if len(by_cell) > 1:
+            by_cell["all"] = [*chain.from_iterable(by_cell.values())]
+        for part, answers in by_cell.items():
             row: dict[str, Cell] = {"model": label, "schema > sample": part}
             for name, score in _SCORES[task].items():
                 row[name] = share_of(answers, score)

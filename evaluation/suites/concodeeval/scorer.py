@@ -5,16 +5,22 @@ recommended reading of YAML is version 1.2's core schema, in which every JSON te
 its meaning. The paper's is PyYAML's: YAML 1.1 with dates turned into strings, where
 `no` is a boolean and `12:30:45` the number 45045. jsonschema-rs validates in the
 record's dialect. Formats are off in the headline; `scores` has both.
+
+XML goes by an element's `type` (`str`, `int`, `float`, `bool`, `null`, `dict`, `list`)
+and, without one, by the schema of the value. The paper's is `xmltodict`'s: the root is
+an object with one member, and every scalar a text. A document type is refused:
+entities, and with them entity bombs and external entities, can occur nowhere else.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Final
+from xml.etree import ElementTree
 
 import msgspec
 
@@ -39,7 +45,6 @@ from evaluation.answers.extraction import (
 from evaluation.answers.judge import compiled_schema
 from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.suites.concodeeval.suite import (
-    MAX_CHARACTERS,
     MAX_DEPTH,
     ConcodeSettings,
     Output,
@@ -48,7 +53,6 @@ from evaluation.suites.concodeeval.suite import (
     UnreadError,
     fields_of,
 )
-from evaluation.suites.concodeeval.xml_answer import read_xml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,10 +63,12 @@ if TYPE_CHECKING:
     from evaluation.core.suite import Judge, Scorer
 
 _FENCE: Final = "```"
+#: Maximum characters of an answer.
+_MAX_CHARACTERS: Final = 1_000_000
 #: Characters of a message in a reason.
 _SHOWN: Final = 200
-#: Maximum violations of one value to count, and to report as reasons.
-_MAX_VIOLATIONS, _MAX_REASONS = 10_000, 5
+#: Maximum violations of one value to report as reasons.
+_MAX_REASONS: Final = 5
 #: Scores of an answer of task 1; those that are not 1 are 0.
 _SCORES: Final = ("gen_acc", "with_formats", "rtv", "invalid", "incomplete")
 #: The parts of a schema in Figure 1, in their order.
@@ -97,6 +103,8 @@ _IN_PROSE: Final = {
 }
 #: A first line with the name of a language alone.
 _LANGUAGE: Final = r"\A[ \t]*\.?[A-Za-z][\w+#-]*[ \t]*\r?\n"
+#: Classes of missing answers; all others are `no_answer`.
+_MISSING: Final = {NoAnswer.FAILED: "api_error", NoAnswer.TOO_LARGE: "too_large"}
 #: Classes of faults in JSON and YAML; all others in YAML are of syntax.
 _FAULTS: Final = {
     JsonProblem.NOT_A_NUMBER: "not_json",
@@ -106,6 +114,20 @@ _FAULTS: Final = {
     YamlFault.TOO_DEEP: "too_deep",
     YamlFault.DUPLICATE_NAME: "duplicate_name",
     YamlFault.NOT_JSON: "not_json",
+}
+
+
+_NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_BOOLEANS: Final = {"true": True, "false": False, "True": True, "False": False}
+#: Types of JSON by those of elements.
+_TYPES: Final = {
+    "str": "string",
+    "int": "number",
+    "float": "number",
+    "bool": "boolean",
+    "null": "null",
+    "dict": "object",
+    "list": "array",
 }
 
 
@@ -144,32 +166,30 @@ def _verdict(
     settings: ConcodeSettings,
     response: Response,
 ) -> Verdict:
-    # Under an engine the text is the sample alone, without a fence or thinking.
-    is_free = response.condition.startswith(FREE) or fields.output != "json"
-    has_thinking = settings.reading != "paper" and (is_free or compiled is None)
-    rules = TriageRules(longest=MAX_CHARACTERS, splits_thinking=has_thinking)
+    has_thinking = settings.reading != "paper"
+    rules = TriageRules(longest=_MAX_CHARACTERS, splits_thinking=has_thinking)
     answer = triage(response, rules)
-    if isinstance(answer, MissingAnswer) and answer.kind is NoAnswer.FAILED:
-        return _failed("api_error", answer.reason)
-    if compiled is None:
-        return _validation_verdict(fields, answer, settings)
-    if isinstance(compiled, str):
-        verdict = _failed("schema_error", compiled)
-        return msgspec.structs.replace(verdict, counted=False)
+    missing = ""
     if isinstance(answer, MissingAnswer):
-        return _unread(_class_of(answer), answer.reason)
+        missing = _MISSING.get(answer.kind, "no_answer")
+        answer = answer.reason
+    if missing == "api_error":
+        return _failed(missing, answer)
+    if compiled is None:
+        reply = missing or reply_of(answer, settings)
+        return _verdict_on_reply(fields, reply, settings.reading)
+    if isinstance(compiled, str):
+        return msgspec.structs.replace(_failed("schema_error", compiled), counted=False)
+    if missing:
+        return _unread(missing, answer)
     try:
-        text = fenced_answer(answer, fields.output, settings) if is_free else answer
-        value = read_output(
-            text.strip(), fields.output, compiled.value, settings.reading
-        )
+        # Under an engine the text is the sample alone, without a fence.
+        if response.condition.startswith(FREE) or fields.output != "json":
+            answer = fenced_answer(answer, fields.output, settings)
+        value = read_output(answer, fields.output, compiled.value, settings.reading)
     except UnreadError as error:
         return _unread(*error.args)
     return _validated(compiled, settings.reading, value)
-
-
-def _class_of(answer: MissingAnswer) -> str:
-    return "too_large" if answer.kind is NoAnswer.TOO_LARGE else "no_answer"
 
 
 def _unread(kind: str, detail: str) -> Verdict:
@@ -194,29 +214,25 @@ def _validated(compiled: CompiledSchema, reading: Reading, value: Json) -> Verdi
     formats = ["with_formats"] if compiled.validator.is_valid(value) else []
     if validator.is_valid(value):
         return Verdict(passed=True, scores=_scores("gen_acc", *formats))
-    keywords = Counter[str]()
-    places: list[Tokens] = []
+    violated: list[Tokens] = []
     reasons: list[str] = []
-    for error in islice(validator.iter_errors(value), _MAX_VIOLATIONS):
-        keyword_path = tuple(map(str, error.schema_path))
-        # A schema that is `false` has no keyword: its holder is named.
-        keyword = keyword_path[-1] if keyword_path else "false"
-        keywords[keyword] += 1
-        places.append(keyword_path)
+    for error in validator.iter_errors(value):
+        violated.append(tuple(map(str, error.schema_path)))
         if len(reasons) < _MAX_REASONS:
             path = "/".join(["", *map(str, error.instance_path)]) or "the root"
-            reasons.append(f"{keyword} at {path}: {shortened(error.message, _SHOWN)}")
+            message = shortened(error.message, _SHOWN)
+            reasons.append(f"{violated[-1][-1]} at {path}: {message}")
     # In the paper's reading null is never of a wrong type.
     may_be_null = value is None and reading == "paper"
-    roots = ["rtv"] if ("type",) in places and not may_be_null else []
+    roots = ["rtv"] if ("type",) in violated and not may_be_null else []
     return Verdict(
         passed=False,
         failure_class="wrong_root" if roots else "violation",
         reasons=tuple(reasons),
         scores=_scores(*formats, *roots),
         details={
-            "keywords": dict(keywords.most_common()),
-            "locality": [*locality(compiled, places, reading)],
+            "keywords": dict(Counter(path[-1] for path in violated).most_common()),
+            "locality": [*locality(compiled, violated, reading)],
         },
     )
 
@@ -247,23 +263,14 @@ def _places(value: Json, path: Tokens) -> Iterator[Tokens]:
         for name, member in value.items():
             yield (*path, name)
             yield from _places(member, (*path, name))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _places(item, (*path, str(index)))
 
 
-def _validation_verdict(
-    fields: RecordFields, answer: str | MissingAnswer, settings: ConcodeSettings
-) -> Verdict:
-    """Return the verdict on an answer of task 2.
+def _verdict_on_reply(fields: RecordFields, reply: str, reading: Reading) -> Verdict:
+    """Return the verdict on a reply of task 2, or on the class of a missing one.
 
-    An answer that is neither yes nor no is wrong; in the paper's reading it is not
+    A reply that is neither yes nor no is wrong; in the paper's reading it is not
     counted.
     """
-    if isinstance(answer, MissingAnswer):
-        reply = _class_of(answer)
-    else:
-        reply = reply_of(answer, settings)
     is_answered = reply in ("yes", "no")
     passed = reply == fields.label
     kind = "wrong_answer" if is_answered else reply
@@ -277,7 +284,7 @@ def _validation_verdict(
         reasons=() if passed else (reason,),
         scores={"val_acc": float(passed), "answered": float(is_answered)},
         details={"reply": reply},
-        counted=is_answered or settings.reading != "paper",
+        counted=is_answered or reading != "paper",
     )
 
 
@@ -397,7 +404,7 @@ def read_output(text: str, output: Output, schema: Json, reading: Reading) -> Js
         return value
     if output == "xml":
         return read_xml(text, schema, reading)
-    answer = read_json_answer(text)
+    answer = read_json_answer(text.strip())
     if answer.problem is not None:
         kind = _FAULTS.get(answer.problem, answer.problem.value)
         raise UnreadError(kind, answer.detail)
@@ -407,18 +414,110 @@ def read_output(text: str, output: Output, schema: Json, reading: Reading) -> Js
     return answer.value
 
 
-def _json_name(_text: str, value: UntypedJson) -> str:
-    """Return the name of a member as `json.dumps` writes it."""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
 def _paper_scalar(text: str, tag: str | None = None) -> UntypedJson:
     """Return a scalar as `yaml.safe_load` and `json.dumps(default=str)` have it."""
     value = yaml_1_1_scalar(text, tag, normalize_dates=True)
     return finite(value, text) if isinstance(value, float) else value
 
 
-_YAML_1_2: Final = YamlOptions(
-    name=_json_name, merge_keys=False, max_values=None, max_depth=MAX_DEPTH
-)
+_YAML_1_2: Final = YamlOptions(merge_keys=False, max_values=None, max_depth=MAX_DEPTH)
 _YAML_1_1: Final = replace(_YAML_1_2, scalar=_paper_scalar, unique_names=False)
+
+
+def read_xml(text: str, schema: UntypedJson, reading: Reading) -> Json:
+    """Return the value of an XML text.
+
+    Args:
+        text: The answer; its root element may have any name.
+        schema: The schema of the value, for elements without a `type`.
+        reading: The reading.
+
+    Raises:
+        UnreadError: it has no value.
+
+    Example:
+        >>> read_xml("<all><a type='int'>1</a></all>", {}, "recommended")
+        {'a': 1}
+        >>> read_xml("<all><a type='int'>1</a></all>", {}, "paper")
+        {'all': {'a': {'@type': 'int', '#text': '1'}}}
+    """
+    if "<!DOCTYPE" in text:
+        raise UnreadError("xml_doctype", "it has a document type")
+    try:
+        root = ElementTree.fromstring(text)  # noqa: S314 (without a document type)
+    except (ElementTree.ParseError, UnicodeEncodeError) as error:
+        raise UnreadError("syntax", str(error)) from None
+    if root.find("/".join("*" * MAX_DEPTH)) is not None:
+        raise UnreadError("too_deep", f"nested over {MAX_DEPTH} levels")
+    if reading == "paper":
+        return {root.tag: _as_xmltodict(root)}
+    return _value(root, schema)
+
+
+def _value(element: ElementTree.Element, schema: UntypedJson) -> Json:
+    """Return the value of an element.
+
+    Raises:
+        UnreadError: it has a number that JSON lacks, or a member twice.
+    """
+    text = element.text or ""
+    kind = _TYPES.get(element.get("type", ""), schema.get("type", ""))
+    if element.get("type") == "str":
+        return text
+    text = text.strip()
+    if len(element) and kind not in ("array", "object"):
+        kind = "array" if {child.tag for child in element} == {"item"} else "object"
+    # A root without a type is an object, as `json2xml` writes it.
+    if len(element) or (not text and kind in ("array", "object", "")):
+        return (_items if kind == "array" else _members)(element, schema)
+    if kind == "null" and text in ("", "null"):
+        return None
+    if kind == "boolean":
+        return _BOOLEANS.get(text, text)
+    if kind in ("number", "integer") and _NUMBER.fullmatch(text):
+        number: int | float = json.loads(text)
+        if abs(number) == math.inf:
+            raise UnreadError("not_json", f"the number {text[:40]} is too large")
+        return number
+    return text
+
+
+def _items(elements: Iterable[ElementTree.Element], schema: UntypedJson) -> Json:
+    inner = schema.get("items") or schema.get("contains") or {}
+    return [_value(element, inner) for element in elements]
+
+
+def _members(element: ElementTree.Element, schema: UntypedJson) -> Json:
+    """Return an object; elements of one name are the items of an array."""
+    members: dict[str, Json] = {}
+    for name, elements in _by_name(element).items():
+        inner = schema.get("properties", {}).get(name, {})
+        if len(elements) == 1:
+            members[name] = _value(elements[0], inner)
+        elif any("type" in element.attrib for element in elements):
+            detail = f"the member {name[:80]!r} stands twice"
+            raise UnreadError("duplicate_name", detail)
+        else:
+            members[name] = _items(elements, inner)
+    return members
+
+
+def _by_name(element: ElementTree.Element) -> dict[str, list[ElementTree.Element]]:
+    """Return the children of an element by their names."""
+    by_name: dict[str, list[ElementTree.Element]] = {}
+    for child in element:
+        # A namespace is no part of a name.
+        by_name.setdefault(child.tag.rpartition("}")[2], []).append(child)
+    return by_name
+
+
+def _as_xmltodict(element: ElementTree.Element) -> Json:
+    """Return an element as `xmltodict.parse` does by default."""
+    members: dict[str, Json] = {f"@{name}": value for name, value in element.items()}
+    for name, children in _by_name(element).items():
+        values = [_as_xmltodict(child) for child in children]
+        members[name] = values if len(values) > 1 else values[0]
+    text = (element.text or "").strip()
+    if members and text:
+        members["#text"] = text
+    return members or text or None

@@ -26,17 +26,18 @@ Task: TypeAlias = Literal["generation", "validation"]
 #: A format of samples.
 Output: TypeAlias = Literal["json", "yaml", "xml"]
 OUTPUTS: Final[tuple[Output, ...]] = ("json", "yaml", "xml")
-#: Schemas of the suite by default: 50 of each family.
-DEFAULT_COUNT: Final = 600
 #: Levels of nesting that validators can process, as of JSON
-#: (`evaluation.answers.json_answers`), and maximum characters of an answer.
+#: (`evaluation.answers.json_answers`).
 MAX_DEPTH: Final = 250
-MAX_CHARACTERS: Final = 1_000_000
 #: Formats, classes of answers, sentences of prompts, phrases of schemas in English.
 TEXTS: Final = tomllib.loads(Path(__file__).with_name("texts.toml").read_text("utf-8"))
 #: A number of things, one at least.
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
-_Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
+#: Names, separated by commas.
+_Names: TypeAlias = Annotated[
+    str, msgspec.Meta(pattern="^((json|xml|yaml|python|nl)(,|$))+$")
+]
+_Outputs: TypeAlias = Annotated[str, msgspec.Meta(pattern="^((json|yaml|xml)(,|$))+$")]
 
 
 class UnreadError(Exception):
@@ -49,12 +50,11 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     #: `generation`, `validation`, or `both`.
     task: Literal["generation", "validation", "both"] = "both"
     #: Representations of schemas, separated by commas.
-    representations: str = "json,xml,yaml,python,nl"
+    representations: _Names = "json,xml,yaml,python,nl"
     #: Formats of samples, separated by commas.
-    outputs: str = "json,yaml,xml"
-    #: Number of schemas: generated ones, spread over the families, or at most of
-    #: `--data`, drawn. Every cell asks about the same ones.
-    count: _Count = DEFAULT_COUNT
+    outputs: _Outputs = "json,yaml,xml"
+    #: Number of schemas, spread over the families. Every cell asks about the same ones.
+    count: _Count = 600
     #: The schemas drawn, their dialect, and how answers are read and counted.
     reading: Reading = "recommended"
     #: `chat`: turns of a conversation. `base`: one text that ends with an open fence.
@@ -67,9 +67,8 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     #: Most tokens of an answer of task 1, and of task 2.
     budget: _Count = 1024
     verdict_budget: _Count = 64
-    #: Samples of task 2 for each schema, and the share of them that is valid.
+    #: Samples of task 2 for each schema.
     samples: _Count = 5
-    yes_share: _Share = 0.55
 
 
 class RecordFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -79,7 +78,6 @@ class RecordFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     #: The representation of the schema: `json`, `xml`, `yaml`, `python`, `nl`.
     representation: str
     output: Output
-    #: The family, or the config of real schemas.
     family: str
     schema_id: str
     #: The schema as JSON text.
@@ -94,16 +92,11 @@ class RecordFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     #: Task 2: the keyword that refuses it.
     keyword: str = ""
 
-    @property
-    def cell(self) -> str:
-        """Task, representation and format of samples: the beginning of an id."""
-        return f"{self.task}-{self.representation}-{self.output}"
-
     def record(self, name: str, dialect: str) -> Record:
         """Return the record; only a sample asked for as JSON can be constrained."""
         constrained = self.task == "generation" and self.output == "json"
         return Record(
-            id=f"{self.cell}:{name}",
+            id=f"{self.task}-{self.representation}-{self.output}:{name}",
             group=self.family,
             schema=self.schema if constrained else None,
             dialect=dialect,

@@ -12,8 +12,8 @@ from evaluation.core.suite import ScoredResponse
 from evaluation.suites.concodeeval.records import (
     FAMILIES,
     draw_schema,
+    generate,
     generate_schemas,
-    records_of,
 )
 from evaluation.suites.concodeeval.suite import DIALECTS
 
@@ -44,12 +44,12 @@ drawn_schemas = st.builds(
 @cache
 def made_schemas(count: int = 24) -> tuple[Record, ...]:
     """Return records of schemas with instances, made once for all tests of a worker."""
-    return tuple(generate_schemas(count, SEED))
+    return tuple(generate_schemas(count, SEED, "recommended"))
 
 
 def made_records(settings: ConcodeSettings) -> list[Record]:
     """Return the records of 24 schemas."""
-    return list(records_of(made_schemas(), 0, settings))
+    return list(generate(24, SEED, settings))
 
 
 def scored(verdict: Verdict, record: str = "f/a", group: str = "f") -> ScoredResponse:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from curation.download.cache import FetchSettings
-from curation.instances.constraints.interpretations import read_schema
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.values.words import split
 from curation.system.errors import BadConfiguration
 from curation.validation.metaschemas import RUST_VALIDATORS
@@ -24,6 +25,7 @@ from evaluation.suites.concodeeval.records import (
     generate_schema,
     generate_schemas,
     is_certain,
+    is_writable,
     records,
     with_samples,
 )
@@ -43,7 +45,6 @@ from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from curation.core.json_types import Json
 
@@ -152,7 +153,12 @@ def test_typo_and_idle_keywords_stand_in_the_papers_reading_alone(
     ("schemas", "least", "apart"),
     [
         (made_schemas, 0, 0.02),
-        pytest.param(generate_schemas, 2_401, 0.01, marks=pytest.mark.slow),
+        pytest.param(
+            lambda: generate_schemas(602, 0, "recommended"),
+            2_401,
+            0.01,
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_both_validators_agree_with_every_label_and_the_share_is_kept(
@@ -160,7 +166,7 @@ def test_both_validators_agree_with_every_label_and_the_share_is_kept(
 ) -> None:
     """55 % of all samples are valid, each schema's are distinct."""
     labels: list[bool] = []
-    for made, _, shown in with_samples(schemas(), 5, 0.55, 0):
+    for made, shown in with_samples(schemas(), 5, 0):
         schema = json.loads(made.constraint)
         for one in shown:
             value = json.loads(one.text)
@@ -171,17 +177,72 @@ def test_both_validators_agree_with_every_label_and_the_share_is_kept(
         labels += [one.valid for one in shown]
     assert len(labels) >= least
     assert abs(labels.count(True) / len(labels) - 0.55) < apart
-    for share, label in ((0.0, False), (1.0, True)):
-        some = with_samples(made_schemas()[:4], 2, share, 0)
-        assert {one.valid for *_, shown in some for one in shown} == {label}
 
 
-def test_an_instance_whose_verdict_hangs_on_formats_is_not_shown() -> None:
-    """Nobody could tell which label is right."""
-    compiled = read_schema('{"type": "string", "format": "date"}', "2020-12")
-    instance = Instance(text='"soon"', valid=False, kind="near_miss", keyword="format")
-    assert not hasattr(compiled, "reason")
-    assert not is_certain(compiled, instance)
+def _instance(text: str, *, valid: bool = True) -> Instance:
+    return Instance(text=text, valid=valid, kind="random")
+
+
+@pytest.mark.parametrize(
+    ("valid", "invalid", "count", "labels"),
+    [
+        # Of the first ones 1 of 1, 1 of 2, 2 of 3, ... are due to be valid.
+        ([5], [5], 5, ["ynyny"]),
+        ([5], [5], 1, ["y"]),
+        ([5], [5], 0, [""]),
+        # The next schema makes up for the share that one cannot have.
+        ([1, 5], [5, 5], 3, ["yn", "yny"]),
+        ([0, 0, 5], [5, 5, 5], 2, ["", "", "yn"]),
+        ([5, 5], [0, 5], 2, ["y", "ny"]),
+    ],
+)
+def test_a_schema_has_the_samples_that_are_due(
+    valid: list[int], invalid: list[int], count: int, labels: list[str]
+) -> None:
+    """In that order; a schema without one that is due has fewer."""
+    schemas = [
+        Record(
+            id=f"s{place}",
+            schema='{"type": "number", "minimum": 0}',
+            dialect="2020-12",
+            instances=(
+                *(_instance(str(number)) for number in range(accepted)),
+                *(_instance(str(-1 - n), valid=False) for n in range(refused)),
+            ),
+        )
+        for place, (accepted, refused) in enumerate(zip(valid, invalid, strict=True))
+    ]
+    found = [shown for _, shown in with_samples(schemas, count, 0)]
+    assert ["".join("ny"[one.valid] for one in shown) for shown in found] == labels
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "valid", "is_shown"),
+    [
+        ('{"type": "string", "maxLength": 4000}', '"deck"', True, True),
+        ('{"type": "string", "maxLength": 2}', '"deck"', False, True),
+        # A wrong label, and one that depends on whether formats are asserted.
+        ('{"type": "string", "maxLength": 2}', '"deck"', True, False),
+        ('{"type": "string", "format": "date"}', '"soon"', False, False),
+        # XML has no bell, and ends lines with a line feed.
+        ('{"type": "string"}', '"bell \\u0007"', True, False),
+        ('{"type": "string"}', '"a\\rb"', True, False),
+        ('{"type": "string"}', '"a\\tb\\n"', True, True),
+        ('{"type": "string"}', f'"{"x" * 3_998}"', True, True),
+        ('{"type": "string"}', f'"{"x" * 3_999}"', True, False),
+    ],
+)
+def test_a_sample_is_short_certain_and_text_in_every_format(
+    schema: str,
+    text: str,
+    valid: bool,  # noqa: FBT001 (a parameter)
+    is_shown: bool,  # noqa: FBT001 (a parameter)
+) -> None:
+    """Nobody could tell which label is right otherwise, or read it."""
+    instance = _instance(text, valid=valid)
+    compiled = CompiledSchema.from_json(json.loads(schema), "2020-12")
+    shown = is_writable(instance) and is_certain(compiled, instance)
+    assert shown is is_shown
 
 
 _SMALL = ConcodeSettings(representations="python,nl", outputs="json,xml", samples=2)
@@ -193,7 +254,8 @@ def test_every_cell_asks_about_the_same_schemas() -> None:
     by_cell: dict[str, list[str]] = {}
     for record in made:
         cell, _, name = record.id.partition(":")
-        assert fields_of(record).cell == cell
+        fields = fields_of(record)
+        assert cell.split("-") == [fields.task, fields.representation, fields.output]
         by_cell.setdefault(cell, []).append(f"{record.group}/{name}")
     assert len(by_cell) == 8
     assert by_cell["generation-python-json"] == by_cell["generation-nl-xml"]
@@ -205,10 +267,10 @@ def test_every_cell_asks_about_the_same_schemas() -> None:
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        ({"representations": "json,toml"}, r"no 'toml'.*choose from"),
-        ({"outputs": "toml"}, r"no 'toml'.*choose from"),
+        ({"representations": "json,toml"}, "json.xml.yaml.*representations"),
+        ({"outputs": "toml"}, "json.yaml.xml.*outputs"),
+        ({"outputs": ""}, "outputs"),
         ({"samples": 0}, "samples"),
-        ({"yes_share": 2}, "yes_share"),
         ({"count": 0}, "count"),
         ({"budget": 0}, "budget"),
         ({"tasks": "x"}, "tasks"),
@@ -228,26 +290,18 @@ def test_the_published_settings_are_one_name() -> None:
     assert choose_suite("concodeeval", {}, "paper").settings == published
 
 
-@pytest.mark.slow
-def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
-    tmp_path: Path,
-) -> None:
-    """English says no `pattern`: those records are left out."""
-    schema = {"properties": {"code": {"type": "string", "pattern": "^[a-z]+$"}}}
-    (tmp_path / "crate.json").write_text(json.dumps(schema | {"type": "object"}))
-    fetch = FetchSettings(cache=tmp_path / "cache")
-    request = RecordRequest(data=str(tmp_path), fetch=fetch)
-    found = records(request, ConcodeSettings(outputs="json", samples=3)).records
-    cells = {tuple(record.id.partition(":")[0].split("-")) for record in found}
-    assert {representation for _, representation, _ in cells} == {
-        *("json", "yaml", "xml", "python")
-    }
-    assert len(cells) == 8
-    (tmp_path / "gate.json").write_text('{"type": "null"}')
-    one = records(request, ConcodeSettings(count=1, samples=1)).records
-    assert len({fields_of(record).schema_id for record in one}) == 1
-    labels = [fields_of(record).label for record in found]
-    assert {"yes", "no"} <= set(labels)
+def test_the_records_are_those_of_its_schemas_alone() -> None:
+    """As many as the settings say; `--data` would be ignored, so it is refused."""
+    fetch = FetchSettings(mirror=None, cache=Path())
+    settings = ConcodeSettings(
+        count=13, task="generation", outputs="xml,json", representations="nl"
+    )
+    found = records(RecordRequest(data=None, fetch=fetch), settings)
+    assert found.generated
+    assert len(found.records) == 26
+    assert len({fields_of(record).family for record in found.records}) == 12
+    with pytest.raises(BadConfiguration, match="no --data"):
+        records(RecordRequest(data="build", fetch=fetch), settings)
 
 
 @pytest.mark.parametrize(
@@ -281,10 +335,10 @@ def test_examples_are_mined_from_the_most_frequent_errors(
     run = ScoredRun(facts={}, by_label={"mine": answers})
     monkeypatch.setattr("evaluation.results.reader.open_run", lambda _: run)
     monkeypatch.setattr("evaluation.results.suite_rows.scored_run", lambda *_: run)
-    found = shots("recommended", "mined")
+    found = shots(ConcodeSettings(errors="mined"))
     shortest = {"number_0_10": "0", "string_0_10": '"^solid$"'}
     for (schema, sample), (family, keyword) in zip(found, failed[1:], strict=False):
         assert json.loads(schema)["type"] == family.partition("_")[0]
         assert keyword in schema
         assert sample == shortest[family]
-    assert found[2:] == shots("recommended")[:1]
+    assert found[2:] == shots(ConcodeSettings())[:1]

@@ -178,8 +178,9 @@ def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
 )
 def test_every_shot_satisfies_its_schema(reading: Reading, validator: Any) -> None:  # noqa: ANN401 (a class)
     """Unlike some of the published ones."""
-    assert len(shots(reading)) == 3
-    for schema, sample in shots(reading):
+    found = shots(ConcodeSettings(reading=reading))
+    assert len(found) == 3
+    for schema, sample in found:
         formats = validator.FORMAT_CHECKER
         checked = validator(json.loads(schema), format_checker=formats)
         assert checked.is_valid(json.loads(sample))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from evaluation.suites.concodeeval.representations import write_sample
+from evaluation.suites.concodeeval.prompts import write_sample
 from evaluation.suites.concodeeval.suite import ConcodeSettings, Output, fields_of
 from tests.evaluation.suites.known_answers import KnownAnswer, first_witness
 
@@ -37,7 +37,7 @@ _UNLIKELY: Final[dict[str, tuple[Json, ...]]] = {
     "number": (-1, 10**9, 0.001),
     "string": ("", "?", "?" * 999),
     "array": ([], [None] * 999),
-    "object": ({}, {"?": None}),
+    "object": ({}, {"nothing": None}),
 }
 
 
@@ -79,6 +79,9 @@ def _known_samples(schema: str, output: Output, dialect: str) -> Iterator[KnownA
     """Yield an accepted sample, a rejected one, and one with a wrong root."""
     root = json.loads(schema).get("type")
     for compiled, value in first_witness(schema, dialect):
+        # XML has no control characters.
+        if output == "xml" and "\\u00" in json.dumps(value):
+            continue
         yield _fenced(write_sample(value, output))
         for sample in _UNLIKELY.get(str(root), ()):
             if not compiled.is_valid_without_formats(sample):
