@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from socket import create_server, socket
 from threading import Event, Thread
@@ -380,30 +379,6 @@ def test_an_answer_that_is_not_streamed_is_one_piece() -> None:
         found = client.ask({})
     assert (found.text, found.finish, found.output_tokens) == ("{}", "stop", 1)
     assert len(found.pieces) == 1
-
-
-def test_everybody_waits_while_the_server_wants_to_be_left_alone() -> None:
-    """Of eight requests that are told to wait, none is sent before the time is over."""
-    told = Said(status=429, pieces=[b"later"], headers={"Retry-After": "1"})
-    moments: list[float] = []
-
-    def reply(_body: object, number: int) -> Said:
-        moments.append(time.monotonic())
-        return told if number == 0 else answer("{}")
-
-    with loopback(reply) as server:
-        client = _client(server)
-        with ThreadPoolExecutor(8) as pool:
-            first = pool.submit(client.ask, {})
-            while len(server.asked) < 1:
-                time.sleep(0.01)
-            time.sleep(0.1)
-            rest = [pool.submit(client.ask, {}) for _ in range(7)]
-            texts = [one.result().text for one in (first, *rest)]
-        client.close()
-    assert texts == ["{}"] * 8
-    assert len(moments) == 9
-    assert min(moments[1:]) - moments[0] >= 1
 
 
 @pytest.mark.parametrize("seconds", [0, 0.1])

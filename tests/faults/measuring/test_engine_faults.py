@@ -16,7 +16,6 @@ import pytest
 
 from curation.system.progress import Quiet
 from evaluation.core.cases import Result, WalkVerdict
-from evaluation.core.records import Instance, Record
 from evaluation.masks.run import RunPlan, run
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import open_run
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.core.cases import Row
+    from evaluation.core.records import Record
 
 #: Title of a schema to what must come of it, where, and a word of the detail.
 TROUBLES = {
@@ -226,34 +226,7 @@ def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:
         }
 
 
-@pytest.mark.parametrize(
-    ("title", "verdict", "words"),
-    [
-        ("too_strict", WalkVerdict.MASK_GAP, "is not in the mask, and commit takes it"),
-        ("too_lax", WalkVerdict.LIED, "is in the mask, and commit refuses it: told to"),
-        ("too_small", WalkVerdict.LIED, "are needed"),
-    ],
-)
-def test_a_liar_is_caught_in_both_directions(
-    tmp_path: Path, title: str, verdict: WalkVerdict, words: str
-) -> None:
-    """Mask against commit, with the engine's reason; and the mask's size."""
-    (row,) = _rows(tmp_path, "liar", sample(title, "[1, 2, 3]"))
-    (walk,) = row.walks
-    assert walk.verdict is verdict
-    assert words in walk.detail
-    assert "0.1 s" not in walk.detail
-
-
 _LONG_FIRST = sample("one", "[1, 2, 3]", "[1]", "[1]")
-
-
-def test_a_failure_that_is_told_is_no_block(tmp_path: Path) -> None:
-    """An engine that never raises is asked after each step, dead copies included."""
-    (row,) = _rows(tmp_path, "worn_out", _LONG_FIRST, options=["tells=true"])
-    assert [walk.verdict for walk in row.walks] == 3 * [WalkVerdict.ENGINE_ERROR]
-    assert [walk.at for walk in row.walks] == [4, 0, 0]
-    assert (row.result, row.detail) == (Result.ENGINE_ERROR, "too many states: 3 >= 3")
 
 
 def test_a_failure_that_is_not_told_is_a_contradiction(tmp_path: Path) -> None:
@@ -263,32 +236,6 @@ def test_a_failure_that_is_not_told_is_a_contradiction(tmp_path: Path) -> None:
     assert verdicts == [WalkVerdict.BLOCKED, *2 * [WalkVerdict.CONTRADICTED]]
     assert "after the same tokens in text 1" in row.walks[1].detail
     assert outcome_of(row) is Outcome.CONTRADICTED
-
-
-def test_an_engine_that_answers_for_another_schema_is_wrong_both_ways(
-    tmp_path: Path,
-) -> None:
-    """It takes the texts of the schema before, and blocks those of this one."""
-    samples = [
-        Record(
-            id=str(number),
-            group="Made",
-            schema=f'{{"const": {number}}}',
-            dialect="2020-12",
-            instances=(
-                Instance(text=str(number), valid=True, kind="made"),
-                Instance(text=str(number - 1), valid=False, kind="near_miss"),
-            ),
-        )
-        for number in (1, 2, 3)
-    ]
-    rows = _rows(tmp_path, "another_schema", *samples)
-    assert [outcome_of(row) for row in rows] == [
-        # The schema before the first is that of the warm-up.
-        Outcome.OVER_CONSTRAINED,
-        Outcome.WRONG_BOTH_WAYS,
-        Outcome.WRONG_BOTH_WAYS,
-    ]
 
 
 @pytest.fixture

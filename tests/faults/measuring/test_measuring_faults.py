@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -27,7 +26,6 @@ from evaluation.core.run_header import usable_cores
 from evaluation.masks import run as walking_run
 from evaluation.results.reader import open_run
 from evaluation.runner import run as asking_run
-from evaluation.runner.request import ModelOptions
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
 from tests.evaluation.measuring import (
@@ -39,7 +37,6 @@ from tests.evaluation.measuring import (
     request_of,
     sample,
 )
-from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,36 +178,6 @@ def test_f38_rows_of_other_code_are_not_found(
 def _with_header(folder: Path) -> Path:
     (folder / "run.json").write_text("{}", "utf-8")
     return folder
-
-
-@pytest.fixture(scope="module")
-def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a small model."""
-    return small_model(tmp_path_factory.mktemp("model"))
-
-
-def _writing(folder: Path, model: Path) -> csbdata.RunRequest:
-    options = ModelOptions(model=str(model), device="cpu", dtype="fp32", budget=4)
-    return replace(
-        _request(folder, tasks=("coverage",), models=[options]), engines=["none"]
-    )
-
-
-@pytest.mark.slow
-def test_f38_other_weights_do_not_go_on_in_the_same_folder(
-    model_folder: Path, tmp_path: Path
-) -> None:
-    """A model that was trained on keeps its folder's name, and writes other texts."""
-    model = tmp_path / "model"
-    shutil.copytree(model_folder, model)
-    assert csbdata.run(_writing(tmp_path, model)).totals.ran == 2
-    assert csbdata.run(_writing(tmp_path, model)).totals.reused == 2
-    weights = model / "model.safetensors"
-    content = bytearray(weights.read_bytes())
-    content[-1] ^= 1
-    weights.write_bytes(bytes(content))
-    with pytest.raises(CannotCreate, match=r"another run: model \(.*revision"):
-        csbdata.run(_writing(tmp_path, model))
 
 
 def test_f38_an_engine_of_another_version_is_another_engine(tmp_path: Path) -> None:
