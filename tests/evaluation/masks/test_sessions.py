@@ -156,24 +156,30 @@ def test_time_that_others_used_is_not_the_engines(
     assert deadline.by_wall_clock is ("wall" in passed)
 
 
-def test_no_reading_is_due_before_the_time_can_be_used_up(
-    clocks: _Clocks, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("wall", "processor", "next_look"),
+    [
+        # With two cores time cannot be used up before half of it has passed.
+        (0, 0, 500),
+        # The wall clock is never missed.
+        (3_900, 0, 4_000),
+        # Where next to nothing is left, it is not asked for after every mask.
+        (0, 999.999_999, 1),
+    ],
+)
+def test_a_reading_is_due_when_the_time_can_be_used_up(
+    clocks: _Clocks,
+    monkeypatch: pytest.MonkeyPatch,
+    wall: int,
+    processor: float,
+    next_look: int,
 ) -> None:
-    """With two cores that is after half of it; the wall clock is never missed."""
+    """A millisecond later at least."""
     monkeypatch.setattr(engine_process, "_usable_cores", lambda: 2)
     deadline = Deadline(1.0, 4.0)
-    assert deadline.next_look == 500 * _MS
-    clocks.wall = 3_900 * _MS
+    clocks.wall, clocks.processor = wall * _MS, round(processor * _MS)
     deadline.look(clocks.wall)
-    assert deadline.next_look == 4_000 * _MS
-
-
-def test_readings_are_a_millisecond_apart_at_least(clocks: _Clocks) -> None:
-    """Where next to nothing is left, it is not asked for after every mask."""
-    deadline = Deadline(1.0, 4.0)
-    clocks.processor = 1_000 * _MS - 1
-    deadline.look(clocks.wall)
-    assert deadline.next_look == _MS
+    assert deadline.next_look == next_look * _MS
 
 
 def test_waits_are_those_since_the_last_call(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import random
 import signal
 import subprocess
@@ -20,7 +19,7 @@ import pytest
 
 import csbdata
 from curation.pipeline.build import fingerprint_of
-from curation.system.errors import CannotCreate, CsbdataError
+from curation.system.errors import CannotCreate
 from curation.workers.limits import Limits
 from evaluation.core.run_header import usable_cores
 from evaluation.masks import run as walking_run
@@ -100,35 +99,6 @@ def test_f58_another_backend_is_another_identity() -> None:
         told.append(replace(server, about={"/server_info": {"vllm_config": config}}))
         assert told[-1].header()["options"] == {"backend": backend}
     assert len({each.identity for each in (server, *told)}) == 3
-
-
-class _Poison:
-    """Makes a file where it is unpickled."""
-
-    def __init__(self, mark: Path) -> None:
-        self.mark = mark
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return Path.touch, (self.mark,)
-
-
-def test_f59_a_poisoned_cache_is_data_that_is_refused(tmp_path: Path) -> None:
-    """Pickles in the place of every cached file: one line, and none of them is run."""
-    samples = [sample("one", "{}"), sample("two", "[1]")]
-    request = request_of(tmp_path, samples)
-    measured(tmp_path, [miniature("accept_all")], request)
-    mark = tmp_path / "mark"
-    poison = pickle.dumps(_Poison(mark))
-    assert pickle.loads(poison) is None  # noqa: S301 (the poison works)
-    mark.unlink()
-    cached = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
-    assert cached
-    for path in cached:
-        path.write_bytes(poison)
-    again = replace(request, engines=[miniature("accept_all")])
-    with suppress(CsbdataError):
-        csbdata.run(replace(again, run_dir=tmp_path / "again"))
-    assert not mark.exists()
 
 
 def _request(folder: Path, **fields: object) -> csbdata.RunRequest:
