@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
-import sys
 import venv
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import psutil
 import pytest
 
 from curation.system.progress import Quiet
@@ -27,7 +24,6 @@ from evaluation.tasks import task_named
 from tests.evaluation.masks.opened_folder import open_results_folder
 from tests.evaluation.measuring import (
     BRISK,
-    engine_processes,
     measured,
     miniature,
     miniature_with,
@@ -36,7 +32,6 @@ from tests.evaluation.measuring import (
     tokenizer,
 )
 from tests.slow_cases import first_fast
-from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -284,23 +279,6 @@ def _spied(folder: Path, code: str, preset: str = "faithful") -> Row:
     return row
 
 
-def test_no_token_reaches_an_engine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What we know of hosts and credentials stays here, and out of every file."""
-    planted = "hf_" + "x" * 30
-    monkeypatch.setenv("HF_TOKEN", planted)
-    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # Longer than a line.
-    row = _spied(
-        tmp_path,
-        "print(dict(os.environ))\n"
-        "_Engine.compile = lambda self, schema: print(dict(os.environ)) or schema\n",
-    )
-    assert any("PYTHONHASHSEED" in each for each in row.warnings)
-    for path in (tmp_path / "run").rglob("*"):
-        assert not path.is_file() or planted.encode() not in path.read_bytes()
-
-
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone pins")
 @pytest.mark.parametrize("preset", ["faithful", "vendor"])
 def test_timed_work_stays_on_one_core_unless_a_vendor_chooses(
@@ -322,31 +300,3 @@ def test_timed_work_stays_on_one_core_unless_a_vendor_chooses(
     assert row.warnings == (wanted,)
     assert preset == "vendor" or isinstance(row.quiet, bool)
     assert os.sched_getaffinity(0) == before
-
-
-@pytest.mark.slow
-def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
-    """SIGKILL of the driver leaves no engine behind that hangs, and no file of it."""
-    script = (
-        "import sys; from pathlib import Path\n"
-        "from tests.evaluation.measuring import *\n"
-        "folder = Path(sys.argv[1])\n"
-        "request = request_of(folder, [sample('hang-compile', '{}')],"
-        " bounds=Bounds(compile_seconds=60))\n"
-        "measured(folder, [miniature('troubled')], request)\n"
-    )
-    left = tmp_path / "temporary"
-    left.mkdir()
-    driver = subprocess.Popen(
-        [sys.executable, "-c", script, str(tmp_path)],
-        env={**os.environ, "TMPDIR": str(left)},
-    )
-    try:
-        wait_until(lambda: bool(engine_processes(driver.pid)), 30)
-        (worker,) = engine_processes(driver.pid)
-    finally:
-        driver.send_signal(signal.SIGKILL)
-        driver.wait()
-    gone = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
-    wait_until(lambda: not worker.is_running() or worker.status() in gone, 60)
-    assert list(left.iterdir()) == []
