@@ -248,11 +248,11 @@ def _reader(
 def _of_source(expression: str, progress: Progress) -> OwnSchemaReader | ParquetTables:
     source = open_source(expression, progress.log)
     if source.tables is None:
-        return OwnSchemaReader.of(source)
+        return OwnSchemaReader(source)
     from evaluation.data.parquet_tables import ParquetTables  # noqa: PLC0415 - of builds alone
 
     tables = ParquetTables.of(source.tables, source.origin)
-    return tables or OwnSchemaReader.of(source)
+    return tables or OwnSchemaReader(source)
 
 
 def built_sample(settings: FetchSettings, progress: Progress) -> ParquetTables:
