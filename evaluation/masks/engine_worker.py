@@ -335,13 +335,7 @@ def engine_program(engine: EngineUnderTest, tokenizer: TokenizerFiles) -> Progra
         setup={
             "engine": str(engine.file.path),
             "options": dict(engine.options),
-            "tokenizer": {
-                "tokens": str(tokenizer.tokens),
-                "vocab_size": tokenizer.vocab_size,
-                "eos_id": tokenizer.eos_id,
-                "special_ids": list(tokenizer.special_ids),
-                "tokenizer_json": str(tokenizer.tokenizer_json),
-            },
+            "tokenizer": tokenizer_setup(tokenizer),
         },
         interpreter=engine.interpreter,
         environment=engine.environment(),
@@ -369,6 +363,17 @@ def with_session(
         setup={**program.setup, **setup},
         arguments=(protocol.__file__, printed, str(_HERE / session)),
     )
+
+
+def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:
+    """Return a worker's part of a tokenizer: files and numbers."""
+    return {
+        "tokens": str(tokenizer.tokens),
+        "vocab_size": tokenizer.vocab_size,
+        "eos_id": tokenizer.eos_id,
+        "special_ids": list(tokenizer.special_ids),
+        "tokenizer_json": str(tokenizer.tokenizer_json),
+    }
 
 
 def build_row(

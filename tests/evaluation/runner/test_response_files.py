@@ -214,57 +214,16 @@ _RECORDS = [
 ]
 
 
-_HELD = Record(id="3", group="b", schema="{}")
-_UNKNOWN = "responses for no record of this set"
-
-
-@pytest.mark.parametrize(
-    ("records", "responses", "answered", "problems"),
-    [
-        # A key or an id that only one record has names it; an id of two names neither.
-        (
-            _RECORDS,
-            [_response("2"), _response("a/1"), _response("1")],
-            ["a/1", "b/2"],
-            [
-                "1 response for no record of this set: 1",
-                "model free has not answered 1 of 3 records",
-            ],
-        ),
-        # Records without any response are counted for every model.
-        (
-            _RECORDS,
-            [_response("2"), *(_response(it.key, model="x") for it in _RECORDS)],
-            ["a/1", "b/1", "b/2", "b/2"],
-            ["model free has not answered 2 of 3 records"],
-        ),
-        # One without a schema is missed free alone: an engine holds it to nothing.
-        (
-            [*_RECORDS, _HELD],
-            [_response("b/3", condition="llguidance"), _response("a/1")],
-            ["a/1", "b/3"],
-            ["model free has not answered 3 of 4 records"],
-        ),
-        (_RECORDS, [_response("a/1", condition="llguidance")], ["a/1"], []),
-        # The first five are named, the rest counted.
-        (
-            _RECORDS[:1],
-            [_response(f"z{number}") for number in range(2000)],
-            [],
-            [f"2,000 {_UNKNOWN}: z0, z1, z2, z3, z4 and 1,995 more"],
-        ),
-    ],
-)
-def test_responses_find_their_records(
-    records: list[Record],
-    responses: list[Response],
-    answered: list[str],
-    problems: list[str],
-) -> None:
-    """And each kind of trouble has one line."""
-    pairs, found = match_responses(records, responses)
-    assert [record.key for record, _ in pairs] == answered
-    assert found == problems
+def test_a_record_is_named_by_key_or_by_an_id_that_only_one_has() -> None:
+    """An id of two records names neither."""
+    pairs, problems = match_responses(
+        _RECORDS, [_response("2"), _response("a/1"), _response("1")]
+    )
+    assert [record.key for record, _ in pairs] == ["a/1", "b/2"]
+    assert problems == [
+        "1 response for no record of this set: 1",
+        "model free has not answered 1 of 3 records",
+    ]
 
 
 def test_of_two_responses_to_one_record_the_first_counts() -> None:
@@ -284,3 +243,29 @@ def test_of_two_responses_to_one_record_the_first_counts() -> None:
     assert texts == ["first", "mended", "again", "held", "other"]
     words = "1 response for what was answered already; the first one counts: a/1"
     assert problems[0] == f"{words} (model free)"
+
+
+def test_records_without_any_response_are_counted_for_every_model() -> None:
+    """A model that answered two of three is no model that answered all it was asked."""
+    _, problems = match_responses(
+        _RECORDS, [_response("2"), *(_response(r.key, model="x") for r in _RECORDS)]
+    )
+    assert problems == ["model free has not answered 2 of 3 records"]
+
+
+def test_a_record_without_a_schema_is_missed_free_alone() -> None:
+    """Under an engine there is nothing to hold an answer to, and nothing is missing."""
+    held = Record(id="3", group="b", schema="{}")
+    answers = [_response("b/3", condition="llguidance"), _response("a/1")]
+    _, problems = match_responses([*_RECORDS, held], answers)
+    assert problems == ["model free has not answered 3 of 4 records"]
+    odd = match_responses(_RECORDS, [_response("a/1", condition="llguidance")])
+    assert not odd[1]
+
+
+def test_trouble_with_many_responses_is_one_line() -> None:
+    """The first five are named, the rest counted."""
+    _, problems = match_responses(_RECORDS, [_response(f"z{n}") for n in range(2000)])
+    assert problems == [
+        "2,000 responses for no record of this set: z0, z1, z2, z3, z4 and 1,995 more"
+    ]
