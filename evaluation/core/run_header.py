@@ -99,8 +99,6 @@ class ParticipantHeader(msgspec.Struct, frozen=True, kw_only=True):
     unavailable: str | None = None
     #: The command that makes it available.
     install: str | None = None
-    #: Its project's home page; None if unknown.
-    homepage: str | None = None
     #: Meanings of its messages, from `ABOUT` in its file; see `RefusalPattern`.
     refusals: tuple[RefusalPattern, ...] = ()
 

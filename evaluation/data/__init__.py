@@ -51,12 +51,9 @@ class Dataset:
     partial: tuple[str, ...] = ()
     #: What `--data` takes from any folder; empty if it has no such name.
     place: str = ""
-    #: Reads the records afresh at each call, in the same order.
-    read: Callable[[], Iterator[Record]]
-
-    def records(self) -> Iterator[Record]:
-        """Yield the records; memory does not grow with their number."""
-        return self.read()
+    #: Yields the records afresh at each call, in the same order; memory does not grow
+    #: with their number.
+    records: Callable[[], Iterator[Record]]
 
     def header(self) -> dict[str, Json]:
         """Return its entry in a run's header."""
@@ -164,7 +161,7 @@ def open_data(
         remarks=remarks,
         partial=partial_data(folder, reader.origin, selection.configs),
         place=str(folder) if folder and reader.origin == "sample" else absolute(name),
-        read=partial(_records, reader, selected.keys(), lacking, store),
+        records=partial(_records, reader, selected.keys(), lacking, store),
     )
 
 
@@ -251,11 +248,11 @@ def _reader(
 def _of_source(expression: str, progress: Progress) -> OwnSchemaReader | ParquetTables:
     source = open_source(expression, progress.log)
     if source.tables is None:
-        return OwnSchemaReader.of(source)
+        return OwnSchemaReader(source)
     from evaluation.data.parquet_tables import ParquetTables  # noqa: PLC0415 - of builds alone
 
     tables = ParquetTables.of(source.tables, source.origin)
-    return tables or OwnSchemaReader.of(source)
+    return tables or OwnSchemaReader(source)
 
 
 def built_sample(settings: FetchSettings, progress: Progress) -> ParquetTables:

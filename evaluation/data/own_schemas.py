@@ -37,16 +37,6 @@ _NEAR_MISS: Final = "near_miss: "
 _KINDS: Final = frozenset(InstanceKind)
 
 
-def read_text(name: str, content: bytes) -> dict[str, Json] | bool | str:
-    """Return the possible schema of a named text, or its fault."""
-    value = too_big(content) or parse_named(name, content)
-    if isinstance(value, Rejected):
-        return f"not a JSON text: {value.detail or value.reason}"
-    if not isinstance(value, dict | bool):
-        return "a JSON Schema is an object, true or false"
-    return value
-
-
 def is_maskbench(value: Json) -> TypeGuard[dict[str, Any]]:
     """Return whether a value has MaskBench's form: schema and tests."""
     return (
@@ -182,15 +172,13 @@ class OwnSchemaReader:
     #: The texts whose schema is invalid, and stays in because it has tests.
     _doubtful: dict[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, source: OwnSchemas) -> OwnSchemaReader:
-        """Return the reader of a source.
+    def __post_init__(self) -> None:
+        """Check the source.
 
         Raises:
             NoInput: the folder has no readable file.
         """
-        require_files(source)
-        return cls(source)
+        require_files(self.source)
 
     def sha256(self) -> str:
         """Return the digest of all input."""
@@ -260,9 +248,10 @@ class OwnSchemaReader:
         return not self.source.has_files
 
     def _schema(self, text: OwnText) -> SchemaText | str:
-        value = read_text(text.place, text.read())
-        if isinstance(value, str):
-            return value
+        content = text.read()
+        value = too_big(content) or parse_named(text.place, content)
+        if isinstance(value, Rejected):
+            return f"not a JSON text: {value.detail or value.reason}"
         inside = Path(text.place)
         if self._is_table:
             config, name = Path(text.place.rpartition("#")[0]).stem, text.id

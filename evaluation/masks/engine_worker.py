@@ -216,7 +216,6 @@ class EngineWorker:
         #: Whether a process does untimed work first; not once it has died of that.
         self._warms_up = True
         self._died_warm = False
-        self._printed_too_much = False
         self._say: Callable[[str], None] | None = log
 
     def __enter__(self) -> Self:
@@ -297,13 +296,13 @@ class EngineWorker:
             return outcomes
         if self._pending is None or self._worker.starting_seconds():
             raise WorkerDidNotStart(f"{_TOO_MUCH} while it was loaded")
-        self._printed_too_much = True
         return [ProcessResult(ending=Ending.ERROR, detail=_TOO_MUCH)]
 
     def _is_blamed(self, pending: PendingCase, outcome: ProcessResult) -> bool:
         """Return whether a case is at fault that its worker died; no: it is retried."""
         self._worker.kill()
-        fresh, self._served = not self._served, False
+        fresh = not self._served
+        self._served = False
         # It may have been the warm-up; the next try is without.
         self._died_warm = fresh and self._warms_up and not pending.deaths
         pending.deaths += 1
@@ -315,11 +314,9 @@ class EngineWorker:
         )
 
     def _finish(self, pending: PendingCase, end: ProcessResult | None) -> Row:
-        self._pending, self._died_warm = None, False
-        too_much, self._printed_too_much = self._printed_too_much, False
-        return build_row(
-            self.participant.label, pending, end, printed_too_much=too_much
-        )
+        self._pending = None
+        self._died_warm = False
+        return build_row(self.participant.label, pending, end)
 
     def _with_printed(self, outcome: ProcessResult) -> ProcessResult:
         """Add the process's last output; memory may have been the cause."""
@@ -383,8 +380,6 @@ def build_row(
     engine: str,
     pending: PendingCase,
     end: ProcessResult | None,
-    *,
-    printed_too_much: bool = False,
 ) -> Row:
     """Return the row of one case.
 
@@ -393,7 +388,6 @@ def build_row(
         pending: The case with the worker's answers to compile and walk, as far as they
             came; None for a question that has no answer.
         end: How the process ended at the question that has no answer.
-        printed_too_much: Whether its process was ended for its output.
     """
     case, answers = pending.case, pending.answers
     try:
@@ -403,13 +397,14 @@ def build_row(
         compiled, walked = CompileAnswer(), WalkAnswer()
         end = ProcessResult(ending=Ending.PROTOCOL, detail=f"no answer: {error}")
     result, detail = _ending(compiled, walked, end)
-    if printed_too_much or compiled.printed_too_much or walked.printed_too_much:
+    if detail == _TOO_MUCH or compiled.printed_too_much or walked.printed_too_much:
         result, detail = Result.TOO_MUCH_OUTPUT, _TOO_MUCH
     in_compile = (
         len(answers) < 2  # noqa: PLR2004 (the walks' answer)
         or compiled.printed_too_much
         or result is Result.COMPILE_ERROR
     )
+    phase = "compile" if in_compile else "walk"
     parts = (compiled, walked)[: len(answers)]
     quiets = [answer.quiet for answer in parts if answer.quiet is not None]
     last = walked if answers[1:] and answers[1] else compiled
@@ -427,7 +422,7 @@ def build_row(
         weight=case.weight,
         repetition=pending.repetition,
         result=result,
-        phase="" if result is Result.OK else "compile" if in_compile else "walk",
+        phase="" if result is Result.OK else phase,
         detail=without_addresses(detail),
         warnings=tuple(dict.fromkeys(warnings))[:_MAX_WARNINGS],
         compile_ns=compiled.compile_ns,

@@ -79,7 +79,8 @@ def _tried(
     """Return the rest of the known abilities after a trial of each."""
     forward = ForwardPass(module)
     expected = forward.everywhere(tokens)
-    limit = _tolerated(expected, module.dtype)
+    share = _TOLERANCE.get(module.dtype, _TOLERANCE_OF_HALVES)
+    limit = share * float(expected.max() - expected.min())
     half = len(tokens) // 2
 
     def read(*, several: bool) -> bool:
@@ -116,12 +117,6 @@ def _tried(
         why = "in a batch a text comes out differently"
         return CacheAbilities(batch=False, why=why)
     return abilities
-
-
-def _tolerated(expected: torch.Tensor, dtype: torch.dtype) -> float:
-    """Return by how much two ways to logits may differ in a number type."""
-    share = _TOLERANCE.get(dtype, _TOLERANCE_OF_HALVES)
-    return share * float(expected.max() - expected.min())
 
 
 def _distance(logits: torch.Tensor, right: torch.Tensor) -> float:

@@ -125,7 +125,9 @@ class TokenChooser:
         _draw(questions, logits, best, tokens)
         columns = [tokens.double(), best.double()]
         if any(question.look_for_ties for question in questions):
-            columns.append(self._count_near(logits, best).double())
+            # How many tokens sums in another order might choose.
+            bound = best - self._tie * best.abs()
+            columns.append((logits >= bound[:, None]).sum(dim=1).double())
         table = torch.stack(columns)
         took = self.clock.since(begun)
         # The only wait for the device.
@@ -164,11 +166,6 @@ class TokenChooser:
         is_run = rows == [*range(first, first + len(rows))]
         chosen = of[first : first + len(rows)] if is_run else of[rows]
         return to_device(torch.from_numpy(chosen[:, :width]), self._device)
-
-    def _count_near(self, logits: torch.Tensor, best: torch.Tensor) -> torch.Tensor:
-        """Return how many tokens sums in another order might choose."""
-        bound = best - self._tie * best.abs()
-        return (logits >= bound[:, None]).sum(dim=1)
 
 
 def _draw(

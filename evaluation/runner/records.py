@@ -74,7 +74,7 @@ def open_records(
         instances=GIVEN if any(record.instances for record in selected) else "none",
         selection=choice,
         left_out=(),
-        read=lambda: iter(selected),
+        records=lambda: iter(selected),
     )
 
 

@@ -49,35 +49,14 @@ def main(path: str, options: str) -> None:
 
 def _tokenizer_json() -> str:
     """Return the text of a `tokenizer.json` of the same vocabulary."""
+    skeleton = Path(__file__).parents[1] / "tokenizers" / "byte_level.json"
+    written = json.loads(skeleton.read_bytes())
     printing = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     free = itertools.count(256)
     letters = [chr(n if n in printing else next(free)) for n in range(256)]
-    end = {"id": 256, "content": "<|end|>", "special": True}
-    flags = {
-        "single_word": False,
-        "lstrip": False,
-        "rstrip": False,
-        "normalized": False,
-    }
-    bytewise = {
-        "type": "ByteLevel",
-        "add_prefix_space": False,
-        "trim_offsets": True,
-        "use_regex": False,
-    }
-    return json.dumps(
-        {
-            "version": "1.0",
-            "added_tokens": [{**end, **flags}],
-            "pre_tokenizer": bytewise,
-            "decoder": bytewise,
-            "model": {
-                "type": "BPE",
-                "vocab": {letter: index for index, letter in enumerate(letters)},
-                "merges": [],
-            },
-        }
-    )
+    written["model"]["vocab"] = {letter: index for index, letter in enumerate(letters)}
+    written["added_tokens"][0] |= {"id": 256, "content": "<|end|>"}
+    return json.dumps(written)
 
 
 if __name__ == "__main__":

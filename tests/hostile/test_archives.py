@@ -189,15 +189,6 @@ def test_f14_the_detail_says_where_the_text_breaks() -> None:
     assert "(line 3, column 1)" in value.detail
 
 
-@pytest.mark.parametrize(
-    "number", ["-0", "-0.0", "1.0", "1E5", "1e+5", "0.10", "1e-400"]
-)
-def test_f16_every_spelling_is_written_back(number: str) -> None:
-    """Numbers that no rule touched keep their author's spelling."""
-    value: UntypedJson = parse(number.encode())
-    assert write(value) == number
-
-
 @pytest.mark.parametrize("number", [2**53 + 1, -(2**64) - 1, 10**4299])
 def test_f17_integers_are_exact_at_any_size(number: int) -> None:
     """No integer is rounded by reading, writing or canonicalising."""

@@ -80,14 +80,16 @@ def test_what_is_no_schema_is_left_out_and_said(
     """Broken files of a folder do not stop the others, and are counted."""
     files = {"good.json": "true", "list.json": "[1]", "torn.json": '{"a": '}
     files |= {"deep.json": "[" * 100_000, "a.json": "7", "b.json": "8", "c.json": "9"}
+    files |= {"odd.json": '{"type": "strin"}'}
     data = _opened(_schemas(tmp_path, {**files, "bytes.json": b"\xff\xfe\x00"}))
     assert list(_named(data)) == ["files/good"]
-    assert data.header()["left_out"] == 7
+    assert data.header()["left_out"] == 8
     assert [line.partition(".")[0] for line in said[:5]] == [
         f"left out: {name}" for name in ("a", "b", "bytes", "c", "deep")
     ]
-    assert said[5:] == ["left out: 2 more"]
+    assert said[5:] == ["left out: 3 more"]
     assert data.left_out[5] == "list.json: a JSON Schema is an object, true or false"
+    assert data.left_out[6].startswith("odd.json: not valid under 2020-12")
 
 
 @pytest.mark.parametrize(
@@ -369,16 +371,6 @@ def test_what_is_no_schema_is_left_out_with_its_row(
     assert "not valid under 2020-12: /type" in data.left_out[1]
     assert said[:3] == [f"left out: {line}" for line in data.left_out]
     assert data.header()["left_out"] == 3
-
-
-def test_an_invalid_schema_in_a_folder_counts_against_nobody(
-    tmp_path: Path, said: list[str]
-) -> None:
-    """It is left out with one line."""
-    files = {"good.json": json.dumps(_OBJECT), "odd.json": '{"type": "strin"}'}
-    data = _opened(_schemas(tmp_path, files))
-    assert [sample.id for sample in data.records()] == ["good"]
-    assert said[0].startswith("left out: odd.json: not valid under 2020-12")
 
 
 def test_an_invalid_schema_with_tests_stays_and_is_said(

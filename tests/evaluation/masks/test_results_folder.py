@@ -70,9 +70,10 @@ def test_rows_are_appended_and_found_again(
 
 
 def test_a_line_that_is_no_row_finishes_nothing(tmp_path: Path) -> None:
-    """Whatever JSON it is, or none."""
+    """Whatever JSON it is, or none; nor does the row of an undecided case."""
     with open_results_folder(tmp_path / "run", _HEAD) as out:
         out.write(row(fingerprint="f"))
+        out.write(row(fingerprint=""))
     with (tmp_path / "run" / "attempts.jsonl").open("ab") as file:
         file.write(b'3\n{"fingerprint\n{"torn')
     for name in ("g", "h"):

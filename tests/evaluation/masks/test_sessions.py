@@ -17,7 +17,6 @@ import pytest
 import csbdata
 from curation.system.errors import BadUsage
 from curation.workers.limits import Ending, ProcessResult
-from curation.workers.process import Child
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.core.cases import (
     LONG_TEXT,
@@ -39,7 +38,6 @@ from evaluation.masks.engine_process import (
 from evaluation.masks.engine_worker import PendingCase, build_row
 from evaluation.masks.generation_session import open_session
 from evaluation.masks.walk_session import refusal_reason
-from evaluation.results.reader import gaps_of
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 from tests.tables import table
 
@@ -49,8 +47,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.cases import Row
-    from evaluation.masks.run import RunTotals
-    from evaluation.results.reader import RecordedRun
 
 
 _SAMPLES = [sample(f"o{number}", "{}") for number in range(6)]
@@ -160,24 +156,30 @@ def test_time_that_others_used_is_not_the_engines(
     assert deadline.by_wall_clock is ("wall" in passed)
 
 
-def test_no_reading_is_due_before_the_time_can_be_used_up(
-    clocks: _Clocks, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("wall", "processor", "next_look"),
+    [
+        # With two cores time cannot be used up before half of it has passed.
+        (0, 0, 500),
+        # The wall clock is never missed.
+        (3_900, 0, 4_000),
+        # Where next to nothing is left, it is not asked for after every mask.
+        (0, 999.999_999, 1),
+    ],
+)
+def test_a_reading_is_due_when_the_time_can_be_used_up(
+    clocks: _Clocks,
+    monkeypatch: pytest.MonkeyPatch,
+    wall: int,
+    processor: float,
+    next_look: int,
 ) -> None:
-    """With two cores that is after half of it; the wall clock is never missed."""
+    """A millisecond later at least."""
     monkeypatch.setattr(engine_process, "_usable_cores", lambda: 2)
     deadline = Deadline(1.0, 4.0)
-    assert deadline.next_look == 500 * _MS
-    clocks.wall = 3_900 * _MS
+    clocks.wall, clocks.processor = wall * _MS, round(processor * _MS)
     deadline.look(clocks.wall)
-    assert deadline.next_look == 4_000 * _MS
-
-
-def test_readings_are_a_millisecond_apart_at_least(clocks: _Clocks) -> None:
-    """Where next to nothing is left, it is not asked for after every mask."""
-    deadline = Deadline(1.0, 4.0)
-    clocks.processor = 1_000 * _MS - 1
-    deadline.look(clocks.wall)
-    assert deadline.next_look == _MS
+    assert deadline.next_look == next_look * _MS
 
 
 def test_waits_are_those_since_the_last_call(
@@ -244,34 +246,6 @@ def test_a_walk_that_waited_for_its_core_blames_the_machine(clocks: _Clocks) -> 
         clocks.wall = 4_000 * _MS
         assert deadline.look(clocks.wall)
         assert deadline.for_want_of_core is machine
-
-
-class _Machine:
-    """A machine of which the system says how long a process waited for a core."""
-
-    busy = True
-    waited = 0.0
-
-    def waiting_seconds(self) -> float:
-        """Return more at each call, as long as it is busy."""
-        self.waited += 9.0 * self.busy
-        return self.waited
-
-
-@pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch) -> _Machine:
-    """Return the machine on which engines run."""
-    found = _Machine()
-    monkeypatch.setattr(Child, "waiting_seconds", lambda _: found.waiting_seconds())
-    return found
-
-
-def _hang(folder: Path) -> tuple[RunTotals, RecordedRun]:
-    """Run a task with a schema on which one of two engines never ends."""
-    bounds = Bounds(compile_seconds=0.5, run_seconds=0.5, wall_times=6.0)
-    samples = [sample("hang-compile"), sample("fine", "1")]
-    request = request_of(folder, samples, tasks=("masks",), bounds=bounds)
-    return measured(folder, [miniature("troubled"), "none"], request)
 
 
 class _Told:
@@ -347,26 +321,6 @@ def test_an_undecided_case_is_asked_once_more(
     assert (row.result, bool(row.fingerprint)) == (written, not counts[1])
     assert (totals.ran, totals.undecided, steps) == (*counts, [1])
     assert not told
-
-
-@pytest.mark.slow
-def test_a_time_out_of_a_busy_machine_is_in_no_figure(
-    tmp_path: Path, machine: _Machine
-) -> None:
-    """It stays out of rows, is named, and asked anew by the same command."""
-    totals, run = _hang(tmp_path)
-    label = run.header.engines[0].engine
-    assert totals.undecided == 1
-    assert run.undecided == {(label, "masks", "Made", "hang-compile")}
-    assert [*run.attempts("masks").filter(engine=label)["id"]] == ["fine"]
-    named = "1 case of task masks with an undecided measurement, in no figure"
-    assert any(named in gap for gap in gaps_of(run))
-    machine.busy = False
-    totals, run = _hang(tmp_path)
-    assert (totals.reused, totals.undecided) == (3, 0)
-    assert not run.undecided
-    hung = run.attempts("masks").filter(id="hang-compile")["outcome"].to_list()
-    assert hung.count("timeout") == 1
 
 
 def test_an_engine_that_dies_of_the_warm_up_has_its_rows(tmp_path: Path) -> None:

@@ -1,12 +1,10 @@
 """Fails for good, and without raising, once a text had more than three tokens.
 
-Every later text is blocked at its first token. With `tells` its matchers say so when
-they are asked; without, nothing but what it let through before gives it away.
+Every later text is blocked at its first token; nothing but what it let through before
+gives it away.
 """
 
 ABOUT = {"summary": "Dies in silence after a long text."}
-OPTIONS = {"tells": "bool"}
-PRESETS = {"faithful": {"tells": False}}
 
 
 class _Matcher:
@@ -28,24 +26,18 @@ class _Matcher:
         return not self._engine.dead
 
 
-class _TellingMatcher(_Matcher):
-    def error(self):
-        return "too many states: 3 >= 3\nand more" if self._engine.dead else ""
-
-
 class _Engine:
-    def __init__(self, size, tells):
+    def __init__(self, size):
         self.size = size
         self.dead = False
-        self._kind = _TellingMatcher if tells else _Matcher
 
     def compile(self, schema):
         self.dead = False
         return schema
 
     def start(self, _grammar):
-        return self._kind(self)
+        return _Matcher(self)
 
 
 def load(tokenizer, options):
-    return _Engine(tokenizer.vocab_size, options["tells"])
+    return _Engine(tokenizer.vocab_size)

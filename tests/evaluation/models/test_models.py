@@ -192,10 +192,12 @@ def test_a_model_that_is_too_large_is_refused_before_it_is_read(
 
 
 def test_attention_is_computed_as_asked(tmp_path: Path) -> None:
-    """The header says which; what transformers does not know is one line."""
+    """The header says which, of which weights; what transformers lacks is one line."""
     model_folder = small_model(tmp_path)
     options = loading.LoadOptions(device="cpu", dtype="fp32", attention="eager")
-    assert loading.load_model(model_folder, options).facts()["attention"] == "eager"
+    facts = loading.load_model(model_folder, options).facts()
+    assert facts["attention"] == "eager"
+    assert facts["revision"] == loading.folder_digest(model_folder)
     with pytest.raises(NoInput, match="cannot be loaded"):
         loading.load_model(
             model_folder, loading.LoadOptions(device="cpu", attention="abacus")

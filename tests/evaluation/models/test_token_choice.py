@@ -170,13 +170,3 @@ def test_tokens_are_drawn_by_their_weights() -> None:
         drawn.append(first.token)
         assert second.token == 10
     assert drawn == [10, 10, 11, 11]
-
-
-def test_a_moment_of_a_processor_is_when_the_work_is_done() -> None:
-    """What the clock calls itself stands in headers."""
-    clock = DeviceClock(torch.device("cpu"))
-    begun = clock.moment()
-    work = clock.since(begun)
-    assert isinstance(begun, int)
-    assert work() == work() >= 0
-    assert clock.name == "time.perf_counter_ns"

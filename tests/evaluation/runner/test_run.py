@@ -409,14 +409,6 @@ def test_samples_are_chosen_as_those_of_a_file_are(
     assert run.header.rows == len(ids)
 
 
-def test_a_limit_draws_of_the_samples(tmp_path: Path) -> None:
-    """The same ones every time."""
-    first = csbdata.run(_task_request(tmp_path / "a", limit=2)).open()
-    again = csbdata.run(_task_request(tmp_path / "b", limit=2)).open()
-    assert len(first) == 2
-    assert [row.id for row in first.rows()] == [row.id for row in again.rows()]
-
-
 def test_given_instances_alone_are_walked_if_that_is_asked(tmp_path: Path) -> None:
     """Nothing is made for a schema that has none, and the header says so."""
     schema = tmp_path / "alone.schema.json"

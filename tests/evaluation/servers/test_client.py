@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from socket import create_server, socket
 from threading import Event, Thread
@@ -382,76 +381,44 @@ def test_an_answer_that_is_not_streamed_is_one_piece() -> None:
     assert len(found.pieces) == 1
 
 
-def test_everybody_waits_while_the_server_wants_to_be_left_alone() -> None:
-    """Of eight requests that are told to wait, none is sent before the time is over."""
-    told = Said(status=429, pieces=[b"later"], headers={"Retry-After": "1"})
-    moments: list[float] = []
-
-    def reply(_body: object, number: int) -> Said:
-        moments.append(time.monotonic())
-        return told if number == 0 else answer("{}")
-
-    with loopback(reply) as server:
-        client = _client(server)
-        with ThreadPoolExecutor(8) as pool:
-            first = pool.submit(client.ask, {})
-            while len(server.asked) < 1:
-                time.sleep(0.01)
-            time.sleep(0.1)
-            rest = [pool.submit(client.ask, {}) for _ in range(7)]
-            texts = [one.result().text for one in (first, *rest)]
-        client.close()
-    assert texts == ["{}"] * 8
-    assert len(moments) == 9
-    assert min(moments[1:]) - moments[0] >= 1
+_TROUBLE = ("wait", "again -1")
+_EIGHT = tuple(f"again {number}" for number in range(8))
 
 
-@pytest.mark.parametrize("seconds", [0, 0.1])
-def test_what_many_meet_at_once_is_one_trouble(clock: Clock, seconds: float) -> None:
-    """Eight requests that fail together wait one second, not 128; before, none."""
-    backoff = _backoff(clock)
-    sent = [backoff.wait() for _ in range(8)]
-    assert clock.slept == []
-    clock.now += seconds
-    assert all(backoff.again_after(moment) for moment in sent)
-    backoff.wait()
-    assert sum(clock.slept) == pytest.approx(1.0)
-
-
-def test_pauses_double_until_there_is_an_answer(clock: Clock) -> None:
-    """Trouble after trouble waits longer; after an answer it begins anew."""
-    backoff = _backoff(clock)
-    for _ in range(3):
-        backoff.again_after(backoff.wait())
-    backoff.wait()
-    assert clock.slept == [1.0, 2.0, 4.0]
-    backoff.answered()
-    backoff.again_after(backoff.wait())
-    backoff.wait()
-    assert clock.slept[-1] == 1.0
-
-
-def test_one_request_that_is_told_to_wait_holds_all(clock: Clock) -> None:
-    """`Retry-After` counts for everybody, also where it came to an older request."""
-    backoff = _backoff(clock)
-    early, late = backoff.wait(), backoff.wait()
-    backoff.again_after(late)
-    backoff.again_after(early, requested=40.0)
-    backoff.wait()
-    assert sum(clock.slept) == 40.0
-
-
-def test_the_budget_is_of_minutes_without_any_answer(clock: Clock) -> None:
-    """After so long there is no waiting any more; one answer fills the budget again."""
-    backoff = _backoff(clock, minutes=1)
-    tries = 0
-    while backoff.again_after(backoff.wait()):
-        tries += 1
-    assert tries == 5
-    assert clock.now <= 60
-    backoff.answered()
-    clock.now += 60
-    assert backoff.again_after(backoff.wait())
+@pytest.mark.parametrize(
+    ("steps", "slept"),
+    [
+        # Trouble after trouble waits longer; after an answer it begins anew.
+        ((*_TROUBLE * 3, "wait", "answer", *_TROUBLE, "wait"), [1, 2, 4, 1]),
+        # What eight meet at once is one trouble: they wait one second, not 128.
+        ((*["wait"] * 8, *_EIGHT, "wait"), [1]),
+        ((*["wait"] * 8, "pass 0.1", *_EIGHT, "wait"), [1]),
+        # `Retry-After` counts for everybody, also where it came to an older request.
+        (("wait", "wait", "again 1", "again 0 40", "wait"), [40]),
+        # A minute without any answer is the budget; one answer fills it again.
+        (
+            (*_TROUBLE * 5, "wait", "over -1", "answer", "pass 60", *_TROUBLE),
+            [1, 2, 4, 8, 16],
+        ),
+    ],
+)
+def test_all_leave_a_server_in_trouble_alone(
+    clock: Clock, steps: tuple[str, ...], slept: list[float]
+) -> None:
+    """`again` and `over` name the request that met trouble, by its number."""
+    backoff, sent = _backoff(clock, minutes=1), []
+    for step in steps:
+        name, *numbers = step.split()
+        if name == "wait":
+            sent.append(backoff.wait())
+        elif name == "answer":
+            backoff.answered()
+        elif name == "pass":
+            clock.now += float(numbers[0])
+        else:
+            again = backoff.again_after(sent[int(numbers[0])], *map(float, numbers[1:]))
+            assert again is (name == "again")
+    assert clock.slept == pytest.approx(slept)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 200)), max_size=40))

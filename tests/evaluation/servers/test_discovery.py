@@ -31,7 +31,6 @@ from tests.evaluation.servers.loopback import (
     text_request,
 )
 from tests.evaluation.tokenizers import made
-from tests.slow_cases import first_fast
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -102,37 +101,6 @@ def test_no_answer_is_lost_to_a_parameter(tmp_path: Path, said: list[str]) -> No
         "strict small: max_tokens is sent as max_completion_tokens: the "
         "server says HTTP 400: max_tokens: Unsupported parameter: 'max_tokens'"
     )
-
-
-_INVALID = "Invalid schema for response_format 'answer': In ('properties', '{}')."
-
-
-@pytest.mark.parametrize(
-    "words",
-    first_fast(
-        1,
-        [
-            *map(_INVALID.format, ("hoursPerDay", "billing_error", "model_not_found")),
-            _INVALID.format("API_KEY_INVALID"),
-            "Unknown name 'hoursPerDay'.",
-        ],
-    ),
-)
-@pytest.mark.parametrize("told", [{"param": "response_format"}, {}])
-def test_a_name_in_a_refused_schema_ends_no_run(
-    tmp_path: Path, words: str, told: dict[str, str]
-) -> None:
-    """A property may be called as what ends a run; its schema alone is refused."""
-
-    def reply(body: dict[str, Any], _number: int) -> Said:
-        if "ferry1" in json.dumps(body["messages"]) and "response_format" in body:
-            return refusal(400, {"error": {"message": words, **told}})
-        return answer("{}")
-
-    with loopback(reply) as server:
-        result = csbdata.run(_request(tmp_path, server.base, count=2))
-    outcomes = [str(row.label["outcome"]) for row in result.open().rows()]
-    assert sorted(outcomes) == ["compile_error", "compliant"]
 
 
 def _no(words: str) -> Said:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 import pytest
 
 from evaluation.servers.provider import providers
 from evaluation.suites.coverage.scorer import judge
-from tests.evaluation.servers.contracts import CONTRACTS, KEYS, ended
+from tests.evaluation.servers.contracts import CONTRACTS, KEYS
 from tests.evaluation.servers.loopback import SCHEMA, Said, refusal, write_through
 from tests.evaluation.suites.coverage.written_texts import written
 
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
 #: A provider of each format.
 _FORMATS = ("openai", "responses", "anthropic", "gemini", "ollama")
 _WAYS = ("none", "json", "tool", "strict")
-#: By outcome: the reason of each format, if it has one.
-_REASONS = {
-    "truncated": ("length", "max_output_tokens", "max_tokens", "MAX_TOKENS", "length"),
-    "content_filter": ("content_filter", "content_filter", "", "SAFETY", ""),
-}
 _RIGHT, _WRONG = '{"deck": 2}', '{"a": 2}'
 _FILTERED = {"error": {"message": "x", "code": "content_filter"}}
 #: Replies that are no text.
@@ -92,16 +86,3 @@ def test_a_fault_has_one_outcome_through_any_format(
             outcomes[provider] = _outcome(provider, way, said)
     assert outcomes == dict.fromkeys(outcomes, expected)
     assert len(outcomes) >= len(_FORMATS) - 1
-
-
-@pytest.mark.parametrize(("outcome", "reasons"), _REASONS.items())
-def test_an_ending_is_the_same_under_any_name(
-    outcome: str, reasons: tuple[str, ...]
-) -> None:
-    """Each format has its own."""
-    for (provider, reason), way in itertools.product(
-        zip(_FORMATS, reasons, strict=True), ("none", "strict")
-    ):
-        if reason:
-            said = ended(provider, '{"de', reason)
-            assert _outcome(provider, way, [said]) == outcome

@@ -81,6 +81,21 @@ def test_a_refusal_is_in_its_class(name: str) -> None:
     assert said.failed_text == ('{"deck":' if expected == "failed" else "")
 
 
+_INVALID = "Invalid schema for response_format 'answer': In ('properties', '{}')."
+
+
+@pytest.mark.parametrize(
+    "name", ["billing_error", "model_not_found", "API_KEY_INVALID"]
+)
+@pytest.mark.parametrize("told", [{"param": "response_format"}, {}])
+def test_a_name_in_a_refused_schema_ends_no_run(
+    name: str, told: dict[str, str]
+) -> None:
+    """A property may be called as what ends a run; its schema alone is refused."""
+    said = _read(400, {}, {"error": {"message": _INVALID.format(name), **told}})
+    assert providers()[""].refusal_class(said) is RefusalClass.SCHEMA
+
+
 def test_every_line_has_a_case() -> None:
     """A line that no case reaches is one that nobody has tried."""
     reached = set()

@@ -47,15 +47,6 @@ def file(tmp_path: Path) -> EngineFile:
     return find_engine(str(path))
 
 
-def test_an_engine_is_a_file_that_stands_there() -> None:
-    """Every file of the folder is an engine that can be read."""
-    names = set(engine_paths())
-    assert {"llguidance", "none"} <= names
-    assert not {"registry", "__init__"} & names
-    for name in names:
-        assert find_engine(name).name == name
-
-
 def test_a_file_is_read_and_not_run(file: EngineFile) -> None:
     """What an engine says of itself is taken from its text."""
     assert (file.name, file.distribution, file.version) == ("typed", "x", "")

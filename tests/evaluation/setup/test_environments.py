@@ -278,13 +278,9 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder of wheels, the only place that pip asks; and an empty cache."""
     folder = tmp_path / "wheels"
     folder.mkdir()
-    for number, mask, needs in (
-        ("1.0", "\\xff", "tiny_base"),
-        ("2.0", "\\xff", ""),
-        ("3.0", "\\0", ""),
-    ):
-        code = {"tiny_engine.py": f"MASK = b'{mask}' * 36\n"}
-        write_wheel(folder, "tiny_engine", number, code, needs)
+    code = {"tiny_engine.py": "MASK = b'\\xff' * 36\n"}
+    write_wheel(folder, "tiny_engine", "1.0", code, "tiny_base")
+    write_wheel(folder, "tiny_engine", "2.0", code)
     write_wheel(folder, "tiny_base", "0.1", {"tiny_base.py": ""})
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
@@ -350,18 +346,6 @@ class TestMake:
         assert [environment] == existing_environments(default_cache(), "tiny")
         assert environment.packages["tiny_engine"] == "1.0"
         assert environment.packages["tiny_base"] == "0.1"
-
-    def test_keeps_nothing_that_does_not_run(self, tmp_path: Path) -> None:
-        """An engine whose first mask is wrong fails its trial and is taken away."""
-        with pytest.raises(Unavailable, match=r"does not run .*object begin"):
-            make_environment(default_cache(), engine(tmp_path, "3.0"), lambda _: None)
-        assert not environment_folder(default_cache(), "tiny", "3.0").exists()
-
-    def test_says_what_pip_says(self, tmp_path: Path) -> None:
-        """A version that is nowhere is unavailable, in pip's words."""
-        with pytest.raises(Unavailable, match="No matching distribution found"):
-            make_environment(default_cache(), engine(tmp_path, "9.9"), lambda _: None)
-        assert existing_environments(default_cache()) == []
 
     def test_survives_being_killed(self, tmp_path: Path) -> None:
         """Killed at whatever moment, nothing counts, and the same again finishes."""
@@ -503,15 +487,5 @@ def test_an_engine_is_tried_on_bytes_and_an_end(tmp_path: Path) -> None:
     read = tokenizers.Tokenizer.from_str(json.dumps(described))
     assert read.encode(text, add_special_tokens=False).ids == [*text.encode()]
     assert len(described["model"]["vocab"]) == 256
-    (end,) = described["added_tokens"]
-    assert (end.pop("id"), end.pop("content"), end.pop("special")) == (
-        *(256, "<|end|>", True),
-    )
-    assert not any(end.values())
-    assert described["pre_tokenizer"] == described["decoder"]
-    assert described["decoder"] == {
-        "type": "ByteLevel",
-        "add_prefix_space": False,
-        "trim_offsets": True,
-        "use_regex": False,
-    }
+    assert read.decode([*text.encode()]) == text
+    assert read.encode("<|end|>").ids == [256]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -187,25 +185,6 @@ def test_a_text_that_cannot_be_spelled_has_no_ids(
     encoder = get_tokenizer(str(where), settings).encoder()
     assert encoder(["\x04", "a"])[0] is None
     assert encoder(["\x04", "a"])[1]
-
-
-def test_a_tokenizer_needs_no_model_library(
-    tmp_path: Path, settings: FetchSettings
-) -> None:
-    """Neither transformers nor torch is imported by getting and encoding."""
-    where = made.byte_level(tmp_path / "a")
-    script = (
-        "import sys; from pathlib import Path;"
-        "from curation.download.cache import FetchSettings;"
-        "from evaluation.tokenizers import get_tokenizer;"
-        "s = FetchSettings(mirror=None, cache=Path(sys.argv[2]), offline=True);"
-        "get_tokenizer(sys.argv[1], s).encoder()(['a']);"
-        "sys.exit(bool({'torch', 'transformers', 'gguf'} & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(where), str(tmp_path / "c")], check=False
-    )
-    assert done.returncode == 0
 
 
 def test_the_known_tokenizers_are_documented() -> None:

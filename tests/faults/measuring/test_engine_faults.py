@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
-import sys
 import venv
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import psutil
 import pytest
 
 from curation.system.progress import Quiet
 from evaluation.core.cases import Result, WalkVerdict
-from evaluation.core.records import Instance, Record
 from evaluation.masks.run import RunPlan, run
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import open_run
@@ -28,7 +24,6 @@ from evaluation.tasks import task_named
 from tests.evaluation.masks.opened_folder import open_results_folder
 from tests.evaluation.measuring import (
     BRISK,
-    engine_processes,
     measured,
     miniature,
     miniature_with,
@@ -37,13 +32,13 @@ from tests.evaluation.measuring import (
     tokenizer,
 )
 from tests.slow_cases import first_fast
-from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from evaluation.core.cases import Row
+    from evaluation.core.records import Record
 
 #: Title of a schema to what must come of it, where, and a word of the detail.
 TROUBLES = {
@@ -226,34 +221,7 @@ def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:
         }
 
 
-@pytest.mark.parametrize(
-    ("title", "verdict", "words"),
-    [
-        ("too_strict", WalkVerdict.MASK_GAP, "is not in the mask, and commit takes it"),
-        ("too_lax", WalkVerdict.LIED, "is in the mask, and commit refuses it: told to"),
-        ("too_small", WalkVerdict.LIED, "are needed"),
-    ],
-)
-def test_a_liar_is_caught_in_both_directions(
-    tmp_path: Path, title: str, verdict: WalkVerdict, words: str
-) -> None:
-    """Mask against commit, with the engine's reason; and the mask's size."""
-    (row,) = _rows(tmp_path, "liar", sample(title, "[1, 2, 3]"))
-    (walk,) = row.walks
-    assert walk.verdict is verdict
-    assert words in walk.detail
-    assert "0.1 s" not in walk.detail
-
-
 _LONG_FIRST = sample("one", "[1, 2, 3]", "[1]", "[1]")
-
-
-def test_a_failure_that_is_told_is_no_block(tmp_path: Path) -> None:
-    """An engine that never raises is asked after each step, dead copies included."""
-    (row,) = _rows(tmp_path, "worn_out", _LONG_FIRST, options=["tells=true"])
-    assert [walk.verdict for walk in row.walks] == 3 * [WalkVerdict.ENGINE_ERROR]
-    assert [walk.at for walk in row.walks] == [4, 0, 0]
-    assert (row.result, row.detail) == (Result.ENGINE_ERROR, "too many states: 3 >= 3")
 
 
 def test_a_failure_that_is_not_told_is_a_contradiction(tmp_path: Path) -> None:
@@ -263,32 +231,6 @@ def test_a_failure_that_is_not_told_is_a_contradiction(tmp_path: Path) -> None:
     assert verdicts == [WalkVerdict.BLOCKED, *2 * [WalkVerdict.CONTRADICTED]]
     assert "after the same tokens in text 1" in row.walks[1].detail
     assert outcome_of(row) is Outcome.CONTRADICTED
-
-
-def test_an_engine_that_answers_for_another_schema_is_wrong_both_ways(
-    tmp_path: Path,
-) -> None:
-    """It takes the texts of the schema before, and blocks those of this one."""
-    samples = [
-        Record(
-            id=str(number),
-            group="Made",
-            schema=f'{{"const": {number}}}',
-            dialect="2020-12",
-            instances=(
-                Instance(text=str(number), valid=True, kind="made"),
-                Instance(text=str(number - 1), valid=False, kind="near_miss"),
-            ),
-        )
-        for number in (1, 2, 3)
-    ]
-    rows = _rows(tmp_path, "another_schema", *samples)
-    assert [outcome_of(row) for row in rows] == [
-        # The schema before the first is that of the warm-up.
-        Outcome.OVER_CONSTRAINED,
-        Outcome.WRONG_BOTH_WAYS,
-        Outcome.WRONG_BOTH_WAYS,
-    ]
 
 
 @pytest.fixture
@@ -337,23 +279,6 @@ def _spied(folder: Path, code: str, preset: str = "faithful") -> Row:
     return row
 
 
-def test_no_token_reaches_an_engine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What we know of hosts and credentials stays here, and out of every file."""
-    planted = "hf_" + "x" * 30
-    monkeypatch.setenv("HF_TOKEN", planted)
-    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # Longer than a line.
-    row = _spied(
-        tmp_path,
-        "print(dict(os.environ))\n"
-        "_Engine.compile = lambda self, schema: print(dict(os.environ)) or schema\n",
-    )
-    assert any("PYTHONHASHSEED" in each for each in row.warnings)
-    for path in (tmp_path / "run").rglob("*"):
-        assert not path.is_file() or planted.encode() not in path.read_bytes()
-
-
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone pins")
 @pytest.mark.parametrize("preset", ["faithful", "vendor"])
 def test_timed_work_stays_on_one_core_unless_a_vendor_chooses(
@@ -375,31 +300,3 @@ def test_timed_work_stays_on_one_core_unless_a_vendor_chooses(
     assert row.warnings == (wanted,)
     assert preset == "vendor" or isinstance(row.quiet, bool)
     assert os.sched_getaffinity(0) == before
-
-
-@pytest.mark.slow
-def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
-    """SIGKILL of the driver leaves no engine behind that hangs, and no file of it."""
-    script = (
-        "import sys; from pathlib import Path\n"
-        "from tests.evaluation.measuring import *\n"
-        "folder = Path(sys.argv[1])\n"
-        "request = request_of(folder, [sample('hang-compile', '{}')],"
-        " bounds=Bounds(compile_seconds=60))\n"
-        "measured(folder, [miniature('troubled')], request)\n"
-    )
-    left = tmp_path / "temporary"
-    left.mkdir()
-    driver = subprocess.Popen(
-        [sys.executable, "-c", script, str(tmp_path)],
-        env={**os.environ, "TMPDIR": str(left)},
-    )
-    try:
-        wait_until(lambda: bool(engine_processes(driver.pid)), 30)
-        (worker,) = engine_processes(driver.pid)
-    finally:
-        driver.send_signal(signal.SIGKILL)
-        driver.wait()
-    gone = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
-    wait_until(lambda: not worker.is_running() or worker.status() in gone, 60)
-    assert list(left.iterdir()) == []

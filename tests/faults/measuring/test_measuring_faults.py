@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import pickle
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,13 +19,12 @@ import pytest
 
 import csbdata
 from curation.pipeline.build import fingerprint_of
-from curation.system.errors import CannotCreate, CsbdataError
+from curation.system.errors import CannotCreate
 from curation.workers.limits import Limits
 from evaluation.core.run_header import usable_cores
 from evaluation.masks import run as walking_run
 from evaluation.results.reader import open_run
 from evaluation.runner import run as asking_run
-from evaluation.runner.request import ModelOptions
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
 from tests.evaluation.measuring import (
@@ -39,7 +36,6 @@ from tests.evaluation.measuring import (
     request_of,
     sample,
 )
-from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,35 +101,6 @@ def test_f58_another_backend_is_another_identity() -> None:
     assert len({each.identity for each in (server, *told)}) == 3
 
 
-class _Poison:
-    """Makes a file where it is unpickled."""
-
-    def __init__(self, mark: Path) -> None:
-        self.mark = mark
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return Path.touch, (self.mark,)
-
-
-def test_f59_a_poisoned_cache_is_data_that_is_refused(tmp_path: Path) -> None:
-    """Pickles in the place of every cached file: one line, and none of them is run."""
-    samples = [sample("one", "{}"), sample("two", "[1]")]
-    request = request_of(tmp_path, samples)
-    measured(tmp_path, [miniature("accept_all")], request)
-    mark = tmp_path / "mark"
-    poison = pickle.dumps(_Poison(mark))
-    assert pickle.loads(poison) is None  # noqa: S301 (the poison works)
-    mark.unlink()
-    cached = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
-    assert cached
-    for path in cached:
-        path.write_bytes(poison)
-    again = replace(request, engines=[miniature("accept_all")])
-    with suppress(CsbdataError):
-        csbdata.run(replace(again, run_dir=tmp_path / "again"))
-    assert not mark.exists()
-
-
 def _request(folder: Path, **fields: object) -> csbdata.RunRequest:
     return request_of(
         folder,
@@ -181,36 +148,6 @@ def test_f38_rows_of_other_code_are_not_found(
 def _with_header(folder: Path) -> Path:
     (folder / "run.json").write_text("{}", "utf-8")
     return folder
-
-
-@pytest.fixture(scope="module")
-def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a small model."""
-    return small_model(tmp_path_factory.mktemp("model"))
-
-
-def _writing(folder: Path, model: Path) -> csbdata.RunRequest:
-    options = ModelOptions(model=str(model), device="cpu", dtype="fp32", budget=4)
-    return replace(
-        _request(folder, tasks=("coverage",), models=[options]), engines=["none"]
-    )
-
-
-@pytest.mark.slow
-def test_f38_other_weights_do_not_go_on_in_the_same_folder(
-    model_folder: Path, tmp_path: Path
-) -> None:
-    """A model that was trained on keeps its folder's name, and writes other texts."""
-    model = tmp_path / "model"
-    shutil.copytree(model_folder, model)
-    assert csbdata.run(_writing(tmp_path, model)).totals.ran == 2
-    assert csbdata.run(_writing(tmp_path, model)).totals.reused == 2
-    weights = model / "model.safetensors"
-    content = bytearray(weights.read_bytes())
-    content[-1] ^= 1
-    weights.write_bytes(bytes(content))
-    with pytest.raises(CannotCreate, match=r"another run: model \(.*revision"):
-        csbdata.run(_writing(tmp_path, model))
 
 
 def test_f38_an_engine_of_another_version_is_another_engine(tmp_path: Path) -> None:
