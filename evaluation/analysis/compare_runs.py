@@ -41,7 +41,7 @@ from evaluation.results.suite_pairs import (
     pair_sides,
     paired_rates,
     shares_table,
-    time_ratios,
+    time_ratio,
 )
 from evaluation.results.suite_pairs import paired_times as paired_suite_times
 from evaluation.results.suite_rows import scored_run
@@ -71,13 +71,8 @@ class ComparedEngine(NamedTuple):
     label: str
     run: RecordedRun
     engine: str
-    #: The attempts of every engine of its run on the task, repetitions too.
-    of_all: pl.DataFrame
-
-    @property
-    def attempts(self) -> pl.DataFrame:
-        """Its own attempts (`evaluation.results.attempts`)."""
-        return self.of_all.filter(engine=self.engine)
+    #: Its attempts, repetitions too (`evaluation.results.attempts`).
+    attempts: pl.DataFrame
 
 
 class PairedEngines(NamedTuple):
@@ -92,19 +87,19 @@ class PairedEngines(NamedTuple):
 def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
     """Return every engine of every run that has cases of a task."""
     names = run_names(runs)
-    attempts = [run.attempts(task) for run in runs]
-    compared = [
-        ComparedEngine(label=engine, run=run, engine=engine, of_all=of_all)
-        for run, of_all in zip(runs, attempts, strict=True)
-        for engine in of_all["engine"].unique(maintain_order=True)
-    ]
-    runs_with = Counter(side.engine for side in compared)
-    return [
-        side
-        if runs_with[side.engine] == 1
-        else side._replace(label=f"{names[side.run.folder]}: {side.engine}")
-        for side in compared
-    ]
+    runs_with = Counter(
+        engine for run in runs for engine, name in run.row_counts if name == task
+    )
+    compared = []
+    for run in runs:
+        attempts = run.attempts(task)
+        for engine in attempts["engine"].unique(maintain_order=True):
+            label = engine
+            if runs_with[engine] > 1:
+                label = f"{names[run.folder]}: {engine}"
+            side = ComparedEngine(label, run, engine, attempts.filter(engine=engine))
+            compared.append(side)
+    return compared
 
 
 def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
@@ -118,6 +113,11 @@ def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
 def all_pairs(engines: Sequence[ComparedEngine]) -> list[PairedEngines]:
     """Return every engine with every other, in their order."""
     return [pair_engines(a, b) for a, b in combinations(engines, 2)]
+
+
+_RANK: Final = {
+    outcome: rank for rank, outcomes in enumerate(RANKS) for outcome in outcomes
+}
 
 
 class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -138,11 +138,8 @@ class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
     def is_worse(self, before: ExpectedOutcome) -> bool:
         """Return whether anything is worse than before."""
-        ranks = {
-            outcome: rank for rank, outcomes in enumerate(RANKS) for outcome in outcomes
-        }
-        if ranks[self.outcome] != ranks[before.outcome]:
-            return ranks[self.outcome] > ranks[before.outcome]
+        if _RANK[self.outcome] != _RANK[before.outcome]:
+            return _RANK[self.outcome] > _RANK[before.outcome]
         return any(
             tokens < before.wrong.get(text, inf) for text, tokens in self.wrong.items()
         )
@@ -384,16 +381,16 @@ def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
 
 def paired_shares(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
     """Yield what passes and what compiles, paired; nothing that was not asked."""
-    for verb, column, needed, note in (
-        ("passes", "passed", ["passed", "passed_b"], _SHARE_NOTE),
-        ("compiles", "compiled", [], _COMPILE_NOTE),
+    for verb, column, note in (
+        ("passes", "passed", _SHARE_NOTE),
+        ("compiles", "compiled", _COMPILE_NOTE),
     ):
+        both = [column, f"{column}_b"]
         lines = []
         for pair in pairs:
-            cases = pair.cases.drop_nulls(needed) if needed else pair.cases
+            cases = pair.cases.drop_nulls(both).select(_KEY, *both)
             if cases.height:
-                goods = cases.select(_KEY, column, f"{column}_b").rows()
-                lines.append((pair.a.label, pair.b.label, goods))
+                lines.append((pair.a.label, pair.b.label, cases.rows()))
         if lines:
             yield shares_table(f"What {verb}, paired", verb, lines, note)
 
@@ -427,22 +424,19 @@ def paired_times(pair: PairedEngines) -> dict[str, Ratio | None]:
     machine = machine_speed(pair) or 1.0
     ratios: dict[str, Ratio | None] = dict.fromkeys(TIMES)
     for name, column in TIMES.items():
-        times_before, times_after = (
-            times_by_case(side.attempts, column) for side in (pair.a, pair.b)
+        before = times_by_case(pair.a.attempts, column)
+        after = times_by_case(pair.b.attempts, column)
+        cases = [case for case in before if case in compiled and case in after]
+        ratio = geometric_ratio(
+            (case, geometric_mean(before[case]), geometric_mean(after[case]))
+            for case in cases
         )
-        cases = [
-            case for case in times_before if case in compiled and case in times_after
-        ]
-        sides = [
-            [times[case] for case in cases] for times in (times_before, times_after)
-        ]
-        a, b = ([geometric_mean(times) for times in side] for side in sides)
-        ratio = geometric_ratio(a, b)
-        interval = None
         if ratio is None:
             continue
-        if ratio.interval is not None:
-            wide = widened(ratio.value, ratio.interval, reach_of(sides))
+        interval = ratio.interval
+        if interval is not None:
+            sides = [[times[case] for case in cases] for times in (before, after)]
+            wide = widened(ratio.value, interval, reach_of(sides))
             interval = Interval(wide.low / machine, wide.high / machine)
         ratios[name] = Ratio(ratio.value / machine, interval)
     return ratios
@@ -455,13 +449,13 @@ def machine_speed(pair: PairedEngines) -> float | None:
     cases. Caches left by an engine affect the work after it, so cases of the same
     engine are compared: all engines in both runs, otherwise the pair's two.
     """
-    a = pair.a
-    b = pair.b
+    a, b = pair.a, pair.b
     if a.run is b.run:
         return None
-    sides = [a.of_all, b.of_all]
+    task = a.attempts["task"][0]
+    sides = [a.run.attempts(task), b.run.attempts(task)]
     on = ["engine", *CASE]
-    if not {*a.of_all["engine"]} & {*b.of_all["engine"]}:
+    if not {*sides[0]["engine"]} & {*sides[1]["engine"]}:
         sides = [a.attempts, b.attempts]
         on = CASE
     before, after = (
@@ -508,10 +502,11 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
     for pair in pairs:
         if not pair.cases.height or not is_timed(task := pair.cases["task"][0]):
             continue
-        times = paired_times(pair)
         if is_of_suites([pair]):
-            (ratio,) = time_ratios(pair_sides(_answers([pair], task)))
-            times = {"answer": ratio}
+            (answers,) = pair_sides(_answers([pair], task))
+            times = {"answer": time_ratio(answers)}
+        else:
+            times = paired_times(pair)
         for name, ratio in times.items():
             compared |= ratio is not None
             if ratio and ratio.interval and ratio.interval.low > SLOWER:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.run_header import ParticipantHeader
     from evaluation.core.suite import ScoredResponse
-    from evaluation.reporting.quantiles import Quantile
+    from evaluation.reporting.statistics import Quantile
     from evaluation.results.reader import RecordedRun
 
 #: Tables that are the first columns of another: its number, and their number.

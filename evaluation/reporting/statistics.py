@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum, sqrt
+from math import fsum, inf, sqrt
 from typing import TypeVar
 
 _T = TypeVar("_T")
@@ -24,6 +24,37 @@ class Interval:
 
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """A quantile, or its lower bound if time-outs cut off the values above."""
+
+    value: float
+    at_least: bool = False
+
+
+def quantile(
+    percent: float, values: Sequence[float], bounds: Sequence[float] = ()
+) -> Quantile | None:
+    """Return a quantile of measured values; None of no values.
+
+    Interpolated (Hyndman and Fan, 1996, definition 7). It is a lower bound if a value
+    cut off could be below it.
+
+    Args:
+        percent: Which quantile.
+        values: The measured values.
+        bounds: Lower bounds of the values that were cut off.
+    """
+    import numpy as np  # noqa: PLC0415 - an extra, and slow
+
+    combined = [*values, *bounds]
+    if not combined:
+        return None
+    value = np.percentile(combined, percent)
+    above = np.percentile(combined, percent, method="higher")
+    return Quantile(float(value), at_least=bool(min(bounds, default=inf) <= above))
 
 
 def wilson(count: float, of: float, *, worth: float | None = None) -> Interval | None:

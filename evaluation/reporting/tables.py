@@ -11,13 +11,18 @@ from itertools import zip_longest
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
-from evaluation.reporting.statistics import Interval, independent_worth, wilson
+from evaluation.reporting.statistics import (
+    Interval,
+    Quantile,
+    independent_worth,
+    quantile,
+    wilson,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.reporting.quantiles import Quantile, Quantiles
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 _QUARTILES = ("q25", "median", "q75")
@@ -155,9 +160,11 @@ class Quartiles:
     unit: str = "ns"
 
     @classmethod
-    def of(cls, values: Quantiles, unit: str = "ns") -> Quartiles | None:
-        """Return the cell of measured values; None without values."""
-        quartiles = [values.at(percent) for percent in (25.0, 50.0, 75.0)]
+    def of(
+        cls, values: Sequence[float], bounds: Sequence[float] = (), unit: str = "ns"
+    ) -> Quartiles | None:
+        """Return the cell of measured values and lower bounds; None without any."""
+        quartiles = [quantile(percent, values, bounds) for percent in (25, 50, 75)]
         low, middle, high = quartiles
         if low is None or middle is None or high is None:
             return None
@@ -168,20 +175,18 @@ class Quartiles:
         low, middle, high = map(self._text, self.quartiles)
         return f"{middle} [{low}, {high}]"
 
-    def _text(self, quantile: Quantile) -> str:
+    def _text(self, figure: Quantile) -> str:
         if self.unit == "ns":
-            return str(Duration(quantile.value, quantile.at_least))
-        text = (
-            f"{quantile.value:,.3g}" if quantile.value % 1 else f"{quantile.value:,.0f}"
-        )
-        return f"≥ {text}" if quantile.at_least else text
+            return str(Duration(figure.value, figure.at_least))
+        text = f"{figure.value:,.3g}" if figure.value % 1 else f"{figure.value:,.0f}"
+        return f"≥ {text}" if figure.at_least else text
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name, the unit in the name."""
         parts: dict[str, Json] = {}
-        for name, quantile in zip(_QUARTILES, self.quartiles, strict=True):
-            parts[f"{name} {self.unit}"] = _number(quantile.value)
-            parts[f"{name} at_least"] = quantile.at_least
+        for name, figure in zip(_QUARTILES, self.quartiles, strict=True):
+            parts[f"{name} {self.unit}"] = _number(figure.value)
+            parts[f"{name} at_least"] = figure.at_least
         return parts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import assume, given
@@ -16,11 +16,11 @@ from evaluation.reporting.bootstrap import (
     geometric_ratio,
     mean_difference,
 )
-from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.statistics import (
     holm,
     independent_worth,
     mcnemar,
+    quantile,
     sign_flip,
     wilson,
 )
@@ -168,7 +168,7 @@ _TIMES = st.lists(st.floats(1e-3, 1e9), min_size=1, max_size=60)
 @given(_TIMES, _PERCENTS)
 def test_quantiles_are_numpys(values: list[float], percent: float) -> None:
     """Without time-outs: linear interpolation, as numpy does by default."""
-    found = known(Quantiles.of(values).at(percent))
+    found = known(quantile(percent, values))
     assert not found.at_least
     assert math.isclose(found.value, numpy.percentile(values, percent))
 
@@ -178,7 +178,7 @@ def test_a_time_out_only_ever_hides_what_is_larger(
     values: list[float], bounds: list[float], factor: float, percent: float
 ) -> None:
     """Whatever the cut-off values would have been: bounds hold, figures are exact."""
-    found = known(Quantiles.of(values, bounds).at(percent))
+    found = known(quantile(percent, values, bounds))
     truth = numpy.percentile([*values, *(each * factor for each in bounds)], percent)
     if found.at_least:
         assert truth >= found.value or math.isclose(truth, found.value)
@@ -188,14 +188,27 @@ def test_a_time_out_only_ever_hides_what_is_larger(
 
 def test_all_cut_off_has_a_lower_bound_only() -> None:
     """Where nothing came back every quantile is at least the deadline."""
-    assert Quantiles.of([]).at(50) is None
-    found = known(Quantiles.of([], [40e9, 40e9]).at(50))
+    assert quantile(50, []) is None
+    found = known(quantile(50, [], [40e9, 40e9]))
     assert (found.value, found.at_least) == (40e9, True)
+
+
+def _alone(a: Sequence[Any], b: Sequence[Any]) -> list[tuple[int, Any, Any]]:
+    """Return pairs of figures, each a cluster."""
+    return list(zip(range(len(a)), a, b, strict=True))
+
+
+def _from_zero(
+    values: Sequence[float], clusters: Sequence[int] | None = None
+) -> list[tuple[int, float, float]]:
+    """Return pairs of zero and a value; each is a cluster if none are given."""
+    zeros = [0.0] * len(values)
+    return list(zip(clusters or range(len(values)), zeros, values, strict=True))
 
 
 def test_a_ratio_of_itself_is_one() -> None:
     """Equal figures have the ratio 1, and so has its interval."""
-    found = known(geometric_ratio([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]))
+    found = known(geometric_ratio(_alone([1, 2, 3, 4, 5], [1, 2, 3, 4, 5])))
     interval = known(found.interval)
     assert (found.value, interval.low, interval.high) == (1, 1, 1)
 
@@ -204,7 +217,9 @@ def test_a_ratio_of_itself_is_one() -> None:
 def test_a_ratio_turns_over(pairs: list[tuple[float, float]]) -> None:
     """B / a and a / b multiply to 1; each lies in its own interval's order."""
     a, b = [x for x, _ in pairs], [y for _, y in pairs]
-    one, other = known(geometric_ratio(a, b)), known(geometric_ratio(b, a))
+    one, other = (
+        known(geometric_ratio(pairs)) for pairs in (_alone(a, b), _alone(b, a))
+    )
     assert math.isclose(one.value * other.value, 1)
     interval = known(one.interval)
     assert interval.low <= interval.high
@@ -225,7 +240,7 @@ def test_what_has_no_ratio_is_left_out(
     a: Sequence[float | None], b: Sequence[float | None], ratio: float | None
 ) -> None:
     """A time of 0 is no time; one pair has no interval; no pair has no ratio."""
-    found = geometric_ratio(a, b)
+    found = geometric_ratio(_alone(a, b))
     assert (found and found.value) == pytest.approx(ratio)
     assert found is None or found.interval is None
 
@@ -234,10 +249,10 @@ def test_a_bootstrap_is_the_same_for_the_same_seed() -> None:
     """Other seeds give other intervals, near to each other; the mean is the mean."""
     a, b = [float(x) for x in range(1, 200)], [float(x % 7 + x) for x in range(1, 200)]
     logs = [math.log(x) for x in a], [math.log(y) for y in b]
-    first, again, other = (mean_difference(*logs, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (mean_difference(_alone(*logs), seed) for seed in (1, 1, 2))
     assert first == again
     assert first != other
-    found = known(mean_difference(a, b))
+    found = known(mean_difference(_alone(a, b)))
     interval = known(found.interval)
     assert interval.low < found.value < interval.high
 
@@ -247,7 +262,7 @@ def test_a_bootstrap_is_that_of_its_draws(sizes: list[int]) -> None:
     """Of 2,000 of clusters, its bounds by Student's t and by Hesterberg's factor."""
     clusters = [name for name, size in enumerate(sizes) for _ in range(size)]
     values = [math.sin(place) + 0.4 for place in range(len(clusters))]
-    found = known(mean_difference([0.0] * len(values), values, clusters))
+    found = known(mean_difference(_from_zero(values, clusters)))
     own = numpy.array(clusters)
     sums = numpy.bincount(own, values)
     drawn = numpy.random.default_rng(0).integers(0, len(sizes), (2_000, len(sizes)))
@@ -269,7 +284,7 @@ def test_a_bootstrap_covers_the_truth_about_as_often_as_it_says(size: int) -> No
     covered = 0
     for seed in range(100):
         drawn = rng.normal(1, 1, size).tolist()
-        found = known(mean_difference([0.0] * size, drawn, seed=seed))
+        found = known(mean_difference(_from_zero(drawn), seed))
         between = known(found.interval)
         covered += between.low <= 1 <= between.high
     assert 90 <= covered <= 99
@@ -280,8 +295,8 @@ def test_texts_of_one_schema_do_not_narrow_an_interval() -> None:
     drawn = numpy.random.default_rng(3).normal(1, 1, 20).tolist()
     often = [value for value in drawn for _ in range(10)]
     clusters = [number for number in range(20) for _ in range(10)]
-    once = known(mean_difference([0.0] * 20, drawn))
-    found = known(mean_difference([0.0] * 200, often, clusters))
+    once = known(mean_difference(_from_zero(drawn)))
+    found = known(mean_difference(_from_zero(often, clusters)))
     figures, again = (
         (it.value, known(it.interval).low, known(it.interval).high)
         for it in (once, found)
@@ -294,12 +309,11 @@ def test_few_schemas_have_no_interval(schemas: int) -> None:
     """However many texts of them there are; of five there is one."""
     for number, has_interval in ((schemas, False), (5, True)):
         clusters = [text % number for text in range(60)]
-        found = known(
-            mean_difference([0.0] * 60, [1.0 + it for it in clusters], clusters)
-        )
+        values = [1.0 + cluster for cluster in clusters]
+        found = known(mean_difference(_from_zero(values, clusters)))
         assert found.value == 1 + (number - 1) / 2
         assert (found.interval is not None) is has_interval
-    assert mean_difference([], []) is None
+    assert mean_difference([]) is None
 
 
 def test_the_bootstrap_of_columns_is_scipys() -> None:
@@ -353,7 +367,7 @@ def test_nine_of_ten_intervals_hold_the_truth(kind: str, number: int) -> None:
         shifts = [draw.gauss(0, 0.5) for _ in sizes]
         values = [shifts[cluster] + draw.gauss(0, 0.5) for cluster, _ in answers]
         clusters = [cluster for cluster, _ in answers]
-        found = known(mean_difference([0.0] * len(values), values, clusters, seed))
+        found = known(mean_difference(_from_zero(values, clusters), seed))
         # Clusters that are worth fewer than five have no interval.
         between = found.interval
         differences += between is None or between.low <= 0 <= between.high
