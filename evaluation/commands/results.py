@@ -271,8 +271,8 @@ def paper_table(
     Example: csbdata results paper-table 4 runs/4f1c22a09b3e
 
     The printed figures are below. Tables 2, 3, 4, 12 and 13 are of eval's tasks
-    coverage and efficiency, 5 and 6 of its task test-suite, 7 of suite quality. Each
-    row lists the differences from the paper: versions, model, loop, device, budget.
+    coverage and efficiency, 5 and 6 of its task test-suite, 7 of suite quality. The
+    note has the conditions of the paper and of the runs.
     """
     from evaluation.analysis.paper_tables import by_dataset
     from evaluation.analysis.paper_tables import paper_table as build
