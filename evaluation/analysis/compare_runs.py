@@ -10,13 +10,13 @@ Between two runs a ratio of times is divided by the ratio of calibration times.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from math import exp, inf
 from pathlib import Path
 from statistics import fmean, geometric_mean
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 import polars as pl
@@ -31,7 +31,7 @@ from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import Cell, Rate, Ratio, Table, in_turns
 from evaluation.results.attempts import wrong_texts
 from evaluation.results.conditions import differences
-from evaluation.results.headline import ALL, coverage, firsts, headline, times_table
+from evaluation.results.headline import firsts
 from evaluation.results.noise import TIMES, reach_of, times_by_case, widened
 from evaluation.results.outcomes import RANKS, Outcome
 from evaluation.results.reader import RecordedRun, gaps_of, run_names
@@ -41,14 +41,9 @@ from evaluation.results.suite_pairs import (
     pair_sides,
     paired_rates,
     shares_table,
-    time_ratio,
 )
-from evaluation.results.suite_pairs import paired_times as paired_suite_times
 from evaluation.results.suite_rows import scored_run
 from evaluation.results.suite_tables import pass_rates
-
-if TYPE_CHECKING:
-    from evaluation.core.suite import ScoredResponse
 
 #: Task, and CONFIG/ID.
 CaseName: TypeAlias = tuple[str, str]
@@ -360,15 +355,9 @@ def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
         pairs: Which engines are compared.
         task: The task; times are compared only if they are results of it.
     """
-    cases = pl.concat(
-        firsts(side.attempts).with_columns(engine=pl.lit(label))
-        for label, side in _sides(pairs).items()
-    )
     yield from paired_shares(pairs)
-    yield coverage(cases)
     if is_timed(task):
         yield from times_tables(pairs)
-        yield times_table(headline(cases).filter(config=ALL))
     spaced = [
         pl.col(name).str.replace_all("_", " ") for name in ("outcome", "outcome_b")
     ]
@@ -500,14 +489,10 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
     slower = []
     compared = False
     for pair in pairs:
-        if not pair.cases.height or not is_timed(task := pair.cases["task"][0]):
+        task = pair.a.attempts["task"][0]
+        if is_of_suites([pair]) or not is_timed(task):
             continue
-        if is_of_suites([pair]):
-            (answers,) = pair_sides(_answers([pair], task))
-            times = {"answer": time_ratio(answers)}
-        else:
-            times = paired_times(pair)
-        for name, ratio in times.items():
+        for name, ratio in paired_times(pair).items():
             compared |= ratio is not None
             if ratio and ratio.interval and ratio.interval.low > SLOWER:
                 slower.append(f"{pair.b.label} takes {ratio} as long: {name}")
@@ -516,12 +501,7 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
 
 def is_of_suites(pairs: Sequence[PairedEngines]) -> bool:
     """Return whether all compared rows come from runs of suites."""
-    return all(side.run.suite for side in _sides(pairs).values())
-
-
-def _sides(pairs: Iterable[PairedEngines]) -> dict[str, ComparedEngine]:
-    """Return every engine of pairs by its label."""
-    return {side.label: side for pair in pairs for side in (pair.a, pair.b)}
+    return all(pair.a.run.suite and pair.b.run.suite for pair in pairs)
 
 
 def suite_comparison(pairs: Sequence[PairedEngines], suite: str) -> Iterator[Table]:
@@ -531,22 +511,15 @@ def suite_comparison(pairs: Sequence[PairedEngines], suite: str) -> Iterator[Tab
         pairs: Which sides are compared.
         suite: The suite's name.
     """
-    sides = _answers(pairs, suite)
+    sides = {
+        side.label: scored_run(side.run, suite).by_label.get(side.engine, ())
+        for pair in pairs
+        for side in (pair.a, pair.b)
+    }
     paired = pair_sides(sides, [(pair.a.label, pair.b.label) for pair in pairs])
     yield paired_rates(paired)
     yield pass_rates(ScoredRun(facts=pairs[0].a.run.suite, by_label=sides))
-    yield paired_suite_times(paired)
     yield changed_classes(paired)
-
-
-def _answers(
-    pairs: Sequence[PairedEngines], suite: str
-) -> dict[str, Sequence[ScoredResponse]]:
-    """Return the answers of every side by its label."""
-    return {
-        label: scored_run(side.run, suite).by_label.get(side.engine, ())
-        for label, side in _sides(pairs).items()
-    }
 
 
 def objections(runs: Sequence[RecordedRun]) -> list[str]:

@@ -6,7 +6,6 @@ figures that it prints.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib.resources import files
 from itertools import groupby
 from operator import itemgetter
@@ -160,22 +159,6 @@ def _with_printed(number: int, rows: Sequence[_Row], here: Sequence[str] = ()) -
         note=" ".join([f"{table.note} {_PAPER.versions}", *here]),
         name=f"paper-table-{number}",
     )
-
-
-def by_dataset(table: Table) -> list[Table]:
-    """Return a paper's table in parts, one for each dataset; itself if it has none."""
-    if table.columns[0] != "Dataset":
-        return [table]
-    return [
-        replace(
-            table,
-            title=f"{table.title}: {dataset}",
-            columns=table.columns[1:],
-            rows=tuple(row[1:] for row in rows),
-            name=f"{table.name}-{dataset}",
-        )
-        for dataset, rows in groupby(table.rows, key=itemgetter(0))
-    ]
 
 
 def printed(number: int, dataset: str = "") -> Mapping[str, tuple[Cell, ...]]:

@@ -11,9 +11,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from evaluation.core.records import is_free
-from evaluation.reporting.bootstrap import geometric_ratio, mean_difference
+from evaluation.reporting.bootstrap import mean_difference
 from evaluation.reporting.statistics import holm, sign_flip
-from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
+from evaluation.reporting.tables import Cell, Rate, Shift, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -191,24 +191,6 @@ def changes_table(
     return Table(
         title=title, columns=("a", "b", "of a", "of b", of), rows=tuple(rows), name=name
     )
-
-
-def time_ratio(pair: PairedSides) -> Ratio | None:
-    """Return how many times as long as a b takes for an answer; None if unknown."""
-    return geometric_ratio(pair.by_cluster(lambda scored: scored.seconds))
-
-
-def paired_times(pairs: Sequence[PairedSides]) -> Table:
-    """Return how the times of an answer compare; empty where none is known."""
-    rows: list[dict[str, Cell]] = []
-    for pair in pairs:
-        ratio = time_ratio(pair)
-        if ratio is not None:
-            count = len(pair.answers)
-            rows.append({"a": pair.a, "b": pair.b, "answers": count, "b / a": ratio})
-    note = "Geometric mean of b / a, with a 95 % interval by bootstrap over clusters: "
-    note += "below 1 b is faster."
-    return Table.of_records("Time of an answer, paired", rows, note, "paired-times")
 
 
 def changed_classes(pairs: Sequence[PairedSides]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from curation.core.benchmark import CONFIGS
 from curation.system.errors import BadUsage, NoInput
-from evaluation.analysis.paper_tables import _FIGURES, by_dataset, paper_table, printed
+from evaluation.analysis.paper_tables import _FIGURES, paper_table, printed
 from evaluation.core.cases import Result
 from evaluation.core.records import FREE, Verdict
 from evaluation.core.suite import ScoredResponse
@@ -123,25 +124,14 @@ def test_table_2_has_the_papers_columns_rows_and_units(run: RecordedRun) -> None
     ]
 
 
-def test_a_table_of_many_datasets_is_one_screen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A table for each dataset, as many as fit; the others and the whole are named."""
-    monkeypatch.setenv("COLUMNS", "80")
+def test_a_table_has_a_part_for_each_dataset(tmp_path: Path) -> None:
+    """The rows of each are followed by the printed ones; the command prints all."""
     texts = [(label, "o1", _WRITTEN, _VALID) for label, _, _ in _ENGINES]
-    folder = tmp_path / "run"
-    run = _run(folder, texts, _AS_THEY_DID, CONFIGS)
-    whole = paper_table(4, [run])
-    assert len(whole.rows) > 40
-    parts = by_dataset(whole)
-    assert [row[1:] for row in whole.rows] == [
-        row for each in parts for row in each.rows
-    ]
-    answer = invoke("results", "paper-table", "4", folder)
-    assert len(answer.output.splitlines()) <= 40
-    for part in parts:
-        assert (part.title in answer.stdout) != (part.slug in answer.stderr)
-    assert "paper-table-4," in answer.stderr
+    run = _run(tmp_path / "run", texts, _AS_THEY_DID, CONFIGS)
+    table = paper_table(4, [run])
+    assert len(table.rows) > 40
+    answer = invoke("results", "paper-table", "4", run.folder, "--format", "json")
+    assert json.loads(answer.stdout)["tables"] == [as_json(table)]
 
 
 def test_table_12_has_the_whole_time_and_the_forced_tokens(run: RecordedRun) -> None:
