@@ -258,12 +258,13 @@ def hold_against(
     cases: dict[str, list[ExpectedOutcome]] = defaultdict(list)
     for name, case in before.outcomes.items():
         after = now.outcomes.get(name) if now else None
+        change = "equal"
         if after is None:
             change = "undecided" if now and name in now.undecided else "not run"
         elif after.is_worse(case):
             change = "worse"
-        else:
-            change = "better" if case.is_worse(after) else "equal"
+        elif case.is_worse(after):
+            change = "better"
         cases[change].append(case)
     return BaselineComparison(before=before, now=now, cases=cases)
 
@@ -288,6 +289,25 @@ def match_engines(
     return matches
 
 
+def _moved(
+    compared: Sequence[BaselineComparison], *changes: str
+) -> Iterator[dict[str, Cell]]:
+    """Yield the cases of each engine that changed in these ways."""
+    for engine in compared:
+        present = engine.now.outcomes if engine.now else {}
+        for change in changes:
+            for case in engine.cases[change]:
+                after = present.get((case.task, case.schema))
+                yield {
+                    "engine": engine.before.label,
+                    "way": change,
+                    "task": case.task,
+                    "schema": case.schema,
+                    "before": str(case) if after else None,
+                    "now": str(after) if after else None,
+                }
+
+
 def _baseline_tables(
     compared: Sequence[BaselineComparison], limit: int | None
 ) -> Iterator[Table]:
@@ -305,10 +325,9 @@ def _baseline_tables(
                     engine.common - len(engine.cases["worse"]),
                     engine.common + len(engine.cases["not run"]),
                 ),
-                **{
-                    change: len(engine.cases[change])
-                    for change in ("worse", "better", "not run")
-                },
+                "worse": len(engine.cases["worse"]),
+                "better": len(engine.cases["better"]),
+                "not run": len(engine.cases["not run"]),
             }
             for engine in compared
         ),
@@ -317,21 +336,7 @@ def _baseline_tables(
         + ". Of one rank a case is worse if a text is wrong that was right, or goes "
         "wrong earlier.",
     )
-    rows: list[dict[str, Cell]] = [
-        {
-            "engine": engine.before.label,
-            "way": change,
-            "task": case.task,
-            "schema": case.schema,
-            "before": str(case) if after else None,
-            "now": str(after) if after else None,
-        }
-        for ways in (("worse", "not run"), ("better",))
-        for engine in compared
-        for change in ways
-        for case in engine.cases[change]
-        for after in [engine.now and engine.now.outcomes.get((case.task, case.schema))]
-    ]
+    rows = [*_moved(compared, "worse", "not run"), *_moved(compared, "better")]
     shown = rows[:limit]
     hidden = len(rows) - len(shown)
     note = f"{hidden:,} more: --format json" if hidden else ""
@@ -575,31 +580,28 @@ def compare_runs(
         raise BadUsage("nothing to hold the run against", hint="name a second run")
     if "slower" in fail_on and isinstance(baseline, Path):
         raise BadUsage("a file of outcomes has no times", str(baseline), "name a run")
-    runs = [run] if baseline is None or isinstance(baseline, Path) else [baseline, run]
-    by_task = {
-        task: compared_engines(runs, task)
-        for task in sorted({task for run in runs for task in run.tasks})
-    }
+    runs = [each for each in (baseline, run) if isinstance(each, RecordedRun)]
+    tasks = sorted({task for each in runs for task in each.tasks})
     compared = _held(run, baseline, fails=bool(fail_on))
-    pairs = {
-        task: paired
-        for task, sides in by_task.items()
-        if (paired := _pairs(run, baseline, compared, sides))
-    }
-    if not pairs and not compared:
-        raise NoInput(
-            "no two engines have rows of one task",
-            ", ".join(str(run.folder) for run in runs),
-            "give a second run",
-        )
+    pairs = []
     tables = []
-    for task, paired in pairs.items():
+    for task in tasks:
+        paired = _pairs(run, baseline, compared, compared_engines(runs, task))
+        if not paired:
+            continue
+        pairs += paired
         compare = suite_comparison if is_of_suites(paired) else comparison
-        named = task if len(by_task) > 1 else ""
+        named = task if len(tasks) > 1 else ""
         compared_tables = (
             replace(table, task=named) for table in compare(paired, task)
         )
         tables.append([table for table in compared_tables if table.rows])
+    if not pairs and not compared:
+        raise NoInput(
+            "no two engines have rows of one task",
+            ", ".join(str(each.folder) for each in runs),
+            "give a second run",
+        )
     failures: list[str] = []
     if "worse" in fail_on:
         failures += [
@@ -611,9 +613,7 @@ def compare_runs(
         if not failures and not any(engine.common for engine in compared):
             failures.append("nothing was compared")
     if "slower" in fail_on:
-        failures += slowdowns(
-            [pair for paired_cases in pairs.values() for pair in paired_cases]
-        )
+        failures += slowdowns(pairs)
     verdict = _baseline_tables(compared, limit)
     return ComparisonResult(
         tables=[*(table for table in verdict if table.rows), *in_turns(tables)],
@@ -634,13 +634,11 @@ def _held(
     """
     if baseline is None:
         return []
-    now = engine_outcomes(run)
-    before = (
-        read_outcomes(baseline)
-        if isinstance(baseline, Path)
-        else engine_outcomes(baseline)
-    )
-    matched = match_engines(before, now)
+    if isinstance(baseline, Path):
+        before = read_outcomes(baseline)
+    else:
+        before = engine_outcomes(baseline)
+    matched = match_engines(before, engine_outcomes(run))
     if not matched and not fails and not isinstance(baseline, Path):
         return []
     matched_engines = [engine for engine, _ in matched]

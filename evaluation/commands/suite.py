@@ -18,6 +18,7 @@ from curation.system.progress import progress_for
 from curation.system.terminal import log, say_command
 from curation.system.words import command, counted
 from evaluation.commands.options import (
+    LimitOption,
     RunFolderOption,
     RunOptions,
     SetOption,
@@ -55,9 +56,6 @@ def _suite_names() -> list[str]:
 
 _DataOption = Annotated[
     str | None, typer.Option(metavar="DATA", help="The records, as of run.")
-]
-_LimitOption = Annotated[
-    int | None, typer.Option(min=1, help="Maximum number, each config by its share.")
 ]
 _FailUnderOption = Annotated[
     float | None,
@@ -189,7 +187,7 @@ def prompts_command(
     *,
     name: _NameArgument,
     data: _DataOption = None,
-    limit: _LimitOption = None,
+    limit: LimitOption = None,
     value: SetOption = None,
     out: Annotated[
         Path | None,

@@ -240,21 +240,19 @@ def _attempt_columns() -> dict[str, Any]:
     """Return the type of each column of a frame of attempts."""
     import polars as pl  # noqa: PLC0415 - loads polars
 
-    columns: dict[type, Any] = {
-        msgspec.inspect.IntType: pl.Int64,
-        msgspec.inspect.FloatType: pl.Float64,
-        msgspec.inspect.BoolType: pl.Boolean,
-        msgspec.inspect.VarTupleType: pl.List(pl.String),
+    # By the first word of a field's type: an optional one has it first.
+    kinds: dict[str, Any] = {
+        "Whole": pl.Int64,
+        "float": pl.Float64,
+        "Weight": pl.Float64,
     }
-    fields = msgspec.inspect.type_info(Attempt).fields  # type: ignore[attr-defined] # of structs
-    # In an optional type, the other type comes first.
-    kinds = {
-        column.name: getattr(column.type, "types", (column.type,))[0]
-        for column in fields
+    kinds |= {"bool": pl.Boolean, "tuple[str,": pl.List(pl.String)}
+    types = {
+        name: kinds.get(kind.split()[0], pl.String)
+        for name, kind in Attempt.__annotations__.items()
     }
-    types = {name: columns.get(type(kind), pl.String) for name, kind in kinds.items()}
     # Long texts that are the same for many attempts are held once.
-    return types | {"label": pl.Categorical}
+    return {**types, "label": pl.Categorical}
 
 
 def _attempt_lines(
