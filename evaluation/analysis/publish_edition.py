@@ -33,6 +33,7 @@ from evaluation.results.edition import (
     INDEX,
     ROWS,
     SAMPLE,
+    SCHEMA,
     TABLE,
     TASKS,
     DatasetEntry,
@@ -157,8 +158,7 @@ def line_of(attempt: Line, header: RunHeader) -> Line:
 
 def line_table(lines: Iterable[Line]) -> pl.DataFrame:
     """Return lines as the table that an edition publishes."""
-    schema = {name: kind for name, (kind, _) in COLUMNS.items()}
-    return pl.DataFrame([*lines], schema=schema)
+    return pl.DataFrame([*lines], schema=SCHEMA)
 
 
 def _rounded(ns: float | None) -> int | None:

@@ -78,6 +78,8 @@ COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "message": (pl.String, "digest of the engine's message: equal messages are equal"),
     "case": (pl.String, "digest of schema, texts, engine, options, limits and code"),
 }
+#: Their types.
+SCHEMA: Final = {name: kind for name, (kind, _) in COLUMNS.items()}
 Line: TypeAlias = "dict[str, Any]"
 
 
@@ -212,12 +214,11 @@ def read_rows(folder: Path) -> pl.DataFrame:
     path = folder / ROWS
     with reading_parquet(path):
         frame = pl.read_parquet(path, glob=False)
-    kinds = {name: kind for name, (kind, _) in COLUMNS.items()}
     if wrong := sorted(
-        column for column in kinds if frame.schema.get(column) != kinds[column]
+        column for column, kind in SCHEMA.items() if frame.schema.get(column) != kind
     ):
         raise BadData(f"no column {', '.join(wrong)}", str(path))
-    texts = frame.select(column for column in kinds if kinds[column] == pl.String)
+    texts = frame.select(*SCHEMA).select(pl.col(pl.String))
     if wrong := [column.name for column in texts if column.null_count()]:
         raise BadData(f"no text in every row of {', '.join(wrong)}", str(path))
     if wrong := sorted({*frame["outcome"]} - {*Outcome}):
