@@ -51,11 +51,11 @@ def geometric_ratio(
 
 
 def mean_difference(
-    pairs: Iterable[tuple[Hashable, float, float]], seed: int = 0
+    pairs: Iterable[tuple[Hashable, float, float]],
 ) -> Estimate | None:
     """Return the mean of b - a over pairs, with a 95 % bootstrap interval.
 
-    Percentiles over resampled clusters (B. Efron, 1979), the same for the same seed,
+    Percentiles over resampled clusters (B. Efron, 1979), always the same draws,
     widened for the number of clusters that their sizes are worth (T. Hesterberg, 2015,
     "What teachers should know about the bootstrap", 3.3). Unknown of fewer than five
     clusters.
@@ -63,7 +63,6 @@ def mean_difference(
     Args:
         pairs: The cluster of each subject, that is, its schema, and its two figures, a
             and b.
-        seed: Seed of the draws.
     """
     sums: dict[Hashable, float] = defaultdict(float)
     counts: Counter[Hashable] = Counter()
@@ -78,7 +77,7 @@ def mean_difference(
     if number < _RESAMPLED:
         return Estimate(mean, None)
     totals = np.array([*sums.values()])[:, None]
-    means = _drawn_means(totals, np.array(sizes), _RESAMPLES, seed)
+    means = _drawn_means(totals, np.array(sizes), _RESAMPLES, seed=0)
     (interval,) = _intervals(means, _tail(number))
     return Estimate(mean, interval)
 

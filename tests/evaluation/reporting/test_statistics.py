@@ -63,12 +63,6 @@ def test_mcnemar_is_the_binomial_test(only_a: int, only_b: int) -> None:
         assert found == 1
 
 
-def test_mcnemar_of_many_is_small_but_no_fault() -> None:
-    """Thousands of discordant pairs are computed in whole numbers."""
-    assert 0 <= mcnemar(0, 9_000) < 1e-300
-    assert mcnemar(4_500, 4_500) == 1
-
-
 @given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), max_size=8))
 def test_holm_never_helps(ps: dict[str, float]) -> None:
     """Adjusted values are no smaller, at most 1, and in the same order."""
@@ -121,22 +115,6 @@ def test_answers_that_agree_are_one_answer() -> None:
     assert independent_worth([(5, 5)]) == 1
 
 
-def test_an_interval_over_clusters_holds_the_truth() -> None:
-    """In 400 draws of few schemas with many texts each, 95 % within three points."""
-    draws = numpy.random.default_rng(5)
-    held = plain = 0
-    for _ in range(400):
-        shares = draws.beta(1, 1, 15)
-        counts = draws.binomial(10, shares).tolist()
-        worth = independent_worth([(count, 10) for count in counts])
-        found = known(wilson(sum(counts), 150, worth=worth))
-        without = known(wilson(sum(counts), 150))
-        held += found.low <= 0.5 <= found.high
-        plain += without.low <= 0.5 <= without.high
-    assert 0.92 <= held / 400 <= 0.98
-    assert plain / 400 < 0.80
-
-
 @given(st.lists(st.integers(-4, 4), max_size=9))
 def test_a_flip_of_signs_counts_all_ways(differences: list[int]) -> None:
     """The p is the share of all choices of signs that are as far from 0."""
@@ -154,11 +132,6 @@ def test_a_flip_of_single_answers_is_mcnemars_test(differences: list[int]) -> No
     assert sign_flip(differences) == mcnemar(
         differences.count(-1), differences.count(1)
     )
-
-
-def test_a_flip_of_the_same_answer_counts_it_once() -> None:
-    """Five schemas that differ in all their texts are five, not a hundred."""
-    assert sign_flip([20] * 5) == mcnemar(0, 5)
 
 
 _PERCENTS = st.sampled_from((25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0))
@@ -206,13 +179,6 @@ def _from_zero(
     return list(zip(clusters or range(len(values)), zeros, values, strict=True))
 
 
-def test_a_ratio_of_itself_is_one() -> None:
-    """Equal figures have the ratio 1, and so has its interval."""
-    found = known(geometric_ratio(_alone([1, 2, 3, 4, 5], [1, 2, 3, 4, 5])))
-    interval = known(found.interval)
-    assert (found.value, interval.low, interval.high) == (1, 1, 1)
-
-
 @given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(1, 1e6)), min_size=5))
 def test_a_ratio_turns_over(pairs: list[tuple[float, float]]) -> None:
     """B / a and a / b multiply to 1; each lies in its own interval's order."""
@@ -245,18 +211,6 @@ def test_what_has_no_ratio_is_left_out(
     assert found is None or found.interval is None
 
 
-def test_a_bootstrap_is_the_same_for_the_same_seed() -> None:
-    """Other seeds give other intervals, near to each other; the mean is the mean."""
-    a, b = [float(x) for x in range(1, 200)], [float(x % 7 + x) for x in range(1, 200)]
-    logs = [math.log(x) for x in a], [math.log(y) for y in b]
-    first, again, other = (mean_difference(_alone(*logs), seed) for seed in (1, 1, 2))
-    assert first == again
-    assert first != other
-    found = known(mean_difference(_alone(a, b)))
-    interval = known(found.interval)
-    assert interval.low < found.value < interval.high
-
-
 @pytest.mark.parametrize("sizes", [[1] * 12, [3, 1, 2, 1, 1, 2, 1, 1]])
 def test_a_bootstrap_is_that_of_its_draws(sizes: list[int]) -> None:
     """Of 2,000 of clusters, its bounds by Student's t and by Hesterberg's factor."""
@@ -275,19 +229,6 @@ def test_a_bootstrap_is_that_of_its_draws(sizes: list[int]) -> None:
     interval = known(found.interval)
     assert (interval.low, interval.high) == pytest.approx(outer)
     assert found.value == pytest.approx(numpy.mean(values))
-
-
-@pytest.mark.parametrize("size", first_fast(1, [5, 60]))
-def test_a_bootstrap_covers_the_truth_about_as_often_as_it_says(size: int) -> None:
-    """Of 100 samples with mean 1 some 95 % have it in their interval, few or many."""
-    rng = numpy.random.default_rng(7)
-    covered = 0
-    for seed in range(100):
-        drawn = rng.normal(1, 1, size).tolist()
-        found = known(mean_difference(_from_zero(drawn), seed))
-        between = known(found.interval)
-        covered += between.low <= 1 <= between.high
-    assert 90 <= covered <= 99
 
 
 def test_texts_of_one_schema_do_not_narrow_an_interval() -> None:
@@ -355,7 +296,7 @@ def test_nine_of_ten_intervals_hold_the_truth(kind: str, number: int) -> None:
     draw = random.Random(f"{kind} {number}")
     sizes = _SIZES[kind](number)
     shares = differences = 0
-    for seed in range(_DRAWS):
+    for _ in range(_DRAWS):
         chances = [draw.betavariate(1.4, 0.6) for _ in sizes]
         answers = [
             (cluster, draw.random() < chance)
@@ -367,7 +308,7 @@ def test_nine_of_ten_intervals_hold_the_truth(kind: str, number: int) -> None:
         shifts = [draw.gauss(0, 0.5) for _ in sizes]
         values = [shifts[cluster] + draw.gauss(0, 0.5) for cluster, _ in answers]
         clusters = [cluster for cluster, _ in answers]
-        found = known(mean_difference(_from_zero(values, clusters), seed))
+        found = known(mean_difference(_from_zero(values, clusters)))
         # Clusters that are worth fewer than five have no interval.
         between = found.interval
         differences += between is None or between.low <= 0 <= between.high
