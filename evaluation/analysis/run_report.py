@@ -62,9 +62,15 @@ def _tasks(run: RecordedRun, names: Sequence[str]) -> dict[str, Task | None]:
     Raises:
         NoInput: as `tables_by_task` does.
     """
-    from evaluation.tasks import tasks  # noqa: PLC0415 (imports every task)
+    from evaluation.tasks import named_alike, tasks  # noqa: PLC0415 (late)
 
-    known_tasks = tasks()
+    known_tasks: Mapping[str, Task] = {
+        name: task for name in run.tasks if (task := named_alike(name)) is not None
+    }
+    if known_tasks.keys() != set(run.tasks) or any(
+        task.needs_model for task in known_tasks.values()
+    ):
+        known_tasks = tasks()
     reading = {task.name for task in known_tasks.values() if task.reads in run.tasks}
     available = sorted({*run.tasks, *reading})
     for name in names:
