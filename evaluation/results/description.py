@@ -86,35 +86,36 @@ def _model(model: ModelHeader) -> Iterator[str]:
     if model.device_name:
         driver = model.driver or "unknown"
         device += f" ({model.device_name}, driver {driver}, CUDA {model.cuda})"
-    named = _present(
-        (model.model, model.model),
-        (model.revision, f"revision {model.revision or '':.12}"),
-        (model.dtype, model.dtype or ""),
-        (model.device or model.device_name, device),
-        (
-            model.threads and model.device and not model.device_name,
-            f"{model.threads} threads",
+    elif model.threads:
+        device += f", {model.threads} threads"
+    named = [
+        model.model,
+        *_present(
+            (model.revision, f"revision {model.revision:.12}"),
+            (model.dtype, model.dtype),
+            (model.device or model.device_name, device),
         ),
-    )
+    ]
     budget = "by witnesses" if model.budget is None else counted(model.budget, "token")
-    warm = f"temperature {model.temperature:g}, seed {model.seed}"
-    options = _present(
-        (True, f"prompt {model.prompt} with {counted(len(model.shots), 'shot')}"),
-        (True, f"budget {budget}"),
-        (not model.temperature, "greedy"),
-        (model.temperature, warm),
-        (model.samples > 1, f"{model.samples} for each schema"),
-        (model.batch > 1, f"batch {model.batch}"),
-        (model.compat, f"as {model.compat}"),
-        (model.template_date, f"dated {model.template_date}"),
-    )
+    drawn = f"temperature {model.temperature:g}, seed {model.seed}"
+    options = [
+        f"prompt {model.prompt} with {counted(len(model.shots), 'shot')}",
+        f"budget {budget}",
+        drawn if model.temperature else "greedy",
+        *_present(
+            (model.samples > 1, f"{model.samples} for each schema"),
+            (model.batch > 1, f"batch {model.batch}"),
+            (model.compat, f"as {model.compat}"),
+            (model.template_date, f"dated {model.template_date}"),
+        ),
+    ]
     libraries = (f"{name} {version}" for name, version in model.libraries.items())
     settings = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
+    yield f"model: {', '.join(named)}"
     yield from _present(
-        (True, f"model: {', '.join(named)}"),
         (model.limits, f"its cache: {model.limits}"),
         (model.libraries, f"libraries: {', '.join(libraries)}"),
-        (True, f"texts: {', '.join(options)}"),
+        (options, f"texts: {', '.join(options)}"),
         (model.clock, f"clock: {model.clock}"),
         (model.warm_up, f"warm-up (not measured): {model.warm_up}"),
         (model.gpu_settings, f"GPU: {', '.join(settings)}"),
