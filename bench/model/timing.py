@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ def interleaved(
 
 def ratio(a: Sequence[float], b: Sequence[float]) -> dict[str, Any]:
     """Return b / a over pairs as a geometric mean, with its 95 % interval."""
-    figure = geometric_ratio(a, b)
+    figure = geometric_ratio(zip(count(), a, b, strict=False))
     if figure is None or figure.interval is None:
         return {"value": figure and figure.value}
     low, high = figure.interval.low, figure.interval.high

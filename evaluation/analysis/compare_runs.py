@@ -10,13 +10,13 @@ Between two runs a ratio of times is divided by the ratio of calibration times.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from math import exp, inf
 from pathlib import Path
 from statistics import fmean, geometric_mean
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 import polars as pl
@@ -31,7 +31,7 @@ from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import Cell, Rate, Ratio, Table, in_turns
 from evaluation.results.attempts import wrong_texts
 from evaluation.results.conditions import differences
-from evaluation.results.headline import ALL, coverage, firsts, headline, times_table
+from evaluation.results.headline import firsts
 from evaluation.results.noise import TIMES, reach_of, times_by_case, widened
 from evaluation.results.outcomes import RANKS, Outcome
 from evaluation.results.reader import RecordedRun, gaps_of, run_names
@@ -41,14 +41,9 @@ from evaluation.results.suite_pairs import (
     pair_sides,
     paired_rates,
     shares_table,
-    time_ratios,
 )
-from evaluation.results.suite_pairs import paired_times as paired_suite_times
 from evaluation.results.suite_rows import scored_run
 from evaluation.results.suite_tables import pass_rates
-
-if TYPE_CHECKING:
-    from evaluation.core.suite import ScoredResponse
 
 #: Task, and CONFIG/ID.
 CaseName: TypeAlias = tuple[str, str]
@@ -71,13 +66,8 @@ class ComparedEngine(NamedTuple):
     label: str
     run: RecordedRun
     engine: str
-    #: The attempts of every engine of its run on the task, repetitions too.
-    of_all: pl.DataFrame
-
-    @property
-    def attempts(self) -> pl.DataFrame:
-        """Its own attempts (`evaluation.results.attempts`)."""
-        return self.of_all.filter(engine=self.engine)
+    #: Its attempts, repetitions too (`evaluation.results.attempts`).
+    attempts: pl.DataFrame
 
 
 class PairedEngines(NamedTuple):
@@ -92,19 +82,19 @@ class PairedEngines(NamedTuple):
 def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
     """Return every engine of every run that has cases of a task."""
     names = run_names(runs)
-    attempts = [run.attempts(task) for run in runs]
-    compared = [
-        ComparedEngine(label=engine, run=run, engine=engine, of_all=of_all)
-        for run, of_all in zip(runs, attempts, strict=True)
-        for engine in of_all["engine"].unique(maintain_order=True)
-    ]
-    runs_with = Counter(side.engine for side in compared)
-    return [
-        side
-        if runs_with[side.engine] == 1
-        else side._replace(label=f"{names[side.run.folder]}: {side.engine}")
-        for side in compared
-    ]
+    runs_with = Counter(
+        engine for run in runs for engine, name in run.row_counts if name == task
+    )
+    compared = []
+    for run in runs:
+        attempts = run.attempts(task)
+        for engine in attempts["engine"].unique(maintain_order=True):
+            label = engine
+            if runs_with[engine] > 1:
+                label = f"{names[run.folder]}: {engine}"
+            side = ComparedEngine(label, run, engine, attempts.filter(engine=engine))
+            compared.append(side)
+    return compared
 
 
 def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
@@ -118,6 +108,11 @@ def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
 def all_pairs(engines: Sequence[ComparedEngine]) -> list[PairedEngines]:
     """Return every engine with every other, in their order."""
     return [pair_engines(a, b) for a, b in combinations(engines, 2)]
+
+
+_RANK: Final = {
+    outcome: rank for rank, outcomes in enumerate(RANKS) for outcome in outcomes
+}
 
 
 class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -138,11 +133,8 @@ class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
     def is_worse(self, before: ExpectedOutcome) -> bool:
         """Return whether anything is worse than before."""
-        ranks = {
-            outcome: rank for rank, outcomes in enumerate(RANKS) for outcome in outcomes
-        }
-        if ranks[self.outcome] != ranks[before.outcome]:
-            return ranks[self.outcome] > ranks[before.outcome]
+        if _RANK[self.outcome] != _RANK[before.outcome]:
+            return _RANK[self.outcome] > _RANK[before.outcome]
         return any(
             tokens < before.wrong.get(text, inf) for text, tokens in self.wrong.items()
         )
@@ -266,12 +258,13 @@ def hold_against(
     cases: dict[str, list[ExpectedOutcome]] = defaultdict(list)
     for name, case in before.outcomes.items():
         after = now.outcomes.get(name) if now else None
+        change = "equal"
         if after is None:
             change = "undecided" if now and name in now.undecided else "not run"
         elif after.is_worse(case):
             change = "worse"
-        else:
-            change = "better" if case.is_worse(after) else "equal"
+        elif case.is_worse(after):
+            change = "better"
         cases[change].append(case)
     return BaselineComparison(before=before, now=now, cases=cases)
 
@@ -296,6 +289,25 @@ def match_engines(
     return matches
 
 
+def _moved(
+    compared: Sequence[BaselineComparison], *changes: str
+) -> Iterator[dict[str, Cell]]:
+    """Yield the cases of each engine that changed in these ways."""
+    for engine in compared:
+        present = engine.now.outcomes if engine.now else {}
+        for change in changes:
+            for case in engine.cases[change]:
+                after = present.get((case.task, case.schema))
+                yield {
+                    "engine": engine.before.label,
+                    "way": change,
+                    "task": case.task,
+                    "schema": case.schema,
+                    "before": str(case) if after else None,
+                    "now": str(after) if after else None,
+                }
+
+
 def _baseline_tables(
     compared: Sequence[BaselineComparison], limit: int | None
 ) -> Iterator[Table]:
@@ -313,10 +325,9 @@ def _baseline_tables(
                     engine.common - len(engine.cases["worse"]),
                     engine.common + len(engine.cases["not run"]),
                 ),
-                **{
-                    change: len(engine.cases[change])
-                    for change in ("worse", "better", "not run")
-                },
+                "worse": len(engine.cases["worse"]),
+                "better": len(engine.cases["better"]),
+                "not run": len(engine.cases["not run"]),
             }
             for engine in compared
         ),
@@ -325,21 +336,7 @@ def _baseline_tables(
         + ". Of one rank a case is worse if a text is wrong that was right, or goes "
         "wrong earlier.",
     )
-    rows: list[dict[str, Cell]] = [
-        {
-            "engine": engine.before.label,
-            "way": change,
-            "task": case.task,
-            "schema": case.schema,
-            "before": str(case) if after else None,
-            "now": str(after) if after else None,
-        }
-        for ways in (("worse", "not run"), ("better",))
-        for engine in compared
-        for change in ways
-        for case in engine.cases[change]
-        for after in [engine.now and engine.now.outcomes.get((case.task, case.schema))]
-    ]
+    rows = [*_moved(compared, "worse", "not run"), *_moved(compared, "better")]
     shown = rows[:limit]
     hidden = len(rows) - len(shown)
     note = f"{hidden:,} more: --format json" if hidden else ""
@@ -363,15 +360,9 @@ def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
         pairs: Which engines are compared.
         task: The task; times are compared only if they are results of it.
     """
-    cases = pl.concat(
-        firsts(side.attempts).with_columns(engine=pl.lit(label))
-        for label, side in _sides(pairs).items()
-    )
     yield from paired_shares(pairs)
-    yield coverage(cases)
     if is_timed(task):
         yield from times_tables(pairs)
-        yield times_table(headline(cases).filter(config=ALL))
     spaced = [
         pl.col(name).str.replace_all("_", " ") for name in ("outcome", "outcome_b")
     ]
@@ -384,16 +375,16 @@ def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
 
 def paired_shares(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
     """Yield what passes and what compiles, paired; nothing that was not asked."""
-    for verb, column, needed, note in (
-        ("passes", "passed", ["passed", "passed_b"], _SHARE_NOTE),
-        ("compiles", "compiled", [], _COMPILE_NOTE),
+    for verb, column, note in (
+        ("passes", "passed", _SHARE_NOTE),
+        ("compiles", "compiled", _COMPILE_NOTE),
     ):
+        both = [column, f"{column}_b"]
         lines = []
         for pair in pairs:
-            cases = pair.cases.drop_nulls(needed) if needed else pair.cases
+            cases = pair.cases.drop_nulls(both).select(_KEY, *both)
             if cases.height:
-                goods = cases.select(_KEY, column, f"{column}_b").rows()
-                lines.append((pair.a.label, pair.b.label, goods))
+                lines.append((pair.a.label, pair.b.label, cases.rows()))
         if lines:
             yield shares_table(f"What {verb}, paired", verb, lines, note)
 
@@ -427,22 +418,19 @@ def paired_times(pair: PairedEngines) -> dict[str, Ratio | None]:
     machine = machine_speed(pair) or 1.0
     ratios: dict[str, Ratio | None] = dict.fromkeys(TIMES)
     for name, column in TIMES.items():
-        times_before, times_after = (
-            times_by_case(side.attempts, column) for side in (pair.a, pair.b)
+        before = times_by_case(pair.a.attempts, column)
+        after = times_by_case(pair.b.attempts, column)
+        cases = [case for case in before if case in compiled and case in after]
+        ratio = geometric_ratio(
+            (case, geometric_mean(before[case]), geometric_mean(after[case]))
+            for case in cases
         )
-        cases = [
-            case for case in times_before if case in compiled and case in times_after
-        ]
-        sides = [
-            [times[case] for case in cases] for times in (times_before, times_after)
-        ]
-        a, b = ([geometric_mean(times) for times in side] for side in sides)
-        ratio = geometric_ratio(a, b)
-        interval = None
         if ratio is None:
             continue
-        if ratio.interval is not None:
-            wide = widened(ratio.value, ratio.interval, reach_of(sides))
+        interval = ratio.interval
+        if interval is not None:
+            sides = [[times[case] for case in cases] for times in (before, after)]
+            wide = widened(ratio.value, interval, reach_of(sides))
             interval = Interval(wide.low / machine, wide.high / machine)
         ratios[name] = Ratio(ratio.value / machine, interval)
     return ratios
@@ -455,13 +443,13 @@ def machine_speed(pair: PairedEngines) -> float | None:
     cases. Caches left by an engine affect the work after it, so cases of the same
     engine are compared: all engines in both runs, otherwise the pair's two.
     """
-    a = pair.a
-    b = pair.b
+    a, b = pair.a, pair.b
     if a.run is b.run:
         return None
-    sides = [a.of_all, b.of_all]
+    task = a.attempts["task"][0]
+    sides = [a.run.attempts(task), b.run.attempts(task)]
     on = ["engine", *CASE]
-    if not {*a.of_all["engine"]} & {*b.of_all["engine"]}:
+    if not {*sides[0]["engine"]} & {*sides[1]["engine"]}:
         sides = [a.attempts, b.attempts]
         on = CASE
     before, after = (
@@ -506,13 +494,10 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
     slower = []
     compared = False
     for pair in pairs:
-        if not pair.cases.height or not is_timed(task := pair.cases["task"][0]):
+        task = pair.a.attempts["task"][0]
+        if is_of_suites([pair]) or not is_timed(task):
             continue
-        times = paired_times(pair)
-        if is_of_suites([pair]):
-            (ratio,) = time_ratios(pair_sides(_answers([pair], task)))
-            times = {"answer": ratio}
-        for name, ratio in times.items():
+        for name, ratio in paired_times(pair).items():
             compared |= ratio is not None
             if ratio and ratio.interval and ratio.interval.low > SLOWER:
                 slower.append(f"{pair.b.label} takes {ratio} as long: {name}")
@@ -521,12 +506,7 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
 
 def is_of_suites(pairs: Sequence[PairedEngines]) -> bool:
     """Return whether all compared rows come from runs of suites."""
-    return all(side.run.suite for side in _sides(pairs).values())
-
-
-def _sides(pairs: Iterable[PairedEngines]) -> dict[str, ComparedEngine]:
-    """Return every engine of pairs by its label."""
-    return {side.label: side for pair in pairs for side in (pair.a, pair.b)}
+    return all(pair.a.run.suite and pair.b.run.suite for pair in pairs)
 
 
 def suite_comparison(pairs: Sequence[PairedEngines], suite: str) -> Iterator[Table]:
@@ -536,22 +516,15 @@ def suite_comparison(pairs: Sequence[PairedEngines], suite: str) -> Iterator[Tab
         pairs: Which sides are compared.
         suite: The suite's name.
     """
-    sides = _answers(pairs, suite)
+    sides = {
+        side.label: scored_run(side.run, suite).by_label.get(side.engine, ())
+        for pair in pairs
+        for side in (pair.a, pair.b)
+    }
     paired = pair_sides(sides, [(pair.a.label, pair.b.label) for pair in pairs])
     yield paired_rates(paired)
     yield pass_rates(ScoredRun(facts=pairs[0].a.run.suite, by_label=sides))
-    yield paired_suite_times(paired)
     yield changed_classes(paired)
-
-
-def _answers(
-    pairs: Sequence[PairedEngines], suite: str
-) -> dict[str, Sequence[ScoredResponse]]:
-    """Return the answers of every side by its label."""
-    return {
-        label: scored_run(side.run, suite).by_label.get(side.engine, ())
-        for label, side in _sides(pairs).items()
-    }
 
 
 def objections(runs: Sequence[RecordedRun]) -> list[str]:
@@ -607,31 +580,28 @@ def compare_runs(
         raise BadUsage("nothing to hold the run against", hint="name a second run")
     if "slower" in fail_on and isinstance(baseline, Path):
         raise BadUsage("a file of outcomes has no times", str(baseline), "name a run")
-    runs = [run] if baseline is None or isinstance(baseline, Path) else [baseline, run]
-    by_task = {
-        task: compared_engines(runs, task)
-        for task in sorted({task for run in runs for task in run.tasks})
-    }
+    runs = [each for each in (baseline, run) if isinstance(each, RecordedRun)]
+    tasks = sorted({task for each in runs for task in each.tasks})
     compared = _held(run, baseline, fails=bool(fail_on))
-    pairs = {
-        task: paired
-        for task, sides in by_task.items()
-        if (paired := _pairs(run, baseline, compared, sides))
-    }
-    if not pairs and not compared:
-        raise NoInput(
-            "no two engines have rows of one task",
-            ", ".join(str(run.folder) for run in runs),
-            "give a second run",
-        )
+    pairs = []
     tables = []
-    for task, paired in pairs.items():
+    for task in tasks:
+        paired = _pairs(run, baseline, compared, compared_engines(runs, task))
+        if not paired:
+            continue
+        pairs += paired
         compare = suite_comparison if is_of_suites(paired) else comparison
-        named = task if len(by_task) > 1 else ""
+        named = task if len(tasks) > 1 else ""
         compared_tables = (
             replace(table, task=named) for table in compare(paired, task)
         )
         tables.append([table for table in compared_tables if table.rows])
+    if not pairs and not compared:
+        raise NoInput(
+            "no two engines have rows of one task",
+            ", ".join(str(each.folder) for each in runs),
+            "give a second run",
+        )
     failures: list[str] = []
     if "worse" in fail_on:
         failures += [
@@ -643,9 +613,7 @@ def compare_runs(
         if not failures and not any(engine.common for engine in compared):
             failures.append("nothing was compared")
     if "slower" in fail_on:
-        failures += slowdowns(
-            [pair for paired_cases in pairs.values() for pair in paired_cases]
-        )
+        failures += slowdowns(pairs)
     verdict = _baseline_tables(compared, limit)
     return ComparisonResult(
         tables=[*(table for table in verdict if table.rows), *in_turns(tables)],
@@ -666,13 +634,11 @@ def _held(
     """
     if baseline is None:
         return []
-    now = engine_outcomes(run)
-    before = (
-        read_outcomes(baseline)
-        if isinstance(baseline, Path)
-        else engine_outcomes(baseline)
-    )
-    matched = match_engines(before, now)
+    if isinstance(baseline, Path):
+        before = read_outcomes(baseline)
+    else:
+        before = engine_outcomes(baseline)
+    matched = match_engines(before, engine_outcomes(run))
     if not matched and not fails and not isinstance(baseline, Path):
         return []
     matched_engines = [engine for engine, _ in matched]

@@ -34,7 +34,7 @@ from evaluation.tasks.masks import NAME
 from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from curation.download.cache import FetchSettings
     from evaluation.results.reader import RecordedRun
@@ -174,9 +174,13 @@ def _reason(fault: EngineFault, shown: InstanceResult | None, path: str) -> str:
     why = fault.walked.why if fault.walked else None
     row = fault.row
     if shown is None or why is None:
-        is_said = row.result is Result.COMPILE_ERROR or not row.phase
-        where = "" if is_said else f"{row.phase}: "
-        return where + row.detail.partition("\n")[0] + _line_in(row.warnings, path)
+        message = row.detail.partition("\n")[0]
+        if row.phase and row.result is not Result.COMPILE_ERROR:
+            message = f"{row.phase}: {message}"
+        # The innermost line of the file in the trace that a crash has printed.
+        lines = [line for line in row.warnings if line.startswith(f'File "{path}"')]
+        place = "".join(f" ({line.removeprefix('File ')})" for line in lines[:1])
+        return message + place
     if shown.verdict in FAULTS:
         return shown.detail
     if why.stands == ACCEPTED:
@@ -190,14 +194,6 @@ def _reason(fault: EngineFault, shown: InstanceResult | None, path: str) -> str:
     setting = f" ({why.setting})" if why.setting else ""
     detail = f": {shown.detail}" if shown.detail else ""
     return f"{message}{blocked}{keyword}{setting}{detail}"
-
-
-def _line_in(warnings: Sequence[str], path: str) -> str:
-    """Return the innermost line of a file in the trace that a crash has printed."""
-    for line in warnings:
-        if line.startswith(f'File "{path}"'):
-            return f" ({line.removeprefix('File ')})"
-    return ""
 
 
 def _stop(text: str, walked: InstanceResult, tokenizer: TokenizerFiles) -> str:

@@ -16,6 +16,7 @@ from evaluation.results.outcomes import (
     number_in,
     outcome_of,
     text_class,
+    text_keyword,
 )
 from evaluation.results.suite_rows import ask_again
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 #: The unconstrained engine: the control.
 CONTROL: Final = "none"
+_CASE: Final = ["engine", "task", "config", "id"]
 #: Worst first: crashes, then wrong outcomes, then rejections.
 SEVERITY = [outcome for rank in reversed(RANKS[1:]) for outcome in rank]
 
@@ -67,8 +69,6 @@ def failures(
     Raises:
         NoInput: the run has no such engine.
     """
-    from evaluation.tasks import tasks  # noqa: PLC0415 (imports every task)
-
     names = run.header.names()
     aliases = {label: {label, names.get(label, label)} for label, _ in run.row_counts}
     if unknown := set(engines).difference(*aliases.values()):
@@ -82,13 +82,13 @@ def failures(
         for label, called in aliases.items()
         if (called & {*engines} if engines else CONTROL not in called)
     }
-    passes = {name: task.passes for name, task in tasks().items() if task.passes}
+    passed = {*run.frame().filter("passed").select(_CASE).iter_rows()}
     failed = [
         failure
         for row in run.rows()
         if row.engine in selected
         and (not only or row.task in only)
-        and (row.task not in passes or not passes[row.task](row))
+        and (row.engine, row.task, row.config, row.id) not in passed
         and (failure := _failure(row))
     ]
     failed.sort(
@@ -118,43 +118,44 @@ def _failure(row: Row) -> FailedCase | None:
         return None
     culprits = [walk for walk in row.walks if engine_is_wrong(walk)]
     shortest = min(culprits, key=lambda walk: walk.tokens, default=None)
-    phase = f"{row.phase}: " if row.phase else ""
     return FailedCase(
         engine=row.engine,
         task=row.task,
         config=row.config,
         id=row.id,
         outcome=outcome,
-        detail=_walk_failure(shortest)
-        if row.detail == "" and shortest
-        else _text_failure(row) or phase + row.detail,
+        detail=_detail_of(row, shortest),
         tokens=shortest.tokens if shortest else 0,
         size=number_in(row, "size", 0),
     )
 
 
-def _text_failure(row: Row) -> str:
+def _detail_of(row: Row, shortest: InstanceResult | None) -> str:
+    """Return what exactly was seen: of a walk, of a model's text, or of the engine."""
     text = text_class(row)
-    if text is None:
-        return ""
-    judged = row.label.get("judgement")
-    keyword = judged.get("keyword") if isinstance(judged, dict) else None
-    parts = [text.replace("_", " "), *(str(e) for e in (keyword, row.detail) if e)]
-    return ": ".join(parts)
+    if shortest and not row.detail:
+        return _walk_failure(shortest)
+    if text is not None:
+        words = [text.replace("_", " "), text_keyword(row), row.detail]
+    else:
+        words = [row.phase, row.detail]
+    return ": ".join(filter(None, words))
 
 
 def _walk_failure(walked: InstanceResult) -> str:
     kind = "valid" if walked.valid else "invalid"
     named = [str(walked.label[name]) for name in _NAMES if walked.label.get(name)]
-    description = f"{kind} text ({', '.join(named)})" if named else f"{kind} text"
+    description = f"{kind} text"
+    if named:
+        description += f" ({', '.join(named)})"
     if walked.verdict is WalkVerdict.ACCEPTED:
         return f"{description} accepted to its end"
     if walked.verdict is WalkVerdict.UNFINISHED:
         return f"{description} may not end after its last token"
-    at = "" if walked.at is None else f" at token {walked.at + 1} of {walked.tokens}"
-    return f"{description} {walked.verdict}{at}" + (
-        f": {walked.detail}" if walked.detail else ""
-    )
+    description += f" {walked.verdict}"
+    if walked.at is not None:
+        description += f" at token {walked.at + 1} of {walked.tokens}"
+    return ": ".join(filter(None, (description, walked.detail)))
 
 
 _NAMES = ("kind", "keyword", "pointer", "description")
@@ -202,20 +203,20 @@ def failures_table(
         )
         for failure in failed[:limit]
     )
-    hidden = len(failed) - len(rows)
-    remark = f"{hidden:,} more: --format json." if hidden else ""
     names = {run.header.names().get(engine, engine) for engine, _ in run.row_counts}
-    apart = (
-        "The control, under which everything may be written, is left out: "
-        f"--engine {CONTROL}."
-        if control_apart and CONTROL in names
-        else ""
-    )
+    notes = []
+    if len(rows) < len(failed):
+        notes.append(f"{len(failed) - len(rows):,} more: --format json.")
+    if control_apart and CONTROL in names:
+        notes.append(
+            "The control, under which everything may be written, is left out: "
+            f"--engine {CONTROL}."
+        )
     return Table(
         title=f"Failures: {len(rows):,} of {len(failed):,}, the worst first",
         name="failures",
         columns=("outcome", "engine", "task", "schema", "seen", "to see it again"),
         rows=rows,
-        note=" ".join(filter(None, (remark, apart))),
+        note=" ".join(notes),
         commands=("to see it again",),
     )

@@ -6,19 +6,18 @@ figures that it prints.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib.resources import files
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 import polars as pl
 
 from curation.system.errors import BadUsage, NoInput
 from evaluation.analysis.run_report import tables_by_task
-from evaluation.core.records import is_free
 from evaluation.reporting.tables import Cell, FixedFigure, MissingFigure, Table
+from evaluation.results.description import describe
 from evaluation.results.reader import run_names
 from evaluation.results.suite_rows import scored_run
 from evaluation.suites.coverage.efficiency import (
@@ -38,23 +37,17 @@ from evaluation.suites.quality.report import PAPER_FORM
 from evaluation.tasks.official_suite.report import LEVELS, suite_cases, summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from evaluation.core.run_header import ParticipantHeader
-    from evaluation.core.suite import ScoredResponse
-    from evaluation.reporting.quantiles import Quantile
+    from evaluation.core.run_header import LimitsHeader
     from evaluation.results.reader import RecordedRun
 
 #: Tables that are the first columns of another: its number, and their number.
 _PARTS: Final = {2: (12, 3), 3: (13, 3)}
 #: The draft of the paper's suite.
 PAPER_DRAFT: Final = "2020-12"
-#: Frameworks on a separate server, without a single command.
-_SERVED: Final = frozenset({"OpenAI", "Gemini"})
-_OUR_LOOP: Final = "csbdata's on transformers"
-#: What all tables share: the graphics card, and most tokens of a text.
-_DEVICE: Final = "A100"
-_BUDGET: Final = 2048
+#: How the paper names the model without an engine.
+_FREE: Final = "LM only"
 #: Nanoseconds of a second and of a millisecond.
 _S, _MS = 1e9, 1e6
 #: The number of the table of texts, not of times, and of accuracy.
@@ -69,19 +62,14 @@ class _PaperTable(msgspec.Struct, frozen=True, kw_only=True):
     note: str
     #: What measures it here.
     command: str
-    #: The datasets that it has rows for, if any; the model, and what ran it.
+    #: The datasets that it has rows for, if any.
     configs: tuple[str, ...] = ()
-    model: str = ""
-    loop: str = ""
-    #: Frameworks that it has a row for.
-    frameworks: frozenset[str] = frozenset()
 
 
 class _Paper(msgspec.Struct, frozen=True, kw_only=True):
     """The content of `paper_tables.toml`."""
 
-    frameworks: dict[str, str]
-    versions: dict[str, str]
+    versions: str
     datasets: dict[str, str]
     tables: dict[int, _PaperTable]
 
@@ -95,25 +83,14 @@ _PAPER: Final[_Paper] = _read("paper_tables.toml", _Paper)
 #: By the number of a table, the dataset and the framework.
 _Figures: TypeAlias = dict[str, dict[str, dict[str, list[int | float | str]]]]
 _FIGURES: Final[_Figures] = _read("paper_figures.toml", _Figures)
-#: How the paper names engines, by their names here.
-FRAMEWORKS: Final = _PAPER.frameworks
-#: Differences of a participant and its run from the paper: one word for a row, and
-#: both values.
-_Differences: TypeAlias = "dict[str, str]"
-
-
-class _Row(NamedTuple):
-    """One participant's figures."""
-
-    #: Empty in a table without datasets.
-    dataset: str
-    name: str
-    cells: tuple[Cell, ...]
-    differences: _Differences
+#: The dataset, empty in a table without, and one participant's cells.
+_Row: TypeAlias = "tuple[str, tuple[Cell, ...]]"
 
 
 def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
     """Return a table of the paper, filled from runs, with the printed figures.
+
+    The note has what the paper and the runs were measured with.
 
     Args:
         number: 2, 3, 4, 12 or 13 for runs of the tasks `coverage` and `efficiency`;
@@ -128,67 +105,60 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
         numbers = ", ".join(map(str, _PAPER.tables))
         raise BadUsage(f"no table {number} here", hint=f"say one of {numbers}")
     table = _PAPER.tables[number]
-    notes = [table.note]
+    names = run_names(runs)
+    prefixes = [f"{names[run.folder]}: " if len(runs) > 1 else "" for run in runs]
     if table.configs:
-        sides = _sides(runs, number)
-        rows = _text_rows(number, sides)
-        unlike = [(side.framework, side.differences) for side in sides.values()]
-        notes += [*_described(unlike), *_absent(table, sides)]
+        rows = _text_rows(number, dict(zip(prefixes, runs, strict=True)))
     elif number == _QUALITY:
-        rows = [*_quality_rows(runs)]
-        notes += _described([(row.name, row.differences) for row in rows])
+        rows = _quality_rows(runs)
     else:
-        rows = _run_suite_rows(number, runs)
+        cases = [
+            suite_cases(run)
+            .filter(config=PAPER_DRAFT)
+            .with_columns(engine=prefix + pl.col("engine"))
+            for prefix, run in zip(prefixes, runs, strict=True)
+        ]
+        rows = _suite_rows(number, pl.concat(cases))
     if not rows:
         raise NoInput(
             f"nothing for the paper's Table {number}",
             ", ".join(str(run.folder) for run in runs),
             table.command,
         )
-    return _with_printed(number, rows, " ".join(notes))
+    here = [f"{names[run.folder]}: {'; '.join(describe(run.header))}." for run in runs]
+    return _with_printed(number, rows, here)
 
 
-def _with_printed(number: int, rows: Sequence[_Row], note: str) -> Table:
-    """Return a table of rows; each dataset's are followed by the printed ones."""
+def _with_printed(number: int, rows: Sequence[_Row], here: Sequence[str] = ()) -> Table:
+    """Return a table of rows; each dataset's are followed by the printed ones.
+
+    Args:
+        number: The number of the table.
+        rows: Its rows, by dataset.
+        here: What was measured with what, a sentence for each run.
+    """
     table = _PAPER.tables[number]
     lines: list[tuple[Cell, ...]] = []
     for dataset, measured in groupby(rows, key=itemgetter(0)):
-        head = (dataset,) if dataset else ()
-        lines += [
-            (*head, row.name, *row.cells, ", ".join(row.differences))
-            for row in measured
-        ]
+        lines += [(dataset, *cells) for _, cells in measured]
         texts = (None,) if dataset else ()
         lines += [
-            (*head, f"{framework}, as printed", *figures, *texts, "")
+            (dataset, f"{framework}, as printed", *figures, *texts)
             for framework, figures in printed(number, dataset).items()
         ]
-    columns = ("Framework", *table.columns)
+    columns = ("Dataset", "Framework", *table.columns)
     if table.configs:
-        columns = ("Dataset", *columns, "texts")
+        columns = (*columns, "texts")
+    else:
+        columns = columns[1:]
+        lines = [line[1:] for line in lines]
     return Table(
         title=table.title,
-        columns=(*columns, "not as in the paper"),
+        columns=columns,
         rows=tuple(lines),
-        note=note,
+        note=" ".join([f"{table.note} {_PAPER.versions}", *here]),
         name=f"paper-table-{number}",
     )
-
-
-def by_dataset(table: Table) -> list[Table]:
-    """Return a paper's table in parts, one for each dataset; itself if it has none."""
-    if table.columns[0] != "Dataset":
-        return [table]
-    return [
-        replace(
-            table,
-            title=f"{table.title}: {dataset}",
-            columns=table.columns[1:],
-            rows=tuple(row[1:] for row in rows),
-            name=f"{table.name}-{dataset}",
-        )
-        for dataset, rows in groupby(table.rows, key=itemgetter(0))
-    ]
 
 
 def printed(number: int, dataset: str = "") -> Mapping[str, tuple[Cell, ...]]:
@@ -212,127 +182,71 @@ def printed(number: int, dataset: str = "") -> Mapping[str, tuple[Cell, ...]]:
     }
 
 
-def suite_table(
-    number: int, cases: pl.DataFrame, names: Mapping[Any, tuple[str, str]]
-) -> Table:
+def suite_table(number: int, cases: pl.DataFrame) -> Table:
     """Return Table 5 or 6 of engines' cases, followed by the printed figures.
 
     Args:
         number: 5 or 6.
         cases: Cases of the official suite, as `summary` accepts them.
-        names: For each engine, its name in rows and in the paper.
     """
-    rows = _suite_rows(number, cases, names)
-    return _with_printed(number, rows, _PAPER.tables[number].note)
+    return _with_printed(number, _suite_rows(number, cases))
 
 
-def _suite_rows(
-    number: int, cases: pl.DataFrame, names: Mapping[Any, tuple[str, str]]
-) -> list[_Row]:
+def _suite_rows(number: int, cases: pl.DataFrame) -> list[_Row]:
     columns = ["compile_error", "over_constrained", "under_constrained"]
     if number != _FAILURES:
         columns = [*LEVELS, "highest", "single"]
-    rows = []
-    for engine, *cells in summary(cases).select("engine", *columns).iter_rows():
-        label, framework = names[engine]
-        differences = _version_difference(label, framework)
-        rows.append(_Row("", label, tuple(cells), differences))
-    return rows
+    return [("", row) for row in summary(cases).select("engine", *columns).iter_rows()]
 
 
-def _run_suite_rows(number: int, runs: Sequence[RecordedRun]) -> list[_Row]:
-    """Return the rows of runs, with each run's engines kept apart."""
-    names: dict[int, tuple[str, str]] = {}
-    frames = []
-    for run in runs:
-        cases = suite_cases(run).filter(config=PAPER_DRAFT)
-        for (label,), rows in sorted(
-            cases.partition_by("engine", as_dict=True).items()
-        ):
-            frames.append(rows.with_columns(engine=pl.lit(len(names))))
-            names[len(names)] = label, _framework_of(run.header.participant(label))
-    return _suite_rows(number, pl.concat(frames), names) if frames else []
+def _quality_rows(runs: Sequence[RecordedRun]) -> list[_Row]:
+    return [
+        ("", row)
+        for run in runs
+        for tables in tables_by_task(run).values()
+        for table in tables
+        if table.name == PAPER_FORM
+        for row in table.rows
+    ]
 
 
-def _quality_rows(runs: Sequence[RecordedRun]) -> Iterator[_Row]:
-    for run in runs:
-        for name, tables in tables_by_task(run).items():
-            for table in tables:
-                if table.name != PAPER_FORM:
-                    continue
-                scored = scored_run(run, name).by_label
-                for label, *cells in table.rows:
-                    answer = scored[str(label)][0]
-                    unlike = _quality_differences(run, str(label), answer)
-                    yield _Row("", str(label), tuple(cells), unlike)
+def _text_rows(number: int, runs: Mapping[str, RecordedRun]) -> list[_Row]:
+    """Return the rows of a table of texts.
 
-
-class _Side(NamedTuple):
-    """One participant of one run of texts."""
-
-    framework: str
-    texts: Sequence[GeneratedText]
-    run: RecordedRun
-    differences: _Differences
-
-
-def _sides(runs: Sequence[RecordedRun], number: int) -> dict[str, _Side]:
-    """Return the participants of runs by their names, in the paper's order."""
+    Args:
+        number: The number of the table.
+        runs: The runs, by what comes before the labels of their participants.
+    """
     table = _PAPER.tables[number]
-    sides: dict[str, _Side] = {}
-    folders = run_names(runs)
-    for run in runs:
-        for label, texts in texts_by_engine(scored_run(run, "coverage")).items():
-            framework = _framework_of(run.header.participant(label))
-            if framework == "LM only" and framework not in table.frameworks:
-                continue
-            name = label if label not in sides else f"{folders[run.folder]}: {label}"
-            unlike = _text_differences(run, label, number)
-            sides[name] = _Side(framework, texts, run, unlike)
-    order = {framework: rank for rank, framework in enumerate(_PAPER.versions)}
-    return dict(
-        sorted(sides.items(), key=lambda side: order.get(side[1].framework, len(order)))
-    )
-
-
-def _absent(table: _PaperTable, sides: Mapping[str, _Side]) -> Iterator[str]:
-    """Say which of the paper's frameworks no run has, and the command for them."""
-    present = {side.framework for side in sides.values()}
-    names = {
-        framework: f"--engine {name}"
-        for name, framework in FRAMEWORKS.items()
-        if framework in table.frameworks - present - _SERVED
-    }
-    if names:
-        engines = " ".join(names.values())
-        yield f"Not run: {', '.join(names)} (csbdata eval --compat paper {engines})."
-
-
-def _text_rows(number: int, sides: Mapping[str, _Side]) -> list[_Row]:
-    table = _PAPER.tables[number]
-    texts = {
-        name: [text for text in side.texts if text.scored.group in table.configs]
-        for name, side in sides.items()
-    }
+    has_free = _FREE in printed(number, _PAPER.datasets[table.configs[0]])
+    texts: dict[str, Sequence[GeneratedText]] = {}
+    limits: dict[str, LimitsHeader] = {}
+    for prefix, run in runs.items():
+        for label, written in texts_by_engine(scored_run(run, "coverage")).items():
+            if has_free or not is_unconstrained(label):
+                name = prefix + label
+                limits[name] = run.header.limits
+                texts[name] = [
+                    text for text in written if text.scored.group in table.configs
+                ]
+    sides: Mapping[str, Sequence[GeneratedText]] = texts
     if number != _COVERAGE:
-        common = on_common_samples(texts).sides
-        texts = {name: [*common.get(name, ())] for name in texts}
-    rows = []
+        sides = on_common_samples(texts).sides
+    rows: list[_Row] = []
     for config in table.configs:
         for name, side in sides.items():
-            texts_of_group = [*texts_of_config(texts[name], config)]
-            if texts_of_group:
-                find = _shares if number == _COVERAGE else _times
-                cells = (
-                    *find(side, texts_of_group)[: len(table.columns)],
-                    len(texts_of_group),
-                )
-                dataset = _PAPER.datasets[config]
-                rows.append(_Row(dataset, side.framework, cells, side.differences))
+            selected = [*texts_of_config(side, config)]
+            if not selected:
+                continue
+            if number == _COVERAGE:
+                cells = _shares(selected)
+            else:
+                cells = _times(selected, limits[name])[: len(table.columns)]
+            rows.append((_PAPER.datasets[config], (name, *cells, len(selected))))
     return rows
 
 
-def _shares(_side: _Side, texts: Sequence[GeneratedText]) -> list[Cell]:
+def _shares(texts: Sequence[GeneratedText]) -> list[Cell]:
     """Return the shares of Table 4."""
     measured = [text for text in texts if text.is_declaration_known]
     declared = [text for text in texts if text.declared]
@@ -347,141 +261,24 @@ def _shares(_side: _Side, texts: Sequence[GeneratedText]) -> list[Cell]:
     ]
 
 
-def _times(side: _Side, texts: Sequence[GeneratedText]) -> list[Cell]:
+def _times(texts: Sequence[GeneratedText], limits: LimitsHeader) -> list[Cell]:
     """Return the medians of Table 12."""
-    figures = TextFigures(side.run.header.limits)
+    figures = TextFigures(limits)
     generations = [text.generation for text in texts]
-    cells: list[Cell] = [
-        _figure(median_of(generations, figure), scale)
-        for figure, scale in (
-            (figures.compile, _S),
-            (figures.first_token, _S),
-            (figures.per_token, _MS),
-            (figures.total, _S),
-            (tokens, 1.0),
-            (forced_tokens, 1.0),
-        )
-    ]
+    cells: list[Cell] = []
+    for figure, scale in (
+        (figures.compile, _S),
+        (figures.first_token, _S),
+        (figures.per_token, _MS),
+        (figures.total, _S),
+        (tokens, 1.0),
+        (forced_tokens, 1.0),
+    ):
+        median = median_of(generations, figure)
+        if median is None:
+            cells.append(None)
+        else:
+            cells.append(FixedFigure(median.value / scale, median.at_least))
     if is_unconstrained(texts[0].scored.label):
         cells[0] = MissingFigure("NA")
     return cells
-
-
-def _figure(quantile: Quantile | None, scale: float) -> Cell:
-    if quantile is None:
-        return None
-    return FixedFigure(quantile.value / scale, at_least=quantile.at_least)
-
-
-def _framework_of(participant: ParticipantHeader) -> str:
-    """Return how the paper calls a participant; its own label where it does not."""
-    name = participant.name or participant.engine.partition(" ")[0]
-    return FRAMEWORKS.get(name, participant.engine)
-
-
-def _version_difference(label: str, framework: str) -> _Differences:
-    """Return how a participant differs from the paper's; nothing for the model alone.
-
-    Args:
-        label: The participant, as a run's rows name it.
-        framework: What `_framework_of` calls it.
-    """
-    if framework not in _PAPER.versions:
-        return {"framework": f"{label} is not in the paper"}
-    if framework == "LM only":
-        return {}
-    hint = f"{framework} {_PAPER.versions[framework]}".strip()
-    return {"version": f"{label}, not {hint}"}
-
-
-def _text_differences(run: RecordedRun, label: str, number: int) -> _Differences:
-    """Return what of a participant and its run is not as in a table of texts.
-
-    Args:
-        run: The run.
-        label: The participant, as the run's rows name it.
-        number: The number of the table.
-    """
-    table = _PAPER.tables[number]
-    timed = number != _COVERAGE
-    framework = _framework_of(run.header.participant(label))
-    models: Any = run.raw_header.get("models")
-    models = models if isinstance(models, dict) else {}
-    model = str(models.get("model") or "no model named")
-    loop = "the server's" if "://" in model else _OUR_LOOP
-    device = str(models.get("device") or "not known")
-    shots = models.get("shots")
-    prompt = f"{models.get('prompt')}, {len(shots) if isinstance(shots, list) else 0}"
-    budget = models.get("budget")
-    batch = models.get("batch")
-    differing = {
-        "model": (table.model in model, model, table.model),
-        "loop": (loop == table.loop, loop, table.loop),
-        "device": (not timed or _DEVICE in device, device, _DEVICE),
-        "prompt": (prompt == "sections, 2", f"{prompt} shots", "sections, 2"),
-        "budget": (
-            budget == _BUDGET,
-            budget or "by witnesses",
-            f"{_BUDGET} tokens",
-        ),
-        "batch": (not timed or batch in {None, 1}, batch, 1),
-    }
-    differences = _version_difference(label, framework) | {
-        name: f"{used}, not {theirs}"
-        for name, (alike, used, theirs) in differing.items()
-        if not alike
-    }
-    options = models.get("options")
-    forced = isinstance(options, dict) and bool(options.get("forced"))
-    if timed and framework == "Guidance" and not forced:
-        differences["forced tokens"] = "not taken (--set forced=true)"
-    return differences
-
-
-def _quality_differences(
-    run: RecordedRun, label: str, answer: ScoredResponse
-) -> _Differences:
-    """Return what of a model and its condition is not as in the paper's Table 7.
-
-    Args:
-        run: A run of suite `quality`.
-        label: The model and its condition, as the run's rows name them.
-        answer: One of its answers.
-    """
-    table = _PAPER.tables[_QUALITY]
-    name = "none" if is_free(answer.condition) else answer.condition.partition(" ")[0]
-    framework = FRAMEWORKS.get(name, answer.condition)
-    differences = _version_difference(answer.condition, framework)
-    if table.model not in answer.model:
-        differences["model"] = f"{answer.model}, not {table.model}"
-    entries: Any = run.raw_header.get("engines") or ()
-    entry: Any = next(
-        (
-            entry_of_engine
-            for entry_of_engine in entries
-            if entry_of_engine.get("engine") == label
-        ),
-        {},
-    )
-    # Who scores a file of responses has not seen what wrote them.
-    loop = _OUR_LOOP if isinstance(entry.get("model"), dict) else "not known"
-    loop = "the server's" if "server" in entry else loop
-    differences["loop"] = f"{loop}, not {table.loop}"
-    if run.suite.get("generated"):
-        differences["problems"] = f"{run.suite['origin']}, not the published ones"
-    return differences
-
-
-def _described(sides: Sequence[tuple[str, _Differences]]) -> Iterator[str]:
-    """Yield the differences from the paper, a sentence each, with its engines.
-
-    Args:
-        sides: The name of each participant, and how it differs.
-    """
-    whose: dict[tuple[str, str], list[str]] = {}
-    for name, differences in sides:
-        for difference in differences.items():
-            whose.setdefault(difference, []).append(name)
-    for (subject, detail), named in whose.items():
-        of = "" if len(named) == len(sides) else f" of {', '.join(named)}"
-        yield f"{subject[0].upper()}{subject[1:]}{of}: {detail}."

@@ -23,7 +23,7 @@ from curation.packaging.tables import CORE_LIST
 from curation.system.atomic_files import atomic_file, atomic_write_bytes, refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
 from curation.workers.fingerprint import fingerprint
-from evaluation.analysis.paper_tables import FRAMEWORKS, PAPER_DRAFT, suite_table
+from evaluation.analysis.paper_tables import PAPER_DRAFT, suite_table
 from evaluation.reporting.printing import as_markdown
 from evaluation.results.conditions import check_participants, differences
 from evaluation.results.edition import (
@@ -33,6 +33,7 @@ from evaluation.results.edition import (
     INDEX,
     ROWS,
     SAMPLE,
+    SCHEMA,
     TABLE,
     TASKS,
     DatasetEntry,
@@ -157,8 +158,7 @@ def line_of(attempt: Line, header: RunHeader) -> Line:
 
 def line_table(lines: Iterable[Line]) -> pl.DataFrame:
     """Return lines as the table that an edition publishes."""
-    schema = {name: kind for name, (kind, _) in COLUMNS.items()}
-    return pl.DataFrame([*lines], schema=schema)
+    return pl.DataFrame([*lines], schema=SCHEMA)
 
 
 def _rounded(ns: float | None) -> int | None:
@@ -295,7 +295,7 @@ def content_of(run: RecordedRun) -> MeasuredContent:
     return MeasuredContent(content_digest(records), rows, records)
 
 
-def _paper_tables(index: Index, rows: pl.DataFrame) -> Iterator[str]:
+def _paper_tables(rows: pl.DataFrame) -> Iterator[str]:
     """Yield the paper's tables of the official suite, with the printed figures."""
     outcome = pl.col("outcome")
     passed = pl.col("passed")
@@ -317,12 +317,8 @@ def _paper_tables(index: Index, rows: pl.DataFrame) -> Iterator[str]:
             for kind, failed in failures.items()
         ).list.drop_nulls(),
     )
-    names = {
-        engine.engine: (engine.engine, FRAMEWORKS.get(engine.name, engine.engine))
-        for engine in index.engines
-    }
     for number in (5, 6) if cases.height else ():
-        yield as_markdown(suite_table(number, cases, names))
+        yield as_markdown(suite_table(number, cases))
 
 
 def _write(out: Path, index: Index, rows: pl.DataFrame) -> None:
@@ -336,7 +332,7 @@ def _write(out: Path, index: Index, rows: pl.DataFrame) -> None:
         "by_config": BY_CONFIG,
         "headline": HEADLINE,
         "all_asked": as_markdown(all_asked_table(index, rows)),
-        "paper": [*_paper_tables(index, rows)],
+        "paper": [*_paper_tables(rows)],
         "fits": contents.get(FITS_TABLE, b"").decode(),
         "suites": as_markdown(scorecards_table(index)) if index.scorecards else "",
         "columns": {name: meaning for name, (_, meaning) in COLUMNS.items()},

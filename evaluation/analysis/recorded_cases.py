@@ -15,6 +15,7 @@ from curation.system.errors import (
 from curation.workers.process import exchange
 from evaluation.core.cases import Bounds, Case, Result, Row
 from evaluation.masks.engine_worker import EngineWorker, PendingCase
+from evaluation.results.headline import with_keys
 from evaluation.setup.engine_files import FAITHFUL, install_line
 
 if TYPE_CHECKING:
@@ -119,11 +120,10 @@ def engine_of_failure(
     from evaluation.setup.selected_engines import select_engines  # noqa: PLC0415 (reads every engine's file)
 
     names = run.header.names()
-    cases = run.frame().filter(task=task).select("engine", "config", "id")
+    cases = with_keys(run.frame()).filter(task=task, key=name)
     labels = [
         engine
-        for engine, config, id_ in cases.iter_rows()
-        if f"{config}/{id_}" == name
+        for engine in cases["engine"]
         if label in (None, engine, names.get(engine))
     ]
     if not labels:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -9,7 +10,13 @@ from curation.system.errors import CsbdataError, NoInput
 from evaluation.core.cases import Result, Row
 from evaluation.reporting.tables import Table, in_turns
 from evaluation.results.headline import tables as tables_of_any
-from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
+from evaluation.results.outcomes import (
+    Outcome,
+    engine_is_wrong,
+    outcome_of,
+    text_class,
+    text_keyword,
+)
 from evaluation.results.refusal_messages import refused_keywords
 
 if TYPE_CHECKING:
@@ -126,12 +133,11 @@ def schema_matrix(run: RecordedRun, task: str) -> Table | None:
 
     None without any, and if there are more schemas than a screen has lines.
     """
-    findings: dict[str, dict[str, str]] = {}
-    engines: dict[str, None] = {}
+    engines = [engine for engine, name in run.row_counts if name == task]
+    findings: dict[str, dict[str, str]] = defaultdict(dict)
     for row in run.rows(task):
-        engines[row.engine] = None
-        name = f"{row.config}/{row.id}" if row.config else row.id
-        findings.setdefault(name, {})[row.engine] = _finding_of(run, row)
+        name = f"{row.config}/{row.id}".removeprefix("/")
+        findings[name][row.engine] = _finding_of(run, row)
         if len(findings) > _MAX_SCHEMAS:
             return None
     if not findings:
@@ -156,9 +162,8 @@ def _finding_of(run: RecordedRun, row: Row) -> str:
     words = outcome.replace("_", " ")
     keyword = ""
     if outcome is Outcome.NOT_COMPLIANT:
-        judged = row.label.get("judgement")
         words = (text_class(row) or words).replace("_", " ")
-        keyword = str((judged.get("keyword") if isinstance(judged, dict) else "") or "")
+        keyword = text_keyword(row)
     elif row.result is Result.COMPILE_ERROR:
         name = run.header.names().get(row.engine, row.engine)
         refusals = run.header.participant(row.engine).refusals

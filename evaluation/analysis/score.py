@@ -14,11 +14,12 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import zip_longest
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from curation.json.pointer import at, pointer, tokens_of_fragment
@@ -151,8 +152,9 @@ class ExtractionScore:
             "F1 micro": micro,
             "F1 macro": macro,
         }
+        words = {"fence": "in fence"}
         inside = ", ".join(
-            f"{count:,} in {name}" if name == "fence" else f"{count:,} {name}"
+            f"{count:,} {words.get(name, name)}"
             for name, count in self.envelopes.most_common()
         )
         note = (
@@ -240,35 +242,36 @@ def score(
     """
     compiled = usable_schema(schema)
     comparison = _Comparison(compiled.value)
-    problems = _Problems()
-    right = problems.unique(gold, "gold documents of an id that was there already")
-    by_id = problems.unique(answers, "answers of an id that was there already")
+    right, repeated_gold = _by_id(gold)
+    by_id, repeated_answers = _by_id(answers)
     if not right:
         raise BadData("no document", "gold")
-    problems.note(
-        [document_id for document_id in by_id if document_id not in right],
-        "answers without gold",
-    )
-    problems.note(
-        [document_id for document_id in right if document_id not in by_id],
-        "gold documents without an answer, which count as omitted",
-    )
-    accepts = compiled.validator_without_formats.is_valid
-    problems.note(
-        [document_id for document_id, value in right.items() if not accepts(value)],
-        "gold documents that their own schema refuses, which count like others",
-    )
     values, unread, envelopes = _values(by_id, right)
-    problems.note(unread, "answers without JSON, or too long, which count as omitted")
-    problems.note(
-        [document_id for document_id, value in values.items() if not accepts(value)],
-        "answers that the schema refuses, which are compared all the same",
-    )
+    accepts = compiled.validator_without_formats.is_valid
+    refused_gold = [name for name, value in right.items() if not accepts(value)]
+    refused = [name for name, value in values.items() if not accepts(value)]
+    problems = {
+        "gold documents of an id that was there already; the first one counts": (
+            repeated_gold
+        ),
+        "answers of an id that was there already; the first one counts": (
+            repeated_answers
+        ),
+        "answers without gold": [name for name in by_id if name not in right],
+        "gold documents without an answer, which count as omitted": [
+            name for name in right if name not in by_id
+        ],
+        "gold documents that their own schema refuses, which count like others": (
+            refused_gold
+        ),
+        "answers without JSON, or too long, which count as omitted": unread,
+        "answers that the schema refuses, which are compared all the same": refused,
+    }
     documents: dict[str, dict[str, Counter[str]]] = {}
     mistakes: list[tuple[str, Leaf]] = []
     for name, value in right.items():
         fields: dict[str, Counter[str]] = defaultdict(Counter)
-        leaves = comparison.leaves(value, values.get(name))
+        leaves = [*comparison.leaves(comparison.root, value, values.get(name))]
         if name not in values and not leaves:
             # All is null in the gold, but no answer repeats this.
             leaves = [Leaf((), "omitted", value, None, exact=False)]
@@ -284,7 +287,11 @@ def score(
         documents=documents,
         rules={pointer(path): rule for path, rule in comparison.rules.items()},
         mistakes=mistakes,
-        problems=problems.lines,
+        problems=[
+            _problem(description, names)
+            for description, names in problems.items()
+            if names
+        ],
         envelopes=envelopes,
         more=extra_tables,
     )
@@ -312,34 +319,27 @@ def _values(
     return values, unread, envelopes
 
 
-class _Problems:
-    """Problems of the input, a line for each kind."""
+def _by_id(
+    pairs: Mapping[str, Json] | Iterable[tuple[str, Json]],
+) -> tuple[dict[str, Json], list[str]]:
+    """Return values by id, the first of several, and the ids that come again."""
+    values: dict[str, Json] = {}
+    repeated: list[str] = []
+    for name, value in pairs.items() if isinstance(pairs, Mapping) else pairs:
+        if name in values:
+            repeated.append(name)
+        else:
+            values[name] = value
+    return values, repeated
 
-    def __init__(self) -> None:
-        self.lines: list[str] = []
 
-    def note(self, names: Sequence[str], description: str) -> None:
-        """Add a line if there are any."""
-        if names:
-            suffix = f" and {len(names) - _NAMED:,} more" * (len(names) > _NAMED)
-            examples = ", ".join(shortened(str(name), 60) for name in names[:_NAMED])
-            self.lines.append(f"{description} ({len(names):,}): {examples}{suffix}")
-
-    def unique(
-        self,
-        pairs: Mapping[str, Json] | Iterable[tuple[str, Json]],
-        description: str,
-    ) -> dict[str, Json]:
-        """Return values by id; the first of several counts."""
-        values: dict[str, Json] = {}
-        repeated: list[str] = []
-        for name, value in pairs.items() if isinstance(pairs, Mapping) else pairs:
-            if name in values:
-                repeated.append(name)
-            else:
-                values[name] = value
-        self.note(repeated, f"{description}; the first one counts")
-        return values
+def _problem(description: str, names: Sequence[str]) -> str:
+    """Return the line of a kind of problem: how many documents have it, and a few."""
+    examples = ", ".join(shortened(str(name), 60) for name in names[:_NAMED])
+    line = f"{description} ({len(names):,}): {examples}"
+    if len(names) > _NAMED:
+        line += f" and {len(names) - _NAMED:,} more"
+    return line
 
 
 class _Field:
@@ -376,21 +376,20 @@ class _Field:
         """Return the field of a member, or of items for `*`."""
         if name not in self.members:
             if name == "*":
-                inner = [subschema.get("items") for subschema in self.schemas]
+                inner = self._subschemas("items")
             else:
-                properties = [subschema.get("properties") for subschema in self.schemas]
                 inner = [
-                    members.get(name)
-                    for members in properties
-                    if isinstance(members, dict)
+                    properties.get(name)
+                    for properties in self._subschemas("properties")
+                    if isinstance(properties, dict)
                 ]
                 if not any(inner):
-                    inner = [
-                        subschema.get("additionalProperties")
-                        for subschema in self.schemas
-                    ]
+                    inner = self._subschemas("additionalProperties")
             self.members[name] = _Field(self.root, inner, (*self.path, name))
         return self.members[name]
+
+    def _subschemas(self, keyword: str) -> list[Json]:
+        return [schema.get(keyword) for schema in self.schemas]
 
     def rule(self, value: Json) -> Rule:
         """Return the rule of a value: the declared one, otherwise its type's."""
@@ -414,19 +413,13 @@ class _Comparison:
         #: The rule of every compared field.
         self.rules: dict[_Path, str] = {}
 
-    def leaves(self, gold: Json, answer: Json) -> list[Leaf]:
-        """Return the outcome of every leaf of two documents."""
-        leaves: list[Leaf] = []
-        self._compare(self.root, gold, answer, leaves)
-        return leaves
-
-    def _compare(
+    def leaves(
         self,
         field: _Field,
         gold: Any,  # noqa: ANN401 - any JSON
         answer: Any,  # noqa: ANN401 - any JSON
-        leaves: list[Leaf],
-    ) -> None:
+    ) -> Iterator[Leaf]:
+        """Yield the outcome of every leaf of two values of a field."""
         rule = field.rule(answer if gold is None else gold)
         kinds = {type(gold), type(answer)} - {type(None)}
         if rule.name == "ignore" or not kinds:
@@ -434,20 +427,18 @@ class _Comparison:
         if kinds == {dict} and field.declared is None:
             gold, answer = gold or {}, answer or {}
             for name in dict.fromkeys((*gold, *answer)):
-                inner = field.member(name)
-                self._compare(inner, gold.get(name), answer.get(name), leaves)
+                member = field.member(name)
+                yield from self.leaves(member, gold.get(name), answer.get(name))
         elif kinds == {list} and rule.name in _OF_ARRAYS:
             inner = field.member("*")
-            for gold_item, answer_item in self._aligned(
-                inner, rule, gold or [], answer or []
-            ):
-                self._compare(inner, gold_item, answer_item, leaves)
+            for pair in self._aligned(inner, rule, gold or [], answer or []):
+                yield from self.leaves(inner, *pair)
         elif kinds & {dict, list} and len(kinds) > 1:
-            self._compare(field, gold, None, leaves)
-            self._compare(field, None, answer, leaves)
+            yield from self.leaves(field, gold, None)
+            yield from self.leaves(field, None, answer)
         else:
-            leaves.append(_leaf(rule, gold, answer, field.path))
             self.rules.setdefault(field.path, rule.name)
+            yield _leaf(rule, gold, answer, field.path)
 
     def _aligned(
         self, inner: _Field, rule: Rule, gold: list[Json], answer: list[Json]
@@ -461,32 +452,21 @@ class _Comparison:
             [self._similarity(inner, gold_item, answer_item) for answer_item in answer]
             for gold_item in gold
         ]
-        align = _assignment if rule.name == "set" else _in_order
-        pairs = align(similarity)
+        pairs = (_assignment if rule.name == "set" else _in_order)(similarity)
         if len(gold) == len(answer) and not pairs:
             return by_index
-        taken_gold = {row for row, _ in pairs}
-        taken_answers = {column for _, column in pairs}
+        gold_left = dict(enumerate(gold))
+        answers_left = dict(enumerate(answer))
         return [
-            *((gold[row], answer[column]) for row, column in pairs),
-            *(
-                (item, None)
-                for index, item in enumerate(gold)
-                if index not in taken_gold
-            ),
-            *(
-                (None, item)
-                for index, item in enumerate(answer)
-                if index not in taken_answers
-            ),
+            *((gold_left.pop(row), answers_left.pop(column)) for row, column in pairs),
+            *((item, None) for item in gold_left.values()),
+            *((None, item) for item in answers_left.values()),
         ]
 
     def _similarity(self, inner: _Field, gold: Json, answer: Json) -> float:
         """Return the share of right leaves of two items."""
-        leaves: list[Leaf] = []
-        self._compare(inner, gold, answer, leaves)
-        right = sum(leaf.outcome == "right" for leaf in leaves)
-        return right / len(leaves) if leaves else 1.0
+        rights = [leaf.outcome == "right" for leaf in self.leaves(inner, gold, answer)]
+        return fmean(rights) if rights else 1.0
 
 
 def _leaf(rule: Rule, gold: Json, answer: Json, path: _Path) -> Leaf:
@@ -619,13 +599,17 @@ def _sob_tables(
         rows.append([scores.values[metric] for metric in SEVEN])
     figures = np.array(rows)
     intervals = bootstrap_means(figures, np.ones(len(rows)))
-    lines: list[dict[str, Cell]] = [
-        {
-            "metric": str(metric),
-            "mean": Estimate(float(figures[:, index].mean()), intervals[index]),
-            "is": metric.explanation,
-        }
-        for index, metric in enumerate(SEVEN)
-    ]
-    note = "The metrics of the Structured Output Benchmark (docs/suites/sob.md)."
-    return [Table.of_records("SOB", lines, note, "sob")]
+    table = Table(
+        title="SOB",
+        columns=("metric", "mean", "is"),
+        rows=tuple(
+            (
+                str(metric),
+                Estimate(float(figures[:, index].mean()), intervals[index]),
+                metric.explanation,
+            )
+            for index, metric in enumerate(SEVEN)
+        ),
+        note="The metrics of the Structured Output Benchmark (docs/suites/sob.md).",
+    )
+    return [table]

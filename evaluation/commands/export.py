@@ -10,6 +10,7 @@ import typer
 from curation.commands.export import export
 from curation.commands.options import path_argument
 from curation.system.terminal import log, say_command
+from evaluation.commands.options import LimitOption  # noqa: TC001 - typer reads it
 
 
 @export.command("lm-eval")
@@ -22,9 +23,7 @@ def lm_eval(
     data: Annotated[
         str | None, typer.Option(metavar="DATA", help="The records, as of suite run.")
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Maximum number of records.")
-    ] = None,
+    limit: LimitOption = None,
 ) -> None:
     """Write a suite as a task of lm-evaluation-harness: YAML, records and a judge.
 

@@ -45,6 +45,11 @@ SetOption = Annotated[
 ]
 
 
+LimitOption = Annotated[
+    int | None, typer.Option(min=1, help="Maximum number, each config by its share.")
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class DataOptions:
     """Data."""
@@ -74,10 +79,7 @@ class DataOptions:
             "--id", metavar="[CONFIG/]ID", help="Only these records; repeatable."
         ),
     ] = None
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, help="Maximum number, each config by its share."),
-    ] = None
+    limit: LimitOption = None
 
 
 @dataclass(frozen=True, kw_only=True)

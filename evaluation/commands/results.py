@@ -258,12 +258,10 @@ def verify(
 
 
 @app.command("paper-table")
-@with_option_groups
 def paper_table(
-    *,
     number: Annotated[int, typer.Argument(metavar="N", help="2 to 7, 12 or 13.")],
     runs: RunsArgument,
-    tables: TableOptions,
+    *,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Print a table of arXiv 2501.10868 in its own form, filled from runs.
@@ -271,16 +269,13 @@ def paper_table(
     Example: csbdata results paper-table 4 runs/4f1c22a09b3e
 
     The printed figures are below. Tables 2, 3, 4, 12 and 13 are of eval's tasks
-    coverage and efficiency, 5 and 6 of its task test-suite, 7 of suite quality. Each
-    row lists the differences from the paper: versions, model, loop, device, budget.
+    coverage and efficiency, 5 and 6 of its task test-suite, 7 of suite quality. The
+    note has the conditions of the paper and of the runs.
     """
-    from evaluation.analysis.paper_tables import by_dataset
     from evaluation.analysis.paper_tables import paper_table as build
 
     table = build(number, [open_and_report_problems(run) for run in runs])
-    command = with_more(here=("results", "paper-table", number, *runs))
-    head = {"runs": [str(run) for run in runs]}
-    print_report(command, by_dataset(table), tables, format_, head, every=[table])
+    print_tables([table], format_, {"runs": [str(run) for run in runs]})
 
 
 @app.command()

@@ -157,8 +157,7 @@ def print_report(  # noqa: PLR0913 (options of printing)
         return
     for line in lines if people else ():
         print_line(line)
-    named = [*every, *(table for table in tables if table not in every)]
-    print_tables(named_tables(named, names) if names else every, format_, head)
+    print_tables(named_tables(every, names) if names else every, format_, head)
 
 
 def show_failures(

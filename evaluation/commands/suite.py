@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,11 +13,12 @@ from curation.commands.options import (
     path_option,
     with_option_groups,
 )
-from curation.system.errors import BadConfiguration, BadUsage, Unavailable
+from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.progress import progress_for
-from curation.system.terminal import command_line, log, say_command
+from curation.system.terminal import log, say_command
 from curation.system.words import command, counted
 from evaluation.commands.options import (
+    LimitOption,
     RunFolderOption,
     RunOptions,
     SetOption,
@@ -38,38 +38,8 @@ if TYPE_CHECKING:
     from evaluation.runner.request import RunRequest, SuiteChoice
 
 
-class SuiteGroup(CommandGroup):
-    """The verbs; a suite's name in their place is answered with the right order."""
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer's own
-        """Return a verb's command; None if unknown.
-
-        Raises:
-            BadUsage: it is the name of a suite.
-        """
-        command = super().get_command(ctx, cmd_name)
-        if command is None:
-            from evaluation.suites.registry import is_path, suites
-
-            name = cmd_name.removesuffix("@paper")
-            if is_path(name) or name in suites():
-                words = [*command_line()] or ["csbdata", "suite", cmd_name]
-                at = words.index(cmd_name)
-                verb = (
-                    words.pop(at + 1)
-                    if {*words[at + 1 : at + 2]} & {*self.commands}
-                    else "run"
-                )
-                words.insert(at, verb)
-                raise BadUsage(
-                    f"the verb comes first, then the suite {cmd_name}",
-                    hint=shlex.join(words),
-                )
-        return command
-
-
 app = typer.Typer(
-    cls=SuiteGroup,
+    cls=CommandGroup,
     help="Ask models the records of a suite, and score the answers.",
     epilog="NAME@paper is the published reading of a suite, where that differs. A "
     "suite in another folder is named by its path: csbdata suite run ./mine.",
@@ -86,9 +56,6 @@ def _suite_names() -> list[str]:
 
 _DataOption = Annotated[
     str | None, typer.Option(metavar="DATA", help="The records, as of run.")
-]
-_LimitOption = Annotated[
-    int | None, typer.Option(min=1, help="Maximum number, each config by its share.")
 ]
 _FailUnderOption = Annotated[
     float | None,
@@ -220,7 +187,7 @@ def prompts_command(
     *,
     name: _NameArgument,
     data: _DataOption = None,
-    limit: _LimitOption = None,
+    limit: LimitOption = None,
     value: SetOption = None,
     out: Annotated[
         Path | None,

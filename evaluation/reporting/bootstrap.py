@@ -6,17 +6,14 @@ clusters are drawn, with all that is in them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable
 from math import exp, log, sqrt
 from statistics import NormalDist
 
 import numpy as np
 
-from evaluation.reporting.statistics import (
-    Interval,
-    freedom_of,
-    t_quantile,
-)
+from evaluation.reporting.statistics import Interval, freedom_of, t_quantile
 from evaluation.reporting.tables import Estimate, Ratio
 
 # Draws of a bootstrap, and how many values it may hold at a time.
@@ -29,74 +26,58 @@ _RESAMPLED = 5
 
 
 def geometric_ratio(
-    a: Sequence[float | None],
-    b: Sequence[float | None],
-    clusters: Sequence[Hashable] | None = None,
+    pairs: Iterable[tuple[Hashable, float | None, float | None]],
 ) -> Ratio | None:
     """Return the geometric mean of b / a over pairs, with a 95 % bootstrap interval.
 
     The exponential of `mean_difference` of logarithms. Pairs that are not both known
     and positive are left out. None if no pair is left.
 
-    Raises:
-        ValueError: arguments are not of one length.
+    Args:
+        pairs: As of `mean_difference`.
     """
-    groups = range(len(a)) if clusters is None else clusters
-    logs = [
-        (log(x), log(y), group)
-        for x, y, group in zip(a, b, groups, strict=True)
-        if x is not None and y is not None and min(x, y) > 0
+    logarithms = [
+        (cluster, log(a), log(b))
+        for cluster, a, b in pairs
+        if a is not None and b is not None and min(a, b) > 0
     ]
-    mean = mean_difference(
-        [x for x, _, _ in logs],
-        [y for _, y, _ in logs],
-        [group for _, _, group in logs],
-    )
+    mean = mean_difference(logarithms)
     if mean is None:
         return None
-    between = mean.interval and Interval(
-        exp(mean.interval.low), exp(mean.interval.high)
-    )
-    return Ratio(exp(mean.value), between)
+    interval = mean.interval
+    if interval is not None:
+        interval = Interval(exp(interval.low), exp(interval.high))
+    return Ratio(exp(mean.value), interval)
 
 
 def mean_difference(
-    a: Sequence[float],
-    b: Sequence[float],
-    clusters: Sequence[Hashable] | None = None,
-    seed: int = 0,
+    pairs: Iterable[tuple[Hashable, float, float]],
 ) -> Estimate | None:
     """Return the mean of b - a over pairs, with a 95 % bootstrap interval.
 
-    Percentiles over resampled clusters (B. Efron, 1979), the same for the same seed,
+    Percentiles over resampled clusters (B. Efron, 1979), always the same draws,
     widened for the number of clusters that their sizes are worth (T. Hesterberg, 2015,
     "What teachers should know about the bootstrap", 3.3). Unknown of fewer than five
     clusters.
 
     Args:
-        a: A figure of each subject.
-        b: Another figure of the same subjects.
-        clusters: To which cluster each belongs, that is, its schema; None: each is
-            alone.
-        seed: Seed of the draws.
-
-    Raises:
-        ValueError: arguments are not of one length.
+        pairs: The cluster of each subject, that is, its schema, and its two figures, a
+            and b.
     """
-    sums: dict[Hashable, float] = {}
-    sizes: dict[Hashable, int] = {}
-    groups = range(len(a)) if clusters is None else clusters
-    for x, y, group in zip(a, b, groups, strict=True):
-        sums[group] = sums.get(group, 0.0) + y - x
-        sizes[group] = sizes.get(group, 0) + 1
+    sums: dict[Hashable, float] = defaultdict(float)
+    counts: Counter[Hashable] = Counter()
+    for cluster, a, b in pairs:
+        sums[cluster] += b - a
+        counts[cluster] += 1
     if not sums:
         return None
-    mean = sum(sums.values()) / sum(sizes.values())
-    number = freedom_of([*sizes.values()]) + 1
+    sizes = [*counts.values()]
+    mean = sum(sums.values()) / sum(sizes)
+    number = freedom_of(sizes) + 1
     if number < _RESAMPLED:
         return Estimate(mean, None)
     totals = np.array([*sums.values()])[:, None]
-    means = _drawn_means(totals, np.array([*sizes.values()]), _RESAMPLES, seed)
+    means = _drawn_means(totals, np.array(sizes), _RESAMPLES, seed=0)
     (interval,) = _intervals(means, _tail(number))
     return Estimate(mean, interval)
 

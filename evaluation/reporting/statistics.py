@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum, sqrt
+from math import fsum, inf, sqrt
 from typing import TypeVar
 
 _T = TypeVar("_T")
@@ -24,6 +24,37 @@ class Interval:
 
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """A quantile, or its lower bound if time-outs cut off the values above."""
+
+    value: float
+    at_least: bool = False
+
+
+def quantile(
+    percent: float, values: Sequence[float], bounds: Sequence[float] = ()
+) -> Quantile | None:
+    """Return a quantile of measured values; None of no values.
+
+    Interpolated (Hyndman and Fan, 1996, definition 7). It is a lower bound if a value
+    cut off could be below it.
+
+    Args:
+        percent: Which quantile.
+        values: The measured values.
+        bounds: Lower bounds of the values that were cut off.
+    """
+    import numpy as np  # noqa: PLC0415 - an extra, and slow
+
+    combined = [*values, *bounds]
+    if not combined:
+        return None
+    value = np.percentile(combined, percent)
+    above = np.percentile(combined, percent, method="higher")
+    return Quantile(float(value), at_least=bool(min(bounds, default=inf) <= above))
 
 
 def wilson(count: float, of: float, *, worth: float | None = None) -> Interval | None:
@@ -79,27 +110,17 @@ def independent_worth(clusters: Iterable[tuple[int, int]]) -> float:
     agreeing = of * of / sum(size * size for _, size in counted)
     if share in (0, 1) or len(counted) < _SPREAD:
         return agreeing
-    error = clustered_error(counted)
+    number = len(counted)
+    # Of the mean, by leaving each cluster out.
+    squares = fsum(
+        ((count - share * size) / (1 - size / of)) ** 2 for count, size in counted
+    )
+    error = sqrt(squares * (number - 1) / number) / of
     if not error:
         return float(of)
     wide = t_quantile(freedom_of([size for _, size in counted])) / _Z
     estimated = share * (1 - share) / (error * wide) ** 2
     return min(float(of), max(agreeing, estimated))
-
-
-def clustered_error(clusters: Sequence[tuple[float, int]]) -> float:
-    """Return the standard error of a mean over clusters, by leaving each out.
-
-    Args:
-        clusters: The sum and the size of each, two at least.
-    """
-    number = len(clusters)
-    of = sum(size for _, size in clusters)
-    mean = sum(total for total, _ in clusters) / of
-    squares = fsum(
-        ((total - mean * size) / (1 - size / of)) ** 2 for total, size in clusters
-    )
-    return sqrt(squares * (number - 1) / number) / of
 
 
 def freedom_of(sizes: Sequence[int]) -> int:
@@ -158,7 +179,7 @@ def holm(ps: Mapping[_T, float]) -> dict[_T, float]:
     """Return p-values adjusted for multiple tests (Holm, 1979)."""
     adjusted: dict[_T, float] = {}
     largest = 0.0
-    for rank, (name, p) in enumerate(sorted(ps.items(), key=lambda item: item[1])):
-        largest = max(largest, min(1.0, (len(ps) - rank) * p))
+    for rank, name in enumerate(sorted(ps, key=lambda name: ps[name])):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[name]))
         adjusted[name] = largest
     return {name: adjusted[name] for name in ps}

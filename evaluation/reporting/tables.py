@@ -11,13 +11,18 @@ from itertools import zip_longest
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
-from evaluation.reporting.statistics import Interval, independent_worth, wilson
+from evaluation.reporting.statistics import (
+    Interval,
+    Quantile,
+    independent_worth,
+    quantile,
+    wilson,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.reporting.quantiles import Quantile, Quantiles
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 _QUARTILES = ("q25", "median", "q75")
@@ -105,44 +110,45 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Duration:
-    """A time in nanoseconds; censored where it is only known to be at least that."""
-
-    ns: float
-    at_least: bool = False
-
-    def __str__(self) -> str:
-        """Return it with three figures: `12.3 µs`, `≥ 40.0 s`."""
-        if not isfinite(self.ns):
-            return "-"
-        scale, name = next(
-            unit for unit in _UNITS if abs(self.ns) >= unit[0] or unit[0] == 1
-        )
-        number = self.ns / scale
-        decimals = 0 if scale == 1 else max(0, 3 - len(str(int(abs(number)))))
-        return f"{'≥ ' if self.at_least else ''}{number:,.{decimals}f} {name}"
-
-    def parts(self) -> dict[str, Json]:
-        """Return its figures by name."""
-        return {"ns": _number(self.ns), "at_least": self.at_least}
-
-
-@dataclass(frozen=True, slots=True)
 class FixedFigure:
-    """A number with two decimals, its unit in the name of its column."""
+    """A number with two decimals; censored where it is only known to be at least that.
+
+    Its unit is in the name of its column.
+    """
 
     value: float
     at_least: bool = False
+    #: What programs call it.
+    name: ClassVar[str] = "value"
 
     def __str__(self) -> str:
         """Return it as it is printed: `3.48`, `≥ 40.00`."""
         if not isfinite(self.value):
             return "-"
-        return f"{'≥ ' if self.at_least else ''}{self.value:.2f}"
+        return f"{'≥ ' if self.at_least else ''}{self.text()}"
+
+    def text(self) -> str:
+        """Return the number alone."""
+        return f"{self.value:.2f}"
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
-        return {"value": _number(self.value), "at_least": self.at_least}
+        return {self.name: _number(self.value), "at_least": self.at_least}
+
+
+@dataclass(frozen=True, slots=True)
+class Duration(FixedFigure):
+    """A time in nanoseconds: `12.3 µs`, `≥ 40.0 s`."""
+
+    name: ClassVar[str] = "ns"
+
+    def text(self) -> str:
+        """Return it with three figures and its unit."""
+        size = abs(self.value)
+        scale, unit = next(unit for unit in _UNITS if size >= unit[0] or unit[0] == 1)
+        number = self.value / scale
+        decimals = 0 if scale == 1 else max(0, 3 - len(str(int(abs(number)))))
+        return f"{number:,.{decimals}f} {unit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +161,11 @@ class Quartiles:
     unit: str = "ns"
 
     @classmethod
-    def of(cls, values: Quantiles, unit: str = "ns") -> Quartiles | None:
-        """Return the cell of measured values; None without values."""
-        quartiles = [values.at(percent) for percent in (25.0, 50.0, 75.0)]
+    def of(
+        cls, values: Sequence[float], bounds: Sequence[float] = (), unit: str = "ns"
+    ) -> Quartiles | None:
+        """Return the cell of measured values and lower bounds; None without any."""
+        quartiles = [quantile(percent, values, bounds) for percent in (25, 50, 75)]
         low, middle, high = quartiles
         if low is None or middle is None or high is None:
             return None
@@ -168,20 +176,18 @@ class Quartiles:
         low, middle, high = map(self._text, self.quartiles)
         return f"{middle} [{low}, {high}]"
 
-    def _text(self, quantile: Quantile) -> str:
+    def _text(self, figure: Quantile) -> str:
         if self.unit == "ns":
-            return str(Duration(quantile.value, quantile.at_least))
-        text = (
-            f"{quantile.value:,.3g}" if quantile.value % 1 else f"{quantile.value:,.0f}"
-        )
-        return f"≥ {text}" if quantile.at_least else text
+            return str(Duration(figure.value, figure.at_least))
+        text = f"{figure.value:,.3g}" if figure.value % 1 else f"{figure.value:,.0f}"
+        return f"≥ {text}" if figure.at_least else text
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name, the unit in the name."""
         parts: dict[str, Json] = {}
-        for name, quantile in zip(_QUARTILES, self.quartiles, strict=True):
-            parts[f"{name} {self.unit}"] = _number(quantile.value)
-            parts[f"{name} at_least"] = quantile.at_least
+        for name, figure in zip(_QUARTILES, self.quartiles, strict=True):
+            parts[f"{name} {self.unit}"] = _number(figure.value)
+            parts[f"{name} at_least"] = figure.at_least
         return parts
 
 
@@ -262,16 +268,7 @@ NOT_RUN = MissingFigure("not run")
 
 #: A value of a table.
 Cell: TypeAlias = (
-    str
-    | int
-    | float
-    | Rate
-    | Duration
-    | FixedFigure
-    | Quartiles
-    | Estimate
-    | MissingFigure
-    | None
+    str | int | float | Rate | FixedFigure | Quartiles | Estimate | MissingFigure | None
 )
 
 
@@ -335,13 +332,13 @@ class Table:
                 for cell in (row[index] for row in self.rows)
             )
         ]
-        columns_shown = tuple(self.columns[index] for index in columns)
+        shown = tuple(self.columns[index] for index in columns)
         note = self.note
-        for name in {*self.columns} - {*columns_shown}:
+        for name in {*self.columns} - {*shown}:
             note = re.sub(rf"(^|(?<=\. )){re.escape(name)}: [^.]*\.( |$)", "", note)
         return replace(
             self,
-            columns=columns_shown,
+            columns=shown,
             note=note.rstrip(),
             rows=tuple(tuple(row[index] for index in columns) for row in self.rows),
         )

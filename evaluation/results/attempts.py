@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -87,10 +87,6 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     #: The mean of a token's mask and commit, and how many masks are in it.
     between_ns: float | None
     tokens: Whole
-    #: The same of all texts, near misses of length bounds too: sum, masks, longest.
-    walked_ns: Whole
-    masks: Whole
-    longest_ns: Whole | None
     #: Processor time of a piece of work that is always the same, done just before.
     calibration_ns: Whole | None
     rss_bytes: Whole | None
@@ -150,8 +146,7 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
     outcome = None if row.result is Result.UNDECIDED else outcome_of(row)
     compiled = did_compile(row)
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
-    ordinary = steps_ns(walk for walk in walks if not is_length_bound_miss(walk))
-    misses = steps_ns(walk for walk in walks if is_length_bound_miss(walk))
+    steps = steps_ns(walk for walk in walks if not is_length_bound_miss(walk))
     passed = outcome is Outcome.PASSED if walks and outcome else None
     if passes is not None and outcome:
         passed = passes(row)
@@ -182,11 +177,8 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
         "warned": all(warns_of(row, keyword, refusals) for keyword in accepted)
         if accepted
         else None,
-        "between_ns": sum(ordinary) / len(ordinary) if ordinary else None,
-        "tokens": len(ordinary),
-        "walked_ns": sum(ordinary) + sum(misses),
-        "masks": len(ordinary) + len(misses),
-        "longest_ns": max(chain(ordinary, misses), default=None),
+        "between_ns": sum(steps) / len(steps) if steps else None,
+        "tokens": len(steps),
         "valid": valid,
         "valid_accepted": valid_accepted,
         "invalid": invalid,

@@ -6,13 +6,14 @@ Command, paths, jobs and free memory may differ.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.run_header import MOVING_FACTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from curation.core.json_types import UntypedJson
     from evaluation.results.reader import RecordedRun
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 #: Texts longer than this are not printed in a message.
 _LONG: Final = 40
 #: Facts on a machine that decide times and outcomes.
+_OF_TOKENIZER: Final = ("sha256", "vocab_size")
 _OF_MACHINE: Final = ("processor", "cores", "platform", "python")
 #: Facts on the data: its digest, the selection, and the origin of instances.
 _OF_DATA: Final = ("sha256", "configs", "splits", "instances")
@@ -53,109 +55,77 @@ class ConditionDifference(NamedTuple):
         return f"{self.name} ({self.detail})"
 
 
-def _member(name: str) -> Callable[[Header, Header], Header]:
-    return lambda header, _other: {name: header.get(name)}
-
-
-def _members(part: str, *names: str) -> Callable[[Header, Header], Header]:
-    """Return what takes these members of a part of a header, or all of them."""
-
-    def members(header: Header, _other: Header) -> Header:
-        section = _mapping(header.get(part))
-        return {name: section.get(name) for name in names or section}
-
-    return members
-
-
-def _data(header: Header, baseline: Header) -> Header:
-    """Return what decides the data; a run that reads none goes with every other."""
-    compared = header.get("data") and baseline.get("data")
-    return _members("data", *_OF_DATA)(header, baseline) if compared else {}
-
-
-def _settings(header: Header, baseline: Header) -> Header:
-    """Return the settings of tasks; single tasks only if both runs have them."""
-    shared = set(header.get("tasks") or ()) & set(baseline.get("tasks") or ())
-    settings = _mapping(header.get("settings"))
-    return {name: settings[name] for name in settings if shared or name != "values"}
-
-
-def _models(header: Header, baseline: Header) -> Header:
-    """Return what writes; a run in which no model does goes with every other."""
-    return _model(header) if _model(baseline) else {}
-
-
-def _model(header: Header) -> dict[str, UntypedJson]:
-    """Return what decides a model's texts; graphics cards are alike."""
-    about = _mapping(header.get("models"))
-    parts = {name: part for name, part in about.items() if name not in _NOT_OF_MODELS}
-    if isinstance(parts.get("device"), str):
-        parts["device"] = _DEVICE_NUMBER.sub("", parts["device"])
-    if parts:
-        parts["code that writes and judges"] = header.get("writing")
-    return parts
-
-
-def _sources(header: Header, baseline: Header) -> Header:
-    """Return what tasks read alongside the data, where both runs have the task."""
-    sources = _mapping(header.get("sources"))
-    baseline_sources = _mapping(baseline.get("sources"))
-    return {
-        f"{task}: content": _mapping(sources[task]).get("sha256")
-        for task in sources
-        if task in baseline_sources
-    }
-
-
-def _suite(header: Header, baseline: Header) -> Header:
-    """Return a suite but for who answered: models are the participants there."""
-    suite = _mapping(header.get("suite")) if baseline.get("suite") else {}
-    return {name: suite[name] for name in suite if name not in _NOT_OF_SUITES}
+#: Facts on a participant that decide its answers; the path of its Python does not.
+_OF_PARTICIPANT: Final = ("version", "preset", "options", "sha256", "model", "server")
 
 
 _OTHER_SCHEMAS: Final = (
     "their schemas differ: only schemas with the same name are compared"
 )
-#: What runs must have in common: its name; the consequence for a comparison if it
-#: differs; and what returns the members of a header that must equal another header's.
-CONDITIONS: Final = (
-    (
-        "version of csbdata",
-        "the measurement may have changed in between",
-        _member("csbdata"),
-    ),
-    ("measuring code", "other code of csbdata has measured them", _member("code")),
-    ("data", _OTHER_SCHEMAS, _data),
-    ("--limit", _OTHER_SCHEMAS, _member("limit")),
-    ("--id", _OTHER_SCHEMAS, _member("only")),
-    ("sources of tasks", "a task's own cases are of another edition", _sources),
-    (
-        "tokenizer",
-        "they have another tokenizer: other tokens, other masks",
-        _members("tokenizer", "sha256", "vocab_size"),
-    ),
-    ("limits", "what one cuts off, the other may finish", _members("limits")),
-    ("settings", "their tasks had other settings", _settings),
-    ("model", "another model wrote, or the same one otherwise", _models),
-    ("suite", "other records, or answers scored otherwise", _suite),
-    (
-        "machine",
-        "they ran on another machine: their times are not comparable",
-        _members("machine", *_OF_MACHINE),
-    ),
-)
-#: Facts on a participant that decide its answers; the path of its Python does not.
-_OF_PARTICIPANT: Final = ("version", "preset", "options", "sha256", "model", "server")
+#: What runs must have in common, and the consequence for a comparison if it differs.
+CONSEQUENCES: Final = {
+    "version of csbdata": "the measurement may have changed in between",
+    "measuring code": "other code of csbdata has measured them",
+    "data": _OTHER_SCHEMAS,
+    "--limit": _OTHER_SCHEMAS,
+    "--id": _OTHER_SCHEMAS,
+    "sources of tasks": "a task's own cases are of another edition",
+    "tokenizer": "they have another tokenizer: other tokens, other masks",
+    "limits": "what one cuts off, the other may finish",
+    "settings": "their tasks had other settings",
+    "model": "another model wrote, or the same one otherwise",
+    "suite": "other records, or answers scored otherwise",
+    "machine": "they ran on another machine: their times are not comparable",
+}
+
+
+def _conditions(header: Header, other: Header) -> dict[str, Header]:
+    """Return the conditions of a run that another run must share, by their names.
+
+    A run without data, model or suite goes with every other; single tasks' settings and
+    sources are conditions only if both runs have the tasks.
+    """
+    parts: dict[str, dict[str, UntypedJson]] = defaultdict(dict)
+    parts |= {name: part for name, part in header.items() if isinstance(part, dict)}
+    for name in ("data", "models", "suite"):
+        if not other.get(name):
+            parts[name] = {}
+    models = {**parts["models"]}
+    if isinstance(models.get("device"), str):
+        models["device"] = _DEVICE_NUMBER.sub("", models["device"])
+    if models:
+        models["code that writes and judges"] = header.get("writing")
+    settings = {**parts["settings"]}
+    if not {*(header.get("tasks") or ())} & {*(other.get("tasks") or ())}:
+        settings.pop("values", None)
+    sources = {
+        f"{task}: content": source.get("sha256")
+        for task, source in parts["sources"].items()
+        if task in (other.get("sources") or ())
+    }
+    return {
+        "version of csbdata": {"csbdata": header.get("csbdata")},
+        "measuring code": {"code": header.get("code")},
+        "data": _members(parts["data"], _OF_DATA),
+        "--limit": {"limit": header.get("limit")},
+        "--id": {"only": header.get("only")},
+        "sources of tasks": sources,
+        "tokenizer": _members(parts["tokenizer"], _OF_TOKENIZER),
+        "limits": parts["limits"],
+        "settings": settings,
+        "model": _others(models, _NOT_OF_MODELS),
+        "suite": _others(parts["suite"], _NOT_OF_SUITES),
+        "machine": _members(parts["machine"], _OF_MACHINE),
+    }
 
 
 def differences(header: Header, baseline: Header) -> list[ConditionDifference]:
     """Return the conditions that two runs do not share, by their whole headers."""
     differing = []
-    for name, consequence, part in CONDITIONS:
-        values = part(header, baseline)
-        baseline_values = part(baseline, header)
-        if detail := _each(values, baseline_values, (*values, *baseline_values)):
-            differing.append(ConditionDifference(name, consequence, detail))
+    expected = _conditions(baseline, header)
+    for name, values in _conditions(header, baseline).items():
+        if detail := _each(values, expected[name], (*values, *expected[name])):
+            differing.append(ConditionDifference(name, CONSEQUENCES[name], detail))
     return differing
 
 
@@ -178,8 +148,12 @@ def check_participants(runs: Sequence[RecordedRun]) -> None:
                 )
 
 
-def _mapping(value: UntypedJson) -> Mapping[str, UntypedJson]:
-    return value if isinstance(value, dict) else {}
+def _members(section: Header, names: Iterable[str]) -> Header:
+    return {name: section.get(name) for name in names}
+
+
+def _others(section: Header, names: frozenset[str]) -> Header:
+    return {name: part for name, part in section.items() if name not in names}
 
 
 def _each(values: Header, baseline: Header, names: Iterable[str]) -> str:

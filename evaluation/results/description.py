@@ -67,12 +67,14 @@ def _data(header: RunHeader) -> Iterator[str]:
         parts.append(counted(data.schemas, "schema"))
     if data.records is not None:
         parts.append(counted(data.records, "record"))
-    selection = [*data.configs, *data.splits]
-    parts += [f"only {', '.join(selection)}"] if selection else []
-    parts += [f"instances {data.instances}"] if data.instances else []
-    parts += [f"{data.left_out:,} left out"] if data.left_out else []
-    parts += [f"{data.vacuous:,} vacuous left out"] if data.vacuous else []
-    parts += [f"{data.invalid:,} of them invalid"] if data.invalid else []
+    selection = ", ".join((*data.configs, *data.splits))
+    parts += _present(
+        (selection, f"only {selection}"),
+        (data.instances, f"instances {data.instances}"),
+        (data.left_out, f"{data.left_out:,} left out"),
+        (data.vacuous, f"{data.vacuous:,} vacuous left out"),
+        (data.invalid, f"{data.invalid:,} of them invalid"),
+    )
     yield f"data: {', '.join(parts)}"
     yield from partial_data(header)
 
@@ -80,40 +82,46 @@ def _data(header: RunHeader) -> Iterator[str]:
 def _model(model: ModelHeader) -> Iterator[str]:
     if model.model is None:
         return
-    named = [model.model]
-    named += [f"revision {model.revision[:12]}"] if model.revision else []
-    named += [model.dtype] if model.dtype else []
+    device = f"on {model.device}"
     if model.device_name:
         driver = model.driver or "unknown"
-        named.append(
-            f"on {model.device} ({model.device_name}, driver {driver}, "
-            f"CUDA {model.cuda})"
-        )
-    elif model.device:
-        named.append(f"on {model.device}")
-        named += [f"{model.threads} threads"] if model.threads else []
-    yield f"model: {', '.join(named)}"
-    if model.limits:
-        yield f"its cache: {model.limits}"
-    if model.libraries:
-        versions = (f"{name} {version}" for name, version in model.libraries.items())
-        yield f"libraries: {', '.join(versions)}"
+        device += f" ({model.device_name}, driver {driver}, CUDA {model.cuda})"
+    elif model.threads:
+        device += f", {model.threads} threads"
+    named = [
+        model.model,
+        *_present(
+            (model.revision, f"revision {model.revision:.12}"),
+            (model.dtype, model.dtype),
+            (model.device or model.device_name, device),
+        ),
+    ]
     budget = "by witnesses" if model.budget is None else counted(model.budget, "token")
-    greedy = not model.temperature
+    drawn = f"temperature {model.temperature:g}, seed {model.seed}"
     options = [
         f"prompt {model.prompt} with {counted(len(model.shots), 'shot')}",
         f"budget {budget}",
-        "greedy" if greedy else f"temperature {model.temperature:g}, seed {model.seed}",
+        drawn if model.temperature else "greedy",
+        *_present(
+            (model.samples > 1, f"{model.samples} for each schema"),
+            (model.batch > 1, f"batch {model.batch}"),
+            (model.compat, f"as {model.compat}"),
+            (model.template_date, f"dated {model.template_date}"),
+        ),
     ]
-    options += [f"{model.samples} for each schema"] if model.samples > 1 else []
-    options += [f"batch {model.batch}"] if model.batch > 1 else []
-    options += [f"as {model.compat}"] if model.compat else []
-    options += [f"dated {model.template_date}"] if model.template_date else []
-    yield f"texts: {', '.join(options)}"
-    if model.clock:
-        yield f"clock: {model.clock}"
-    if model.warm_up:
-        yield f"warm-up (not measured): {model.warm_up}"
-    if model.gpu_settings:
-        settings = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
-        yield f"GPU: {', '.join(settings)}"
+    libraries = (f"{name} {version}" for name, version in model.libraries.items())
+    settings = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
+    yield f"model: {', '.join(named)}"
+    yield from _present(
+        (model.limits, f"its cache: {model.limits}"),
+        (model.libraries, f"libraries: {', '.join(libraries)}"),
+        (options, f"texts: {', '.join(options)}"),
+        (model.clock, f"clock: {model.clock}"),
+        (model.warm_up, f"warm-up (not measured): {model.warm_up}"),
+        (model.gpu_settings, f"GPU: {', '.join(settings)}"),
+    )
+
+
+def _present(*parts: tuple[object, str]) -> list[str]:
+    """Return the texts whose fact is there."""
+    return [text for fact, text in parts if fact]

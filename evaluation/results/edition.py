@@ -78,6 +78,8 @@ COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "message": (pl.String, "digest of the engine's message: equal messages are equal"),
     "case": (pl.String, "digest of schema, texts, engine, options, limits and code"),
 }
+#: Their types.
+SCHEMA: Final = {name: kind for name, (kind, _) in COLUMNS.items()}
 Line: TypeAlias = "dict[str, Any]"
 
 
@@ -212,12 +214,11 @@ def read_rows(folder: Path) -> pl.DataFrame:
     path = folder / ROWS
     with reading_parquet(path):
         frame = pl.read_parquet(path, glob=False)
-    kinds = {name: kind for name, (kind, _) in COLUMNS.items()}
     if wrong := sorted(
-        column for column in kinds if frame.schema.get(column) != kinds[column]
+        column for column, kind in SCHEMA.items() if frame.schema.get(column) != kind
     ):
         raise BadData(f"no column {', '.join(wrong)}", str(path))
-    texts = frame.select(column for column in kinds if kinds[column] == pl.String)
+    texts = frame.select(*SCHEMA).select(pl.col(pl.String))
     if wrong := [column.name for column in texts if column.null_count()]:
         raise BadData(f"no text in every row of {', '.join(wrong)}", str(path))
     if wrong := sorted({*frame["outcome"]} - {*Outcome}):
@@ -238,17 +239,23 @@ def headline_tables(index: Index, lines: pl.DataFrame) -> list[Table]:
     overall = lines.filter(config=ALL)
     outcomes = outcomes_table(overall, title)
     tasks = {entry.engine: entry.tasks for entry in index.engines}
-    rows = tuple(
-        (*row, *(_passed(tasks[str(row[0])][task]) for task in TASKS[1:]))
-        for row in outcomes.rows
-    )
+    rows: list[tuple[Cell, ...]] = []
+    for row in outcomes.rows:
+        figures = [tasks[str(row[0])][task] for task in TASKS[1:]]
+        passed = [
+            NOT_RUN if isinstance(each, str) else Rate(each.passed, each.tested)
+            for each in figures
+        ]
+        rows.append((*row, *passed))
     note = (
         f"{outcomes.note} Probes and official suite have cases of their own. Limits of "
         f"a schema: {limits['compile_seconds']:g} s of processor time to compile, "
         f"{limits['run_seconds']:g} s to walk its texts, {limits['memory_mb']:,} MiB."
     )
     columns = (*outcomes.columns, "probes passed", "official suite passed")
-    table = replace(outcomes, columns=columns, rows=rows, note=note, name="results")
+    table = replace(
+        outcomes, columns=columns, rows=tuple(rows), note=note, name="results"
+    )
     return [table, times_table(overall)]
 
 
@@ -298,9 +305,3 @@ def scorecards_table(index: Index) -> Table:
             dict.fromkeys(f"{card.suite}: {card.records}" for card in index.scorecards)
         ),
     )
-
-
-def _passed(figures: TaskFigures | str) -> Cell:
-    if isinstance(figures, str):
-        return NOT_RUN
-    return Rate(figures.passed, figures.tested)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from math import exp, fsum, hypot, log, sqrt
+from itertools import chain
+from math import exp, hypot, log, sqrt
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from evaluation.reporting.statistics import Interval, t_quantile
 
@@ -26,8 +29,8 @@ def reach_of(sides: Sequence[Sequence[Sequence[float]]]) -> float:
     freedom = sum(len(values) - 1 for values in offsets)
     if not freedom:
         return 0.0
-    squares = fsum(offset * offset for values in offsets for offset in values)
-    processes = fsum(1 / max(map(len, cases)) for cases in sides)
+    squares = sum(offset * offset for offset in chain(*offsets))
+    processes = sum(1 / max(map(len, cases)) for cases in sides)
     return t_quantile(freedom) * sqrt(squares / freedom * processes)
 
 
@@ -40,12 +43,10 @@ def repetition_offsets(cases: Sequence[Sequence[float]]) -> list[float]:
         cases: For each schema the times of its repetitions, in their order.
     """
     count = max(map(len, cases), default=0)
-    full = [[log(time) for time in case] for case in cases if len(case) == count]
     if count < 2:  # noqa: PLR2004 (nothing to compare with)
         return []
-    means = [fsum(times[index] for times in full) / len(full) for index in range(count)]
-    middle = fsum(means) / count
-    return [mean - middle for mean in means]
+    means = np.log([case for case in cases if len(case) == count]).mean(axis=0)
+    return list(means - means.mean())
 
 
 def widened(value: float, interval: Interval, reach: float) -> Interval:

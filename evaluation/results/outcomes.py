@@ -97,6 +97,14 @@ def text_class(row: Row) -> str | None:
     return None if written is None else str(written)
 
 
+def text_keyword(row: Row) -> str:
+    """Return the keyword that a model's text violates; empty if unknown."""
+    judged = row.label.get("judgement")
+    if not isinstance(judged, dict):
+        return ""
+    return str(judged.get("keyword") or "")
+
+
 def engine_is_right(walked: InstanceResult | StoredText) -> bool | None:
     """Return whether the engine was right about a text; None if unknown.
 

@@ -219,7 +219,16 @@ def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
     """
     import polars as pl  # noqa: PLC0415 - loads polars
 
-    schema = {**_attempt_columns(), **dict.fromkeys(_LINE, pl.Int64)}
+    # By the first word of a field's type: an optional one has it first.
+    kinds: dict[str, Any] = {"Whole": pl.Int64, "float": pl.Float64}
+    kinds |= {"Weight": pl.Float64, "bool": pl.Boolean}
+    kinds["tuple[str,"] = pl.List(pl.String)
+    schema = {
+        name: kinds.get(kind.split()[0], pl.String)
+        for name, kind in Attempt.__annotations__.items()
+    }
+    # Long texts that are the same for many attempts are held once.
+    schema |= {"label": pl.Categorical, **dict.fromkeys(_LINE, pl.Int64)}
     frames = [pl.DataFrame(schema=schema)]
     lines = _attempt_lines(path, problems)
     while batch := [*islice(lines, _BATCH)]:
@@ -234,27 +243,6 @@ def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
         frames.append(pl.DataFrame(columns, schema=schema))
     compile_ns = pl.when("compiled").then("compile_ns")
     return pl.concat(frames).with_columns(compile_ns=compile_ns)
-
-
-def _attempt_columns() -> dict[str, Any]:
-    """Return the type of each column of a frame of attempts."""
-    import polars as pl  # noqa: PLC0415 - loads polars
-
-    columns: dict[type, Any] = {
-        msgspec.inspect.IntType: pl.Int64,
-        msgspec.inspect.FloatType: pl.Float64,
-        msgspec.inspect.BoolType: pl.Boolean,
-        msgspec.inspect.VarTupleType: pl.List(pl.String),
-    }
-    fields = msgspec.inspect.type_info(Attempt).fields  # type: ignore[attr-defined] # of structs
-    # In an optional type, the other type comes first.
-    kinds = {
-        column.name: getattr(column.type, "types", (column.type,))[0]
-        for column in fields
-    }
-    types = {name: columns.get(type(kind), pl.String) for name, kind in kinds.items()}
-    # Long texts that are the same for many attempts are held once.
-    return types | {"label": pl.Categorical}
 
 
 def _attempt_lines(

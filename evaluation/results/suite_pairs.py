@@ -11,9 +11,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from evaluation.core.records import is_free
-from evaluation.reporting.bootstrap import geometric_ratio, mean_difference
+from evaluation.reporting.bootstrap import mean_difference
 from evaluation.reporting.statistics import holm, sign_flip
-from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
+from evaluation.reporting.tables import Cell, Rate, Shift, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -142,16 +142,14 @@ def shares_table(
     adjusted = holm(ps) if len(ps) > 1 else {}
     rows: list[tuple[Cell, ...]] = []
     for line, (a, b, cases) in enumerate(pairs):
-        clusters = [cluster for cluster, *_ in cases]
-        good = [score for _, score, _ in cases], [score for *_, score in cases]
         rates = (
-            Rate.of_answers((cluster, score) for cluster, score, _ in cases),
-            Rate.of_answers((cluster, score) for cluster, _, score in cases),
+            Rate.of_answers((cluster, good) for cluster, good, _ in cases),
+            Rate.of_answers((cluster, good) for cluster, _, good in cases),
         )
-        counts = Counter((score_a, score_b) for _, score_a, score_b in cases)
-        difference = Shift.of(mean_difference(*good, clusters))
-        figures = (difference, ps.get(line), adjusted.get(line))
-        rows.append((a, b, *rates, counts[True, False], counts[False, True], *figures))
+        counts = Counter(case[1:] for case in cases)
+        only = (counts[True, False], counts[False, True])
+        difference = Shift.of(mean_difference(cases))
+        rows.append((a, b, *rates, *only, difference, ps.get(line), adjusted.get(line)))
     shares = (f"a {verb}", f"b {verb}", "only a", "only b", "difference")
     return Table(
         title=title,
@@ -187,47 +185,12 @@ def changes_table(
     rows: list[tuple[Cell, ...]] = []
     for a, b, outcomes in pairs:
         moved = Counter((was, now) for _, was, now in outcomes if was != now)
-        rows += [
-            (
-                a,
-                b,
-                *change,
-                Rate.of_answers(
-                    (outcome[0], outcome[1:] == change) for outcome in outcomes
-                ),
-            )
-            for change, _ in sorted(
-                moved.items(), key=lambda change: (-change[1], change[0])
-            )
-        ]
+        for change in sorted(moved, key=lambda change: (-moved[change], change)):
+            answers = [(case[0], case[1:] == change) for case in outcomes]
+            rows.append((a, b, *change, Rate.of_answers(answers)))
     return Table(
         title=title, columns=("a", "b", "of a", "of b", of), rows=tuple(rows), name=name
     )
-
-
-def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:
-    """Return how many times as long as a b takes for an answer; None if unknown."""
-    return [
-        geometric_ratio(
-            [a.seconds for a, _ in pair.answers],
-            [b.seconds for _, b in pair.answers],
-            [a.cluster for a, _ in pair.answers],
-        )
-        for pair in pairs
-    ]
-
-
-def paired_times(pairs: Sequence[PairedSides]) -> Table:
-    """Return how the times of an answer compare; empty where none is known."""
-    rows: list[dict[str, Cell]] = [
-        {"a": pair.a, "b": pair.b, "answers": len(pair.answers), "b / a": ratio}
-        for pair in pairs
-        for ratio in time_ratios([pair])
-        if ratio is not None
-    ]
-    note = "Geometric mean of b / a, with a 95 % interval by bootstrap over clusters: "
-    note += "below 1 b is faster."
-    return Table.of_records("Time of an answer, paired", rows, note, "paired-times")
 
 
 def changed_classes(pairs: Sequence[PairedSides]) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -33,7 +33,8 @@ _REPEAT: Final = r"#\d+\Z"
 #: Most characters of a reason in a row's detail.
 _DETAIL: Final = 300
 
-
+#: How a text was written of which nothing is recorded.
+_WRITTEN: Final = {"result": "ok", "detail": "", "warnings": (), "compile_ns": None}
 #: Fields of a scored response in its row's label, besides the text's class.
 _LABELLED: Final = [
     field.name
@@ -62,30 +63,25 @@ def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row
     if verdict.counted:
         label[WRITTEN] = verdict.failure_class or COMPLIANT
     name = scored.record.removeprefix(f"{scored.group}/")
-    row = Row(
+    reason = verdict.reasons[0] if verdict.reasons else ""
+    writing: Any = {**_WRITTEN, **(scored.writing or {})}
+    result = Result(writing["result"])
+    phase = ""
+    if result is not Result.OK:
+        phase = "compile" if writing["compile_ns"] is None else "generate"
+    return Row(
         engine=scored.label,
         task=suite,
         id=answer_id(name, scored.repeat),
         config=scored.group,
         weight=scored.weight,
-        result=Result.OK,
-        detail=(verdict.reasons[0] if verdict.reasons else "")[:_DETAIL],
+        result=result,
+        phase=phase,
+        detail=(str(writing["detail"]) or reason)[:_DETAIL],
+        warnings=tuple(writing["warnings"]),
+        compile_ns=writing["compile_ns"],
         label=label,
         fingerprint=fingerprint,
-    )
-    writing: Any = scored.writing
-    if writing is None:
-        return row
-    result = Result(writing["result"])
-    compile_ns = writing["compile_ns"]
-    phase = "compile" if compile_ns is None else "generate"
-    return replace(
-        row,
-        result=result,
-        phase="" if result is Result.OK else phase,
-        detail=(str(writing["detail"]) or row.detail)[:_DETAIL],
-        warnings=tuple(writing["warnings"]),
-        compile_ns=compile_ns,
     )
 
 

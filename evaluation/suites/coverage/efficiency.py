@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation, TextEnding
-from evaluation.reporting.quantiles import Quantile, Quantiles
+from evaluation.reporting.statistics import Quantile, quantile
 from evaluation.reporting.tables import (
     Cell,
     MissingFigure,
@@ -107,7 +107,7 @@ def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
                     "engine": engine,
                     "passes": len(later),
                     **{
-                        part: Quartiles.of(Quantiles.of(_known(later, f"{part}_ns")))
+                        part: Quartiles.of(_known(later, f"{part}_ns"))
                         for part in _PARTS
                     },
                     "tokens per pass": _tokens_per_pass(side),
@@ -196,21 +196,23 @@ def forced_tokens(text: Generation) -> Quantile | None:
 
 def median_of(texts: Iterable[Generation], figure: Figure) -> Quantile | None:
     """Return the median of a figure; None where nobody has it."""
-    return _quantiles(texts, figure).at(50)
+    return quantile(50, *_values_and_bounds(texts, figure))
 
 
 def spread(
     texts: Iterable[Generation], figure: Figure, unit: str = "ns"
 ) -> Quartiles | None:
     """Return the median and quartiles of a figure; None where nobody has it."""
-    return Quartiles.of(_quantiles(texts, figure), unit)
+    return Quartiles.of(*_values_and_bounds(texts, figure), unit)
 
 
-def _quantiles(texts: Iterable[Generation], figure: Figure) -> Quantiles:
-    bounds = [bound for bound in map(figure, texts) if bound is not None]
-    return Quantiles.of(
-        [bound.value for bound in bounds if not bound.at_least],
-        [bound.value for bound in bounds if bound.at_least],
+def _values_and_bounds(
+    texts: Iterable[Generation], figure: Figure
+) -> tuple[list[float], list[float]]:
+    figures = [known for known in map(figure, texts) if known is not None]
+    return (
+        [known.value for known in figures if not known.at_least],
+        [known.value for known in figures if known.at_least],
     )
 
 

@@ -346,10 +346,11 @@ def _paired_table(run: ScoredRun) -> Table:
 def _shift(
     pairs: Sequence[tuple[ScoredResponse, ScoredResponse]], metric: Metric
 ) -> Cell:
-    before = [figure(answer, metric) for answer, _ in pairs]
-    after = [figure(answer, metric) for _, answer in pairs]
-    clusters = [answer.cluster for answer, _ in pairs]
-    return Shift.of(mean_difference(before, after, clusters))
+    return Shift.of(
+        mean_difference(
+            (a.cluster, figure(a, metric), figure(b, metric)) for a, b in pairs
+        )
+    )
 
 
 def _leaf_table(counted: pl.DataFrame) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from curation.core.benchmark import CONFIGS
 from curation.system.errors import BadUsage, NoInput
-from evaluation.analysis.paper_tables import _FIGURES, by_dataset, paper_table, printed
+from evaluation.analysis.paper_tables import _FIGURES, paper_table, printed
 from evaluation.core.cases import Result
 from evaluation.core.records import FREE, Verdict
 from evaluation.core.suite import ScoredResponse
@@ -110,42 +111,27 @@ def test_table_2_has_the_papers_columns_rows_and_units(run: RecordedRun) -> None
     """Seconds and milliseconds with two decimals, NA where nothing compiles."""
     table = paper_table(2, [run])
     columns = ("Dataset", "Framework", "GCT (s)", "TTFT (s)", "TPOT (ms)", "texts")
-    assert table.columns[:-1] == columns
-    texts = [[str(cell) for cell in row[:-1]] for row in table.rows]
+    assert table.columns == columns
+    texts = [[str(cell) for cell in row] for row in table.rows]
     assert texts == [
-        ["GlaiveAI", "LM only", "NA", "0.24", "6.37", "2"],
-        ["GlaiveAI", "Guidance", "0.01", "0.24", "6.37", "2"],
+        ["GlaiveAI", "none", "NA", "0.24", "6.37", "2"],
+        ["GlaiveAI", "llguidance 1.9.1 paper", "0.01", "0.24", "6.37", "2"],
         ["GlaiveAI", "mine 3.0", "≥ 20.01", "≥ 20.12", "6.37", "2"],
         ["GlaiveAI", "LM only, as printed", "NA", "0.10", "15.40", "None"],
         ["GlaiveAI", "Guidance, as printed", "0.00", "0.24", "6.37", "None"],
         ["GlaiveAI", "Llamacpp, as printed", "0.05", "0.20", "29.98", "None"],
         ["GlaiveAI", "Outlines, as printed", "3.48", "3.65", "30.33", "None"],
     ]
-    missing = "--engine llama_cpp --engine outlines_core"
-    assert table.note.endswith(
-        f"Not run: Llamacpp, Outlines (csbdata eval --compat paper {missing})."
-    )
 
 
-def test_a_table_of_many_datasets_is_one_screen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A table for each dataset, as many as fit; the others and the whole are named."""
-    monkeypatch.setenv("COLUMNS", "80")
+def test_a_table_has_a_part_for_each_dataset(tmp_path: Path) -> None:
+    """The rows of each are followed by the printed ones; the command prints all."""
     texts = [(label, "o1", _WRITTEN, _VALID) for label, _, _ in _ENGINES]
-    folder = tmp_path / "run"
-    run = _run(folder, texts, _AS_THEY_DID, CONFIGS)
-    whole = paper_table(4, [run])
-    assert len(whole.rows) > 40
-    parts = by_dataset(whole)
-    assert [row[1:] for row in whole.rows] == [
-        row for each in parts for row in each.rows
-    ]
-    answer = invoke("results", "paper-table", "4", folder)
-    assert len(answer.output.splitlines()) <= 40
-    for part in parts:
-        assert (part.title in answer.stdout) != (part.slug in answer.stderr)
-    assert "paper-table-4," in answer.stderr
+    run = _run(tmp_path / "run", texts, _AS_THEY_DID, CONFIGS)
+    table = paper_table(4, [run])
+    assert len(table.rows) > 40
+    answer = invoke("results", "paper-table", "4", run.folder, "--format", "json")
+    assert json.loads(answer.stdout)["tables"] == [as_json(table)]
 
 
 def test_table_12_has_the_whole_time_and_the_forced_tokens(run: RecordedRun) -> None:
@@ -166,7 +152,7 @@ def test_table_4_judges_as_listing_10(run: RecordedRun, tmp_path: Path) -> None:
     assert table.columns[2:6] == ("Declared", "Empirical", "Compliant Rate", "texts")
     rows = [[str(cell) for cell in row[1:6]] for row in table.rows]
     assert rows == [
-        ["Guidance", "1.00", "0.50", "0.50", "2"],
+        ["llguidance 1.9.1 paper", "1.00", "0.50", "0.50", "2"],
         ["mine 3.0", "0.50", "0.50", "1.00", "2"],
         ["Guidance, as printed", "0.98", "0.96", "0.98", "None"],
         ["Llamacpp, as printed", "0.98", "0.95", "0.97", "None"],
@@ -183,25 +169,16 @@ def test_table_4_judges_as_listing_10(run: RecordedRun, tmp_path: Path) -> None:
     assert (framework, str(declared)) == ("mine 3.0", "NA")
 
 
-def test_a_row_says_what_was_not_as_in_the_paper(
-    run: RecordedRun, tmp_path: Path
-) -> None:
-    """The version and the loop at least; model, device, budget and prompt if other."""
-    table = paper_table(2, [run])
-    otherwise = [row[-1] for row in table.rows[:3]]
-    assert otherwise == ["loop", "version, loop", "framework, loop"]
-    for told in (
-        "Loop: csbdata's on transformers, not llama.cpp, Q8.",
-        "Version of Guidance: llguidance 1.9.1 paper, not Guidance 0.2.0rc.",
-        "Framework of mine 3.0: mine 3.0 is not in the paper.",
+def test_the_note_has_the_conditions_of_paper_and_runs(run: RecordedRun) -> None:
+    """Model, loop, device and versions there; model and device here."""
+    note = paper_table(2, [run]).note
+    for part in (
+        "In the paper: Llama-3.1-8B-Instruct, llama.cpp, Q8, an A100",
+        "Guidance 0.2.0rc",
+        "run: model: meta-llama/Llama-3.1-8B-Instruct, on cuda (NVIDIA A100",
+        "budget 2,048 tokens",
     ):
-        assert told in table.note
-    models = {"model": "smollm2", "device": "cpu", "budget": None, "batch": 4}
-    table = paper_table(3, [_run(tmp_path / "other", [_GUIDANCE], models)])
-    expected = "version, model, loop, device, prompt, budget, batch, forced tokens"
-    assert table.rows[0][-1] == expected
-    assert "Model: smollm2, not Llama-3.1-8B-Instruct." in table.note
-    assert "Budget: by witnesses, not 2048 tokens." in table.note
+        assert part in note
 
 
 def test_figures_are_numbers(run: RecordedRun) -> None:
@@ -211,15 +188,20 @@ def test_figures_are_numbers(run: RecordedRun) -> None:
         "value": pytest.approx(20.006),
         "at_least": True,
     }
-    assert "| GlaiveAI | Guidance | 0.01 |" in as_markdown(paper_table(2, [run]))
+    assert "| GlaiveAI | llguidance 1.9.1 paper | 0.01 |" in as_markdown(
+        paper_table(2, [run])
+    )
 
 
 def test_several_runs_stand_in_one_table(run: RecordedRun, tmp_path: Path) -> None:
-    """The same engine has a row of each, and folders may have one name."""
+    """The same engine has a row of each run, and folders may have one name."""
     places = (tmp_path / name / "again" for name in "ab")
     again = [_run(place, [_GUIDANCE], _AS_THEY_DID) for place in places]
     rows = paper_table(3, [run, *again]).rows
-    assert [row[1] for row in rows[:4]] == [*["Guidance"] * 3, "mine 3.0"]
+    assert [row[1] for row in rows[:4]] == [
+        *("run: llguidance 1.9.1 paper", "run: mine 3.0"),
+        *(f"{each.folder}: llguidance 1.9.1 paper" for each in again),
+    ]
 
 
 def test_what_cannot_be_filled_is_said(tmp_path: Path, run: RecordedRun) -> None:
@@ -259,11 +241,11 @@ def test_tables_5_and_6_stand_beside_what_is_printed(tmp_path: Path) -> None:
     ]
     run = _suite_run(tmp_path / "suite", rows)
     failures = paper_table(5, [run]).rows
-    assert failures[0] == (engine, 0, 1, 0, "version")
-    assert ("XGrammar, as printed", 3, 5, 38, "") in failures
+    assert failures[0] == (engine, 0, 1, 0)
+    assert ("XGrammar, as printed", 3, 5, 38) in failures
     coverage = paper_table(6, [run]).rows
-    assert coverage[0] == (engine, 2, 2, 1, 1, 1, 2, 2, "version")
-    assert ("Guidance, as printed", 30, 25, 21, 17, 13, 25, 19, "") in coverage
+    assert coverage[0] == (engine, 2, 2, 1, 1, 1, 2, 2)
+    assert ("Guidance, as printed", 30, 25, 21, 17, 13, 25, 19) in coverage
 
 
 def test_table_6_compares_engines_of_several_runs(tmp_path: Path) -> None:
@@ -277,54 +259,37 @@ def test_table_6_compares_engines_of_several_runs(tmp_path: Path) -> None:
     assert [row[6:8] for row in table.rows[:2]] == [(2, 1), (1, 0)]
 
 
-def _quality_run(
-    folder: Path, origin: str, *sides: tuple[str, str, dict[str, Any]]
-) -> RecordedRun:
+def _quality_run(folder: Path, *sides: tuple[str, str]) -> RecordedRun:
     """Write a run of suite `quality`: a right answer of each model and condition."""
-    right = (Verdict(passed=True),)
-    rows, engines = [], []
-    for model, condition, facts in sides:
-        answer = ScoredResponse(
+    answers = [
+        ScoredResponse(
             record="gsm8k/0000",
             group="gsm8k",
             repeat=0,
             model=model,
             condition=condition,
-            verdicts=right,
+            verdicts=(Verdict(passed=True),),
         )
-        rows.append(row_from_scored(answer, "quality", "0"))
-        engines.append({"engine": answer.label, **facts})
-    suite: dict[str, Any] = {"spec": "quality", "origin": origin}
-    suite |= {"suite": "quality", "generated": origin != "hub"}
+        for model, condition in sides
+    ]
+    rows = [row_from_scored(answer, "quality", "0") for answer in answers]
+    engines = [{"engine": answer.label} for answer in answers]
+    suite = {"spec": "quality", "origin": "hub", "suite": "quality"}
     header = {"engines": engines, "tasks": ["quality"], "suite": suite}
     return open_run(write_run(folder, rows, header))
 
 
-def test_table_7_says_of_each_row_what_the_run_did_otherwise(tmp_path: Path) -> None:
-    """Its model, its loop, the engine's version, and whose problems they were."""
+def test_table_7_has_the_models_of_every_run(tmp_path: Path) -> None:
+    """Each model and condition, then the printed rows."""
     theirs = "meta-llama/Llama-3.1-8B-Instruct"
-    free = (theirs, FREE, {"server": "http://h/v1", "model": theirs})
-    served = _quality_run(tmp_path / "served", "hub", free)
-    constrained = (theirs, "llguidance 1.9.1", {"model": {"model": theirs}})
-    made = "generated by csbdata, seed 0"
-    local = _quality_run(tmp_path / "local", made, constrained, ("mine", "own 2.0", {}))
-    table = paper_table(7, [served, local])
-    assert [(row[0], row[-1]) for row in table.rows[:3]] == [
-        (f"{theirs} {FREE}", "loop"),
-        (f"{theirs} llguidance 1.9.1", "version, loop, problems"),
-        ("mine own 2.0", "framework, model, loop, problems"),
+    served = _quality_run(tmp_path / "served", (theirs, FREE))
+    local = _quality_run(tmp_path / "local", (theirs, "llguidance 1.9.1"))
+    rows = paper_table(7, [served, local]).rows
+    assert [row[0] for row in rows[:2]] == [
+        f"{theirs} {FREE}",
+        f"{theirs} llguidance 1.9.1",
     ]
-    assert ("LM only, as printed", *printed(7)["LM only"], "") in table.rows
-    for said in (
-        "Version of",
-        "llguidance 1.9.1, not Guidance 0.2.0rc.",
-        "mine, not Llama-3.1-8B-Instruct.",
-        "the server's, not each framework's own.",
-        "csbdata's on transformers, not each framework's own.",
-        "not known, not each framework's own.",
-        "generated by csbdata, seed 0, not the published ones.",
-    ):
-        assert said in table.note
+    assert ("LM only, as printed", *printed(7)["LM only"]) in rows
 
 
 def test_a_printed_compliant_rate_is_empirical_over_declared() -> None:

@@ -36,13 +36,6 @@ def _ask(*words: object) -> Result:
     return invoke("suite", *words)
 
 
-def test_a_suite_before_its_verb() -> None:
-    """It is an error that names the command to type."""
-    refused = _ask("sob", "run", "-n").exception
-    assert isinstance(refused, BadUsage)
-    assert refused.hint == "csbdata suite run sob -n"
-
-
 def test_prompts_are_written_with_their_records(data: Path, tmp_path: Path) -> None:
     """A line a record; the published reading leaves the description out."""
     out = tmp_path / "out" / "prompts.jsonl"

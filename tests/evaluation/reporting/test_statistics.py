@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import assume, given
@@ -16,11 +16,11 @@ from evaluation.reporting.bootstrap import (
     geometric_ratio,
     mean_difference,
 )
-from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.statistics import (
     holm,
     independent_worth,
     mcnemar,
+    quantile,
     sign_flip,
     wilson,
 )
@@ -61,12 +61,6 @@ def test_mcnemar_is_the_binomial_test(only_a: int, only_b: int) -> None:
         assert math.isclose(found, reference, rel_tol=1e-9)
     else:
         assert found == 1
-
-
-def test_mcnemar_of_many_is_small_but_no_fault() -> None:
-    """Thousands of discordant pairs are computed in whole numbers."""
-    assert 0 <= mcnemar(0, 9_000) < 1e-300
-    assert mcnemar(4_500, 4_500) == 1
 
 
 @given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), max_size=8))
@@ -121,22 +115,6 @@ def test_answers_that_agree_are_one_answer() -> None:
     assert independent_worth([(5, 5)]) == 1
 
 
-def test_an_interval_over_clusters_holds_the_truth() -> None:
-    """In 400 draws of few schemas with many texts each, 95 % within three points."""
-    draws = numpy.random.default_rng(5)
-    held = plain = 0
-    for _ in range(400):
-        shares = draws.beta(1, 1, 15)
-        counts = draws.binomial(10, shares).tolist()
-        worth = independent_worth([(count, 10) for count in counts])
-        found = known(wilson(sum(counts), 150, worth=worth))
-        without = known(wilson(sum(counts), 150))
-        held += found.low <= 0.5 <= found.high
-        plain += without.low <= 0.5 <= without.high
-    assert 0.92 <= held / 400 <= 0.98
-    assert plain / 400 < 0.80
-
-
 @given(st.lists(st.integers(-4, 4), max_size=9))
 def test_a_flip_of_signs_counts_all_ways(differences: list[int]) -> None:
     """The p is the share of all choices of signs that are as far from 0."""
@@ -156,11 +134,6 @@ def test_a_flip_of_single_answers_is_mcnemars_test(differences: list[int]) -> No
     )
 
 
-def test_a_flip_of_the_same_answer_counts_it_once() -> None:
-    """Five schemas that differ in all their texts are five, not a hundred."""
-    assert sign_flip([20] * 5) == mcnemar(0, 5)
-
-
 _PERCENTS = st.sampled_from((25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0))
 _TIMES = st.lists(st.floats(1e-3, 1e9), min_size=1, max_size=60)
 
@@ -168,7 +141,7 @@ _TIMES = st.lists(st.floats(1e-3, 1e9), min_size=1, max_size=60)
 @given(_TIMES, _PERCENTS)
 def test_quantiles_are_numpys(values: list[float], percent: float) -> None:
     """Without time-outs: linear interpolation, as numpy does by default."""
-    found = known(Quantiles.of(values).at(percent))
+    found = known(quantile(percent, values))
     assert not found.at_least
     assert math.isclose(found.value, numpy.percentile(values, percent))
 
@@ -178,7 +151,7 @@ def test_a_time_out_only_ever_hides_what_is_larger(
     values: list[float], bounds: list[float], factor: float, percent: float
 ) -> None:
     """Whatever the cut-off values would have been: bounds hold, figures are exact."""
-    found = known(Quantiles.of(values, bounds).at(percent))
+    found = known(quantile(percent, values, bounds))
     truth = numpy.percentile([*values, *(each * factor for each in bounds)], percent)
     if found.at_least:
         assert truth >= found.value or math.isclose(truth, found.value)
@@ -188,23 +161,31 @@ def test_a_time_out_only_ever_hides_what_is_larger(
 
 def test_all_cut_off_has_a_lower_bound_only() -> None:
     """Where nothing came back every quantile is at least the deadline."""
-    assert Quantiles.of([]).at(50) is None
-    found = known(Quantiles.of([], [40e9, 40e9]).at(50))
+    assert quantile(50, []) is None
+    found = known(quantile(50, [], [40e9, 40e9]))
     assert (found.value, found.at_least) == (40e9, True)
 
 
-def test_a_ratio_of_itself_is_one() -> None:
-    """Equal figures have the ratio 1, and so has its interval."""
-    found = known(geometric_ratio([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]))
-    interval = known(found.interval)
-    assert (found.value, interval.low, interval.high) == (1, 1, 1)
+def _alone(a: Sequence[Any], b: Sequence[Any]) -> list[tuple[int, Any, Any]]:
+    """Return pairs of figures, each a cluster."""
+    return list(zip(range(len(a)), a, b, strict=True))
+
+
+def _from_zero(
+    values: Sequence[float], clusters: Sequence[int] | None = None
+) -> list[tuple[int, float, float]]:
+    """Return pairs of zero and a value; each is a cluster if none are given."""
+    zeros = [0.0] * len(values)
+    return list(zip(clusters or range(len(values)), zeros, values, strict=True))
 
 
 @given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(1, 1e6)), min_size=5))
 def test_a_ratio_turns_over(pairs: list[tuple[float, float]]) -> None:
     """B / a and a / b multiply to 1; each lies in its own interval's order."""
     a, b = [x for x, _ in pairs], [y for _, y in pairs]
-    one, other = known(geometric_ratio(a, b)), known(geometric_ratio(b, a))
+    one, other = (
+        known(geometric_ratio(pairs)) for pairs in (_alone(a, b), _alone(b, a))
+    )
     assert math.isclose(one.value * other.value, 1)
     interval = known(one.interval)
     assert interval.low <= interval.high
@@ -225,21 +206,9 @@ def test_what_has_no_ratio_is_left_out(
     a: Sequence[float | None], b: Sequence[float | None], ratio: float | None
 ) -> None:
     """A time of 0 is no time; one pair has no interval; no pair has no ratio."""
-    found = geometric_ratio(a, b)
+    found = geometric_ratio(_alone(a, b))
     assert (found and found.value) == pytest.approx(ratio)
     assert found is None or found.interval is None
-
-
-def test_a_bootstrap_is_the_same_for_the_same_seed() -> None:
-    """Other seeds give other intervals, near to each other; the mean is the mean."""
-    a, b = [float(x) for x in range(1, 200)], [float(x % 7 + x) for x in range(1, 200)]
-    logs = [math.log(x) for x in a], [math.log(y) for y in b]
-    first, again, other = (mean_difference(*logs, seed=seed) for seed in (1, 1, 2))
-    assert first == again
-    assert first != other
-    found = known(mean_difference(a, b))
-    interval = known(found.interval)
-    assert interval.low < found.value < interval.high
 
 
 @pytest.mark.parametrize("sizes", [[1] * 12, [3, 1, 2, 1, 1, 2, 1, 1]])
@@ -247,7 +216,7 @@ def test_a_bootstrap_is_that_of_its_draws(sizes: list[int]) -> None:
     """Of 2,000 of clusters, its bounds by Student's t and by Hesterberg's factor."""
     clusters = [name for name, size in enumerate(sizes) for _ in range(size)]
     values = [math.sin(place) + 0.4 for place in range(len(clusters))]
-    found = known(mean_difference([0.0] * len(values), values, clusters))
+    found = known(mean_difference(_from_zero(values, clusters)))
     own = numpy.array(clusters)
     sums = numpy.bincount(own, values)
     drawn = numpy.random.default_rng(0).integers(0, len(sizes), (2_000, len(sizes)))
@@ -262,26 +231,13 @@ def test_a_bootstrap_is_that_of_its_draws(sizes: list[int]) -> None:
     assert found.value == pytest.approx(numpy.mean(values))
 
 
-@pytest.mark.parametrize("size", first_fast(1, [5, 60]))
-def test_a_bootstrap_covers_the_truth_about_as_often_as_it_says(size: int) -> None:
-    """Of 100 samples with mean 1 some 95 % have it in their interval, few or many."""
-    rng = numpy.random.default_rng(7)
-    covered = 0
-    for seed in range(100):
-        drawn = rng.normal(1, 1, size).tolist()
-        found = known(mean_difference([0.0] * size, drawn, seed=seed))
-        between = known(found.interval)
-        covered += between.low <= 1 <= between.high
-    assert 90 <= covered <= 99
-
-
 def test_texts_of_one_schema_do_not_narrow_an_interval() -> None:
     """Every figure ten times over, in one cluster, says what it says once."""
     drawn = numpy.random.default_rng(3).normal(1, 1, 20).tolist()
     often = [value for value in drawn for _ in range(10)]
     clusters = [number for number in range(20) for _ in range(10)]
-    once = known(mean_difference([0.0] * 20, drawn))
-    found = known(mean_difference([0.0] * 200, often, clusters))
+    once = known(mean_difference(_from_zero(drawn)))
+    found = known(mean_difference(_from_zero(often, clusters)))
     figures, again = (
         (it.value, known(it.interval).low, known(it.interval).high)
         for it in (once, found)
@@ -294,12 +250,11 @@ def test_few_schemas_have_no_interval(schemas: int) -> None:
     """However many texts of them there are; of five there is one."""
     for number, has_interval in ((schemas, False), (5, True)):
         clusters = [text % number for text in range(60)]
-        found = known(
-            mean_difference([0.0] * 60, [1.0 + it for it in clusters], clusters)
-        )
+        values = [1.0 + cluster for cluster in clusters]
+        found = known(mean_difference(_from_zero(values, clusters)))
         assert found.value == 1 + (number - 1) / 2
         assert (found.interval is not None) is has_interval
-    assert mean_difference([], []) is None
+    assert mean_difference([]) is None
 
 
 def test_the_bootstrap_of_columns_is_scipys() -> None:
@@ -341,7 +296,7 @@ def test_nine_of_ten_intervals_hold_the_truth(kind: str, number: int) -> None:
     draw = random.Random(f"{kind} {number}")
     sizes = _SIZES[kind](number)
     shares = differences = 0
-    for seed in range(_DRAWS):
+    for _ in range(_DRAWS):
         chances = [draw.betavariate(1.4, 0.6) for _ in sizes]
         answers = [
             (cluster, draw.random() < chance)
@@ -353,7 +308,7 @@ def test_nine_of_ten_intervals_hold_the_truth(kind: str, number: int) -> None:
         shifts = [draw.gauss(0, 0.5) for _ in sizes]
         values = [shifts[cluster] + draw.gauss(0, 0.5) for cluster, _ in answers]
         clusters = [cluster for cluster, _ in answers]
-        found = known(mean_difference([0.0] * len(values), values, clusters, seed))
+        found = known(mean_difference(_from_zero(values, clusters)))
         # Clusters that are worth fewer than five have no interval.
         between = found.interval
         differences += between is None or between.low <= 0 <= between.high

@@ -16,7 +16,6 @@ import pytest
 from rich.console import Console
 
 from evaluation.reporting.printing import as_csv, as_json, as_markdown, for_terminal
-from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import (
     BRACKETS,
@@ -85,9 +84,9 @@ def test_a_rate_is_a_part_of_a_whole() -> None:
         (Duration(math.nan), "-"),
         (FixedFigure(3.477), "3.48"),
         (FixedFigure(40, at_least=True), "≥ 40.00"),
-        (Quartiles.of(Quantiles.of([9e5, 1e6, 2e6])), "1.00 ms [950 µs, 1.50 ms]"),
-        (Quartiles.of(Quantiles.of([7], [9, 9]), "tokens"), "≥ 9 [≥ 8, ≥ 9]"),
-        (Quartiles.of(Quantiles.of([])), "-"),
+        (Quartiles.of([9e5, 1e6, 2e6]), "1.00 ms [950 µs, 1.50 ms]"),
+        (Quartiles.of([7], [9, 9], "tokens"), "≥ 9 [≥ 8, ≥ 9]"),
+        (Quartiles.of([]), "-"),
         (Estimate(1.016, Interval(0.971, 1.07)), "1.02 [0.97, 1.07]"),
         (Estimate(1.016), "1.02"),
         (Rate.total([Rate(1, 1), Rate(0, 1)]), "50.0 % [9.5, 90.5] (1 of 2)"),

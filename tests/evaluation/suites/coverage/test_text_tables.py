@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
-from evaluation.reporting.quantiles import Quantile
-from evaluation.reporting.statistics import holm, mcnemar
+from evaluation.reporting.statistics import Quantile, holm, mcnemar
 from evaluation.reporting.tables import MissingFigure, Rate, json_of
 from evaluation.results.suite_pairs import pair_sides, paired_rates
 from evaluation.suites.coverage.efficiency import (
