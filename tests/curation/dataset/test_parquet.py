@@ -68,20 +68,6 @@ def test_a_list_is_null_empty_or_filled(tmp_path: Path) -> None:
     assert found == [None, [], ["gemini", "vllm"], None]
 
 
-def test_rows_stand_in_natural_order(tmp_path: Path) -> None:
-    """`o9` comes before `o10`, whatever the order of the input."""
-    path = write_split([record("o10"), record("o9"), record("o1")], tmp_path)
-    assert pq.read_table(path)["unique_id"].to_pylist() == ["o1", "o9", "o10"]
-
-
-def test_bytes_do_not_depend_on_the_order_of_the_input(tmp_path: Path) -> None:
-    """The same records in another order give the same bytes."""
-    records = [record(f"o{number}", formats=("uri",)) for number in range(200)]
-    first = write_split(records, tmp_path / "a")
-    second = write_split(reversed(records), tmp_path / "b")
-    assert first.read_bytes() == second.read_bytes()
-
-
 def test_a_split_without_records_has_no_file(tmp_path: Path) -> None:
     """`datasets` opens no table without rows."""
     write_config(tmp_path, "Snowplow", {"test": [in_split("test")]})
@@ -106,16 +92,6 @@ def test_pages_are_indexed(tmp_path: Path) -> None:
     assert column.has_column_index
     assert column.has_offset_index
     assert column.compression == "ZSTD"
-
-
-def test_values_come_back(tmp_path: Path) -> None:
-    """What was written is read: text, numbers, lists, and what is missing."""
-    made = record("o1", json_schema='{"é\\u0000": 1e400}', valid_under=(), depth=7)
-    (row,) = pq.read_table(write_split([made], tmp_path)).to_pylist()
-    assert row["json_schema"] == made.json_schema
-    assert row["valid_under"] == []
-    assert row["depth"] == 7
-    assert row["fastjsonschema"] is None
 
 
 def test_records_that_come_sorted_give_the_same_files(tmp_path: Path) -> None:
@@ -286,16 +262,6 @@ def test_nothing_there_is_null(tmp_path: Path) -> None:
     write_ledger([entry(record("o1"), "X", changes=(ADDED, spoken))], tmp_path)
     rows = open_ledger(tmp_path).changes().collect()
     assert rows["before"].to_list() == [None, "null"]
-
-
-def test_the_same_entries_give_the_same_bytes(tmp_path: Path) -> None:
-    """Writing twice gives equal files."""
-    for name in ("a", "b"):
-        write_ledger(ENTRIES, tmp_path / name)
-    for table in (DOCUMENTS, CHANGES):
-        assert (tmp_path / "a" / table).read_bytes() == (
-            tmp_path / "b" / table
-        ).read_bytes()
 
 
 def test_no_entries_give_columns_without_rows(tmp_path: Path) -> None:

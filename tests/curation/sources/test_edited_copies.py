@@ -260,12 +260,6 @@ def test_known_licences_are_those_of_the_pins_and_ask_nothing_unkept() -> None:
             assert licence == "Apache-2.0"
 
 
-def test_a_broken_schema_claims_nothing() -> None:
-    """Neither bytes that are no JSON nor an id that is no text."""
-    assert claimed_origin(b'{"id": "https://github.com/a/b", git', {}) == {}
-    assert claimed_origin(b'{"id": ["https://github.com/a/b"]}', {}) == {}
-
-
 @pytest.mark.parametrize(
     ("address", "expected"),
     [
