@@ -6,7 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -240,24 +239,6 @@ def test_a_batch_is_ready_before_the_next_unit_is_asked_for() -> None:
 
     first = next(iter(in_batches(units(), int, most=3, heaviest=99)))
     assert first == asked == [0, 1, 2]
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        (b'{"ready":true}', WorkerLine(ready=True)),
-        (b'{"failed":"no"}', WorkerLine(failed="no")),
-        (
-            b'{"request":0,"answer":null}',
-            WorkerLine(request=0, answer=msgspec.Raw(b"null")),
-        ),
-        (b'{"request":1,"error":"E"}', WorkerLine(request=1, error="E")),
-        (b'{"request":2,"memory":"M"}', WorkerLine(request=2, memory="M")),
-    ],
-)
-def test_every_line_of_the_protocol_is_read(line: bytes, expected: WorkerLine) -> None:
-    """An answer of null is an answer."""
-    assert decode_line(line) == expected
 
 
 @pytest.mark.parametrize(
