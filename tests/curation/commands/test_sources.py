@@ -1,4 +1,4 @@
-"""`csbdata sources`: listing, fetching, updating."""
+"""`csbdata sources`: listing and fetching."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 import curation.download.acquire
 import curation.pipeline.inputs
-import curation.sources.schemastore
 from curation.commands.sources import sources
 from curation.core.documents import Origin
 from curation.download.cache import FetchSettings

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import threading
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -256,28 +255,6 @@ def test_a_block_that_raises_lets_go(tmp_path: Path) -> None:
         raise ValueError("broken")
     with locked(file, BUSY):
         assert raised.traceback
-
-
-def test_another_holder_is_waited_for(tmp_path: Path) -> None:
-    """Where waiting is allowed, it is told once and ends with the other's block."""
-    file, told = tmp_path / "lock", []
-    taken, waiting = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with locked(file, BUSY):
-            taken.set()
-            waiting.wait(10)
-
-    def tell() -> None:
-        told.append("waiting")
-        waiting.set()
-
-    holder = threading.Thread(target=hold)
-    holder.start()
-    taken.wait(10)
-    with locked(file, BUSY, wait_seconds=10, before_waiting=tell):
-        assert told == ["waiting"]
-    holder.join()
 
 
 def test_waiting_has_an_end(tmp_path: Path) -> None:
