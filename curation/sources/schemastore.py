@@ -73,23 +73,29 @@ def unique_ids(urls: list[str]) -> dict[str, str]:
 
 
 def _paths(reading: Reading) -> Mapping[str, str]:
-    """Return URL to path of the wheel's schemas, by its own index."""
-    index = orjson.loads(reading.files.read(_INDEX))["by_url"]
-    return {url: f"{_SNAPSHOT}{name}.json" for url, name in index.items()}
+    """Return URL to path of the archive's schemas: the wheel has an index of them."""
+    if reading.archive == _WHEEL:
+        index = orjson.loads(reading.files.read(_INDEX))["by_url"]
+        return {url: f"{_SNAPSHOT}{name}.json" for url, name in index.items()}
+    return {
+        path.replace(_REPOSITORY, _ADDRESSES[0]): path
+        for path in reading.files.paths
+        if path.startswith(_REPOSITORY)
+    }
 
 
 def _entries(reading: Reading) -> Iterator[tuple[str, str, str]]:
     """Yield id, URL and path of the entries that the archive holds."""
     urls = catalogue(reading.files.read(_CATALOGUES[reading.archive]))
-    paths = frozenset(reading.files.paths)
-    indexed = _paths(reading) if reading.archive == _WHEEL else {}
+    paths = _paths(reading)
     ids = unique_ids(urls).items()
     for url, unique_id in sorted(ids, key=lambda item: natural_key(item[1])):
-        path = indexed.get(url, "")
-        if reading.archive != _WHEEL and (hosted := _HOSTED.fullmatch(url)):
-            path = f"{_REPOSITORY}{hosted['name']}.json"
-        if path in paths:
-            yield unique_id, url, path
+        hosted = _HOSTED.fullmatch(url)
+        place = url
+        if hosted and reading.archive != _WHEEL:
+            place = f"{_ADDRESSES[0]}{hosted['name']}.json"
+        if place in paths:
+            yield unique_id, url, paths[place]
 
 
 def read(reading: Reading) -> Iterator[RawDocument]:
@@ -115,25 +121,15 @@ def uris(reading: Reading) -> Mapping[str, str]:
     server is; then the URIs that the files claim for themselves.
     """
     paths = {
-        f"{address}{name}{suffix}": path
-        for name, path in _named(reading)
+        f"{address}{hosted['name']}{suffix}": path
+        for url, path in _paths(reading).items()
+        if (hosted := _HOSTED.fullmatch(url))
         for address in _ADDRESSES
         for suffix in ("", ".json")
     }
     for _, url, path in _entries(reading):
         paths.setdefault(url.partition("#")[0], path)
     return claimed_uris(reading.files.read, sorted(set(paths.values()))) | paths
-
-
-def _named(reading: Reading) -> Iterator[tuple[str, str]]:
-    if reading.archive == _WHEEL:
-        for url, path in _paths(reading).items():
-            if hosted := _HOSTED.fullmatch(url):
-                yield hosted["name"], path
-        return
-    for path in reading.files.paths:
-        if path.startswith(_REPOSITORY) and path.endswith(".json"):
-            yield path.removeprefix(_REPOSITORY).removesuffix(".json"), path
 
 
 SOURCE = Source(
