@@ -14,23 +14,16 @@ from curation.system.terminal import (
     FormatOption,
     log,
     print_json,
-    show,
-    show_first,
     stdout,
     table,
 )
-from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.download.acquire import Acquired, UnavailableArchive
     from curation.download.cache import FetchSettings
-    from curation.sources.schemastore import LiveSchemas
-
-#: Failed addresses named on a terminal; JSON has all.
-_SHOWN_FAILURES = 10
 
 
-def sources(  # noqa: PLR0913 (one parameter an option)
+def sources(
     *,
     names: Annotated[
         list[str] | None,
@@ -43,14 +36,6 @@ def sources(  # noqa: PLR0913 (one parameter an option)
     fetch: Annotated[
         bool, typer.Option("--fetch", help="Get the archives into the cache, verified.")
     ] = False,
-    live: Annotated[
-        bool,
-        typer.Option(
-            "--live",
-            help="With --fetch: also the schemas that SchemaStore's catalogue links "
-            "to.",
-        ),
-    ] = False,
     mirror: MirrorOption = None,
     offline: OfflineOption = False,
     format_: FormatOption = Format.AUTO,
@@ -61,23 +46,15 @@ def sources(  # noqa: PLR0913 (one parameter an option)
     package index, in this order. Exits with 65 if a digest differs from its pin, 69 if
     a source is unavailable, 75 if it may be available later.
 
-    With --fetch --live the schemas that SchemaStore only links to are fetched and
-    locked: a lock file in the cache (or at CSBDATA_LIVE_LOCK) holds address and
-    sha256 of each. The same command continues where it stopped and never
-    replaces locked schemas or moves a pin.
-
     \b
     Examples:
       csbdata sources
       csbdata sources --fetch
       csbdata sources --fetch github snowplow --mirror ~/archives
       csbdata sources --fetch corpus --offline
-      csbdata sources --fetch --live schemastore
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.cache import FetchSettings
 
-    if live and not fetch:
-        raise typer.BadParameter("--live goes with --fetch")
     settings = FetchSettings.from_environment(
         mirror=mirror, offline=offline or not fetch
     )
@@ -86,25 +63,13 @@ def sources(  # noqa: PLR0913 (one parameter an option)
         return
     from curation.pipeline.inputs import acquire_all
 
-    progress = progress_for(format_)
-    acquisition = acquire_all(names or [], settings, progress.log)
-    locked = None
-    if live:
-        from curation.sources.schemastore import fetch_live
-
-        locked = fetch_live(settings, progress)
+    acquisition = acquire_all(names or [], settings, progress_for(format_).log)
     described = [_described(archive) for archive in acquisition.archives.values()]
     missing = list(acquisition.missing)
     if format_ is Format.JSON:
-        report: dict[str, Any] = {"archives": described, "missing": missing}
-        if locked is not None:
-            failures = [
-                {"url": url, "why": why} for url, why in locked.failures.items()
-            ]
-            report["live"] = {"schemas": len(locked.locked), "failures": failures}
-        print_json(report)
+        print_json({"archives": described, "missing": missing})
     else:
-        _print(described, missing, locked)
+        _print(described, missing)
     if code := max(acquisition.missing.values(), default=0):
         raise typer.Exit(code)
 
@@ -180,9 +145,7 @@ def _described(archive: Acquired | UnavailableArchive) -> dict[str, Any]:
     }
 
 
-def _print(
-    described: list[dict[str, Any]], missing: list[str], locked: LiveSchemas | None
-) -> None:
+def _print(described: list[dict[str, Any]], missing: list[str]) -> None:
     headers = ("archive", "origin", "by way of", "commit", "files", "bytes")
     names = ("archive", "origin", "route", "commit", "files", "bytes")
     rows = []
@@ -199,8 +162,3 @@ def _print(
             f"Missing: {', '.join(missing)}. `csbdata build` takes the "
             "embedded sample in their place; --mirror DIR names a folder of archives."
         )
-    if locked is None:
-        return
-    show(f"Locked {counted(len(locked.locked), 'schema')} hosted elsewhere.")
-    failures = [f"Unavailable: {url}: {why}" for url, why in locked.failures.items()]
-    show_first(failures, _SHOWN_FAILURES, "yellow", show=log)

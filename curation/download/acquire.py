@@ -153,7 +153,7 @@ def fetch_together(
     """
     by_kind: dict[ArchiveKind, list[ArchivePin]] = {}
     for pin in () if settings.offline else pins:
-        if pin.kind.is_package and pin.sha256 and at_hand(pin, settings) is None:
+        if pin.kind.is_package and at_hand(pin, settings) is None:
             by_kind.setdefault(pin.kind, []).append(pin)
     cache = Cache(settings.cache)
     for kind, group in by_kind.items():

@@ -1,7 +1,6 @@
 """Where archives are fetched from, and the local cache.
 
 packs/<digest>.pack     unpacked archives
-live/                   schemas that SchemaStore only links to
 tokenizers/, models/    folders made once
 locks/                  one lock an archive or a folder
 .downloads/             bytes on their way
@@ -136,9 +135,6 @@ class FetchSettings:
     mirror: Path | None = None
     #: Only the mirror and the cache.
     offline: bool = False
-    #: The lock of schemas hosted outside their archive; one in the cache by
-    #: default (`curation.sources.schemastore`).
-    live_lock: Path | None = None
     #: The server of repositories' tarballs.
     github: str = _GITHUB
     #: Publishers that did not answer, and are not asked again.
@@ -150,9 +146,8 @@ class FetchSettings:
     ) -> FetchSettings:
         """Return the settings of the environment; for commands alone.
 
-        `CSBDATA_CACHE` names the cache, by default the user's own; `CSBDATA_LIVE_LOCK`
-        the lock of schemas hosted outside an archive; `CSBDATA_GITHUB_BASE` a server
-        in the place of GitHub's.
+        `CSBDATA_CACHE` names the cache, by default the user's own;
+        `CSBDATA_GITHUB_BASE` a server in the place of GitHub's.
 
         Args:
             mirror: A folder of archives; by default `CSBDATA_MIRROR`.
@@ -160,13 +155,11 @@ class FetchSettings:
         """
         cache = os.environ.get("CSBDATA_CACHE")
         named = os.environ.get("CSBDATA_MIRROR")
-        lock = os.environ.get("CSBDATA_LIVE_LOCK")
         return cls(
             cache=Path(
                 cache or platformdirs.user_cache_dir("csbdata", appauthor=False)
             ),
             mirror=mirror or (Path(named) if named else None),
             offline=offline,
-            live_lock=Path(lock) if lock else None,
             github=os.environ.get("CSBDATA_GITHUB_BASE", _GITHUB).rstrip("/"),
         )

@@ -97,9 +97,8 @@ def run_client(pins: Sequence[ArchivePin], folder: Path) -> EndedProgram:
         names = "".join(f" --no-binary={pin.repository}" for pin in pins).split()
         form = ["--only-binary=:all:"] if kind is ArchiveKind.WHEEL else names
         wanted = folder / "wanted.txt"
-        digests = (f"--hash=sha256:{pin.sha256}" if pin.sha256 else "" for pin in pins)
-        lines = map(" ".join, zip(map(_request, pins), digests, strict=True))
-        wanted.write_text("\n".join(lines), encoding="utf-8")
+        lines = (f"{_request(pin)} --hash=sha256:{pin.sha256}\n" for pin in pins)
+        wanted.write_text("".join(lines), encoding="utf-8")
         to = f"--dest={folder}", f"--requirement={wanted}"
         command = [*pip_command(), *_PIP_OPTIONS, *form, *to]
         environment = environment_for_others()
@@ -109,7 +108,7 @@ def run_client(pins: Sequence[ArchivePin], folder: Path) -> EndedProgram:
 
 
 def download_package(pin: ArchivePin, folder: Path) -> Path:
-    """Return a package's file with the sha256 of its pin, if that has one.
+    """Return a package's file with the sha256 of its pin.
 
     npm runs nothing of a package. pip asks a source archive for its metadata, which
     runs its build backend: pip knows the sha256 too, so that nothing else ever runs.
@@ -146,7 +145,7 @@ def download_package(pin: ArchivePin, folder: Path) -> Path:
             answered = bool(_UNKNOWN.search(printed))
         raise (Unavailable if answered else Unreachable)(message, service)
     digest = file_digest(files[0])
-    if pin.sha256 and digest != pin.sha256:
+    if digest != pin.sha256:
         message = f"{request} has sha256 {digest}, the pin says {pin.sha256}"
         raise WrongDigest(message, service, f"see which index {client} asks")
     return files[0]

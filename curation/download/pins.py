@@ -99,7 +99,7 @@ class ArchivePin:
     paths: tuple[str, ...]
     #: Over the selected files (`curation.download.packs.digest_of`).
     digest: _Sha256
-    #: The published file's, where it has fixed bytes.
+    #: The published file's, where it has fixed bytes, as every package's.
     sha256: _Sha256 = ""
     #: The licence texts' and notices' among the selected files, which a build copies:
     #: lines `sha256hex  path`.

@@ -544,7 +544,17 @@ class _Steps:
         clock.lap("decide")
         configs = (document.config for document in documents)
         facts = facts_of(request.options, self.plan, configs)
-        compiled = self._compile_records(documents) if request.fastjsonschema else {}
+        compiled: dict[str, str] = {}
+        if request.fastjsonschema:
+            records = [document.record() for document in documents if document.kept]
+            title = "Compiling with fastjsonschema"
+            with self.progress.bar(title, len(records)) as advance:
+                compiled = fastjsonschema_verdicts(
+                    records,
+                    jobs=request.workers,
+                    progress=advance,
+                    open_pool=self.open_pool,
+                )
         clock.lap("fastjsonschema")
         tasks = tasks_of(documents) if request.instances else []
         step = InstanceStep(tasks, self.run, self.open_pool)
@@ -606,15 +616,3 @@ class _Steps:
         sources = {item.source.name: item.source for item in inputs}
         decided = decide_benchmark(reader.documents, results, rules, sources)
         return decided, pool.peak_rss_mb
-
-    def _compile_records(self, documents: Sequence[DecidedDocument]) -> dict[str, str]:
-        """Return fastjsonschema's verdict by digest."""
-        records = [document.record() for document in documents if document.kept]
-        title = "Compiling with fastjsonschema"
-        with self.progress.bar(title, len(records)) as advance:
-            return fastjsonschema_verdicts(
-                records,
-                jobs=self.request.workers,
-                progress=advance,
-                open_pool=self.open_pool,
-            )

@@ -312,8 +312,8 @@ def _find_pinned(
     for pin in pins_for(source.name, source.archives.get(rules, ())).values():
         got = acquire(pin, settings, log)
         if not isinstance(got, UnavailableArchive):
-            got, lacks = source.complete(got, settings, rules)
             pinned = _pinned_input(source, rules, pin, got)
+            lacks = source.lacks.get(pin.name)
             return replace(pinned, lacks=lacks, not_had=tuple(not_had))
         not_had.append(got)
     sample = _find_in_sample(source, rules)

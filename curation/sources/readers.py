@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
@@ -21,8 +21,6 @@ from curation.system.user_files import list_rows
 
 if TYPE_CHECKING:
     from curation.core.documents import Files, Origin
-    from curation.download.acquire import Acquired
-    from curation.download.cache import FetchSettings
 
 
 #: Commit and licence of a row of the embedded sample, as its pin
@@ -69,12 +67,8 @@ class Source:
     read: Callable[[Reading], Iterable[RawDocument]]
     #: Absolute URI (no fragment) to path, for references between documents.
     uris: Callable[[Reading], Mapping[str, str]] = lambda _reading: {}
-    #: Return the archive with separately fetched files, and the missing ones; from
-    #: the archive as it is published, where things are kept (nothing is fetched here),
-    #: and the name of the rule set.
-    complete: Callable[[Acquired, FetchSettings, str], tuple[Acquired, str | None]] = (
-        lambda archive, _settings, _rules: (archive, None)
-    )
+    #: Archive to what it is known to lack.
+    lacks: Mapping[str, str] = field(default_factory=dict)
     #: Outside the ten configs; only with `--with` or `--only`, unless `by_default`.
     extra: bool = False
     #: Read by every build of rule set `clean`, and none is partial without it.

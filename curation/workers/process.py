@@ -21,10 +21,13 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from curation.workers.limits import MEMORY_WORDS, Ending, Message, ProcessResult
 from curation.workers.protocol import CHANNEL
+
+if TYPE_CHECKING:
+    import psutil
 
 #: What a child may know of our environment; everything else, tokens above all,
 #: stays here.
@@ -147,29 +150,19 @@ class Child:
 
     def rss_bytes(self) -> int:
         """Return the resident memory now; 0 once the process is gone."""
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            pages = Path(f"/proc/{self._process.pid}/statm").read_text("ascii").split()
-            return int(pages[1]) * os.sysconf("SC_PAGE_SIZE")
-        import psutil  # noqa: PLC0415 - takes time, and only needed without /proc
-
-        try:
-            return int(psutil.Process(self._process.pid).memory_info().rss)
-        except psutil.Error:
-            return 0
+        return int(self._measured(lambda process: process.memory_info().rss))
 
     def processor_seconds(self) -> float:
         """Return the processor time of all its threads; 0 once the process is gone."""
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            text = Path(f"/proc/{self._process.pid}/stat").read_text("utf-8", "replace")
-            times = text.rpartition(")")[2].split()[11:13]
-            return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
-        import psutil  # noqa: PLC0415 - takes time, and only needed without /proc
+        return self._measured(lambda process: sum(process.cpu_times()[:2]))
+
+    def _measured(self, measure: Callable[[psutil.Process], float]) -> float:
+        import psutil  # noqa: PLC0415 - takes time
 
         try:
-            used = psutil.Process(self._process.pid).cpu_times()
+            return measure(psutil.Process(self._process.pid))
         except psutil.Error:
             return 0.0
-        return float(used.user + used.system)
 
     def waiting_seconds(self) -> float:
         """Return how long its main thread waited for a core; 0 where nobody counts."""

@@ -188,17 +188,14 @@ class Worker:
         return results
 
     def close(self) -> None:
-        """End the child, if there is one."""
-        is_idle = self._ready and not self._deadlines
-        child, self._child, self._ready = self._child, None, False
-        if child is not None:
-            child.stop(let_it_finish=is_idle)
+        """End the child, if there is one; an idle one may finish by itself."""
+        self.kill(let_it_finish=self._ready and not self._deadlines)
 
-    def kill(self) -> None:
+    def kill(self, *, let_it_finish: bool = False) -> None:
         """End the child without waiting for its work."""
         child, self._child, self._ready = self._child, None, False
         if child is not None:
-            child.stop()
+            child.stop(let_it_finish=let_it_finish)
 
     def _retire(self) -> None:
         if self._batches >= self._limits.recycle_after:

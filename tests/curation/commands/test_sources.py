@@ -1,4 +1,4 @@
-"""`csbdata sources`: listing, fetching, updating."""
+"""`csbdata sources`: listing and fetching."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from typer.testing import CliRunner
 
 import curation.download.acquire
 import curation.pipeline.inputs
-import curation.sources.schemastore
 from curation.commands.sources import sources
 from curation.core.documents import Origin
 from curation.download.cache import FetchSettings
 from curation.download.pins import ArchivePin
 from curation.pipeline.inputs import acquire_all
 from curation.sources.registry import sources as registered
-from curation.sources.schemastore import LiveSchemas
 from curation.system.errors import BadConfiguration
 from tests.curation.archives_made import FILES, github_pin, github_tarball, save
 
@@ -42,7 +40,6 @@ FETCH = ("sources", "--fetch", PIN.name)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CSBDATA_MIRROR", raising=False)
-    monkeypatch.delenv("CSBDATA_LIVE_LOCK", raising=False)
 
 
 @pytest.fixture
@@ -139,23 +136,6 @@ def test_an_unknown_source_is_answered_with_the_nearest() -> None:
         _run("sources", "--fetch", "kubernets", "--offline")
 
 
-def test_fetch_live_lists_what_failed(
-    fetch: Fetch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A failing address is a line, not an end."""
-    failures = {f"https://a/{n}": "answers 404" for n in range(12)}
-    live = LiveSchemas(locked={"https://a/x.json": "0" * 64}, failures=failures)
-    monkeypatch.setattr(curation.sources.schemastore, "fetch_live", lambda *_: live)
-    code, out, err = fetch("--live")
-    assert code == 0
-    assert "Locked 1 schema " in out
-    assert "https://a/3: answers 404" in err
-    assert "... and 2 more" in err
-    code, out, _ = fetch("--live", "--format", "json")
-    report = json.loads(out)["live"]
-    assert (report["schemas"], len(report["failures"])) == (1, 12)
-
-
 def test_sources_are_listed_with_pins_and_licences() -> None:
     """As a table and as JSON."""
     code, out, _ = _run("sources")
@@ -182,6 +162,3 @@ def test_the_sources_that_are_named_are_listed() -> None:
     code, out, _ = _run("sources", "snowplow", "--format", "json")
     (listing,) = json.loads(out)
     assert (code, listing["source"]) == (0, "snowplow")
-    code, _, err = _run("sources", "--live")
-    assert code == 2
-    assert "--live goes with --fetch" in err

@@ -25,11 +25,11 @@ from curation.dataset.edition_statistics import statistics_of
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import write_ledger
 from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
-from curation.dataset.parquet import COLUMNS
+from curation.dataset.parquet import COLUMNS, RECORDS
 from curation.download.cache import FetchSettings
 from curation.fit.profile import load_profile, provider_names
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
-from curation.instances.dataset.parquet import LEDGER_COLUMNS
+from curation.instances.dataset.parquet import ROWS
 from curation.packaging import rewritten_fits
 from curation.packaging.counts import count_rows, data_files
 from curation.packaging.derived_files import differing_files, is_derived, rebuild
@@ -120,14 +120,6 @@ def test_rebuilt_from_the_data_everything_has_the_same_bytes(folder: Path) -> No
 
 
 @pytest.mark.slow
-def test_an_untouched_folder_does_not_differ(sample_build: Path) -> None:
-    """A check finds nothing, and writes nothing."""
-    before = bytes_of(sample_build)
-    assert differing_files(sample_build) == []
-    assert bytes_of(sample_build) == before
-
-
-@pytest.mark.slow
 @pytest.mark.usefixtures("drawn")
 def test_whatever_is_not_what_the_data_give_is_named(folder: Path) -> None:
     """Edited, missing and surplus files are each named; then `rebuild` mends them."""
@@ -176,17 +168,6 @@ def test_every_parquet_file_carries_the_canary(sample_build: Path) -> None:
         columns = pq.read_table(path)
         assert CANARY not in json.dumps(columns.to_pylist(), default=str)
     assert read_manifest(sample_build).canary == CANARY
-
-
-@pytest.mark.slow
-def test_the_plots_are_those_of_the_rows(sample_build: Path, tmp_path: Path) -> None:
-    """Drawn in this process from the folder's rows, they have the same bytes."""
-    statistics = statistics_of(open_edition(str(sample_build)))
-    plots.draw(statistics, {}, 0, tmp_path)
-    drawn = bytes_of(tmp_path)
-    assert len(drawn) == 2 * len(PLOTS)
-    for name, content in drawn.items():
-        assert content == (sample_build / "plots" / name).read_bytes()
 
 
 @pytest.mark.usefixtures("drawn")
@@ -290,56 +271,36 @@ def test_a_broken_manifest_leaves_the_folder_as_it_was(folder: Path) -> None:
     assert [each.name for each in folder.parent.iterdir()] == ["built"]
 
 
-@pytest.mark.parametrize(
-    ("table", "fault"),
-    [
-        ("Snowplow/test-00000-of-00001.parquet", "lacks the column lints"),
-        ("ledger/documents.parquet", "lacks the column outcome"),
-    ],
-)
-def test_a_table_without_a_column_is_refused(
-    folder: Path, table: str, fault: str
-) -> None:
-    """One line names the table and the column, instead of polars' own words."""
-    path = folder / table
-    pq.write_table(pq.read_table(path).drop_columns(fault.rsplit(maxsplit=1)[-1]), path)
-    with pytest.raises(BadData, match=fault) as caught:
-        rebuild(folder)
-    assert table in str(caught.value)
+RECORD_TABLE = "Snowplow/test-00000-of-00001.parquet"
+#: A table of each kind that a folder holds.
+FORMS = {RECORD_TABLE: RECORDS, f"instances/{RECORD_TABLE}": ROWS, **LEDGER_FORMS}
 
 
-@pytest.mark.parametrize(
-    ("column", "values", "fault"),
-    [
-        ("lints", pa.array(["one"]), "lints holds string"),
-        ("unique_id", pa.array(["one"]), "two columns"),
-    ],
-)
-def test_a_foreign_column_is_refused(
-    folder: Path, column: str, values: pa.Array, fault: str
-) -> None:
-    """So is one of another type, or there twice."""
-    path = folder / "Snowplow/test-00000-of-00001.parquet"
-    table = pq.read_table(path).slice(0, 1)
-    if column == "lints":
-        table = table.drop_columns("lints")
-    pq.write_table(table.append_column(column, values), path)
-    with pytest.raises(BadData, match=fault):
-        rebuild(folder)
-
-
-def test_reports_of_other_columns_are_refused(tmp_path: Path) -> None:
-    """Each column of each report on instances, gone or of another type."""
-    (tmp_path / "ledger").mkdir()
-    for path, columns in LEDGER_COLUMNS.items():
-        for place, column in enumerate(columns):
-            other = pa.field(column.name, pa.float64())
-            for wrong in (columns.set(place, other), columns.remove(place)):
-                pq.write_table(wrong.empty_table(), tmp_path / path)
-                with pytest.raises(BadData, match=column.name):
-                    refuse_foreign_columns(tmp_path)
-        pq.write_table(columns.empty_table(), tmp_path / path)
+@pytest.mark.parametrize("path", FORMS)
+def test_other_columns_are_refused(path: str, tmp_path: Path) -> None:
+    """Each column of each table, gone, twice or of another type."""
+    columns = FORMS[path].columns
+    (tmp_path / path).parent.mkdir(parents=True)
+    for place, column in enumerate(columns):
+        other = pa.field(column.name, pa.time32("s"))
+        for wrong in (
+            columns.set(place, other),
+            columns.remove(place),
+            columns.append(column),
+        ):
+            pq.write_table(wrong.empty_table(), tmp_path / path)
+            with pytest.raises(BadData, match=rf"{path}: .*\b{column.name}\b"):
+                refuse_foreign_columns(tmp_path)
+    pq.write_table(columns.empty_table(), tmp_path / path)
     refuse_foreign_columns(tmp_path)
+
+
+def test_nothing_is_derived_of_other_columns(folder: Path) -> None:
+    """One line instead of polars' own words."""
+    path = folder / RECORD_TABLE
+    pq.write_table(pq.read_table(path).drop_columns("lints"), path)
+    with pytest.raises(BadData, match="lacks the column lints"):
+        rebuild(folder)
 
 
 @pytest.mark.usefixtures("drawn")
@@ -441,37 +402,6 @@ CONFIGS_MADE = count_entries([entry(record("o1"), "Snowplow")])
 WHOLE = whole_manifest(FACTS, CONFIGS_MADE)
 
 
-def test_written_from_itself_it_is_the_same(tmp_path: Path) -> None:
-    """A manifest read back serves as the facts: the same bytes come out."""
-    write_manifest(WHOLE, tmp_path)
-    first = (tmp_path / FILE).read_bytes()
-    again = whole_manifest(read_facts(tmp_path), CONFIGS_MADE)
-    write_manifest(again, tmp_path)
-    assert (tmp_path / FILE).read_bytes() == first
-
-
-def test_it_names_versions_pins_rules_and_counts(tmp_path: Path) -> None:
-    """What decided the content of the build is all there."""
-    write_manifest(WHOLE, tmp_path)
-    found = read_manifest(tmp_path)
-    assert {"python", "csbdata", "jsonschema", "jsonschema-rs", "regress"} <= set(
-        found.versions
-    )
-    assert found.rules == "clean"
-    assert found.pins[0].archive == "corpus"
-    assert found.configs["Snowplow"].kept == 1
-    assert found.canary == CANARY
-    assert found.partial == ["Half is missing."]
-
-
-def test_it_holds_no_date_and_no_place(tmp_path: Path) -> None:
-    """No date, path of this machine or host stands in the manifest."""
-    write_manifest(WHOLE, tmp_path)
-    text = (tmp_path / FILE).read_text()
-    assert str(tmp_path) not in text
-    assert not re.search(r"20\d\d-\d\d-\d\d", text)
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -512,37 +442,42 @@ def manifest_with(folder: Path, origins: dict[str, str]) -> Manifest:
     return msgspec.structs.replace(made, configs=figures, partial=["X: why."])
 
 
-def test_real_sample_and_absent_configs_are_told_apart(tmp_path: Path) -> None:
-    """A config of the index is real, the sample's is not, and extras do not count."""
-    given = {"Kubernetes": "index", "Snowplow": "sample", "Acme": "local"}
-    found = origins_of(manifest_with(tmp_path, given))
-    assert found.real == {"Kubernetes": "index"}
-    assert found.sample == ("Snowplow",)
-    absent = ", ".join(name for name in CONFIGS if name not in given)
-    assert found.sentence == (
-        "1 of the ten configs is real; the embedded sample stands for Snowplow; "
-        f"without {absent}"
+_ABSENT = ", ".join(CONFIGS[1:])
+
+
+@pytest.mark.parametrize(
+    ("origins", "sentence"),
+    [
+        # Of an extra nothing is said.
+        (
+            {CONFIGS[0]: "index", "Acme": "local"},
+            f"1 of the ten configs is real; without {_ABSENT}",
+        ),
+        (
+            {**dict.fromkeys(CONFIGS, "upstream"), "Snowplow": "sample"},
+            "9 of the ten configs are real; the embedded sample stands for Snowplow",
+        ),
+        (dict.fromkeys(CONFIGS, "upstream"), "10 of the ten configs are real"),
+        (
+            dict.fromkeys(CONFIGS, "sample"),
+            "none of the ten configs is real; the embedded sample stands for all ten",
+        ),
+    ],
+)
+def test_real_sample_and_absent_configs_are_told_apart(
+    origins: dict[str, str], sentence: str, tmp_path: Path
+) -> None:
+    """In a sentence, and as lists; a config of which nothing was read is absent."""
+    made = manifest_with(tmp_path, origins)
+    found = origins_of(made)
+    assert found.sentence == sentence
+    assert {**found.real, **dict.fromkeys(found.sample, "sample")}.items() <= (
+        origins.items()
     )
-
-
-def test_a_config_without_a_document_is_absent(tmp_path: Path) -> None:
-    """Ten real configs, and ten of which nothing was read from one."""
-    whole = manifest_with(tmp_path, dict.fromkeys(CONFIGS, "upstream"))
-    assert origins_of(whole).sentence == "10 of the ten configs are real"
-    empty = msgspec.structs.replace(whole.configs["Kubernetes"], raw=0)
-    less = msgspec.structs.replace(
-        whole, configs={**whole.configs, "Kubernetes": empty}
-    )
-    assert origins_of(less).sentence.endswith("are real; without Kubernetes")
-
-
-def test_the_sample_alone_says_that_nothing_is_real(sample_build: Path) -> None:
-    """Of a build of the sample no config is real."""
-    found = origins_of(read_manifest(sample_build))
-    assert found.sample == CONFIGS
-    assert found.sentence == (
-        "none of the ten configs is real; the embedded sample stands for all ten"
-    )
+    empty = msgspec.structs.replace(made.configs[CONFIGS[0]], raw=0)
+    less = msgspec.structs.replace(made, configs={**made.configs, CONFIGS[0]: empty})
+    rest = origins_of(less)
+    assert CONFIGS[0] not in {*rest.real, *rest.sample}
 
 
 def test_other_alphabets_stand_there_as_they_are(tmp_path: Path) -> None:
@@ -583,20 +518,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Keep `datasets` offline and inside a folder of the test."""
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
     return str(tmp_path / "cache")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("config", BUILD)
-def test_every_config_and_split_loads(
-    small_build: Path, cache: str, config: str
-) -> None:
-    """Each config has its rows, and the columns in their order."""
-    for split, records in BUILD[config].items():
-        loaded = datasets.load_dataset(
-            str(small_build), config, split=split, cache_dir=cache
-        )
-        assert loaded.column_names == COLUMNS.names
-        assert sorted(loaded["unique_id"]) == sorted(each.unique_id for each in records)
 
 
 @pytest.mark.slow

@@ -25,10 +25,7 @@ from curation.core.benchmark import CONFIGS
 from curation.core.documents import Origin, Provenance, RawDocument, Reason
 from curation.core.rule import Context, Rule
 from curation.dataset.decisions import SourceDocument, held_results
-from curation.dataset.difference import compare
-from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger
-from curation.dataset.parquet import RECORDS, file_name
 from curation.download.cache import FetchSettings
 from curation.download.packs import FolderFiles
 from curation.packaging.manifest import FILE, Pin
@@ -43,9 +40,7 @@ from curation.pipeline.build import (
 )
 from curation.pipeline.inputs import BuildInput, ExtraSource, choose_inputs
 from curation.pipeline.process_document import (
-    BuildSetup,
     DocumentRequest,
-    LibraryFiles,
     apply_rules,
 )
 from curation.pipeline.read_batches import (
@@ -146,16 +141,6 @@ def test_a_damaged_file_is_built_anew(built: BuildResult) -> None:
     again = build(built.request, Quiet())
     assert not again.unchanged
     assert file.read_bytes() == whole
-
-
-def test_every_config_of_the_sample_says_where_it_is_from(built: BuildResult) -> None:
-    """A build of the sample is partial, and no row claims to be upstream."""
-    assert built.manifest.name == "JSONSchemaBench-partial"
-    assert built.manifest.partial == [
-        f"{', '.join(CONFIGS)}: taken from the embedded sample."
-    ]
-    rows = polars.read_parquet(built.request.out / "*" / "t*.parquet")
-    assert set(rows["origin"]) == {"sample"}
 
 
 def test_the_report_has_the_figures_that_programs_read(built: BuildResult) -> None:
@@ -297,55 +282,53 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[BuildInput]:
     return choose_inputs("clean", (), settings, sample=True, progress=Quiet())[0]
 
 
-def refusal(out: Path, inputs: list[BuildInput], **asked: object) -> str:
-    """Return what is said against replacing a build; empty if it may be replaced."""
-    rules, options = asked.get("rules", "clean"), asked.get("options", ("instances",))
-    assert isinstance(rules, str)
-    assert isinstance(options, tuple)
-    try:
-        refuse_other_build(out, rules, options, inputs)
-    except CannotCreate as error:
-        return str(error)
-    return ""
+OTHER_PIN = Pin(source="github", archive="other", origin=Origin.SAMPLE)
+WITH, PLAIN = ("instances",), ()
 
 
-def test_the_same_build_may_be_replaced(
-    sample_build: Path, inputs: list[BuildInput], tmp_path: Path
+@pytest.mark.parametrize(
+    ("rules", "options", "change", "said"),
+    [
+        # What was asked before may be asked again.
+        ("clean", WITH, lambda read: read, ""),
+        ("paper", WITH, lambda read: read, "rules clean, not paper"),
+        ("clean", PLAIN, lambda read: read, "made with instances"),
+        ("clean", WITH, lambda read: read[1:], "other files of "),
+        (
+            "clean",
+            WITH,
+            lambda read: [replace(read[0], pin=OTHER_PIN), *read[1:]],
+            "other files of ",
+        ),
+    ],
+)
+def test_another_build_is_replaced_only_where_that_is_asked(  # noqa: PLR0913, PLR0917 (a row of the table)
+    rules: str,
+    options: tuple[str, ...],
+    change: Callable[[list[BuildInput]], list[BuildInput]],
+    said: str,
+    sample_build: Path,
+    inputs: list[BuildInput],
 ) -> None:
-    """What was asked before may be asked again, and an empty place be taken."""
-    assert refusal(sample_build, inputs) == ""
-    assert refusal(tmp_path, inputs) == ""
-
-
-def test_other_rules_are_named(sample_build: Path, inputs: list[BuildInput]) -> None:
-    """A build by other rules stays, and the line says which rules it has."""
-    assert "rules clean, not paper" in refusal(sample_build, inputs, rules="paper")
-
-
-def test_instances_are_not_dropped_in_silence(
-    sample_build: Path, inputs: list[BuildInput]
-) -> None:
-    """A plain build does not replace one that has instances; exit code 73."""
-    with pytest.raises(CannotCreate, match="made with instances") as caught:
-        refuse_other_build(sample_build, "clean", (), inputs)
+    """Exit code 73, with what differs."""
+    asked = rules, options, change(inputs)
+    if not said:
+        refuse_other_build(sample_build, *asked)
+        return
+    with pytest.raises(CannotCreate, match=said) as caught:
+        refuse_other_build(sample_build, *asked)
     assert caught.value.exit_code == 73
     assert "--replace overwrites it" in str(caught.value)
 
 
-def test_other_inputs_are_named(sample_build: Path, inputs: list[BuildInput]) -> None:
-    """Another archive, other bytes and a source more or less are differences."""
-    first, *rest = inputs
-    other = replace(first, pin=msgspec.structs.replace(first.pin, sha256="f" * 64))
-    for read in ([other, *rest], rest):
-        assert f"other files of {first.source.name}" in refusal(sample_build, read)
-
-
-def test_an_unreadable_manifest_is_no_leave_to_replace(
+def test_only_what_can_be_read_is_replaced(
     inputs: list[BuildInput], tmp_path: Path
 ) -> None:
-    """Nobody knows what stands there, so it stays."""
+    """An empty place may be taken; what is unreadable may be anything."""
+    refuse_other_build(tmp_path, "clean", (), inputs)
     (tmp_path / FILE).write_text("{}")
-    assert "cannot be read" in refusal(tmp_path, inputs)
+    with pytest.raises(CannotCreate, match="cannot be read"):
+        refuse_other_build(tmp_path, "clean", (), inputs)
 
 
 @pytest.mark.slow
@@ -389,31 +372,6 @@ def test_a_file_beyond_all_limits_is_refused_alone(tmp_path: Path) -> None:
     assert (figures.kept, figures.rejected) == (5, {Reason.TOO_LARGE: 1})
     (row,) = open_ledger(request.out).entries(config="Acme", unique_id="b")
     assert (row.outcome, row.rule) == ("too_large", "limits")
-
-
-@pytest.mark.slow
-def test_rows_are_equal_where_files_are_soon_full(
-    sample_result: BuildResult,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """They are spread over several files of a split."""
-    whole = sample_result.request.out
-    request = replace(request_for(tmp_path), instances=True)
-    monkeypatch.setattr("curation.dataset.parquet.FULL_FILE", 10_000)
-    monkeypatch.setattr(
-        "curation.dataset.parquet.RECORDS", replace(RECORDS, most_rows=3)
-    )
-    several = build(replace(request, out=tmp_path / "several"))
-    assert (several.request.out / file_name("Github_easy", "train", 1, 2)).is_file()
-    assert (
-        compare(*(open_edition(str(out)) for out in (whole, tmp_path / "several")))
-        == []
-    )
-
-
-def _interrupted(*_: object, **__: object) -> None:
-    raise KeyboardInterrupt
 
 
 #: Forty properties, a few of which differ: some pairs are near-duplicates.
@@ -483,20 +441,6 @@ def test_a_record_weighs_one_over_its_cluster() -> None:
     assert sorted(weights) == [0.5, 0.5, 1.0]
 
 
-def test_others_do_change_a_cluster() -> None:
-    """It has the name of its smallest digest, whichever of the two that is."""
-    one = {"type": "object", "properties": {f"p{at}": {"const": 1} for at in range(40)}}
-    other = {**one, "required": ["p0"]}
-    names = {
-        record.cluster
-        for schemas in ([one], [other], [one, other])
-        for record in _records(schemas).values()
-    }
-    both = _records([one, other]).values()
-    assert len(names) == 2
-    assert {record.cluster for record in both} == {min(names)}
-
-
 def test_paper_draws_each_record_alone() -> None:
     """By the beginning of its skeleton's digest, as the published edition did."""
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -515,16 +459,6 @@ def test_a_document_arrives_with_every_byte(content: bytes, base: str | None) ->
     request = msgspec.json.decode(line, type=DocumentRequest)
     assert request == DocumentRequest(3, raw)
     assert request.document.provenance.origin is Origin.SAMPLE
-
-
-def test_a_setup_arrives_as_it_was() -> None:
-    """The rule set by name, the path of modules, and a library for each input."""
-    setup = BuildSetup(
-        rules="clean",
-        libraries=(LibraryFiles(files="/packs/x", uris={"https://a/b": "b.json"}),),
-    )
-    line = msgspec.json.encode(setup)
-    assert msgspec.json.decode(line, type=BuildSetup) == setup
 
 
 def _raise(_document: Document, _context: Context) -> NoReturn:
@@ -634,11 +568,6 @@ def test_a_list_that_could_be_misread_is_refused(tmp_path: Path, text: str) -> N
     path.write_text(text)
     with pytest.raises(BadConfiguration, match="opt_out"):
         read_opt_outs(path)
-
-
-def test_the_list_of_this_project_can_be_read() -> None:
-    """Every build reads it."""
-    assert isinstance(read_opt_outs(), list)
 
 
 @pytest.mark.slow

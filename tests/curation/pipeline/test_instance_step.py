@@ -12,15 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 
-from curation.core.benchmark import CONFIGS, SPLITS, InstanceKind, instances_folder
+from curation.core.benchmark import CONFIGS, InstanceKind
 from curation.dataset.editions import open_edition
-from curation.dataset.parquet import file_name
 from curation.fit.records import RecordFit, record_fit
 from curation.instances.dataset.make_instances import InstanceTask, make_instances
-from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
 from curation.pipeline.build import BuildResult, build
 from curation.pipeline.instance_step import InstanceStep, batch_name
 from curation.system.checksums import read_sums
@@ -83,27 +80,6 @@ def built(sample_result: BuildResult) -> BuildResult:
     """Return what building the sample with its instances gave, by two workers."""
     assert sample_result.request.jobs == 2
     return sample_result
-
-
-def test_instances_stand_in_the_split_of_their_schema(built: BuildResult) -> None:
-    """Every id in a config of instances is an id of that split of the schemas."""
-    for config in CONFIGS:
-        for split in SPLITS:
-            made = file_name(instances_folder(config), split)
-            rows = pl.read_parquet(built.request.out / made)
-            schemas = pl.read_parquet(built.request.out / file_name(config, split))
-            assert set(rows["unique_id"]) <= set(schemas["unique_id"])
-            assert rows.columns == COLUMNS.names
-
-
-def test_every_record_is_in_the_ledger(built: BuildResult) -> None:
-    """The ledger tells of each record whether it has a witness, or why not."""
-    rows = pl.read_parquet(built.request.out / INSTANCE_LEDGER)
-    kept = sum(figures.kept for figures in built.manifest.configs.values())
-    assert len(rows) == kept
-    satisfiable = rows["answer"] == "satisfiable"
-    assert (rows.filter(satisfiable)["witnesses"] > 0).all()
-    assert (rows.filter(~satisfiable)["reason"] != "").all()
 
 
 def test_an_edition_has_no_rows_of_instances(built: BuildResult) -> None:

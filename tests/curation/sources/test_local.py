@@ -190,14 +190,6 @@ def test_yaml_claims_its_uri() -> None:
     }
 
 
-def test_the_user_names_the_config() -> None:
-    """Every document is of the config, and its source is `local`."""
-    given = reading("local", held(**{"a.json": {}}), config="Ours")
-    (document,) = local.read(given)
-    assert (document.config, document.provenance.source) == ("Ours", "local")
-    assert document.provenance.path == "a.json"
-
-
 def test_without_a_config_nothing_is_read() -> None:
     """There is no name to fall back on."""
     with pytest.raises(BadConfiguration, match="config"):

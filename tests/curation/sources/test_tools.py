@@ -18,7 +18,6 @@ from curation.pipeline.build import BuildRequest, facts_of, plan_of
 from curation.pipeline.inputs import (
     BuildInput,
     ExtraSource,
-    MissingSource,
     _find_parts,
     default_sources,
 )
@@ -27,7 +26,7 @@ from curation.sources.contents import held_schemas, read_models
 from curation.sources.tools import schema_place
 from curation.system.errors import BadData, NoInput, Unavailable
 from curation.system.progress import Quiet
-from tests.curation.archives_made import digest, github_pin, member, tarball, zipped
+from tests.curation.archives_made import digest, github_pin, member, tarball
 from tests.curation.pinned import needs_mirror
 from tests.curation.sources.given import Held, reading
 
@@ -407,76 +406,33 @@ def test_the_packages_are_pinned_and_permissive() -> None:
         assert not folders & {"test", "tests", "__tests__", "fixtures", "**"}, pin.name
 
 
-def _packed(folder: Path, kind: ArchiveKind, name: str, content: bytes) -> ArchivePin:
+def _packed(folder: Path, name: str) -> ArchivePin:
     """Write a package of one file into a mirror; return its pin."""
-    is_wheel = kind is ArchiveKind.WHEEL
-    path = f"{name}/server.{'py' if is_wheel else 'js'}"
-    file = folder / f"{name}-1.0{'.whl' if is_wheel else '.tgz'}"
-    files = {path: content}
-    packed = zipped(files, prefix="") if is_wheel else b""
-    file.write_bytes(packed or tarball([member(f"package/{path}", content)]))
+    path, content = f"{name}/server.js", JS.encode()
+    file = folder / f"{name}-1.0.tgz"
+    file.write_bytes(tarball([member(f"package/{path}", content)]))
     return replace(
         github_pin(),
         name=f"tools-{name}",
-        kind=kind,
+        kind=ArchiveKind.NPM,
         repository=name,
         commit="1.0",
         file=file.name,
         paths=(path,),
-        digest=digest(files),
+        digest=digest({path: content}),
     )
-
-
-def test_each_package_is_an_input_and_what_cannot_be_had_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Under the paper's rules, or if none can be had, the source is missing."""
-    mirror = tmp_path / "mirror"
-    mirror.mkdir()
-    packages = (
-        (ArchiveKind.WHEEL, "one", PYTHON),
-        (ArchiveKind.NPM, "two", JS),
-        (ArchiveKind.NPM, "three", ""),
-    )
-    pins = {
-        f"tools-{name}": _packed(mirror, kind, name, text.encode())
-        for kind, name, text in packages
-    }
-    (mirror / "three-1.0.tgz").unlink()
-    monkeypatch.setattr(inputs, "pins_for", lambda _source, _names: pins)
-    settings = FetchSettings(mirror=mirror, cache=tmp_path / "cache", offline=True)
-    parts = _find_parts(tool_schemas.SOURCE, "clean", settings, print)
-    read = {}
-    for part in parts:
-        assert isinstance(part, BuildInput)
-        read[part.pin.commit] = len(list(part.source.read(part.reading)))
-        assert part.pin.archive == part.reading.archive
-    assert read == {"one@1.0": 3, "two@1.0": 1}
-    assert isinstance(parts[0], BuildInput)
-    assert parts[0].partial == "1 of 3 archives cannot be had: tools-three"
-    assert [absent.archive for absent in parts[0].not_had] == ["tools-three"]
-    without = replace(settings, mirror=None)
-    for rules, place in (("paper", settings), ("clean", without)):
-        empty = replace(place, cache=tmp_path / rules)
-        (missing,) = _find_parts(tool_schemas.SOURCE, rules, empty, print)
-        assert isinstance(missing, MissingSource)
-        assert "archives cannot be had; the first: tools-" in missing.why
-        assert "neither mirrored nor cached" in missing.why
 
 
 def test_a_build_has_them_and_is_whole_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A package, or all, may lack; each is read from its pin again."""
+    """A package, or all, may lack: under the paper's rules none may."""
     assert tool_schemas.SOURCE in default_sources()
     assert tool_schemas.SOURCE not in default_sources("paper")
     assert tool_schemas.SOURCE not in default_sources(sample=True)
     mirror = tmp_path / "mirror"
     mirror.mkdir()
-    pins = {
-        f"tools-{name}": _packed(mirror, ArchiveKind.NPM, name, JS.encode())
-        for name in ("one", "two")
-    }
+    pins = {f"tools-{name}": _packed(mirror, name) for name in ("one", "two")}
     (mirror / "two-1.0.tgz").unlink()
 
     def pins_for(_source: str, names: tuple[str, ...]) -> dict[str, ArchivePin]:
@@ -493,6 +449,12 @@ def test_a_build_has_them_and_is_whole_without(
     settings = FetchSettings(mirror=mirror, cache=tmp_path / "cache", offline=True)
     request = BuildRequest(out=tmp_path / "out", fetch=settings)
     plan = plan_of(request, Quiet())
+    (part,) = plan.inputs
+    assert len(list(part.source.read(part.reading))) == 1
+    assert part.pin.archive == part.reading.archive == "tools-one"
+    assert [absent.archive for absent in part.not_had] == ["tools-two"]
+    paper = plan_of(replace(request, rules="paper"), Quiet())
+    assert (paper.inputs, len(paper.missing)) == ([], 1)
     facts = facts_of((), plan, ["Tools"])
     assert (facts.name, facts.partial) == ("JSONSchemaBench", [])
     assert facts.lacking == ["Tools: 1 of 2 archives cannot be had: tools-two."]

@@ -162,19 +162,11 @@ def test_markup_is_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert "[i]cell" in out
 
 
-def test_data_and_progress_are_apart(capsys: pytest.CaptureFixture[str]) -> None:
-    """Data goes to stdout and talk to stderr."""
-    show("data")
+def test_a_pipe_gets_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each whole and without a style: data on stdout, talk on stderr."""
+    show("x" * 1_000, style="bold red")
     log("talk")
-    assert capsys.readouterr() == ("data\n", "talk\n")
-
-
-def test_long_lines_are_not_folded_in_a_pipe(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """A program that reads the lines gets each of them whole."""
-    show("x" * 1_000)
-    assert capsys.readouterr().out == "x" * 1_000 + "\n"
+    assert capsys.readouterr() == ("x" * 1_000 + "\n", "talk\n")
 
 
 def test_json_is_ascii(capsys: pytest.CaptureFixture[str]) -> None:
@@ -183,12 +175,6 @@ def test_json_is_ascii(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert out.isascii()
     assert json.loads(out) == {"a": HOSTILE, "é": 2**70}
-
-
-def test_no_colour_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
-    """Styles do not reach what is no terminal."""
-    show("x", style="bold red")
-    assert capsys.readouterr().out == "x\n"
 
 
 class Said(Quiet):

@@ -6,7 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,11 +119,6 @@ def test_fingerprints_are_equal_exactly_where_their_parts_are(
     assert (fingerprint(**one) == fingerprint(**other)) is (one == other)
 
 
-def test_the_fingerprint_does_not_depend_on_order() -> None:
-    """Parts are named; the order in which they are given says nothing."""
-    assert fingerprint(a=1, b=[2]) == fingerprint(b=[2], a=1)
-
-
 def test_another_byte_of_the_code_is_another_digest(tmp_path: Path) -> None:
     """Content, name and number of the files count; where they lie does not."""
     files = [(root, path) for root, path in code_files()][::20]
@@ -175,15 +169,6 @@ def test_the_versions_name_what_decides() -> None:
     assert {"python", "jsonschema", "jsonschema-rs", "orjson"} <= versions().keys()
 
 
-def test_a_piece_of_another_fingerprint_is_none(tmp_path: Path) -> None:
-    """It stands in the file, and not only in its folder's name."""
-    RunFolder(tmp_path, "f1").store("one", b"1")
-    pieces = tmp_path / "completions"
-    assert RunFolder(tmp_path, "f2").done("one") is None
-    (pieces / "f1").rename(pieces / "f2")
-    assert RunFolder(tmp_path, "f2").done("one") is None
-
-
 def test_a_place_that_is_no_folder_is_a_fault(tmp_path: Path) -> None:
     """Exit code 73, before any work is done in vain."""
     (tmp_path / "file").touch()
@@ -228,11 +213,6 @@ def test_what_becomes_of_a_document_does_not_turn_on_how_busy_the_machine_is() -
         assert each.wall_times == BUSY_MACHINE >= 4
 
 
-def test_the_defaults_hold_what_real_schemas_need() -> None:
-    """The largest file of json-schema-corpus has 1,603,204 bytes."""
-    assert DOCUMENT_BYTES > 10 * 1_603_204 // 2
-
-
 weights = st.lists(st.integers(min_value=0, max_value=50))
 
 
@@ -259,24 +239,6 @@ def test_a_batch_is_ready_before_the_next_unit_is_asked_for() -> None:
 
     first = next(iter(in_batches(units(), int, most=3, heaviest=99)))
     assert first == asked == [0, 1, 2]
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        (b'{"ready":true}', WorkerLine(ready=True)),
-        (b'{"failed":"no"}', WorkerLine(failed="no")),
-        (
-            b'{"request":0,"answer":null}',
-            WorkerLine(request=0, answer=msgspec.Raw(b"null")),
-        ),
-        (b'{"request":1,"error":"E"}', WorkerLine(request=1, error="E")),
-        (b'{"request":2,"memory":"M"}', WorkerLine(request=2, memory="M")),
-    ],
-)
-def test_every_line_of_the_protocol_is_read(line: bytes, expected: WorkerLine) -> None:
-    """An answer of null is an answer."""
-    assert decode_line(line) == expected
 
 
 @pytest.mark.parametrize(
