@@ -20,13 +20,7 @@ from curation.checking.check_lints import (
     unused_definitions,
 )
 from curation.checking.parts import parts_of
-from curation.checking.report import (
-    NOTE,
-    CheckQuestion,
-    SchemaProblem,
-    SchemaReport,
-)
-from curation.checking.syntax import syntax_fault
+from curation.checking.report import CheckQuestion, SchemaReport
 from curation.core.documents import (
     ABSENT,
     NOWHERE,
@@ -38,6 +32,7 @@ from curation.core.documents import (
     Rejected,
 )
 from curation.core.json_types import Json
+from curation.core.problems import NOTE, SchemaProblem
 from curation.core.rule import Context, Library, Rule
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
@@ -72,6 +67,7 @@ from curation.schema.keywords import (
 )
 from curation.schema.roots import asks_nothing, constrains, looks_like_a_schema
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
+from curation.sources.syntax import syntax_fault
 from curation.system.words import shortened
 from curation.validation.dialect_decision import dialect_of
 from curation.validation.metaschemas import (

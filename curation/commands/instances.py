@@ -85,18 +85,18 @@ def _schemas_of(
         NoInput: there is neither.
         BadData: the only one is not a schema.
     """
-    from curation.checking.schema_files import (
+    from curation.instances.dataset.make_instances import SchemaInstances
+    from curation.instances.dataset.worker import InstanceRequest
+    from curation.json.named_text import parse_named
+    from curation.lint.satisfiability import Satisfiability
+    from curation.sources.neighbours import base_uri_of, neighbours_of
+    from curation.sources.schema_files import (
         place_of,
         read_schema_files,
         root_of,
         why_in_words,
         why_no_schema,
     )
-    from curation.instances.dataset.make_instances import SchemaInstances
-    from curation.instances.dataset.worker import InstanceRequest
-    from curation.json.named_text import parse_named
-    from curation.lint.satisfiability import Satisfiability
-    from curation.sources.neighbours import base_uri_of, neighbours_of
     from curation.workers.limits import too_big
 
     path = Path(target)

@@ -15,9 +15,9 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from curation.checking.problems import places_in_yaml
 from curation.checking.schema_check import SchemaChecker
 from curation.commands.check import check
+from curation.json.positions import places_in_yaml
 from curation.system.errors import CsbdataError, NoInput
 from curation.workers.limits import Ending, ProcessResult
 from curation.workers.worker import Worker

@@ -16,9 +16,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from curation.checking import schema_fit
 from curation.commands.fit import fit
-from curation.fit import rewriting
+from curation.fit import rewriting, schema_fit
 from curation.relation import comparer as relation
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.workers.process import Program

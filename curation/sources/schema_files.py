@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from curation.checking.problems import places_in_yaml
-from curation.checking.syntax import syntax_fault
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer, tokens_of
-from curation.json.positions import TextPosition, TextPositions
+from curation.json.positions import TextPosition, TextPositions, places_in_yaml
 from curation.json.text import parse, write
 from curation.sources.contents import PYTHON
 from curation.sources.local import (
@@ -33,12 +31,13 @@ from curation.sources.local import (
 )
 from curation.sources.openapi_bodies import is_description
 from curation.sources.readers import NamedSchema, is_row
+from curation.sources.syntax import syntax_fault
 from curation.system.errors import BadData
 from curation.system.user_files import existing_path, reading, refuse_unprintable
 from curation.workers.limits import DOCUMENT_BYTES
 
 if TYPE_CHECKING:
-    from curation.checking.report import SchemaProblem
+    from curation.core.problems import SchemaProblem
     from curation.sources.contents import Held
 
 #: One byte more than the limit is enough to know that it is exceeded.
