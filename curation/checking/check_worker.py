@@ -143,8 +143,12 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
     document, rejected_by = _through(rules, document, Context(library=library))
     dialect = BY_NAME.get(document.dialect or "", ANY_DIALECT)
     summaries = {rule.name: rule.summary for rule in rules}
+    is_old = document.dialect_found == "upgraded"
+    as_read = schema_of(written, DRAFT_03 if is_old else dialect)
+    words = [*unknown_words(as_read)]
     problems = [*map(_rejection, rejected_by)]
-    reported = {problem.pointer for problem in problems} - {""}
+    named = [*problems, *(word for word in words if word.level != NOTE)]
+    reported = {problem.pointer for problem in named} - {""}
     imported: list[str] = []
     for change in document.changes:
         is_added = change.before == ABSENT
@@ -161,10 +165,7 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
         for problem in problems
         if not f"{problem.pointer}/".startswith(tuple(imported))
     ]
-    is_old = document.dialect_found == "upgraded"
-    as_read = schema_of(written, DRAFT_03 if is_old else dialect)
-    for faults in (enum_faults, property_faults, unknown_words):
-        problems += faults(as_read)
+    problems += [*enum_faults(as_read), *property_faults(as_read), *words]
     if document.dialect in valid:
         judged = schema_of(written, dialect)
         problems += [*refused_values(judged), *unused_definitions(judged)]

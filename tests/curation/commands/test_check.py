@@ -125,7 +125,8 @@ _CODES: list[tuple[UntypedJson, str]] = [
     ({"type": "string", "format": "datetime"}, "unknown-format"),
     (_declared(_object({"$ref": "#", "maxProperties": 1})), "ref-siblings"),
     (_declared({"type": "array", "additionalItems": False}), "lonely-keyword"),
-    # One lint for each location, the root apart.
+    # One problem for each location, the root apart.
+    (_object({"#ref": "#"}), "unknown-keyword"),
     (_declared({"type": "string", "additionalItems": False}), "lonely-keyword"),
     (
         {"properties": {"a": {"dependentRequired": {"b": ["c"]}, "divisibleBy": 2}}},
