@@ -429,37 +429,29 @@ def test_keywords_that_some_value_can_violate(
     assert (found.keywords, found.live, found.fields) == (keywords, live, fields)
 
 
-@pytest.mark.parametrize(
-    ("schema", "live"),
-    [
-        ({"minContains": 2}, 0),
-        ({"maxContains": 2}, 0),
-        ({"contains": True, "minContains": 2, "maxContains": 2}, 3),
-    ],
-)
-def test_a_count_of_nothing_cannot_fail(schema: UntypedJson, live: int) -> None:
+def test_a_count_of_nothing_cannot_fail() -> None:
     """`minContains` and `maxContains` ask nothing without `contains`."""
-    assert liveness(schema, BY_NAME["2019-09"]).live == live
+    bounds = {"minContains": 2, "maxContains": 2}
+    assert liveness(bounds, BY_NAME["2019-09"]).live == 0
+    assert liveness({"contains": True, **bounds}, BY_NAME["2019-09"]).live == 3
 
 
-@pytest.mark.parametrize(
-    ("schema", "vacuous"),
-    [
-        ({"type": "object"}, True),
-        ({"type": "object", "items": {"type": "string"}}, True),
-        ({"type": ["object"], "properties": {"a": {"properties": {"b": {}}}}}, True),
-        ({"properties": {"a": {}}}, True),
-        ({"type": "object", "required": ["a"]}, False),
-        ({"allOf": [{"type": "object"}]}, False),
-        ({"$ref": "#/properties/a", "properties": {"a": {"enum": [1]}}}, False),
-    ],
-)
-def test_a_root_of_which_only_the_type_can_fail(
-    schema: UntypedJson,
-    vacuous: bool,  # noqa: FBT001 - a parameter of the test
-) -> None:
+def test_a_root_of_which_only_the_type_can_fail() -> None:
     """Nothing, or its own `type`: such a record is vacuous, whatever it holds."""
-    assert liveness(schema, DRAFT_07).vacuous is vacuous
+    nested = {"a": {"properties": {"b": {}}}}
+    for schema in (
+        {"type": "object"},
+        {"type": "object", "items": {"type": "string"}},
+        {"type": ["object"], "properties": nested},
+        {"properties": {"a": {}}},
+    ):
+        assert liveness(schema, DRAFT_07).vacuous
+    for schema in (
+        {"type": "object", "required": ["a"]},
+        {"allOf": [{"type": "object"}]},
+        {"$ref": "#/properties/a", "properties": {"a": {"enum": [1]}}},
+    ):
+        assert not liveness(schema, DRAFT_07).vacuous
 
 
 REFERENCES = ("#", "#/definitions/a", "#/definitions/b", "#/properties/a", "#/none")

@@ -186,13 +186,6 @@ def test_replacing_builds_anew() -> None:
     assert value == {"a": [1, {"b": 2}], "c": 3}
 
 
-@pytest.mark.parametrize("tokens", [("b",), ("a", "2"), ("a", "x"), ("a", "0", "c")])
-def test_what_is_not_there_is_a_lookup_error(tokens: Tokens) -> None:
-    """A token that leads nowhere raises LookupError, whatever stands there."""
-    with pytest.raises(LookupError):
-        at({"a": [1, 2]}, tokens)
-
-
 words = st.sampled_from(sorted(STRIPPED))
 texts = st.text(max_size=4)
 
