@@ -29,6 +29,7 @@ from curation.json.text import (
     write,
 )
 from curation.json.values import write_document
+from tests.curation.schema.test_measures import VALUES
 
 if TYPE_CHECKING:
     import random
@@ -313,13 +314,6 @@ def test_integers_past_64_bits_are_doubles_where_the_policy_says_so() -> None:
     assert value == [2**64 - 1, float(2**64)]
     assert isinstance(value, list)
     assert [type(item) for item in value] == [int, float]
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=5), inner),
-    max_leaves=20,
-)
 
 
 @given(VALUES)

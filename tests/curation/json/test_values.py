@@ -249,15 +249,6 @@ def test_one_edit_is_a_replacement(value: UntypedJson, data: st.DataObject) -> N
     assert rewritten(value, {}) is value
 
 
-DOCUMENTS = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner)
-    ),
-    max_leaves=12,
-)
-
-
 def places(value: Json, tokens: tuple[str, ...] = ()) -> list[tuple[str, str]]:
     """Return the pointer of every value, with the text that begins there."""
     found = []
@@ -271,7 +262,7 @@ def places(value: Json, tokens: tuple[str, ...] = ()) -> list[tuple[str, str]]:
     return [(pointer(tokens), json.dumps(value, indent=1)[:1]), *found]
 
 
-@given(DOCUMENTS, st.sampled_from([None, 1]))
+@given(VALUES, st.sampled_from([None, 1]))
 def test_every_value_is_found_where_it_stands(value: Json, indent: int | None) -> None:
     """A member at its name, an item and the root at their first character."""
     text = json.dumps(value, indent=indent)
@@ -435,20 +426,6 @@ def test_what_python_could_not_write_again_is_refused(
     assert found.reason is reason
 
 
-PLAIN_VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(codec="utf-8"), max_size=6),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=4), inner)
-    ),
-    max_leaves=12,
-)
-
-
 def value_of(literal: str) -> UntypedJson:
     """Return what is read of one expression."""
     ((_, found),) = object_literals(f"x = {{it: {literal}, after: 1}}", {"it"})
@@ -456,7 +433,7 @@ def value_of(literal: str) -> UntypedJson:
     return found["it"]
 
 
-@given(PLAIN_VALUES)
+@given(VALUES)
 def test_json_is_read_as_json(value: UntypedJson) -> None:
     """A JSON text is an expression of JavaScript with the same value."""
     assert value_of(json.dumps(value)) == value
