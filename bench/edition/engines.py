@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import polars as pl
 
-from curation.checking.engine_evidence import (
+from curation.fit.engine_evidence import (
     ENGINES,
     MIN_RECORDS,
     MIN_RIGHT,

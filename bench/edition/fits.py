@@ -23,10 +23,10 @@ import polars as pl
 
 from bench.data.fit import FitRecord, read_records, says_nothing
 from bench.edition.encoding import Encoder
-from curation.checking.schema_fit import SECONDS_EACH
 from curation.fit.decoding import UndecodableError
 from curation.fit.profile import load_profile, provider_names
 from curation.fit.rewriting import Fit, Rewriting
+from curation.fit.schema_fit import SECONDS_EACH
 from curation.fit.verdict import Verdict, judge_fit, verdict_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.packaging.rewritten_fits import DIGITS, FITS

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 
 import jsonschema_rs
 
-from curation.checking.report import NOTE, SchemaProblem
+from curation.core.problems import NOTE, SchemaProblem
 from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json import text as jsontext
 from curation.json.pointer import fragment_of, pointer, upwards

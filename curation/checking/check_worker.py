@@ -20,13 +20,7 @@ from curation.checking.check_lints import (
     unused_definitions,
 )
 from curation.checking.parts import parts_of
-from curation.checking.report import (
-    NOTE,
-    CheckQuestion,
-    SchemaProblem,
-    SchemaReport,
-)
-from curation.checking.syntax import syntax_fault
+from curation.checking.report import CheckQuestion, SchemaReport
 from curation.core.documents import (
     ABSENT,
     NOWHERE,
@@ -38,6 +32,7 @@ from curation.core.documents import (
     Rejected,
 )
 from curation.core.json_types import Json
+from curation.core.problems import NOTE, SchemaProblem
 from curation.core.rule import Context, Library, Rule
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
@@ -72,6 +67,7 @@ from curation.schema.keywords import (
 )
 from curation.schema.roots import asks_nothing, constrains, looks_like_a_schema
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
+from curation.sources.syntax import syntax_fault
 from curation.system.words import shortened
 from curation.validation.dialect_decision import dialect_of
 from curation.validation.metaschemas import (
@@ -147,8 +143,12 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
     document, rejected_by = _through(rules, document, Context(library=library))
     dialect = BY_NAME.get(document.dialect or "", ANY_DIALECT)
     summaries = {rule.name: rule.summary for rule in rules}
+    is_old = document.dialect_found == "upgraded"
+    as_read = schema_of(written, DRAFT_03 if is_old else dialect)
+    words = [*unknown_words(as_read)]
     problems = [*map(_rejection, rejected_by)]
-    reported = {problem.pointer for problem in problems} - {""}
+    named = [*problems, *(word for word in words if word.level != NOTE)]
+    reported = {problem.pointer for problem in named} - {""}
     imported: list[str] = []
     for change in document.changes:
         is_added = change.before == ABSENT
@@ -165,10 +165,7 @@ def _check_schema(document: Document, library: Library) -> SchemaReport:
         for problem in problems
         if not f"{problem.pointer}/".startswith(tuple(imported))
     ]
-    is_old = document.dialect_found == "upgraded"
-    as_read = schema_of(written, DRAFT_03 if is_old else dialect)
-    for faults in (enum_faults, property_faults, unknown_words):
-        problems += faults(as_read)
+    problems += [*enum_faults(as_read), *property_faults(as_read), *words]
     if document.dialect in valid:
         judged = schema_of(written, dialect)
         problems += [*refused_values(judged), *unused_definitions(judged)]

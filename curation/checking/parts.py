@@ -7,8 +7,8 @@ from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from curation.checking.report import SchemaProblem
 from curation.core.documents import Reason
+from curation.core.problems import SchemaProblem
 from curation.json.pointer import (
     Tokens,
     at,

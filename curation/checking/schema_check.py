@@ -7,10 +7,11 @@ from typing import Self
 import msgspec
 from msgspec.structs import replace
 
-from curation.checking.problems import placed_in_text
-from curation.checking.report import CheckQuestion, SchemaProblem, SchemaReport
+from curation.checking.report import CheckQuestion, SchemaReport
 from curation.core.documents import Reason
 from curation.core.json_types import GivenSchema, Json
+from curation.core.problems import SchemaProblem
+from curation.json.positions import placed_in_text
 from curation.json.text import text_of_schema
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
 from curation.workers.limits import BUSY_MACHINE, Ending, Limits

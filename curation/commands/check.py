@@ -10,20 +10,21 @@ import msgspec
 import typer
 from msgspec.structs import replace
 
-from curation.checking.problems import print_annotations
-from curation.checking.report import NOTE, SchemaReport
+from curation.checking.report import SchemaReport
+from curation.commands.annotations import print_annotations
 from curation.commands.options import (
     ProblemFormat,
     ProblemFormatOption,
     SourcesArgument,
 )
+from curation.core.problems import NOTE
 from curation.system.errors import CsbdataError, NoInput
 from curation.system.progress import progress_of
 from curation.system.terminal import log, print_json, show
 from curation.system.words import counted, safe, shortened
 
 if TYPE_CHECKING:
-    from curation.checking.schema_files import SchemaFile
+    from curation.sources.schema_files import SchemaFile
 
 
 def check(
@@ -75,13 +76,11 @@ def _check(
     # Imports here are not repeated in the forked child.
     import curation.checking.check_worker  # noqa: F401 (loaded before the fork)
     from curation.checking.schema_check import SchemaChecker
-    from curation.checking.schema_files import (
+    from curation.sources.schema_files import (
         WHOLE,
-        place_of,
         read_schema_files,
-        root_of,
+        with_neighbours,
     )
-    from curation.sources.neighbours import neighbours_of
 
     by_path: dict[Path | str, SchemaFile] = {}
     lost: list[NoInput] = []
@@ -100,21 +99,15 @@ def _check(
         raise lost[0]
     for fault in lost[1:]:
         log(str(fault))
-    root = root_of(files)
-    paths = [place_of(file, root) for file in files]
-    contents = {
-        path: file.content
-        for file, path in zip(files, paths, strict=True)
-        if path is not None
-    }
+    places, neighbours = with_neighbours(files)
     progress = progress_of(len(files))
     reports = []
     with (
-        SchemaChecker(neighbours_of(root, contents), forked=True) as checker,
+        SchemaChecker(neighbours, forked=True) as checker,
         progress.bar("Checking", total=len(files)) as advance,
     ):
-        for file, path in zip(files, paths, strict=True):
-            report = checker.check(file.content, path=path)
+        for file, place in zip(files, places, strict=True):
+            report = checker.check(file.content, path=place)
             placed = replace(report, problems=file.placed(report.problems))
             reports.append((file.name, placed))
             advance(1)

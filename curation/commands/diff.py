@@ -132,7 +132,6 @@ def _read_schema(name: str) -> CompiledSchema:
     Raises:
         BadData: it holds no schema, or several, or one that no validator can use.
     """
-    from curation.checking.schema_files import read_schema_files
     from curation.core.documents import Rejected
     from curation.instances.constraints.interpretations import read_schema
     from curation.sources.neighbours import (
@@ -140,6 +139,7 @@ def _read_schema(name: str) -> CompiledSchema:
         neighbour_library,
         neighbours_of,
     )
+    from curation.sources.schema_files import read_schema_files
 
     files = read_schema_files([name], log)
     if len(files) != 1:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.checking.problems import print_annotations
+from curation.commands.annotations import print_annotations
 from curation.commands.options import (
     ProblemFormat,
     ProblemFormatOption,
@@ -32,11 +32,11 @@ from curation.system.terminal import (
 from curation.system.words import command, counted, plain, safe, shortened
 
 if TYPE_CHECKING:
-    from curation.checking.schema_files import SchemaFile
-    from curation.checking.schema_fit import RequestFit, SchemaFit
     from curation.fit.profile import Profile
     from curation.fit.rewriting import Fit
+    from curation.fit.schema_fit import RequestFit, SchemaFit
     from curation.fit.verdict import FitFinding
+    from curation.sources.schema_files import SchemaFile
 
 #: The providers that most schemas are written for, and most tools.
 _USUAL = "openai-strict,anthropic,gemini"
@@ -146,10 +146,10 @@ def fit(
     With --write, --diff, --rest or --decode the code is 0 if the new schema is
     accepted. Nothing is fetched, and no provider is called without --ask.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.checking.engine_evidence import Engines
-    from curation.checking.schema_files import read_schema_files
-    from curation.checking.schema_fit import judge_files, requests_of
+    from curation.fit.engine_evidence import Engines
+    from curation.fit.schema_fit import judge_files, requests_of
     from curation.sources.readers import Role
+    from curation.sources.schema_files import read_schema_files
     from curation.system.progress import progress_of
 
     files = read_schema_files(sources, log)
@@ -186,7 +186,7 @@ def _exit_code(
     requests: Sequence[RequestFit],
     profiles: Sequence[Profile],
 ) -> int:
-    from curation.checking.schema_fit import EXIT_CODES
+    from curation.fit.schema_fit import EXIT_CODES
 
     if any(not fit.is_json for fit in fits):
         return BadData.exit_code
@@ -202,18 +202,18 @@ def _exit_code(
 def _rewrite(
     files: Sequence[SchemaFile], targets: Sequence[Profile], options: RewriteOptions
 ) -> None:
-    from curation.checking.schema_files import read_schema_files
-    from curation.checking.schema_fit import EXIT_CODES
     from curation.core.documents import Rejected
     from curation.fit.answers import decode, read_schema
     from curation.fit.profile import TargetKind
     from curation.fit.residual import rest_of
     from curation.fit.rewriting import Rewriting
+    from curation.fit.schema_fit import EXIT_CODES
     from curation.fit.verdict import Verdict
     from curation.json.line_diff import line_diff
     from curation.json.text import parse, write
     from curation.relation.comparer import Comparer
     from curation.sources.readers import Role
+    from curation.sources.schema_files import read_schema_files
     from curation.system.atomic_files import atomic_write_bytes
 
     sent = [file for file in files if file.entry.role is not Role.RESULT]
@@ -400,7 +400,7 @@ def _print_undocumented(target: str, findings: Sequence[FitFinding]) -> None:
 
 
 def _print_findings(fit: SchemaFit, profiles: Sequence[Profile]) -> None:
-    from curation.checking.schema_fit import Outcome, cited
+    from curation.fit.schema_fit import Outcome, cited
     from curation.fit.verdict import UNDOCUMENTED
 
     show(f"{fit.name}:")

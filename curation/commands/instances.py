@@ -85,18 +85,17 @@ def _schemas_of(
         NoInput: there is neither.
         BadData: the only one is not a schema.
     """
-    from curation.checking.schema_files import (
-        place_of,
-        read_schema_files,
-        root_of,
-        why_in_words,
-        why_no_schema,
-    )
     from curation.instances.dataset.make_instances import SchemaInstances
     from curation.instances.dataset.worker import InstanceRequest
     from curation.json.named_text import parse_named
     from curation.lint.satisfiability import Satisfiability
-    from curation.sources.neighbours import base_uri_of, neighbours_of
+    from curation.sources.neighbours import base_uri_of
+    from curation.sources.schema_files import (
+        read_schema_files,
+        why_in_words,
+        why_no_schema,
+        with_neighbours,
+    )
     from curation.workers.limits import too_big
 
     path = Path(target)
@@ -113,13 +112,9 @@ def _schemas_of(
         )
         return {target: request}, None
     files = read_schema_files([target], log)
-    root = root_of(files)
-    contents: dict[str, bytes] = {}
+    places, neighbours = with_neighbours(files)
     requests: dict[str, InstanceRequest | SchemaInstances] = {}
-    for file in files:
-        location = place_of(file, root)
-        if location is not None:
-            contents[location] = file.content
+    for file, place in zip(files, places, strict=True):
         why = too_big(file.content) or why_no_schema(
             parse_named(file.name, file.content)
         )
@@ -127,7 +122,7 @@ def _schemas_of(
             requests[file.name] = InstanceRequest(
                 schema=file.content.decode("utf-8-sig"),
                 dialect="",
-                base_uri=None if location is None else base_uri_of(location),
+                base_uri=None if place is None else base_uri_of(place),
             )
             continue
         detail = why_in_words(why, file.content)
@@ -136,7 +131,7 @@ def _schemas_of(
         requests[file.name] = SchemaInstances(
             answer=Satisfiability.UNKNOWN, reason=why.reason, detail=detail
         )
-    return requests, neighbours_of(root, contents)
+    return requests, neighbours
 
 
 def _print_made(name: str, result: SchemaInstances, target: str) -> None:

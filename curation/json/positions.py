@@ -1,14 +1,18 @@
-"""Line and column of JSON pointers in a JSON text."""
+"""Line and column of JSON pointers in a text, JSON or YAML."""
 
 from __future__ import annotations
 
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
+from curation.core.problems import SchemaProblem
 from curation.json.named_text import without_comments
 from curation.json.pointer import Tokens, tokens_of
 from curation.json.text import MAX_DEPTH
@@ -90,3 +94,45 @@ def offsets(text: str) -> Iterator[tuple[Tokens, int]]:
                     return
                 path.append((tokens, mark == "{"))
                 keys.append(None if mark == "{" else 0)
+
+
+def places_in_yaml(content: bytes) -> Callable[[str], TextPosition]:
+    """Return what gives the line and column of a pointer in a YAML text.
+
+    A member is located where its name begins, as in JSON.
+    """
+    import yaml  # noqa: PLC0415 - takes time
+
+    root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
+
+    # There may be a problem in each of thousands of members.
+    @cache
+    def inside(node: Any) -> dict[str, tuple[Any, Any]]:  # noqa: ANN401 - untyped library
+        if isinstance(node, yaml.MappingNode):
+            return {str(name.value): (name, item) for name, item in node.value}
+        if isinstance(node, yaml.SequenceNode):
+            return {str(at): (item, item) for at, item in enumerate(node.value)}
+        return {}
+
+    def position(pointer: str) -> TextPosition:
+        name = node = root
+        for token in tokens_of(pointer):
+            if token not in inside(node):
+                break
+            name, node = inside(node)[token]
+        return TextPosition(name.start_mark.line + 1, name.start_mark.column + 1)
+
+    return position
+
+
+def placed_in_text(
+    problems: Sequence[SchemaProblem], content: bytes
+) -> tuple[SchemaProblem, ...]:
+    """Return problems with their lines and columns, if any has a pointer."""
+    if not any(problem.pointer for problem in problems):
+        return tuple(problems)
+    positions = TextPositions(content.decode("utf-8-sig", "replace"))
+    return tuple(
+        replace(problem, **positions.of(problem.pointer)._asdict())
+        for problem in problems
+    )

@@ -20,6 +20,7 @@ from curation.core.rule import (
     Rejected,
     rule,
 )
+from curation.json import credentials
 from curation.json.pointer import (
     Drop,
     Put,
@@ -33,7 +34,6 @@ from curation.json.pointer import (
     upwards,
 )
 from curation.json.values import canonical_of_part, objects, searchable
-from curation.lint import credentials
 from curation.lint.lint import CODES, lints
 from curation.lint.satisfiability import Proof, refute, refute_inside
 from curation.references.bundling import bundle_of

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from curation.core.benchmark import LEDGER, NOTICES, SPLITS, records_config
 from curation.core.json_types import Json
 from curation.dataset.parquet import file_name
-from curation.lint import credentials
+from curation.json import credentials
 from curation.packaging.derived_files import is_derived
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import read_sums

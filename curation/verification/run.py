@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from curation.core.json_types import Json
-from curation.lint.credentials import cover_credentials
+from curation.json.credentials import cover_credentials
 from curation.system.credentials import redacted
 from curation.system.progress import Progress, Quiet
 from curation.system.user_files import reading_parquet

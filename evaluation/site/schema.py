@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from curation.checking.schema_fit import lacks_keywords
 from curation.core.json_types import Json, UntypedJson
 from curation.fit.profile import Profile, load_profiles
 from curation.fit.scan import Scan
+from curation.fit.schema_fit import lacks_keywords
 from curation.fit.verdict import (
     FitFinding,
     Tool,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.checking.schema_fit import EXIT_CODES, FIXABLE
 from curation.cli import application
+from curation.fit.schema_fit import EXIT_CODES, FIXABLE
 from curation.system import errors
 from curation.system.errors import CsbdataError
 from tests.evaluation.made_runs import HEAD, many, write_run

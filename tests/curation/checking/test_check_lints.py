@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.checking import check_lints, schema_fit
+from curation.checking import check_lints
 from curation.checking.check_lints import property_faults, refused_values
-from curation.checking.engine_evidence import Engines
 from curation.checking.schema_check import check
-from curation.checking.schema_files import SchemaFile
-from curation.checking.schema_fit import judge_files
+from curation.fit import schema_fit
+from curation.fit.engine_evidence import Engines
 from curation.fit.profile import load_profiles
+from curation.fit.schema_fit import judge_files
 from curation.instances.constraints import interpretations
 from curation.json import named_text
 from curation.json.text import parse
 from curation.references.schema import Schema
 from curation.schema.dialects import DRAFT_07
+from curation.sources.schema_files import SchemaFile
 from curation.system.progress import progress_of
 from curation.validation.metaschemas import RUST_VALIDATORS
 

@@ -16,9 +16,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from curation.checking import schema_fit
 from curation.commands.fit import fit
-from curation.fit import rewriting
+from curation.fit import rewriting, schema_fit
 from curation.relation import comparer as relation
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.workers.process import Program
@@ -93,12 +92,6 @@ def test_the_answer_comes_first_and_names_its_sources(schema_file: Path) -> None
     line = "anthropic: /maxProperties: keyword: `maxProperties` is refused [2]"
     assert line in out
     assert "[2] anthropic 2.14.0 (PyPI)" in out
-
-
-def test_what_all_take_exits_with_0(written: Written) -> None:
-    """Parts that a target ignores do not change that."""
-    file = written({**_CLOSED, "const": {}})
-    assert run(file, "--for", "gemini")[0] == 0
 
 
 def test_all_tools_of_a_list_are_one_request(written: Written) -> None:
@@ -545,10 +538,10 @@ def test_a_users_schema_needs_no_large_library(schema_file: Path) -> None:
 def test_a_schema_that_is_taken_starts_no_child(
     written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rewrites are looked for only of what a target does not take."""
+    """Rewrites are looked for only of what a target does not take, ignored or not."""
     monkeypatch.setattr(schema_fit, "_fix", lambda *_: None)
-    file = written(_CLOSED)
-    assert run(file, "--for", "openai-strict,anthropic")[0] == 0
+    assert run(written(_CLOSED), "--for", "openai-strict,anthropic")[0] == 0
+    assert run(written({**_CLOSED, "const": {}}), "--for", "gemini")[0] == 0
 
 
 def test_a_schema_is_rewritten_and_its_answers_are_mapped_back(

@@ -249,8 +249,3 @@ def test_a_record_is_found_by_its_id(sample_build: Path) -> None:
     assert [each["text"] for each in found["instances"]] == packaged
     with pytest.raises(NoInput, match="no record"):
         run("instances", "nobody", "--in", str(sample_build))
-
-
-def test_nothing_to_do_is_wrong_usage() -> None:
-    """Without a target there is nothing to make."""
-    assert run("instances")[0] == 2

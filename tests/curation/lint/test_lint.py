@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.core.documents import Reason, Rejected
-from curation.lint.credentials import find_credential
+from curation.json.credentials import find_credential
 from curation.lint.lint import CODES, lints, nearest
 from curation.rules import clean
 from curation.rules.clean import flag_lints

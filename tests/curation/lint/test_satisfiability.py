@@ -16,6 +16,7 @@ from curation.references.reachable import directly_applied
 from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, DRAFT_07
 from tests.curation.judges import rust_accepts
+from tests.curation.schema_strategies import schemas
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -265,69 +266,16 @@ def test_large_schemas_end(schema: UntypedJson) -> None:
     assert (proof is not None) == ("enum" in schema)
 
 
-def _arrays(words: st.SearchStrategy[str]) -> st.SearchStrategy[UntypedJson]:
-    return st.lists(words, min_size=1, max_size=2, unique=True)
+@st.composite
+def _both(draw: st.DrawFn, dialect: str) -> dict[str, UntypedJson]:
+    """Draw a schema that asks for what two ask: one in three accepts nothing."""
+    several = schemas(dialect, satisfiable=False, leaves=5)
+    one, other = draw(several), draw(several)
+    holder = BY_NAME[dialect].definitions_keyword
+    shared = one.get(holder, other.get(holder, {}))
+    return {"allOf": [one, other], holder: shared}
 
 
-_NAMES = st.sampled_from(["a", "b"])
-_SMALL = st.integers(0, 2)
-_TYPES = st.sampled_from(
-    ["null", "boolean", "string", "integer", "number", "object", "array"]
-)
-_VALUES: st.SearchStrategy[UntypedJson] = st.sampled_from(
-    ["", "a", "ab", 0, 1, 1.5, 2.0, None, True, [], {}, [1]]
-)
-_LEAVES: dict[str, st.SearchStrategy[UntypedJson]] = {
-    "type": _TYPES | _arrays(_TYPES),
-    "enum": st.lists(_VALUES, min_size=1, max_size=3, unique_by=repr),
-    "const": _VALUES,
-    "minimum": st.sampled_from([0, 1, 1.2, 2]),
-    "maximum": st.sampled_from([0, 1, 1.7, 2]),
-    "multipleOf": st.sampled_from([2, 3]),
-    "minLength": _SMALL,
-    "maxLength": _SMALL,
-    "minItems": _SMALL,
-    "maxItems": _SMALL,
-    "minProperties": _SMALL,
-    "maxProperties": _SMALL,
-    "uniqueItems": st.just(value=True),
-    "required": _arrays(_NAMES),
-    "pattern": st.sampled_from(["^a", "b$", "[0-9]"]),
-    "title": st.sampled_from(["x", "y"]),
-    "$ref": st.sampled_from(["#", "#/definitions/d"]),
-}
-
-
-def _some(
-    words: dict[str, st.SearchStrategy[UntypedJson]],
-) -> st.SearchStrategy[dict[str, UntypedJson]]:
-    """Return schemas of up to four of these words."""
-    chosen = st.lists(st.sampled_from(sorted(words)), max_size=4, unique=True)
-    return chosen.flatmap(
-        lambda names: st.fixed_dictionaries({each: words[each] for each in names})
-    )
-
-
-def _words(inner: st.SearchStrategy[UntypedJson]) -> st.SearchStrategy[UntypedJson]:
-    """Return schemas of a few words, which may hold schemas themselves."""
-    several = st.lists(inner, min_size=2, max_size=2)
-    return _some(
-        {
-            **_LEAVES,
-            **dict.fromkeys(("allOf", "anyOf", "oneOf"), several),
-            **dict.fromkeys(("not", "if", "then", "else", "items", "contains"), inner),
-            "properties": st.dictionaries(_NAMES, inner, max_size=2),
-            "patternProperties": st.dictionaries(
-                st.sampled_from(["^a", "b"]), inner, max_size=1
-            ),
-            "additionalProperties": st.just(value=False) | inner,
-            "propertyNames": inner,
-            "dependencies": st.dictionaries(_NAMES, inner, max_size=1),
-        }
-    )
-
-
-_SCHEMAS = st.recursive(st.booleans() | _some(_LEAVES), _words, max_leaves=5)
 _INSTANCES = st.recursive(
     st.sampled_from(["a", "ab", "", 0, 1, 1.5, 2, None, True]),
     lambda inner: (
@@ -338,36 +286,21 @@ _INSTANCES = st.recursive(
 )
 
 
-@given(
-    _SCHEMAS,
-    _SCHEMAS,
-    st.sampled_from(["draft-06", "draft-07", "2019-09", "2020-12"]),
-    st.lists(_INSTANCES, min_size=10, max_size=20),
-)
-def test_no_instance_contradicts_a_proof(
-    schema: UntypedJson,
-    definition: UntypedJson,
-    dialect: str,
-    instances: list[UntypedJson],
-) -> None:
+@pytest.mark.parametrize("dialect", ["draft-06", "draft-07", "2019-09", "2020-12"])
+@given(data=st.data())
+def test_no_instance_contradicts_a_proof(dialect: str, data: st.DataObject) -> None:
     """Where a proof is given, jsonschema-rs accepts nothing either."""
-    if not isinstance(schema, dict):
-        schema = {"allOf": [schema]}
-    whole = {**schema, "definitions": {"d": definition}}
-    if refute(whole, BY_NAME[dialect]) is None:
-        return
-    for instance in instances:
-        assert not rust_accepts(whole, instance, dialect)
+    schema = data.draw(_both(dialect))
+    if refute(schema, BY_NAME[dialect]) is not None:
+        for instance in data.draw(st.lists(_INSTANCES, min_size=10, max_size=20)):
+            assert not rust_accepts(schema, instance, dialect)
 
 
-@given(_SCHEMAS, _SCHEMAS)
-def test_what_has_a_witness_is_not_refuted(
-    schema: UntypedJson, definition: UntypedJson
-) -> None:
+@given(_both("draft-07"))
+def test_what_has_a_witness_is_not_refuted(schema: dict[str, UntypedJson]) -> None:
     """What the instance maker can make, the validator having agreed, may be made."""
-    whole: UntypedJson = {"allOf": [schema], "definitions": {"d": definition}}
-    if find_witnesses(CompiledSchema.from_json(whole, "draft-07")).witnesses:
-        assert refute(whole, DRAFT_07) is None
+    if find_witnesses(CompiledSchema.from_json(schema, "draft-07")).witnesses:
+        assert refute(schema, DRAFT_07) is None
 
 
 @pytest.mark.parametrize(
@@ -429,37 +362,29 @@ def test_keywords_that_some_value_can_violate(
     assert (found.keywords, found.live, found.fields) == (keywords, live, fields)
 
 
-@pytest.mark.parametrize(
-    ("schema", "live"),
-    [
-        ({"minContains": 2}, 0),
-        ({"maxContains": 2}, 0),
-        ({"contains": True, "minContains": 2, "maxContains": 2}, 3),
-    ],
-)
-def test_a_count_of_nothing_cannot_fail(schema: UntypedJson, live: int) -> None:
+def test_a_count_of_nothing_cannot_fail() -> None:
     """`minContains` and `maxContains` ask nothing without `contains`."""
-    assert liveness(schema, BY_NAME["2019-09"]).live == live
+    bounds = {"minContains": 2, "maxContains": 2}
+    assert liveness(bounds, BY_NAME["2019-09"]).live == 0
+    assert liveness({"contains": True, **bounds}, BY_NAME["2019-09"]).live == 3
 
 
-@pytest.mark.parametrize(
-    ("schema", "vacuous"),
-    [
-        ({"type": "object"}, True),
-        ({"type": "object", "items": {"type": "string"}}, True),
-        ({"type": ["object"], "properties": {"a": {"properties": {"b": {}}}}}, True),
-        ({"properties": {"a": {}}}, True),
-        ({"type": "object", "required": ["a"]}, False),
-        ({"allOf": [{"type": "object"}]}, False),
-        ({"$ref": "#/properties/a", "properties": {"a": {"enum": [1]}}}, False),
-    ],
-)
-def test_a_root_of_which_only_the_type_can_fail(
-    schema: UntypedJson,
-    vacuous: bool,  # noqa: FBT001 - a parameter of the test
-) -> None:
+def test_a_root_of_which_only_the_type_can_fail() -> None:
     """Nothing, or its own `type`: such a record is vacuous, whatever it holds."""
-    assert liveness(schema, DRAFT_07).vacuous is vacuous
+    nested = {"a": {"properties": {"b": {}}}}
+    for schema in (
+        {"type": "object"},
+        {"type": "object", "items": {"type": "string"}},
+        {"type": ["object"], "properties": nested},
+        {"properties": {"a": {}}},
+    ):
+        assert liveness(schema, DRAFT_07).vacuous
+    for schema in (
+        {"type": "object", "required": ["a"]},
+        {"allOf": [{"type": "object"}]},
+        {"$ref": "#/properties/a", "properties": {"a": {"enum": [1]}}},
+    ):
+        assert not liveness(schema, DRAFT_07).vacuous
 
 
 REFERENCES = ("#", "#/definitions/a", "#/definitions/b", "#/properties/a", "#/none")

@@ -473,26 +473,57 @@ def test_what_is_said_to_be_accepted_is(schema: UntypedJson) -> None:
         assert all(map(validator.is_valid, _VALUES[name])), name
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"$ref": "#"},
-        {"properties": {"a": {"items": {"$ref": "#"}}}},
-        {"definitions": {"a": {"items": {"$ref": "#/definitions/a"}}}},
+_TO_NAME: dict[str, UntypedJson] = {"not": {"$dynamicRef": "#node"}}
+_HERE: dict[str, UntypedJson] = {"not": {"$ref": "http://x.test/a"}}
+#: Schemas that recurse: to the root, to an ancestor, in a ring, by pointer, anchor or
+#: identifier, which is joined to the base URI around it.
+_RECURSIVE: list[tuple[Dialect, UntypedJson]] = [
+    (DRAFT_07, {"$ref": "#"}),
+    (DRAFT_07, {"properties": {"a": {"items": {"$ref": "#"}}}}),
+    (DRAFT_07, {"definitions": {"a": {"items": {"$ref": "#/definitions/a"}}}}),
+    (
+        DRAFT_07,
         {
             "definitions": {
                 "a": {"items": {"$ref": "#/definitions/b"}},
                 "b": {"not": {"$ref": "#/definitions/a"}},
             }
         },
-        {"definitions": {"a b": {"not": {"$ref": "#/definitions/a%20b"}}}},
-        {"$id": "https://x.test/a", "not": {"$ref": "https://x.test/a#"}},
-        {"definitions": {"x": {"$id": "#n", "not": {"$ref": "#n"}}}},
-    ],
-)
-def test_a_reference_above_itself_is_recursion(schema: UntypedJson) -> None:
-    """To the root, to an ancestor, in a ring, by pointer, anchor or identifier."""
-    assert is_recursive(schema, DRAFT_07)
+    ),
+    (DRAFT_07, {"definitions": {"a b": {"not": {"$ref": "#/definitions/a%20b"}}}}),
+    (DRAFT_07, {"$id": "https://x.test/a", "not": {"$ref": "https://x.test/a#"}}),
+    (DRAFT_07, {"definitions": {"x": {"$id": "#n", "not": {"$ref": "#n"}}}}),
+    # To the root of the embedded resource, and from one resource to another.
+    (
+        DRAFT_07,
+        {
+            "$id": "http://x.test/",
+            "items": {"$id": "inner", "properties": {"a": {"$ref": "#"}}},
+        },
+    ),
+    (
+        DRAFT_07,
+        {
+            "$id": "http://x.test/tree",
+            "items": {"$ref": "node"},
+            "definitions": {"node": {"$id": "node", "items": {"$ref": "tree"}}},
+        },
+    ),
+    (DRAFT_2019_09, {"not": {"$recursiveRef": "#"}}),
+    (DRAFT_2020_12, {"$dynamicAnchor": "node", **_TO_NAME}),
+    # A schema of no known dialect names itself in any way.
+    (ANY_DIALECT, {"id": "http://x.test/a#", **_HERE}),
+    (ANY_DIALECT, {"$id": "http://x.test/a#", **_HERE}),
+    (ANY_DIALECT, {"$dynamicAnchor": "node", **_TO_NAME}),
+]
+
+
+@pytest.mark.parametrize(("dialect", "schema"), _RECURSIVE)
+def test_a_reference_above_itself_is_recursion(
+    dialect: Dialect, schema: UntypedJson
+) -> None:
+    """By whichever keyword refers."""
+    assert is_recursive(schema, dialect)
 
 
 @pytest.mark.parametrize(
@@ -507,19 +538,13 @@ def test_a_reference_above_itself_is_recursion(schema: UntypedJson) -> None:
         {"$ref": "#nowhere"},
         {"enum": [{"$ref": "#"}]},
         {"properties": {"a": {"$ref": "#/properties/ab"}, "ab": {}}},
+        {"definitions": {"a": {"$id": "inner", "not": {"$ref": "#/definitions/a"}}}},
         True,
     ],
 )
 def test_other_references_are_none(schema: UntypedJson) -> None:
     """Chains that end, other documents, and data that looks like a reference."""
     assert not is_recursive(schema, DRAFT_07)
-
-
-def test_recursion_by_its_own_keywords_is_recursion() -> None:
-    """`$recursiveRef` and `$dynamicRef` lead back as `$ref` does."""
-    assert is_recursive({"not": {"$recursiveRef": "#"}}, DRAFT_2019_09)
-    node: UntypedJson = {"$dynamicAnchor": "node", "not": {"$dynamicRef": "#node"}}
-    assert is_recursive(node, DRAFT_2020_12)
 
 
 def test_long_chains_of_references_are_followed_without_recursion() -> None:
@@ -531,36 +556,6 @@ def test_long_chains_of_references_are_followed_without_recursion() -> None:
     assert not is_recursive({"definitions": chain}, DRAFT_07)
     chain["d3000"] = {"$ref": "#/definitions/d0"}
     assert is_recursive({"definitions": chain}, DRAFT_07)
-
-
-def test_a_pointer_starts_from_the_resource_that_holds_it() -> None:
-    """`#` leads to the root of the embedded resource, not of the document."""
-    inner: UntypedJson = {"$id": "inner", "properties": {"a": {"$ref": "#"}}}
-    assert is_recursive({"$id": "http://x.test/", "items": inner}, DRAFT_07)
-    nowhere: UntypedJson = {"$id": "inner", "not": {"$ref": "#/definitions/a"}}
-    assert not is_recursive({"definitions": {"a": nowhere}}, DRAFT_07)
-
-
-def test_two_resources_that_refer_to_each_other_recurse() -> None:
-    """Relative identifiers are joined to the base URI around them."""
-    tree: UntypedJson = {
-        "$id": "http://x.test/tree",
-        "items": {"$ref": "node"},
-        "definitions": {"node": {"$id": "node", "items": {"$ref": "tree"}}},
-    }
-    assert is_recursive(tree, DRAFT_07)
-
-
-def test_a_schema_of_no_known_dialect_names_itself_in_any_way() -> None:
-    """By `id`, by `$id`, by an anchor."""
-    for keyword in ("id", "$id"):
-        own: UntypedJson = {
-            keyword: "http://x.test/a#",
-            "not": {"$ref": "http://x.test/a"},
-        }
-        assert is_recursive(own, ANY_DIALECT)
-    anchored: UntypedJson = {"$dynamicAnchor": "node", "not": {"$dynamicRef": "#node"}}
-    assert is_recursive(anchored, ANY_DIALECT)
 
 
 def test_the_resources_around_a_reference_are_looked_up() -> None:

@@ -16,18 +16,10 @@ from curation.schema import near_duplicates
 from curation.schema import shingles as module
 from curation.schema.near_duplicates import clusters
 from curation.schema.shingles import hashes_of, shingles, split_key
+from tests.curation.schema.test_measures import VALUES
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-
-VALUES: st.SearchStrategy[UntypedJson] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.text(max_size=4), inner, max_size=4)
-    ),
-    max_leaves=12,
-)
 
 KEYS = ["adcdc35adb6fa92e", "ce56802cd99db715", "5304efd8e1b74429"]
 

@@ -20,7 +20,7 @@ import pytest
 from msgspec.structs import replace
 
 from bench.edition.engines import learn, rows_of
-from curation.checking.engine_evidence import _table, judge_features, judgement_of
+from curation.fit.engine_evidence import _table, judge_features, judgement_of
 from curation.fit.verdict import Verdict, verdict_of
 from curation.instances.dataset.worker import InstanceRequest, witnesses_of_each
 from evaluation.analysis.engine_trials import EngineTrials

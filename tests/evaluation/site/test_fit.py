@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 import pytest
 
-from curation.checking.engine_evidence import Engines
-from curation.checking.schema_files import read_schema_files
-from curation.checking.schema_fit import SchemaFit, judge_schema, requests_of
+from curation.fit.engine_evidence import Engines
 from curation.fit.profile import load_profiles
+from curation.fit.schema_fit import SchemaFit, judge_schema, requests_of
 from curation.sources.readers import Role
+from curation.sources.schema_files import read_schema_files
 from curation.system.errors import BadData
 from evaluation.site import __file__ as site_file
 from evaluation.site.build import build_site

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from curation.checking.problems import places_in_yaml
-from curation.checking.syntax import syntax_fault
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer, tokens_of
-from curation.json.positions import TextPosition, TextPositions
+from curation.json.positions import TextPosition, TextPositions, places_in_yaml
 from curation.json.text import parse, write
 from curation.sources.contents import PYTHON
 from curation.sources.local import (
@@ -31,14 +29,16 @@ from curation.sources.local import (
     require_files,
     schemas_of,
 )
+from curation.sources.neighbours import NeighbourFiles, neighbours_of
 from curation.sources.openapi_bodies import is_description
 from curation.sources.readers import NamedSchema, is_row
+from curation.sources.syntax import syntax_fault
 from curation.system.errors import BadData
 from curation.system.user_files import existing_path, reading, refuse_unprintable
 from curation.workers.limits import DOCUMENT_BYTES
 
 if TYPE_CHECKING:
-    from curation.checking.report import SchemaProblem
+    from curation.core.problems import SchemaProblem
     from curation.sources.contents import Held
 
 #: One byte more than the limit is enough to know that it is exceeded.
@@ -234,26 +234,28 @@ def _normal(path: Path) -> Path:
     return Path(os.path.normpath(path.absolute()))
 
 
-def root_of(files: Sequence[SchemaFile]) -> Path:
-    """Return the folder below which references between files may lead.
+def with_neighbours(
+    files: Sequence[SchemaFile],
+) -> tuple[list[str | None], NeighbourFiles]:
+    """Return the path of each file below a common folder, and the files in it.
 
-    It is the working folder if all files are below it, otherwise their common folder.
+    References between files may lead below the working folder if all files are below
+    it, otherwise below their common folder. Paths have `/`; standard input, and a
+    schema that is a part of its file, have none.
     """
-    cwd = Path.cwd()
-    folders = [_normal(file.path).parent for file in files if file.path is not None]
-    if all(folder.is_relative_to(cwd) for folder in folders):
-        return cwd
-    return Path(os.path.commonpath(folders))
-
-
-def place_of(file: SchemaFile, root: Path) -> str | None:
-    """Return the path of a file below the root, with `/`.
-
-    None for standard input, and for a schema that is a part of its file.
-    """
-    if file.path is None or file.entry is not WHOLE:
-        return None
-    return _normal(file.path).relative_to(root).as_posix()
+    paths = [file.path and _normal(file.path) for file in files]
+    folders = [path.parent for path in paths if path]
+    root = Path.cwd()
+    if not all(folder.is_relative_to(root) for folder in folders):
+        root = Path(os.path.commonpath(folders))
+    places = [
+        path.relative_to(root).as_posix() if path and file.entry is WHOLE else None
+        for file, path in zip(files, paths, strict=True)
+    ]
+    contents = {
+        place: file.content for file, place in zip(files, places, strict=True) if place
+    }
+    return places, neighbours_of(root, contents)
 
 
 def why_no_schema(value: Json | Rejected) -> Rejected | None:

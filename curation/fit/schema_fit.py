@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.checking.problems import placed_in_text
-from curation.checking.report import NOTE, SchemaProblem
-from curation.checking.schema_files import (
-    SchemaFile,
-    why_in_words,
-    why_no_schema,
-)
 from curation.core.documents import Reason, Rejected
+from curation.core.problems import NOTE, SchemaProblem
 from curation.fit.profile import Effect, Profile, TargetKind
 from curation.fit.scan import Scan
 from curation.fit.verdict import (
@@ -33,15 +27,21 @@ from curation.fit.verdict import (
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import as_schema
 from curation.json.named_text import parse_named
+from curation.json.positions import placed_in_text
 from curation.schema.dialects import DIALECTS
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.sources.readers import Role
+from curation.sources.schema_files import (
+    SchemaFile,
+    why_in_words,
+    why_no_schema,
+)
 from curation.system.words import command
 from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
-    from curation.checking.engine_evidence import Engines
     from curation.core.json_types import Json
+    from curation.fit.engine_evidence import Engines
     from curation.relation.comparer import Comparer
     from curation.system.progress import Progress
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from curation.checking import engine_evidence
-from curation.checking.engine_evidence import (
+from curation.core import engine_trials
+from curation.core.engine_trials import EngineTrial, KnownEngine, PassedValue
+from curation.fit import engine_evidence
+from curation.fit.engine_evidence import (
     Engines,
     FeatureSet,
     Head,
@@ -17,8 +19,6 @@ from curation.checking.engine_evidence import (
     evidence_of,
     judgement_of,
 )
-from curation.core import engine_trials
-from curation.core.engine_trials import EngineTrial, KnownEngine, PassedValue
 from curation.fit.profile import TargetKind
 from curation.fit.verdict import Verdict, verdict_of
 from curation.system.errors import BadUsage
