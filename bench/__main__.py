@@ -26,7 +26,6 @@ PARTS = {
             "building",
             "reached",
             "publishing",
-            "fit",
             "starting",
             "providers",
         ),

@@ -7,16 +7,13 @@ be there (`CSBDATA_MIRROR`, or `csbdata sources --fetch`).
 from __future__ import annotations
 
 import json
-import os
-import resource
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from bench.commands import timed
 from curation.download.acquire import UnavailableArchive, acquire
 from curation.download.cache import FetchSettings
 from curation.download.packs import open_pack
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     import argparse
 
 _FLOOR = Path(__file__).with_name("floor.py")
-_ROOT = _FLOOR.parents[2]
 _TEN = "witness-generation"
 _CORPUS = "json-schema-corpus"
 Figures = dict[str, Any]
@@ -40,22 +36,9 @@ def _json_of(*command: str) -> Figures:
     Raises:
         SystemExit: the command failed.
     """
-    environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
-    start, before = time.perf_counter(), _children_seconds()
-    ended = subprocess.run(
-        [sys.executable, *command], stdout=subprocess.PIPE, env=environment, check=False
-    )
-    if ended.returncode:
-        raise SystemExit(f"{' '.join(command)}: exit code {ended.returncode}")
-    figures: Figures = json.loads(ended.stdout)
-    figures["wall_seconds"] = round(time.perf_counter() - start, 3)
-    figures.setdefault("cpu_seconds", round(_children_seconds() - before, 3))
-    return figures
-
-
-def _children_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    run = timed([sys.executable, *command])
+    figures: Figures = json.loads(run.output)
+    return {"cpu_seconds": run.cpu_seconds, **figures, "wall_seconds": run.wall_seconds}
 
 
 def _warm(folder: Path, *unpacked: str) -> None:

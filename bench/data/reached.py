@@ -1,4 +1,4 @@
-"""Measure what the witnesses of a build reach: sites, branches of unions, strings.
+"""Measure what the witnesses of a build reach: sites and branches of unions.
 
 Every record with a witness counts. `micro` is over all sites of all records, `macro`
 the mean of the records' own shares. What no instance can reach counts like any other.
@@ -27,7 +27,7 @@ from curation.dataset.editions import instance_tables
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
 _SCHEMA = ("unique_id", "json_schema", "dialect")
@@ -35,9 +35,6 @@ _INSTANCE = ("unique_id", "kind", "text")
 #: What is counted, and the name of the count of those that are reached.
 _REACHED = {"sites": "sites_reached", "branches": "branches_taken"}
 _TRIVIAL = frozenset({"{}", "[]", "null"})
-#: Largest code point of the basic plane; what is above is a surrogate pair in UTF-16.
-_BASIC_PLANE = "\uffff"
-_LONG = 256
 #: Address space of the process that counts, in bytes.
 _MAX_MEMORY = 4 << 30
 
@@ -79,7 +76,7 @@ def counted(
     dialect: str,
     texts: list[str],
 ) -> Tally:
-    """Return what the witnesses of one record reach, and what they are made of.
+    """Return what the witnesses of one record reach.
 
     Args:
         schema: The record's schema.
@@ -99,25 +96,8 @@ def counted(
             shares.append(hit / len(all_of))
     counts["records"], counts["witnesses"] = 1, len(texts)
     counts["trivial"] = sum(text in _TRIVIAL for text in texts)
-    for text in (text for value in values for text in _strings(value)):
-        counts["strings"] += 1
-        counts["strings_not_ascii"] += not text.isascii()
-        counts["strings_with_surrogate_pair"] += any(one > _BASIC_PLANE for one in text)
-        counts["strings_with_escape"] += json.dumps(text, ensure_ascii=False) != (
-            f'"{text}"'
-        )
-        counts["strings_long"] += len(text) >= _LONG
     tally.counts = counts
     return tally
-
-
-def _strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
-    """Yield the strings of a value; property names are none."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for member in value.values() if isinstance(value, dict) else value:
-            yield from _strings(member)
 
 
 def _frame(files: Iterable[Path], columns: tuple[str, ...]) -> polars.DataFrame:

@@ -5,12 +5,13 @@ Each is the least of some tries in turn, child processes included.
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from bench.commands import timed
 
 if TYPE_CHECKING:
     import argparse
@@ -24,13 +25,6 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--starts", type=int, default=10, help="tries of each command")
 
 
-def _seconds(command: list[str], folder: str) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, cwd=folder, capture_output=True, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return the seconds of the bare libraries, and each command's as times that."""
     csbdata = str(Path(sys.executable).with_name("csbdata"))
@@ -41,7 +35,9 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         Path(folder, "a.json").write_text('{"type": "object"}', "utf-8")
         for _ in range(options.starts):
             for name, command in commands.items():
-                tries[name].append(_seconds(command, folder))
+                # `fit` tells its verdict by the exit code.
+                run = timed(command, Path(folder), (0, 3, 4), subprocess.DEVNULL)
+                tries[name].append(run.cpu_seconds)
     least = {name: min(seconds) for name, seconds in tries.items()}
     bare = least.pop("bare")
     ratios = {name: round(seconds / bare, 2) for name, seconds in least.items()}

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import polars as pl
 
-from bench.data.fit import FitRecord, read_records, says_nothing
 from bench.edition.encoding import Encoder
+from curation.core.benchmark import CONFIGS
+from curation.dataset.editions import instance_tables
 from curation.fit.decoding import UndecodableError
 from curation.fit.profile import load_profile, provider_names
 from curation.fit.rewriting import Fit, Rewriting
@@ -40,13 +41,44 @@ from evaluation.results.edition import SAMPLE
 from evaluation.results.fits import FitRow, Fits, fits_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
 
 _COMPARER = Comparer()
+_COLUMNS = ["unique_id", "json_schema", "dialect", "sha256"]
 #: Witnesses that a rewrite is told.
 _KNOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FitRecord:
+    """A record of a build, with its instances as JSON texts."""
+
+    name: str
+    schema: str
+    dialect: str
+    sha256: str
+    witnesses: list[str]
+    near_misses: list[str]
+
+
+def read_records(folder: Path) -> Iterator[FitRecord]:
+    """Yield the records of a build."""
+    for config in CONFIGS:
+        rows = pl.concat(
+            pl.read_parquet(path, columns=_COLUMNS)
+            for path in sorted((folder / config).glob("*.parquet"))
+        )
+        texts: dict[str, tuple[list[str], list[str]]] = {}
+        for path in instance_tables(folder, config):
+            columns = pl.read_parquet(path, columns=["unique_id", "text", "valid"])
+            for name, text, valid in columns.iter_rows():
+                texts.setdefault(name, ([], []))[0 if valid else 1].append(text)
+        for name, schema, dialect, digest in rows.iter_rows():
+            own = texts.get(name, ([], []))
+            where = f"{config}/{name}"
+            yield FitRecord(where, schema, dialect, digest, *own)
 
 
 def rows_of(record: FitRecord) -> list[FitRow]:
@@ -112,7 +144,7 @@ def _row(
         kept = any(meant.is_valid(it) and _is_sayable(fit, it) for it in witnesses)
     refused = sum(not meant.is_valid(value) for value in near_misses)
     share = refused / len(near_misses) if near_misses else None
-    share = None if says_nothing(fit.meaning) else share
+    share = None if _says_nothing(fit.meaning) else share
     return msgspec.structs.replace(row, taken=taken, kept=kept, refused=share)
 
 
@@ -122,6 +154,13 @@ def _is_sayable(fit: Fit, value: Json) -> bool:
     except UndecodableError:
         return False
     return True
+
+
+def _says_nothing(schema: UntypedJson) -> bool:
+    """Return whether a rewritten schema is `{}`, or an object without properties."""
+    return not schema or (
+        schema.get("type") == "object" and not schema.get("properties")
+    )
 
 
 @dataclass(frozen=True)

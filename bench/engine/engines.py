@@ -1,14 +1,11 @@
 """Measure what measuring costs: `csbdata eval` beside a bare loop over the same work.
 
-- `masks`: llguidance, and XGrammar with its cache, over schemas drawn by digest, with
-  the instances that the data holds (`given_only`). The bare loop is one process that
-  loads the same tokenizer, encodes the same texts, compiles, and asks for mask and
-  commit token by token until the first that is blocked; it isolates, judges and writes
-  nothing. Tokenizers are loaded in both. One after the other, in turn, so that what
-  else the machine does meets both alike. Medians are over the schemas that compile:
-  over all times, and schema by schema (the median of the ratios), which a machine that
-  is not quiet disturbs less.
-- `test_suite`: the official test suite of 2020-12.
+llguidance and XGrammar walk the instances of schemas drawn by digest. The bare loop is
+one process that loads the same tokenizer, encodes the same texts, compiles, and asks
+for mask and commit token by token until the first that is blocked; it isolates, judges
+and writes nothing. Medians are over the schemas that compile: over all times, and
+schema by schema (the median of the ratios), which a machine that is not quiet disturbs
+less.
 
 Wall seconds count everything from the start of Python on; processor seconds are those
 of all processes together, and suffer less from a machine that is not quiet.
@@ -16,20 +13,17 @@ of all processes together, and suffer less from a machine that is not quiet.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from itertools import chain
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bench.builds import clean_build
+from bench.commands import timed
 from curation.download.cache import FetchSettings
 from evaluation.core.cases import Result
 from evaluation.core.records import RecordSelection
@@ -40,40 +34,25 @@ from evaluation.setup.environments import find_interpreter
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 #: By schema: nanoseconds of its compile, of every mask, of every commit.
 Times: TypeAlias = dict[str, list[list[int]]]
 
-#: What each is told beyond its preset, as the loop has it: XGrammar's cache is on.
-_OPTIONS: Final = {"llguidance": (), "xgrammar": ("--option", "cache=true")}
-_ROOT = Path(__file__).resolve().parents[2]
 _LOOP = Path(__file__).with_name("engines_loop.py")
 #: Most that `csbdata eval` may take of the bare loop's processor time, and least and
 #: most of its medians.
-TARGETS = {"processor": 1.15, "medians": (0.9, 1.1), "declared_9000_seconds": 60.0}
+TARGETS = {"processor": 1.15, "medians": (0.9, 1.1)}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this part."""
     parser.add_argument("--walked", type=int, default=600, help="schemas to walk")
     parser.add_argument(
-        "--walked-data", help="what --data takes, to walk; by default the build"
-    )
-    parser.add_argument(
         "--walked-engines", nargs="*", default=["llguidance", "xgrammar"]
     )
     parser.add_argument(
-        "--turns", type=int, default=1, help="times that both are run, in turn"
-    )
-    parser.add_argument(
         "--vocabulary", default="llama3.1", help="over which vocabulary"
-    )
-    parser.add_argument(
-        "--engine-tasks",
-        nargs="*",
-        default=["masks", "test_suite"],
-        help="masks, test_suite",
     )
 
 
@@ -85,80 +64,37 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         tempfile.TemporaryDirectory() as temporary,
     ):
         found["data"] = build.name
-        folder = Path(temporary)
-        for engine in options.walked_engines if "masks" in options.engine_tasks else ():
-            data = _walked_data(options, folder) or str(build.folder)
-            found[f"masks, {engine}"] = _masks(data, engine, folder, options)
-    if "test_suite" in options.engine_tasks:
-        with tempfile.TemporaryDirectory() as temporary:
-            words = ["--task", "test-suite", "--tokenizer", options.vocabulary]
-            found["test_suite"] = timed_eval(Path(temporary) / "run", words)
+        for engine in options.walked_engines:
+            found[engine] = _masks(build.folder, engine, Path(temporary), options)
     return found
 
 
-def _walked_data(options: argparse.Namespace, folder: Path) -> str:
-    """Return what is walked: of a folder of files a copy of those that are drawn."""
-    data: str = options.walked_data or ""
-    files = drawn_files(Path(data), options.walked) if data else []
-    if not files:
-        return data
-    copies = folder / "walked"
-    copies.mkdir(exist_ok=True)
-    for file in files:
-        shutil.copy(file, copies)
-    return str(copies)
-
-
-def drawn_files(folder: Path, count: int) -> list[Path]:
-    """Return so many `*.json` of a folder, drawn by the digests of their names."""
-    by_digest = sorted(
-        folder.glob("*.json"),
-        key=lambda file: hashlib.sha256(file.name.encode()).digest(),
-    )
-    return sorted(by_digest[:count])
-
-
 def _masks(
-    data: str, engine: str, folder: Path, options: argparse.Namespace
+    data: Path, engine: str, folder: Path, options: argparse.Namespace
 ) -> dict[str, Any]:
     work = folder / "work.json"
     choice = RecordSelection(limit=options.walked)
     settings = FetchSettings.from_environment()
-    samples = open_data(
-        data, settings=settings, selection=choice, instances=False
+    records = open_data(
+        str(data), settings=settings, selection=choice, instances=False
     ).records()
     listed = [
-        [sample.key, sample.constraint, [i.text for i in sample.instances]]
-        for sample in samples
+        [record.key, record.constraint, [it.text for it in record.instances]]
+        for record in records
     ]
     work.write_text(json.dumps(listed), "utf-8")
-    turns = []
-    for turn in range(options.turns):
-        run = folder / f"run-{engine}-{turn}"
-        words = [
-            "--task",
-            "masks",
-            "--data",
-            data,
-            "--set",
-            "given_only=true",
-            *_OPTIONS[engine],
-        ]
-        words += ["--limit", str(options.walked), "--tokenizer", options.vocabulary]
-        ours = timed_eval(run, words, engine)
-        loop = _loop(work, options.vocabulary, engine)
-        times = _times_of(run), loop.pop("times")
-        turns.append(
-            {"eval": ours, "loop": loop, "ratios": _ratios(ours, loop, *times)}
-        )
-    names = turns[0]["ratios"]
+    run = folder / f"run-{engine}"
+    words = ["--task", "masks", "--data", str(data), "--limit", str(options.walked)]
+    words += ["--tokenizer", options.vocabulary, "--set", "given_only=true"]
+    ours = timed_eval(run, words, engine)
+    loop = _loop(work, options.vocabulary, engine)
+    times = _times_of(run), loop.pop("times")
     return {
         "schemas": len(listed),
         "instances": sum(len(texts) for _, _, texts in listed),
-        "turns": turns,
-        "ratios": {
-            name: median(turn["ratios"][name] for turn in turns) for name in names
-        },
+        "eval": ours,
+        "loop": loop,
+        "ratios": _ratios(ours, loop, *times),
     }
 
 
@@ -166,9 +102,7 @@ def _ratios(
     ours: dict[str, Any], loop: dict[str, Any], our_times: Times, loop_times: Times
 ) -> dict[str, float]:
     """Return ours by the loop's: totals, medians, medians schema by schema."""
-    found = {
-        name: ours[name] / loop[name] for name in ("wall_seconds", "processor_seconds")
-    }
+    found = {name: ours[name] / loop[name] for name in ("wall_seconds", "cpu_seconds")}
     both = [name for name in our_times if name in loop_times]
     for index, what in enumerate(("compile", "mask", "commit")):
         pairs = [(our_times[name][index], loop_times[name][index]) for name in both]
@@ -181,13 +115,11 @@ def _ratios(
     return {name: round(value, 3) for name, value in found.items()}
 
 
-def timed_eval(
-    run: Path, words: Sequence[str], engine: str = "llguidance"
-) -> dict[str, Any]:
+def timed_eval(run: Path, words: Sequence[str], engine: str) -> dict[str, Any]:
     """Run `csbdata eval` with one engine; return what it took and came to."""
     command = [sys.executable, "-m", "curation", "eval", "--engine", engine]
     command += [*words, "--run-dir", str(run), "--format", "json"]
-    found = timed(command)
+    found = timed(command).figures
     rows = list(open_run(run).rows())
     return {
         **found,
@@ -213,7 +145,7 @@ def _times_of(run: Path) -> Times:
 def _loop(work: Path, tokenizer: str, engine: str) -> dict[str, Any]:
     out = work.with_name("loop.json")
     words = [str(_LOOP), str(work), tokenizer, str(out), engine, libraries(engine)]
-    found = timed([sys.executable, *words])
+    found = timed([sys.executable, *words]).figures
     times: Times = json.loads(out.read_bytes())
     masks = [ns for steps in times.values() for ns in steps[1]]
     return {
@@ -240,46 +172,3 @@ def libraries(engine: str) -> str:
         [str(python), "-c", asked], capture_output=True, text=True, check=True
     )
     return done.stdout.strip()
-
-
-def timed(
-    command: Sequence[str],
-    *,
-    folder: Path | None = None,
-    environment: Mapping[str, str] | None = None,
-    silent: bool = False,
-) -> dict[str, Any]:
-    """Run a command; return its seconds and its memory, those of its children too.
-
-    Args:
-        command: Its words.
-        folder: In which folder it runs; here by default.
-        environment: Its variables; those of this process by default, and the folder of
-            these packages in `PYTHONPATH`.
-        silent: Whether what it says on stderr is dropped.
-
-    Raises:
-        SystemExit: it failed.
-    """
-    if environment is None:
-        environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
-        # What is installed has its bytecode.
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    start = time.perf_counter()
-    with tempfile.TemporaryFile() as answer:
-        process = subprocess.Popen(
-            command,
-            env=environment,
-            stdout=answer,
-            stderr=subprocess.DEVNULL if silent else None,
-            cwd=folder,
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}")
-    return {
-        "wall_seconds": round(time.perf_counter() - start, 2),
-        "processor_seconds": round(usage.ru_utime + usage.ru_stime, 2),
-        "largest_mb": round(usage.ru_maxrss / 1024),
-    }
