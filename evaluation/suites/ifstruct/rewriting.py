@@ -1,36 +1,29 @@
-"""Check that a request states all that its row requires; take a model's rewordings.
+"""Have a model reword a request; take its text if that states every requirement.
 
-The check takes the last word on everything: the last of several formats counts, and so
-does the last number of items, key and code block. The patterns match ordinary English
-requests, whether a voice here or a model wrote them; a statement that they cannot
-read counts as missing.
-
-A field's facts are searched for in the stretches of text that begin at its name and end
-at the name of another field. Names of fields are several words joined by `_`, so prose
-never names one by chance.
+The last word counts: a request may think aloud. Fields in prose may be reworded around
+the words of their types and limits; any other style stays as it is. The patterns match
+ordinary English requests; a statement that they cannot read counts as lost, so that a
+row rather keeps its own text.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from collections import defaultdict
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
-from evaluation.answers.json_search import json_spans
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.suites.ifstruct.rows import (
-    Field,
+    IfstructRecord,
     IfstructSettings,
     RowSpec,
-    all_fields,
-    number_text,
     read_record,
     read_toml,
 )
+from evaluation.suites.ifstruct.wording import STYLES, facts_in_words
 
 #: Tokens of a reworded request.
 _BUDGET: Final = 4096
@@ -53,164 +46,80 @@ def accept(record: Record, text: str) -> Record:
     It is the row itself if the text lost anything, or if nothing can be checked.
     """
     row = read_record(record.fields)
-    if not text or row.spec is None or any(lost_requirements(row.spec, text)):
+    if row.spec is None or not _states_all(row, row.spec, text):
         return record
     spec = replace(row.spec, voice="model", retractions=())
     reworded = replace(row, prompt=text, voice="model", spec=spec)
     return replace(record, fields=msgspec.to_builtins(reworded))
 
 
-def lost_requirements(spec: RowSpec, text: str) -> Iterator[str]:
-    """Yield the choices that a request lost, and the paths of fields that lost a fact.
-
-    Args:
-        spec: The choices of the row.
-        text: The request.
-    """
-    words = last_words(text, spec.label, spec.plural)
-    choices = {
-        "format": spec.format,
-        "count": (spec.least, spec.most),
-        "wrapper": spec.wrapper or "",
-        "fence": spec.fence,
-        "commentary": spec.commentary,
-    }
-    yield from (name for name, choice in choices.items() if words[name] != choice)
-    if spec.presentation == "schema":
-        schemas = (json.loads(text[start:end]) for start, end in json_spans(text))
-        if spec.schema not in schemas:
-            yield "the schema"
-        return
-    fields = dict(all_fields(spec.fields))
-    stretches = _stretches(text, {field.name for field in fields.values()})
-    shows_paths = spec.presentation in ("bullets", "glossary", "table")
-    for path, field in fields.items():
-        is_shown = path in text or not shows_paths
-        if not is_shown or not _has_facts(stretches.get(field.name, ""), field):
-            yield path
+def _states_all(row: IfstructRecord, spec: RowSpec, text: str) -> bool:
+    nouns = (spec.plural, spec.label)
+    if last_words(text, *nouns) != last_words(row.prompt, *nouns):
+        return False
+    if spec.presentation != "prose":
+        return STYLES[spec.presentation](spec) in text
+    wanted = facts_by_name(facts_in_words(spec.fields))
+    stated = facts_by_name(text)
+    return all(
+        facts <= stated[name] and (_OPTIONAL in facts) == (_OPTIONAL in stated[name])
+        for name, facts in wanted.items()
+    )
 
 
-_SCHEMA_WORDS: Final = re.compile(r"(?i)json[ -]?schema")
-_FORMAT: Final = re.compile(r"(?i)\b(json|yaml)\b")
-_WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
-_KEY: Final = re.compile(
-    r"(?i)\bkey\b[^.\n`\"]{0,40}[`\"]([^`\"\n]+)[`\"]"
+_FORMAT: Final = r"\b(json|yaml)\b(?![ -]?schema)"
+_COUNT: Final = r"\b(\d+)(?: ?(?:-|–|to|and|or) ?(\d+))? (?:{}|{})\b"  # noqa: RUF001 (a dash that people type)
+_KEY: Final = (
+    r"\bkey\b[^.\n`\"]{0,40}[`\"]([^`\"\n]+)[`\"]"
     r"|\b(?:bare|plain|naked|top-level) (?:list|array)\b|\b(?:no|without a) wrapper\b"
 )
-_BLOCK: Final = re.compile(r"(?i)\bcode[ -]?(?:block|fence)s?\b|\bfenced?\b")
-_LANGUAGE: Final = re.compile(r"(?i)```(json|yaml)\b|\b(json|yaml) code")
-_COMMENT: Final = re.compile(
-    r"(?i)\b(?:commentary|explanations?|(?:additional|extra) text)\b"
-)
-_SENTENCE_END: Final = re.compile(r"\. |\n")
+_LANGUAGE: Final = r"```(json|yaml)\b|\b(json|yaml) code"
+_BLOCK: Final = r"code[ -]?(?:block|fence)|\bfenced?\b"
+_COMMENT: Final = r"\b(?:commentary|explanation|(?:additional|extra) text)"
 #: A refusal of the words after it in the same part of a sentence.
-_REFUSAL: Final = re.compile(
-    r"(?i)\b(?:no|not|without|never|skip|drop|avoid|omit|don't|nor)\b[^,.;:\n]*$"
+_REFUSAL: Final = (
+    r"(\b(?:no|not|without|never|skip|drop|avoid|omit|don't|nor)\b[^,.;:\n]*)?"
 )
 
 
-def last_words(text: str, label: str, plural: str) -> dict[str, object]:
-    """Return the final statements of a text.
+def last_words(text: str, plural: str, label: str) -> list[object]:
+    """Return the last statements of a text on each choice, each in a list.
 
-    They are the `format`, the `count` and the key of the `wrapper` (empty for a bare
-    list), each None without a statement; the `fence`, by default `free`; and whether
-    `commentary` is allowed, by default True.
+    They are the format, the number of items, the key of the wrapper (empty for a bare
+    list), the language of the code block, whether there is to be a block, and whether
+    there may be commentary.
 
     Args:
         text: The request.
-        label: The noun of one item.
-        plural: The noun of several.
+        plural: The noun of several items.
+        label: The noun of one.
     """
-    formats = _FORMAT.findall(_SCHEMA_WORDS.sub("", text))
-    keys = _KEY.findall(text)
-    _, is_comment_refused = _last_mention(_COMMENT, text)
-    return {
-        "format": formats[-1].lower() if formats else None,
-        "count": _count(text, f"(?:{re.escape(plural)}|{re.escape(label)})"),
-        "wrapper": keys[-1] if keys else None,
-        "fence": _fence(text),
-        "commentary": not is_comment_refused,
-    }
+    lower = text.lower()
+    count = _COUNT.format(re.escape(plural.lower()), re.escape(label.lower()))
+    stated = (re.findall(form, lower) for form in (_FORMAT, count, _KEY, _LANGUAGE))
+    blocks, comments = (
+        [not refusal for refusal in re.findall(f"{_REFUSAL}(?:{form})", lower)]
+        for form in (_BLOCK, _COMMENT)
+    )
+    return [*(words[-1:] for words in stated), blocks[-1:], comments[-1:] != [False]]
 
 
-def _count(text: str, nouns: str) -> tuple[int, int] | None:
-    number = rf"(\d+|{'|'.join(_WORDS)})"
-    form = rf"(?i)\b{number}(?:\s*(?:-|–|to|and|or)\s*{number})?\s+{nouns}\b"  # noqa: RUF001 (a dash that people type)
-    counts = re.findall(form, text)
-    if not counts:
-        return None
-    minimum, maximum = counts[-1]
-    return _number(minimum), _number(maximum or minimum)
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isdecimal() else _WORDS.index(text.lower())
-
-
-def _last_mention(form: re.Pattern[str], text: str) -> tuple[str, bool]:
-    """Return the last sentence with a word, and whether words before that refuse it.
-
-    Without the word the sentence is empty.
-    """
-    for sentence in reversed(_SENTENCE_END.split(text)):
-        if mentions := [*form.finditer(sentence)]:
-            before = sentence[: mentions[-1].start()]
-            return sentence, _REFUSAL.search(before) is not None
-    return "", False
-
-
-def _fence(text: str) -> str:
-    sentence, is_refused = _last_mention(_BLOCK, text)
-    if not sentence:
-        return "free"
-    if is_refused:
-        return "forbidden"
-    language = _LANGUAGE.search(sentence)
-    if language is None:
-        return "required"
-    return f"required:{(language[1] or language[2]).lower()}"
-
-
-_NAME: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
-
-
-def _stretches(text: str, names: set[str]) -> dict[str, str]:
-    """Return the text after each mention of each field, joined."""
-    mentions = [match for match in _NAME.finditer(text) if match[0] in names]
-    ends = [*(mention.start() for mention in mentions[1:]), len(text)]
-    stretches: dict[str, str] = {}
-    for mention, end in zip(mentions, ends, strict=False):
-        stretch = text[mention.end() : end]
-        stretches[mention[0]] = f"{stretches.get(mention[0], '')} {stretch}"
-    return stretches
-
-
-#: Words for each type, in any style.
-_TYPES: Final = {
-    "string": r"\b(?:string|text|str)\b",
-    "integer": r"\b(?:integer|int|whole number)\b",
-    "number": r"\b(?:number|decimal|float)\b",
-    "boolean": r"\b(?:boolean|bool|true or false|true/false)\b",
-    "objects": r"\b(?:list|array|items?)\b|\[",
-    "strings": r"\b(?:list|array|items?)\b|\[",
-}
-_OPTIONAL: Final = re.compile(
-    r"\boptional|\b(?:may|can) be (?:left out|omitted|missing|absent)|not required"
+_NAME: Final = re.compile(r"(?<!\")\b([a-z0-9]+(?:_[a-z0-9]+)+)\b")
+_OPTIONAL: Final = "left out"
+_FACT: Final = re.compile(
+    r'"[^"]*"|(?<![\w.])-?\d+(?:\.\d+)?|\btrue or false\b|\bwhole number\b'
+    rf"|\b(?:number|text|list|object)|{_OPTIONAL}"
 )
 
 
-def _has_facts(text: str, field: Field) -> bool:
-    """Return whether a text has a field's type, values and limits, and if optional.
+def facts_by_name(text: str) -> dict[str, set[str]]:
+    """Return the types, limits and values that a text states after each name.
 
-    `4` is not in `40`, `0.4` or `a4`.
+    Names of fields are several words joined by `_`, so prose never has one by chance;
+    words in quotation marks are values.
     """
-    limits = (field.minimum, field.maximum, field.min_items, field.max_items)
-    numbers = (number_text(limit) for limit in limits if limit is not None)
-    facts = (
-        rf"(?<![\w.]){re.escape(it)}(?!\w|\.\d)" for it in (*field.values, *numbers)
-    )
-    return (
-        text != ""
-        and all(re.search(fact, text) for fact in (_TYPES.get(field.type, ""), *facts))
-        and field.optional == bool(_OPTIONAL.search(text))
-    )
+    _, *parts = _NAME.split(text)
+    facts: dict[str, set[str]] = defaultdict(set)
+    for name, words in zip(parts[::2], parts[1::2], strict=True):
+        facts[name].update(_FACT.findall(words))
+    return facts

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from random import Random
 from textwrap import indent
@@ -101,7 +100,7 @@ class Wording:
                 for field in spec.fields
             )
         else:
-            yield _STYLES[style](spec)
+            yield STYLES[style](spec)
         for retraction in spec.retractions:
             if retraction.choice == "limit":
                 final = retraction.final
@@ -133,6 +132,11 @@ _IN_PROSE: Final = {
 }
 
 
+def facts_in_words(fields: Sequence[Field]) -> str:
+    """Return each field with its type, limits and inner fields."""
+    return ", ".join(f"`{field.name}` ({_facts(field)})" for field in fields)
+
+
 def _facts(field: Field) -> str:
     match field.type:
         case "enum":
@@ -143,7 +147,7 @@ def _facts(field: Field) -> str:
             kind = _joined(" ", _IN_PROSE[field.type], _limits(field))
     about = field.about[:1].lower() + field.about[1:]
     optional = "this one may be left out" if field.optional else ""
-    inner = ", ".join(f"`{member.name}` ({_facts(member)})" for member in field.fields)
+    inner = facts_in_words(field.fields)
     opening = "each one having " if field.type == "objects" else "having "
     return _joined(", ", kind, about, optional, inner and opening + inner)
 
@@ -251,81 +255,64 @@ def _table(spec: RowSpec) -> str:
     return "\n".join([rule, head, rule, *lines, rule])
 
 
-_inner: Final = partial(indent, prefix="  ")
+#: How an example shows a field of each type, and a remark on it.
+_EXAMPLES: Final = {
+    "json": {
+        "object": '"{name}": {{{remark}\n  {members}\n}},',
+        "objects": '"{name}": [{remark}\n  {{\n    {item}\n  }},\n  ...\n],',
+        "strings": '"{name}": [string, ...],{remark}',
+        "scalar": '"{name}": {placeholder},{remark}',
+        "remark": "  // {}",
+    },
+    "yaml": {
+        "object": "{name}:{remark}\n  {members}",
+        "objects": "{name}:{remark}\n  - {item}\n  # ...",
+        "strings": "{name}:{remark}\n  - string\n  # ...",
+        "scalar": "{name}: {placeholder}{remark}",
+        "remark": "  # {}",
+    },
+}
 
 
 def _annotated(spec: RowSpec) -> str:
     """Return the example: JSON with `//` remarks, or YAML with `#` remarks."""
-    count = _counted(spec.least, spec.most, "item")
-    if spec.format == "json":
-        example = _json_list(spec.fields, f"  // {count}")
-        if spec.wrapper is None:
-            return example
-        member = f'"{spec.wrapper}": {example}'
-        return f"{{\n{_inner(member)}\n}}"
-    example = _yaml_list(spec.fields)
+    listing = Field(
+        name=spec.wrapper or "",
+        type="objects",
+        min_items=spec.least,
+        max_items=spec.most,
+        fields=spec.fields,
+    )
+    example = _example((listing,), spec.format)
+    if spec.format == "yaml":
+        bare = example.removeprefix(":  ").replace("\n  ", "\n")
+        return bare if spec.wrapper is None else example
+    example = example.removesuffix(",")
     if spec.wrapper is None:
-        return f"# {count}\n{example}"
-    return f"{spec.wrapper}:  # {count}\n{_inner(example)}"
+        return example.removeprefix('"": ')
+    return f"{{\n{indent(example, '  ')}\n}}"
 
 
-def _json_list(fields: tuple[Field, ...], remark: str) -> str:
-    item = f"{{\n{_inner(_json_members(fields))}\n}},"
-    return f"[{remark}\n{_inner(item)}\n  ...\n]"
-
-
-def _json_members(fields: tuple[Field, ...]) -> str:
-    members = []
+def _example(fields: Sequence[Field], language: str) -> str:
+    forms = _EXAMPLES[language]
+    lines = []
     for field in fields:
-        remark = _remark(field, "//")
-        match field.type:
-            case "object":
-                value = f"{{{remark}\n{_inner(_json_members(field.fields))}\n}},"
-            case "objects":
-                value = f"{_json_list(field.fields, remark)},"
-            case "strings":
-                value = f"[string, ...],{remark}"
-            case _:
-                value = f"{_placeholder(field)},{remark}"
-        members.append(f'"{field.name}": {value}')
-    return "\n".join(members)
+        signs, members = _signs(field), _example(field.fields, language)
+        count = "" if field.max_items is None else _length(field, "item")
+        remark = _joined("; ", _optional(field), field.about, count)
+        kind = _values(field, "|") or field.type
+        line = forms.get(field.type, forms["scalar"]).format(
+            name=field.name,
+            placeholder=f"{kind} ({signs})" if signs else kind,
+            remark=remark and forms["remark"].format(remark),
+            members=members.replace("\n", "\n  "),
+            item=members.replace("\n", "\n    "),
+        )
+        lines.append(line)
+    return "\n".join(lines)
 
 
-def _yaml_list(fields: tuple[Field, ...]) -> str:
-    item = _inner(_yaml_members(fields)).removeprefix("  ")
-    return f"- {item}\n# ..."
-
-
-def _yaml_members(fields: tuple[Field, ...]) -> str:
-    members = []
-    for field in fields:
-        value = _remark(field, "#")
-        match field.type:
-            case "object":
-                value += f"\n{_inner(_yaml_members(field.fields))}"
-            case "objects":
-                value += f"\n{_inner(_yaml_list(field.fields))}"
-            case "strings":
-                value += "\n  - string\n  # ..."
-            case _:
-                value = f" {_placeholder(field)}{value}"
-        members.append(f"{field.name}:{value}")
-    return "\n".join(members)
-
-
-def _placeholder(field: Field) -> str:
-    signs = _signs(field)
-    kind = _values(field, "|") or field.type
-    return f"{kind} ({signs})" if signs else kind
-
-
-def _remark(field: Field, sign: str) -> str:
-    count = "" if field.max_items is None else _length(field, "item")
-    text = _joined("; ", _optional(field), field.about, count)
-    return f"  {sign} {text}" if text else ""
-
-
-_STYLES: Final[Mapping[str, Callable[[RowSpec], str]]] = {
+STYLES: Final[Mapping[str, Callable[[RowSpec], str]]] = {
     "schema": _schema,
     "annotated": _annotated,
     "glossary": _glossary,
