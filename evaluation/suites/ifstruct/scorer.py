@@ -19,9 +19,9 @@ import yaml
 
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import depth
+from curation.json.values import type_of
 from curation.json.yaml_reader import (
     YamlError,
-    YamlFault,
     YamlOptions,
     read_yaml,
     yaml_1_1_scalar,
@@ -328,13 +328,11 @@ def _read_json(text: str, start: int | None = None) -> AnswerValue | Flaw:
             return Flaw("wrong_format", "YAML for JSON")
         detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
         return Flaw("invalid_json", detail)
-    except RecursionError:
-        return Flaw("too_deep", "deeper than Python's reader goes")
-    except ValueError:
-        return Flaw("number_too_long")
+    except (RecursionError, ValueError) as error:
+        return Flaw("invalid_json", shortened(str(error)))
     # A level takes a bracket: with few of them the depth is within the limit.
     if text.count("[") + text.count("{") > DEEPEST and depth(value) > DEEPEST:
-        return Flaw("too_deep", f"over {DEEPEST} levels")
+        return Flaw("invalid_json", f"over {DEEPEST} levels")
     remainder = text[end:].strip()
     if remainder and start is None:
         return Flaw("trailing_text", shortened(remainder, _SHOWN_BEGINNING))
@@ -350,13 +348,6 @@ _YAML_OPTIONS: Final = YamlOptions(
     max_values=100_000,
     max_depth=DEEPEST,
 )
-_YAML_FAILURES: Final = {
-    YamlFault.TAB: "yaml_tab",
-    YamlFault.TAG: "yaml_tag",
-    YamlFault.ALIAS: "yaml_aliases",
-    YamlFault.TOO_DEEP: "too_deep",
-    YamlFault.NUMBER_TOO_LONG: "number_too_long",
-}
 #: What libyaml takes for white space, and PyYAML's own scanner, the published one, may
 #: refuse: tabs between words, which YAML allows, and byte order marks in the middle.
 _SCANNED_OTHERWISE: Final = re.compile("[\t\ufeff]")
@@ -369,8 +360,7 @@ def _read_yaml(text: str, *, is_published: bool) -> AnswerValue | Flaw:
             for _ in yaml.parse(text, Loader=yaml.SafeLoader):
                 pass
     except YamlError as error:
-        failure = _YAML_FAILURES.get(error.fault, "invalid_yaml")
-        return Flaw(failure, shortened(error.detail))
+        return Flaw("invalid_yaml", shortened(error.detail))
     except yaml.YAMLError as error:
         return Flaw("invalid_yaml", shortened(" ".join(str(error).split())))
     return AnswerValue(document.value, document.is_flow)
@@ -398,7 +388,7 @@ def _value_flaws(
     elif isinstance(items, list) and wrapper is not None:
         yield Flaw("not_wrapped", f"the key is {wrapper}")
     if not isinstance(items, list):
-        yield Flaw("not_a_list", f"it is {_KINDS[type(items)]}")
+        yield Flaw("not_a_list", f"it is {_kind(items)}")
         return
     minimum, maximum = requirements.least, requirements.most
     if not minimum <= len(items) <= maximum:
@@ -412,16 +402,8 @@ def _value_flaws(
     yield from islice(flaws, _MAX_FAULTS)
 
 
-#: JSON's words for the types of values.
-_KINDS: Final = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    type(None): "null",
-}
+def _kind(value: UntypedJson) -> str:
+    return "number" if isinstance(value, float) else type_of(value)
 
 
 def schema_flaws(
@@ -440,7 +422,7 @@ def schema_flaws(
     members = schema.get("properties")
     types = schema.get("type", ())
     types = (types,) if isinstance(types, str) else types
-    kind = _KINDS[type(value)]
+    kind = _kind(value)
     has_type = kind in types or (kind == "integer" and "number" in types)
     if types and not has_type:
         is_scalar = isinstance(value, bool | int | float)
